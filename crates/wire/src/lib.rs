@@ -1,0 +1,17 @@
+//! Formats on the wire: bytes to values and back, one file per format.
+//!
+//! Nothing here keeps state or knows a clock or a socket. Parsing arbitrary bytes never panics;
+//! emitting and parsing again gives the same value.
+
+mod error;
+pub mod probe;
+pub mod session;
+
+pub use error::Error;
+
+/// The `N` octets at `range`, whose bounds the caller has checked.
+fn take<const N: usize>(bytes: &[u8], range: core::ops::Range<usize>) -> [u8; N] {
+    let mut array = [0; N];
+    array.copy_from_slice(&bytes[range]);
+    array
+}

@@ -1,0 +1,279 @@
+//! The message by which two engines agree on a session, beside the bulk traffic.
+//!
+//! Source: ours; the exchange follows RFC 9000, section 8.1 (nothing is sent to an address that
+//! has not shown that it receives there, and never more than came from it). All fields big-endian,
+//! 64 octets in every kind, so that no answer is larger than what asked for it. Over TCP the same
+//! message opens a connection.
+//!
+//! ```text
+//! sender                           receiver
+//!   Hello   token, nonce      →                     only the driver's token is answered
+//!                             ←   Challenge  cookie
+//!   Prove   cookie            →                     the sender receives at its address
+//!                             ←   Accept     nonce  so does the receiver
+//!   … probes …
+//!   Mark    first measured    →                     warm-up ends at this sequence number
+//!                             ←   Marked
+//!                             ←   Alive             five times a second; a sender stops without
+//!   Finish  messages, bytes   →
+//!                             ←   Finished
+//! ```
+
+use crate::{Error, take};
+
+const FORMAT: &str = "session";
+
+mod field {
+    use core::ops::Range;
+
+    pub(super) const MAGIC: Range<usize> = 0..6;
+    pub(super) const VERSION: usize = 6;
+    pub(super) const KIND: usize = 7;
+    pub(super) const TOKEN: Range<usize> = 8..24;
+    pub(super) const FLOW: Range<usize> = 24..26;
+    pub(super) const ZERO: Range<usize> = 26..32;
+    pub(super) const FIRST: Range<usize> = 32..40;
+    pub(super) const SECOND: Range<usize> = 40..48;
+    pub(super) const PADDING: Range<usize> = 48..64;
+}
+
+/// Length of every message, octets.
+pub const MESSAGE_LEN: usize = field::PADDING.end;
+
+const MAGIC: [u8; 6] = *b"lanlab";
+const VERSION: u8 = 1;
+
+/// What the driver gave both engines, and nobody else: who knows it belongs to the session.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Token(pub [u8; 16]);
+
+impl Token {
+    /// The low 32 bits, which each probe carries.
+    pub fn short(&self) -> u32 {
+        u32::from_be_bytes(take(&self.0, 12..16))
+    }
+
+    /// Equality in a time that does not depend on where the tokens differ.
+    pub fn matches(&self, other: &Self) -> bool {
+        self.0.iter().zip(other.0).fold(0, |differing, (a, b)| differing | (a ^ b)) == 0
+    }
+}
+
+impl core::fmt::Debug for Token {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+/// What a message is for, with the values it carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A sender asks for the session.
+    Hello {
+        /// The sender's own random number, which `Accept` must bring back.
+        nonce: u64,
+    },
+    /// The receiver asks the sender to show that it receives at its address.
+    Challenge {
+        /// The receiver's random number.
+        cookie: u64,
+    },
+    /// The sender brings the cookie back.
+    Prove {
+        /// From the `Challenge`.
+        cookie: u64,
+        /// From the `Hello`.
+        nonce: u64,
+    },
+    /// The receiver is ready.
+    Accept {
+        /// From the `Hello`.
+        nonce: u64,
+    },
+    /// Warm-up is over.
+    Mark {
+        /// Sequence number of the first measured message.
+        first_measured: u64,
+    },
+    /// The `Mark` has been seen.
+    Marked {
+        /// From the `Mark`.
+        first_measured: u64,
+    },
+    /// The receiver is there.
+    Alive {
+        /// Messages received until now.
+        received_messages: u64,
+    },
+    /// The sender has sent all.
+    Finish {
+        /// Sequence number of the first measured message.
+        first_measured: u64,
+        /// Messages sent, warm-up included: the sequence number after the last.
+        sent_messages: u64,
+    },
+    /// The `Finish` has been seen.
+    Finished {
+        /// Messages received, duplicates not counted.
+        received_messages: u64,
+    },
+}
+
+impl Kind {
+    fn to_wire(self) -> (u8, u64, u64) {
+        match self {
+            Self::Hello { nonce } => (1, nonce, 0),
+            Self::Challenge { cookie } => (2, cookie, 0),
+            Self::Prove { cookie, nonce } => (3, cookie, nonce),
+            Self::Accept { nonce } => (4, nonce, 0),
+            Self::Mark { first_measured } => (5, first_measured, 0),
+            Self::Marked { first_measured } => (6, first_measured, 0),
+            Self::Alive { received_messages } => (7, received_messages, 0),
+            Self::Finish { first_measured, sent_messages } => (8, first_measured, sent_messages),
+            Self::Finished { received_messages } => (9, received_messages, 0),
+        }
+    }
+
+    fn from_wire(kind: u8, first: u64, second: u64) -> Option<Self> {
+        Some(match kind {
+            1 => Self::Hello { nonce: first },
+            2 => Self::Challenge { cookie: first },
+            3 => Self::Prove { cookie: first, nonce: second },
+            4 => Self::Accept { nonce: first },
+            5 => Self::Mark { first_measured: first },
+            6 => Self::Marked { first_measured: first },
+            7 => Self::Alive { received_messages: first },
+            8 => Self::Finish { first_measured: first, sent_messages: second },
+            9 => Self::Finished { received_messages: first },
+            _ => return None,
+        })
+    }
+}
+
+/// One message of the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    /// The session's token.
+    pub token: Token,
+    /// Flow within the session, from zero.
+    pub flow: u16,
+    /// What it is for.
+    pub kind: Kind,
+}
+
+impl Message {
+    /// Read a message. Octets beyond [`MESSAGE_LEN`] make it another format; padding and unused
+    /// values are not looked at, so that a later version may use them.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if `bytes` is short, [`Error::Forbidden`] if it is longer, or the magic,
+    /// version or kind is not one of ours.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        if bytes.len() < MESSAGE_LEN {
+            return Err(Error::Truncated { format: FORMAT, need: MESSAGE_LEN, got: bytes.len() });
+        }
+        let forbidden =
+            |field, offset, value| Error::Forbidden { format: FORMAT, field, offset, value };
+        if bytes.len() > MESSAGE_LEN {
+            return Err(forbidden("length", MESSAGE_LEN, bytes.len() as u64));
+        }
+        if bytes[field::MAGIC] != MAGIC {
+            return Err(forbidden("magic", field::MAGIC.start, u64::from(bytes[0])));
+        }
+        if bytes[field::VERSION] != VERSION {
+            return Err(forbidden("version", field::VERSION, u64::from(bytes[field::VERSION])));
+        }
+        let first = u64::from_be_bytes(take(bytes, field::FIRST));
+        let second = u64::from_be_bytes(take(bytes, field::SECOND));
+        let kind = Kind::from_wire(bytes[field::KIND], first, second)
+            .ok_or_else(|| forbidden("kind", field::KIND, u64::from(bytes[field::KIND])))?;
+        Ok(Self {
+            token: Token(take(bytes, field::TOKEN)),
+            flow: u16::from_be_bytes(take(bytes, field::FLOW)),
+            kind,
+        })
+    }
+
+    /// Write the message. `parse(&emit())` gives `self` back.
+    pub fn emit(&self) -> [u8; MESSAGE_LEN] {
+        let (kind, first, second) = self.kind.to_wire();
+        let mut bytes = [0; MESSAGE_LEN];
+        bytes[field::MAGIC].copy_from_slice(&MAGIC);
+        bytes[field::VERSION] = VERSION;
+        bytes[field::KIND] = kind;
+        bytes[field::TOKEN].copy_from_slice(&self.token.0);
+        bytes[field::FLOW].copy_from_slice(&self.flow.to_be_bytes());
+        bytes[field::ZERO].fill(0);
+        bytes[field::FIRST].copy_from_slice(&first.to_be_bytes());
+        bytes[field::SECOND].copy_from_slice(&second.to_be_bytes());
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Written out by hand from the field table: Finish of flow 2, 7 warm-up and 1000 messages.
+    fn golden() -> Vec<u8> {
+        let mut bytes = b"lanlab\x01\x08".to_vec();
+        bytes.extend([0x11; 16]);
+        bytes.extend([0, 2, 0, 0, 0, 0, 0, 0]);
+        bytes.extend([0, 0, 0, 0, 0, 0, 0, 7]);
+        bytes.extend([0, 0, 0, 0, 0, 0, 0x03, 0xe8]);
+        bytes.extend([0; 16]);
+        bytes
+    }
+
+    #[test]
+    fn the_golden_message_reads_and_writes() {
+        let message = Message {
+            token: Token([0x11; 16]),
+            flow: 2,
+            kind: Kind::Finish { first_measured: 7, sent_messages: 1000 },
+        };
+        assert_eq!(message.emit().to_vec(), golden());
+        assert_eq!(Message::parse(&golden()), Ok(message));
+    }
+
+    #[test]
+    fn errors_say_what_was_found() {
+        let say = |bytes: &[u8]| Message::parse(bytes).unwrap_err().to_string();
+        assert_eq!(say(&golden()[..63]), "session: need 64 octets, got 63");
+        let mut bytes = golden();
+        bytes[7] = 99;
+        assert_eq!(say(&bytes), "session: field `kind` at octet 7 has forbidden value 0x63");
+        bytes[6] = 2;
+        assert_eq!(say(&bytes), "session: field `version` at octet 6 has forbidden value 0x2");
+        bytes.push(0);
+        assert_eq!(say(&bytes), "session: field `length` at octet 64 has forbidden value 0x41");
+    }
+
+    #[test]
+    fn a_token_is_not_printed() {
+        assert_eq!(format!("{:?}", Token([7; 16])), "Token(…)");
+    }
+
+    proptest! {
+        #[test]
+        fn parse_never_panics(bytes: Vec<u8>) {
+            let _ = Message::parse(&bytes);
+        }
+
+        #[test]
+        fn emit_then_parse_is_identity(token: [u8; 16], flow: u16, kind in 1_u8..10, first: u64, second: u64) {
+            let kind = Kind::from_wire(kind, first, second).unwrap();
+            let message = Message { token: Token(token), flow, kind };
+            prop_assert_eq!(Message::parse(&message.emit()), Ok(message));
+        }
+
+        #[test]
+        fn tokens_match_only_themselves(token: [u8; 16], position in 0_usize..16, flip in 1_u8..) {
+            let mut other = token;
+            prop_assert!(Token(token).matches(&Token(other)));
+            other[position] ^= flip;
+            prop_assert!(!Token(token).matches(&Token(other)));
+        }
+    }
+}
