@@ -1,0 +1,48 @@
+/// Datagrams in one batch at most.
+pub const BATCH_MESSAGES: usize = 64;
+
+/// Options of a datagram socket. `None` leaves the system's default.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DatagramOptions {
+    /// `SO_SNDBUF`, bytes.
+    pub send_buffer_bytes: Option<usize>,
+    /// `SO_RCVBUF`, bytes.
+    pub receive_buffer_bytes: Option<usize>,
+    /// Differentiated services code point, 0 to 63.
+    pub dscp: u8,
+}
+
+/// One received buffer: a datagram, or several of the same size that the kernel has joined.
+#[derive(Debug, Clone, Copy)]
+pub struct Received<'a> {
+    /// The octets.
+    pub bytes: &'a [u8],
+    /// Size of each datagram but the last, if several were joined.
+    pub segment_bytes: Option<usize>,
+}
+
+impl<'a> Received<'a> {
+    /// The datagrams, one by one.
+    pub fn datagrams(self) -> impl Iterator<Item = &'a [u8]> {
+        let size = self.segment_bytes.unwrap_or(self.bytes.len()).max(1);
+        // An empty datagram is one datagram, though it has no chunk.
+        let empty = self.bytes.is_empty().then_some(self.bytes);
+        empty.into_iter().chain(self.bytes.chunks(size))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joined_datagrams_come_apart_again() {
+        let sizes = |bytes: &[u8], segment_bytes| -> Vec<usize> {
+            Received { bytes, segment_bytes }.datagrams().map(<[u8]>::len).collect()
+        };
+        assert_eq!(sizes(&[0; 10], None), [10]);
+        assert_eq!(sizes(&[0; 10], Some(4)), [4, 4, 2]);
+        assert_eq!(sizes(&[], None), [0]);
+        assert_eq!(sizes(&[0; 3], Some(0)), [1, 1, 1]);
+    }
+}

@@ -1,0 +1,51 @@
+//! Clocks, sockets and network devices in real time, and the only `unsafe` code of the workspace.
+//!
+//! What needs Linux lies in `linux`; `portable` does the same with the standard library where it
+//! can, and [`capabilities`] says what is missing, so that results from unlike systems are not
+//! compared unseen. `--cfg lanlab_portable` builds the portable side on Linux, to test it there.
+
+mod datagram;
+pub mod socket_options;
+mod tcp_info;
+mod usage;
+
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
+mod linux;
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
+use linux as system;
+
+#[cfg(not(all(target_os = "linux", not(lanlab_portable))))]
+mod portable;
+#[cfg(not(all(target_os = "linux", not(lanlab_portable))))]
+use portable as system;
+
+pub mod offloads;
+
+pub use datagram::{BATCH_MESSAGES, DatagramOptions, Received};
+pub use system::clock::{monotonic, prepare_thread, realtime_ns, sleep_until};
+pub use system::datagram::{DatagramSocket, ReceiveBatch, SendBatch};
+pub use system::tcp::{set_congestion_control, tcp_info};
+pub use system::usage::thread_usage;
+pub use tcp_info::TcpInfo;
+pub use usage::Usage;
+
+/// What this build and system can do beyond plain sockets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
+pub struct Capabilities {
+    /// Many datagrams in one system call (`sendmmsg`, `recvmmsg`).
+    pub batch: bool,
+    /// Segmentation offload of UDP (`UDP_SEGMENT`, `UDP_GRO`).
+    pub segment: bool,
+    /// The kernel tells of datagrams that it drops on the sending host (`IP_RECVERR`).
+    pub local_drop_reports: bool,
+    /// `TCP_INFO`.
+    pub tcp_info: bool,
+    /// CPU time of a single thread.
+    pub thread_usage: bool,
+}
+
+/// What this build can do.
+pub const fn capabilities() -> Capabilities {
+    system::CAPABILITIES
+}

@@ -1,0 +1,44 @@
+use lanlab_units::Instant;
+
+fn read(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid timespec to write to. The call cannot fail for these clocks.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
+}
+
+/// The host's monotonic clock (`CLOCK_MONOTONIC`): the same for every process and network
+/// namespace of one kernel, not set back by anyone.
+pub fn monotonic() -> Instant {
+    Instant::from_nanos(read(libc::CLOCK_MONOTONIC))
+}
+
+/// Nanoseconds since 1970 by the host's calendar clock, which may be stepped.
+pub fn realtime_ns() -> u64 {
+    read(libc::CLOCK_REALTIME)
+}
+
+/// Sleep until `deadline` on the monotonic clock, or a little longer; a signal may end it early.
+pub fn sleep_until(deadline: Instant) {
+    let nanos = deadline.as_nanos();
+    let time = libc::timespec {
+        tv_sec: (nanos / 1_000_000_000).cast_signed(),
+        tv_nsec: (nanos % 1_000_000_000).cast_signed(),
+    };
+    // SAFETY: `time` is a valid timespec; the remainder is not asked for with an absolute time.
+    unsafe {
+        libc::clock_nanosleep(
+            libc::CLOCK_MONOTONIC,
+            libc::TIMER_ABSTIME,
+            &raw const time,
+            std::ptr::null_mut(),
+        )
+    };
+}
+
+/// Have the kernel wake this thread as near to its deadlines as it can: by default it may be 50 µs
+/// late to save power (`PR_SET_TIMERSLACK`, prctl(2)).
+pub fn prepare_thread() {
+    // SAFETY: takes integers only.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+}

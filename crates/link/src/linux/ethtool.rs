@@ -1,0 +1,81 @@
+use std::ffi::CString;
+use std::io;
+use std::net::UdpSocket;
+use std::os::fd::AsRawFd;
+
+use super::check;
+use crate::offloads::Offload;
+
+/// `SIOCETHTOOL`, `include/uapi/linux/sockios.h`.
+const SIOCETHTOOL: libc::c_ulong = 0x8946;
+
+/// `include/uapi/linux/ethtool.h`: the command that reads an offload, and the one that sets it.
+const OFFLOADS: [(&str, u32, u32); 6] = [
+    ("tcp-segmentation-offload", 0x1e, 0x1f),
+    ("generic-segmentation-offload", 0x23, 0x24),
+    ("generic-receive-offload", 0x2b, 0x2c),
+    ("scatter-gather", 0x18, 0x19),
+    ("tx-checksumming", 0x16, 0x17),
+    ("rx-checksumming", 0x14, 0x15),
+];
+
+#[repr(C)]
+struct Value {
+    command: u32,
+    data: u32,
+}
+
+fn call(device: &str, command: u32, data: u32) -> io::Result<u32> {
+    let name = CString::new(device).map_err(io::Error::other)?;
+    let name = name.as_bytes_with_nul();
+    if name.len() > libc::IFNAMSIZ {
+        return Err(io::Error::from_raw_os_error(libc::ENODEV));
+    }
+    // Any socket will do to reach the device by its name (netdevice(7)).
+    let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::]:0"))?;
+    let mut value = Value { command, data };
+    // SAFETY: all-zero is a valid ifreq; the name fits with its zero; `value` outlives the call,
+    // which reads and writes no more than it.
+    check(unsafe {
+        let mut request: libc::ifreq = std::mem::zeroed();
+        for (to, from) in request.ifr_name.iter_mut().zip(name) {
+            *to = from.cast_signed();
+        }
+        request.ifr_ifru.ifru_data = (&raw mut value).cast();
+        libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request)
+    })?;
+    Ok(value.data)
+}
+
+/// The offloads of `device` in this process's network namespace.
+///
+/// # Errors
+/// `ENODEV` if there is no such device, else the system's own.
+pub fn offloads(device: &str) -> io::Result<Vec<Offload>> {
+    let mut list = Vec::with_capacity(OFFLOADS.len());
+    for (name, read, _) in OFFLOADS {
+        match call(device, read, 0) {
+            Ok(value) => list.push(Offload { name, on: value != 0 }),
+            // The driver does not have this one: it is off.
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+                list.push(Offload { name, on: false });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(list)
+}
+
+/// Switch every offload of `device` on or off, and read back what then holds.
+///
+/// # Errors
+/// `EPERM` without the right to configure the network, `ENODEV`, else the system's own.
+pub fn set_offloads(device: &str, on: bool) -> io::Result<Vec<Offload>> {
+    for (_, _, set) in OFFLOADS {
+        match call(device, set, u32::from(on)) {
+            Err(error) if error.raw_os_error() != Some(libc::EOPNOTSUPP) => return Err(error),
+            _ => {}
+        }
+    }
+    offloads(device)
+}

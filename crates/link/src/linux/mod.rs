@@ -1,0 +1,44 @@
+//! Linux: everything that the standard library does not offer. Each `unsafe` block calls one
+//! system function and says why its arguments are valid.
+#![allow(unsafe_code)]
+
+pub mod clock;
+pub mod datagram;
+pub mod ethtool;
+pub mod tcp;
+pub mod usage;
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+pub const CAPABILITIES: crate::Capabilities = crate::Capabilities {
+    batch: true,
+    segment: true,
+    local_drop_reports: true,
+    tcp_info: true,
+    thread_usage: true,
+};
+
+/// The result of a system call that gives -1 and `errno` on failure.
+fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+fn set_option<T>(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: &T,
+) -> io::Result<()> {
+    // SAFETY: the descriptor is borrowed and so open; pointer and length describe `value`.
+    check(unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            name,
+            std::ptr::from_ref(value).cast(),
+            size_of::<T>() as libc::socklen_t,
+        )
+    })
+    .map(drop)
+}

@@ -1,0 +1,107 @@
+use std::io;
+use std::net::TcpStream;
+use std::os::fd::{AsFd, AsRawFd};
+
+use super::check;
+use crate::TcpInfo;
+
+/// `struct tcp_info` of `include/uapi/linux/tcp.h`, as far as lanlab reads it. The kernel only ever
+/// appends to it, and fills what it knows; the rest stays zero.
+#[repr(C)]
+#[derive(Default)]
+struct RawTcpInfo {
+    states: [u8; 8],
+    rto: u32,
+    ato: u32,
+    snd_mss: u32,
+    rcv_mss: u32,
+    unacked: u32,
+    sacked: u32,
+    lost: u32,
+    retrans: u32,
+    fackets: u32,
+    last_data_sent: u32,
+    last_ack_sent: u32,
+    last_data_recv: u32,
+    last_ack_recv: u32,
+    pmtu: u32,
+    rcv_ssthresh: u32,
+    rtt: u32,
+    rttvar: u32,
+    snd_ssthresh: u32,
+    snd_cwnd: u32,
+    advmss: u32,
+    reordering: u32,
+    rcv_rtt: u32,
+    rcv_space: u32,
+    total_retrans: u32,
+    pacing_rate: u64,
+    max_pacing_rate: u64,
+    bytes_acked: u64,
+    bytes_received: u64,
+    segs_out: u32,
+    segs_in: u32,
+    notsent_bytes: u32,
+    min_rtt: u32,
+    data_segs_in: u32,
+    data_segs_out: u32,
+    delivery_rate: u64,
+    busy_time: u64,
+    rwnd_limited: u64,
+    sndbuf_limited: u64,
+}
+
+/// What the kernel knows of the connection.
+///
+/// # Errors
+/// The kernel's own.
+pub fn tcp_info(connection: &TcpStream) -> io::Result<TcpInfo> {
+    let mut raw = RawTcpInfo::default();
+    let mut length = size_of::<RawTcpInfo>() as libc::socklen_t;
+    // SAFETY: pointer and length describe `raw`, whose fields are integers: any bytes are valid.
+    check(unsafe {
+        libc::getsockopt(
+            connection.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            (&raw mut raw).cast(),
+            &raw mut length,
+        )
+    })?;
+    let from_us = |us: u32| u64::from(us) * 1_000;
+    Ok(TcpInfo {
+        segments_sent: raw.segs_out.into(),
+        data_segments_sent: raw.data_segs_out.into(),
+        retransmitted_segments: raw.total_retrans.into(),
+        acknowledged_bytes: raw.bytes_acked,
+        received_bytes: raw.bytes_received,
+        data_segments_received: raw.data_segs_in.into(),
+        round_trip_ns: from_us(raw.rtt),
+        round_trip_variation_ns: from_us(raw.rttvar),
+        // The kernel's "not measured" is all ones.
+        minimum_round_trip_ns: if raw.min_rtt == u32::MAX { 0 } else { from_us(raw.min_rtt) },
+        congestion_window_segments: raw.snd_cwnd.into(),
+        maximum_segment_bytes: raw.snd_mss.into(),
+        busy_ns: raw.busy_time * 1_000,
+        receive_window_limited_ns: raw.rwnd_limited * 1_000,
+        send_buffer_limited_ns: raw.sndbuf_limited * 1_000,
+    })
+}
+
+/// Choose the congestion control of a socket by its name.
+///
+/// # Errors
+/// `ENOENT` if the kernel has none of that name, `EPERM` if this user may not choose it.
+pub fn set_congestion_control(socket: &impl AsFd, name: &str) -> io::Result<()> {
+    // SAFETY: pointer and length describe `name`; the kernel copies it.
+    check(unsafe {
+        libc::setsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_CONGESTION,
+            name.as_ptr().cast(),
+            name.len() as libc::socklen_t,
+        )
+    })
+    .map(drop)
+}

@@ -1,0 +1,138 @@
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use crate::{BATCH_MESSAGES, DatagramOptions, Received, socket_options};
+
+/// A UDP socket.
+#[derive(Debug)]
+pub struct DatagramSocket {
+    socket: UdpSocket,
+}
+
+impl DatagramSocket {
+    /// Bind to `address`, port 0 for any.
+    ///
+    /// # Errors
+    /// The system's own; `InvalidInput` if it does not grant a buffer size asked for.
+    pub fn bind(address: SocketAddr, options: &DatagramOptions) -> io::Result<Self> {
+        Ok(Self { socket: socket_options::bind_datagram(address, options)? })
+    }
+
+    /// Not known here; local drops stay unseen, as [`crate::capabilities`] says.
+    ///
+    /// # Errors
+    /// None.
+    pub fn enable_local_drop_reports(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Not known here.
+    ///
+    /// # Errors
+    /// Always `Unsupported`.
+    pub fn enable_segment_receive(&self) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// The plain socket.
+    pub fn plain(&self) -> &UdpSocket {
+        &self.socket
+    }
+
+    /// How long a receive waits; `None` is for ever.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn set_receive_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        self.socket.set_read_timeout(timeout)
+    }
+
+    /// A datagram that is already there, or `None`.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn try_receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        self.socket.set_nonblocking(true)?;
+        let received = self.socket.recv(buffer);
+        self.socket.set_nonblocking(false)?;
+        match received {
+            Ok(length) => Ok(Some(length)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Send the first message of `batch`: one system call each is all there is.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn send_batch(&self, batch: &mut SendBatch, _count: usize) -> io::Result<usize> {
+        self.socket.send(batch.message(0)).map(|_| 1)
+    }
+
+    /// Not known here.
+    ///
+    /// # Errors
+    /// Always `Unsupported`.
+    pub fn send_segments(&self, _batch: &SendBatch, _count: usize) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Wait for one datagram.
+    ///
+    /// # Errors
+    /// The system's own; `WouldBlock` or `TimedOut` if the receive timeout has passed.
+    pub fn receive_batch(&self, batch: &mut ReceiveBatch) -> io::Result<usize> {
+        batch.received = None;
+        batch.received = Some(self.socket.recv(&mut batch.octets)?);
+        Ok(1)
+    }
+}
+
+/// Messages of one size, side by side.
+#[derive(Debug)]
+pub struct SendBatch {
+    message_bytes: usize,
+    octets: Vec<u8>,
+}
+
+impl SendBatch {
+    /// Room for `messages` messages of `message_bytes`, filled with `padding`'s octets in turn.
+    pub fn new(messages: usize, message_bytes: usize, padding: impl FnMut() -> u8) -> Self {
+        let octets = messages.clamp(1, BATCH_MESSAGES) * message_bytes;
+        Self { message_bytes, octets: std::iter::repeat_with(padding).take(octets).collect() }
+    }
+
+    /// How many messages there is room for.
+    pub fn capacity(&self) -> usize {
+        self.octets.len() / self.message_bytes.max(1)
+    }
+
+    /// Message `index`, to be written to.
+    pub fn message(&mut self, index: usize) -> &mut [u8] {
+        let start = index * self.message_bytes;
+        &mut self.octets[start..start + self.message_bytes]
+    }
+}
+
+/// A buffer for one datagram.
+#[derive(Debug)]
+pub struct ReceiveBatch {
+    octets: Vec<u8>,
+    received: Option<usize>,
+}
+
+impl ReceiveBatch {
+    /// Room for a datagram of at most `buffer_bytes`.
+    pub fn new(_buffers: usize, buffer_bytes: usize, _joined: bool) -> Self {
+        Self { octets: vec![0; buffer_bytes], received: None }
+    }
+
+    /// What the last receive brought.
+    pub fn received(&self) -> impl Iterator<Item = Received<'_>> {
+        self.received
+            .iter()
+            .map(|length| Received { bytes: &self.octets[..*length], segment_bytes: None })
+    }
+}

@@ -1,0 +1,14 @@
+//! Any system, with the standard library alone: one system call per datagram, no kernel counters.
+
+pub mod clock;
+pub mod datagram;
+pub mod tcp;
+pub mod usage;
+
+pub const CAPABILITIES: crate::Capabilities = crate::Capabilities {
+    batch: false,
+    segment: false,
+    local_drop_reports: false,
+    tcp_info: false,
+    thread_usage: false,
+};

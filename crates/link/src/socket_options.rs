@@ -1,0 +1,73 @@
+//! Options of a socket that the system may grant in part or not at all.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::DatagramOptions;
+
+/// A UDP socket bound to `address` with `options` in force.
+///
+/// # Errors
+/// The system's own; `InvalidInput` if it does not grant a buffer size asked for.
+pub fn bind_datagram(address: SocketAddr, options: &DatagramOptions) -> io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    if address.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    apply_buffers(&socket, options.send_buffer_bytes, options.receive_buffer_bytes)?;
+    apply_dscp(&socket, address, options.dscp)?;
+    socket.bind(&address.into())?;
+    Ok(socket.into())
+}
+
+/// Set both buffers and check that the system has granted them: it may cap them in silence.
+///
+/// # Errors
+/// The system's own; `InvalidInput`, with a sentence that says what was granted, if it was less.
+pub fn apply_buffers(
+    socket: &Socket,
+    send_bytes: Option<usize>,
+    receive_bytes: Option<usize>,
+) -> io::Result<()> {
+    let refused = |name: &str, asked: usize, granted: usize| {
+        let message = format!("{name} buffer: asked for {asked} bytes, granted {granted}");
+        io::Error::new(io::ErrorKind::InvalidInput, message)
+    };
+    // Linux reports twice what was asked for, its own bookkeeping included (socket(7)).
+    if let Some(asked) = send_bytes {
+        socket.set_send_buffer_size(asked)?;
+        let granted = socket.send_buffer_size()?;
+        if granted < asked {
+            return Err(refused("send", asked, granted));
+        }
+    }
+    if let Some(asked) = receive_bytes {
+        socket.set_recv_buffer_size(asked)?;
+        let granted = socket.recv_buffer_size()?;
+        if granted < asked {
+            return Err(refused("receive", asked, granted));
+        }
+    }
+    Ok(())
+}
+
+/// Mark what the socket sends with a differentiated services code point (RFC 2474).
+///
+/// # Errors
+/// The system's own.
+pub fn apply_dscp(socket: &Socket, address: SocketAddr, dscp: u8) -> io::Result<()> {
+    if dscp == 0 {
+        return Ok(());
+    }
+    let traffic_class = u32::from(dscp) << 2;
+    if address.is_ipv4() {
+        socket.set_tos_v4(traffic_class)
+    } else {
+        #[cfg(not(windows))]
+        return socket.set_tclass_v6(traffic_class);
+        #[cfg(windows)]
+        Err(io::Error::new(io::ErrorKind::Unsupported, "no traffic class over IPv6 on Windows"))
+    }
+}

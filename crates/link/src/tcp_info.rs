@@ -1,0 +1,32 @@
+/// What the kernel knows of a TCP connection, from `TCP_INFO` (Linux `include/uapi/linux/tcp.h`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TcpInfo {
+    /// Segments sent, retransmissions included.
+    pub segments_sent: u64,
+    /// Segments sent that carried data.
+    pub data_segments_sent: u64,
+    /// Segments sent again.
+    pub retransmitted_segments: u64,
+    /// Octets that the peer has acknowledged.
+    pub acknowledged_bytes: u64,
+    /// Octets received in order.
+    pub received_bytes: u64,
+    /// Segments received that carried data.
+    pub data_segments_received: u64,
+    /// Smoothed round-trip time, nanoseconds.
+    pub round_trip_ns: u64,
+    /// Variation of the round-trip time, nanoseconds.
+    pub round_trip_variation_ns: u64,
+    /// Least round-trip time, nanoseconds.
+    pub minimum_round_trip_ns: u64,
+    /// Congestion window, segments.
+    pub congestion_window_segments: u64,
+    /// Sending maximum segment size, octets.
+    pub maximum_segment_bytes: u64,
+    /// Time in which data was outstanding, nanoseconds.
+    pub busy_ns: u64,
+    /// Time limited by the receiver's window, nanoseconds.
+    pub receive_window_limited_ns: u64,
+    /// Time limited by the send buffer, nanoseconds.
+    pub send_buffer_limited_ns: u64,
+}
