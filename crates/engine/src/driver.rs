@@ -1,0 +1,221 @@
+//! The conversation with the driver: lines in, replies out, a thread for each measurement.
+
+use std::collections::HashMap;
+use std::io::{BufRead, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use lanlab_link as link;
+use lanlab_units::Instant;
+
+use crate::failure::Failure;
+use crate::host;
+use crate::messages::{
+    Armed, Cancelled, Command, Hello, MAX_LINE_BYTES, Outcome, PROGRESS_INTERVAL_NS, Pong, Reply,
+    Request, SCHEMA_VERSION,
+};
+use crate::output::Output;
+use crate::running::Running;
+use crate::workloads::{echo, stream};
+
+/// Measurements at once at most, so that a driver gone mad cannot exhaust the host.
+const MAX_RUNNING: usize = 16;
+
+type Measurements = Arc<Mutex<HashMap<u64, Arc<Running>>>>;
+
+/// What a measurement gives: its outcome, or why not and what was seen until then.
+pub type Measured = Result<Outcome, Box<(Failure, Option<Outcome>)>>;
+
+/// Serve a driver until its side of the pipe closes.
+pub fn serve(mut input: impl BufRead, output: &Output) {
+    output.send(&Reply::Hello(Hello {
+        engine_version: env!("CARGO_PKG_VERSION").into(),
+        schema_version: SCHEMA_VERSION,
+        pid: std::process::id(),
+        capabilities: link::capabilities().into(),
+        progress_interval_ns: PROGRESS_INTERVAL_NS,
+        max_line_bytes: MAX_LINE_BYTES as u64,
+    }));
+    let measurements = Measurements::default();
+    let mut line = Vec::new();
+    loop {
+        match read_line(&mut input, &mut line) {
+            Ok(Line::End) | Err(_) => return,
+            Ok(Line::Whole) => handle(&line, &measurements, output),
+            Ok(Line::TooLong) => output.error(
+                None,
+                Failure::new(
+                    "request.too_long",
+                    format!("a line of more than {MAX_LINE_BYTES} bytes; it was skipped"),
+                ),
+                None,
+            ),
+        }
+    }
+}
+
+enum Line {
+    Whole,
+    TooLong,
+    End,
+}
+
+/// Read up to the next line feed into `line`; of a line that is too long only its end is looked for.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<Line> {
+    line.clear();
+    let limit = MAX_LINE_BYTES as u64;
+    if input.by_ref().take(limit).read_until(b'\n', line)? == 0 {
+        return Ok(Line::End);
+    }
+    if line.last() == Some(&b'\n') || line.len() < MAX_LINE_BYTES {
+        return Ok(Line::Whole);
+    }
+    loop {
+        line.clear();
+        if input.by_ref().take(limit).read_until(b'\n', line)? == 0 {
+            return Ok(Line::TooLong);
+        }
+        if line.last() == Some(&b'\n') {
+            return Ok(Line::TooLong);
+        }
+    }
+}
+
+fn handle(line: &[u8], measurements: &Measurements, output: &Output) {
+    if line.iter().all(u8::is_ascii_whitespace) {
+        return;
+    }
+    let command: Command = match serde_json::from_slice(line) {
+        Ok(command) => command,
+        Err(error) => {
+            #[derive(serde::Deserialize)]
+            struct Named {
+                id: u64,
+            }
+            let id = serde_json::from_slice::<Named>(line).ok().map(|named| named.id);
+            let failure = Failure::new("request.malformed", error.to_string())
+                .hint("`lanlab-engine schema` prints what is understood");
+            return output.error(id, failure, None);
+        }
+    };
+    let id = command.id;
+    match answer(command.request, id, measurements, output) {
+        Ok(Some(outcome)) => output.result(id, outcome),
+        Ok(None) => {}
+        Err(failure) => output.error(Some(id), failure, None),
+    }
+}
+
+/// Answer at once, or start a measurement and give `None`.
+fn answer(
+    request: Request,
+    id: u64,
+    measurements: &Measurements,
+    output: &Output,
+) -> Result<Option<Outcome>, Failure> {
+    match request {
+        Request::Describe {} => Ok(Some(Outcome::Description(Box::new(host::describe())))),
+        Request::Ping {} => Ok(Some(Outcome::Pong(Pong {
+            monotonic_ns: link::monotonic().as_nanos(),
+            realtime_ns: link::realtime_ns(),
+        }))),
+        Request::Arm(arm) => {
+            let running = find(measurements, arm.target)?;
+            let margin_ns = running.arm(Instant::from_nanos(arm.at_ns), link::monotonic())?;
+            Ok(Some(Outcome::Armed(Armed { margin_ns })))
+        }
+        Request::Cancel(cancel) => {
+            find(measurements, cancel.target)?.cancel();
+            Ok(Some(Outcome::Cancelled(Cancelled { target: cancel.target })))
+        }
+        Request::StreamReceive(request) => {
+            measure(id, measurements, output, move |running| stream::receive(&request, running))
+        }
+        Request::StreamSend(request) => {
+            measure(id, measurements, output, move |running| stream::send(&request, running))
+        }
+        Request::EchoRespond(request) => {
+            measure(id, measurements, output, move |running| echo::respond(&request, running))
+        }
+        Request::EchoRequest(request) => {
+            measure(id, measurements, output, move |running| echo::request(&request, running))
+        }
+    }
+}
+
+fn find(measurements: &Measurements, target: u64) -> Result<Arc<Running>, Failure> {
+    let measurements = measurements.lock().unwrap_or_else(PoisonError::into_inner);
+    measurements.get(&target).cloned().ok_or_else(|| {
+        Failure::new("request.unknown_target", format!("no request {target} is running"))
+    })
+}
+
+/// Run `work` on a thread of its own, which ends the request.
+fn measure(
+    id: u64,
+    measurements: &Measurements,
+    output: &Output,
+    work: impl FnOnce(&Running) -> Measured + Send + 'static,
+) -> Result<Option<Outcome>, Failure> {
+    let running = Arc::new(Running::new(id, output.clone()));
+    {
+        let mut open = measurements.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.contains_key(&id) {
+            return Err(Failure::value("id", id, "an id that no running request has"));
+        }
+        if open.len() >= MAX_RUNNING {
+            return Err(Failure::new(
+                "request.too_many",
+                format!("{MAX_RUNNING} measurements are running, which is the most there can be"),
+            ));
+        }
+        open.insert(id, Arc::clone(&running));
+    }
+    let (measurements, output) = (Arc::clone(measurements), output.clone());
+    thread::spawn(move || {
+        let measured = catch_unwind(AssertUnwindSafe(|| work(&running)));
+        // Only now may the id be used again.
+        measurements.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        match measured {
+            Ok(Ok(outcome)) => output.result(id, outcome),
+            Ok(Err(failed)) => output.error(Some(id), failed.0, failed.1),
+            Err(_) => output.error(
+                Some(id),
+                Failure::new("engine.defect", "the measurement stopped by a defect of the engine")
+                    .hint("its standard error says where; please report it"),
+                None,
+            ),
+        }
+    });
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    fn lines(input: &[u8]) -> Vec<String> {
+        let mut input = std::io::BufReader::with_capacity(1000, Cursor::new(input));
+        let (mut line, mut found) = (Vec::new(), Vec::new());
+        loop {
+            match read_line(&mut input, &mut line).unwrap() {
+                Line::Whole => found.push(String::from_utf8_lossy(&line).trim().to_owned()),
+                Line::TooLong => found.push(format!("too long, {} kept", line.capacity())),
+                Line::End => return found,
+            }
+        }
+    }
+
+    #[test]
+    fn an_endless_line_is_skipped_in_bounded_memory() {
+        let mut input = b"{\"a\":1}\n".to_vec();
+        input.extend(vec![b'x'; 10 * MAX_LINE_BYTES]);
+        input.extend(b"\nlast");
+        let found = lines(&input);
+        assert_eq!((found[0].as_str(), found[2].as_str()), ("{\"a\":1}", "last"));
+        let kept: usize = found[1].split(' ').nth(2).unwrap().parse().unwrap();
+        assert!(kept <= 4 * MAX_LINE_BYTES, "{kept} bytes kept");
+    }
+}

@@ -1,0 +1,104 @@
+//! Variation of the one-way delay (RFC 3393) between consecutive messages.
+
+use hdrhistogram::Histogram;
+
+use crate::messages::DelayVariation;
+
+/// Longest variation told apart, nanoseconds: one minute.
+const MAX_NS: u64 = 60_000_000_000;
+
+/// Takes each message's send and arrival time. The two clocks need not agree: only differences of
+/// delays count, in which an offset cancels out.
+#[derive(Debug)]
+pub struct DelayVariationMeter {
+    /// Number and delay of the message before.
+    last: Option<(u64, i64)>,
+    histogram: Histogram<u64>,
+    sum_ns: u128,
+    smoothed_ns: f64,
+}
+
+impl DelayVariationMeter {
+    pub fn new() -> Self {
+        let histogram = Histogram::new_with_max(MAX_NS, 3).expect("constant bounds are valid");
+        Self { last: None, histogram, sum_ns: 0, smoothed_ns: 0.0 }
+    }
+
+    /// Take in a message. Only one that follows upon the one before makes a pair with it: next to a
+    /// lost or a reordered one there is none.
+    pub fn record(&mut self, sequence: u64, sent_ns: u64, arrived_ns: u64) {
+        let delay_ns = arrived_ns.wrapping_sub(sent_ns).cast_signed();
+        if let Some((last, last_ns)) = self.last.replace((sequence, delay_ns))
+            && sequence == last.wrapping_add(1)
+        {
+            let variation_ns = delay_ns.wrapping_sub(last_ns).unsigned_abs();
+            self.histogram.saturating_record(variation_ns);
+            self.sum_ns += u128::from(variation_ns);
+            // RFC 3550, section 6.4.1: J += (|D| - J) / 16.
+            self.smoothed_ns += (variation_ns as f64 - self.smoothed_ns) / 16.0;
+        }
+    }
+
+    /// All flows together; `None` if there was no pair of messages.
+    pub fn merge(flows: &[Self]) -> Option<DelayVariation> {
+        let mut all = Histogram::new_with_max(MAX_NS, 3).expect("constant bounds are valid");
+        for flow in flows {
+            all.add(&flow.histogram).expect("both have the same bounds");
+        }
+        let samples = all.len();
+        if samples == 0 {
+            return None;
+        }
+        let sum_ns: u128 = flows.iter().map(|flow| flow.sum_ns).sum();
+        let smoothed_ns = flows.iter().map(|flow| flow.smoothed_ns).fold(0.0, f64::max);
+        Some(DelayVariation {
+            samples,
+            mean_ns: (sum_ns / u128::from(samples)) as u64,
+            p50_ns: all.value_at_quantile(0.5),
+            p90_ns: all.value_at_quantile(0.9),
+            p99_ns: all.value_at_quantile(0.99),
+            max_ns: all.max(),
+            smoothed_ns: smoothed_ns as u64,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_offset_cancels_out() {
+        let run = |offset_ns: u64| {
+            let mut meter = DelayVariationMeter::new();
+            for (number, delay_ns) in [(0, 100), (1, 130), (2, 110), (3, 110)] {
+                let sent_ns = 1000 * number;
+                meter.record(number, sent_ns, (sent_ns + delay_ns).wrapping_add(offset_ns));
+            }
+            DelayVariationMeter::merge(&[meter]).unwrap()
+        };
+        let together = run(0);
+        assert_eq!((together.samples, together.mean_ns), (3, 16));
+        assert_eq!((together.p50_ns, together.max_ns), (20, 30));
+        let apart = run(0_u64.wrapping_sub(5_000_000_000));
+        assert_eq!((apart.mean_ns, apart.max_ns), (16, 30));
+    }
+
+    #[test]
+    fn only_neighbours_make_a_pair() {
+        let mut meter = DelayVariationMeter::new();
+        // 2 is lost; 5 overtakes 4.
+        for number in [0, 1, 3, 5, 4, 6, 7] {
+            meter.record(number, 1000 * number, 1000 * number + 100);
+        }
+        // 0-1 and 6-7.
+        assert_eq!(DelayVariationMeter::merge(&[meter]).unwrap().samples, 2);
+    }
+
+    #[test]
+    fn one_message_has_no_variation() {
+        let mut meter = DelayVariationMeter::new();
+        meter.record(0, 1, 2);
+        assert!(DelayVariationMeter::merge(&[meter]).is_none());
+    }
+}

@@ -1,0 +1,112 @@
+//! When the next message is due.
+
+use lanlab_units::{Instant, Pace};
+
+/// What a sender shall do now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// Send so many messages, the next slots of the schedule.
+    Send(u64),
+    /// Wait until then.
+    Wait(Instant),
+}
+
+/// An even schedule that is caught up with, but never by a burst: a sender that has fallen behind
+/// sends at twice the rate until it is on time again.
+///
+/// Messages go in groups of a stated size. One at a time is the default; at rates that no system
+/// call a message can follow, the group is what one call carries.
+#[derive(Debug)]
+pub struct Pacer {
+    pace: Pace,
+    start: Instant,
+    group: u64,
+    /// Slots taken so far.
+    taken: u64,
+    /// Before this time nothing is sent, whatever is overdue.
+    not_before: Instant,
+    half_group_ns: u64,
+}
+
+impl Pacer {
+    pub fn new(pace: Pace, start: Instant, group: u64) -> Self {
+        let group = group.max(1);
+        let group_ns = pace.slot(Instant::ZERO, group).as_nanos();
+        Self { pace, start, group, taken: 0, not_before: start, half_group_ns: group_ns / 2 }
+    }
+
+    /// What to do at `now`, if slots up to `limit` may be taken.
+    pub fn turn(&self, now: Instant, limit: u64) -> Turn {
+        let last = (self.taken + self.group).min(limit.max(self.taken + 1)) - 1;
+        // A group leaves when its first message is due: none is late, and the burst is the group.
+        let due = self.pace.slot(self.start, self.taken).max(self.not_before);
+        if now < due { Turn::Wait(due) } else { Turn::Send(last + 1 - self.taken) }
+    }
+
+    /// So many messages of the turn were taken at `now`.
+    pub fn took(&mut self, messages: u64, now: Instant) {
+        self.taken += messages;
+        self.not_before = now.plus_nanos(self.half_group_ns);
+    }
+
+    /// The slot of the next message.
+    pub fn next_slot(&self) -> Instant {
+        self.pace.slot(self.start, self.taken)
+    }
+
+    /// Messages whose turn has come so far: the index of the next slot.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at_us(us: u64) -> Instant {
+        Instant::from_nanos(us * 1000)
+    }
+
+    fn every_millisecond(group: u64) -> Pacer {
+        Pacer::new(Pace::from_message_rate(1000.0).unwrap(), at_us(0), group)
+    }
+
+    #[test]
+    fn a_sender_on_time_follows_the_schedule() {
+        let mut pacer = every_millisecond(1);
+        for k in 0..5 {
+            assert_eq!(pacer.turn(at_us(1000 * k), 100), Turn::Send(1));
+            pacer.took(1, at_us(1000 * k));
+            assert_eq!(pacer.turn(at_us(1000 * k + 1), 100), Turn::Wait(at_us(1000 * (k + 1))));
+        }
+    }
+
+    #[test]
+    fn a_late_sender_catches_up_at_twice_the_rate() {
+        let mut pacer = every_millisecond(1);
+        let mut now = at_us(10_000);
+        let mut sent_at = Vec::new();
+        while sent_at.len() < 30 {
+            match pacer.turn(now, 100) {
+                Turn::Send(messages) => {
+                    pacer.took(messages, now);
+                    sent_at.push(now.as_nanos() / 1000);
+                }
+                Turn::Wait(until) => now = until,
+            }
+        }
+        assert_eq!(&sent_at[..4], [10_000, 10_500, 11_000, 11_500]);
+        // Ten behind at 10 ms, one gained each millisecond: on time from 20 ms on.
+        assert_eq!(&sent_at[19..23], [19_500, 20_000, 21_000, 22_000]);
+    }
+
+    #[test]
+    fn a_group_goes_together_and_stops_at_the_limit() {
+        let mut pacer = every_millisecond(4);
+        assert_eq!(pacer.turn(at_us(0), 6), Turn::Send(4));
+        pacer.took(4, at_us(0));
+        assert_eq!(pacer.turn(at_us(1), 6), Turn::Wait(at_us(4000)));
+        assert_eq!(pacer.turn(at_us(4000), 6), Turn::Send(2));
+    }
+}

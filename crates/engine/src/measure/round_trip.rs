@@ -1,0 +1,117 @@
+//! Round-trip times: exact mean, spread and ends, and a histogram for the percentiles.
+
+use std::fmt::Write as _;
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2Serializer};
+
+use crate::messages::RoundTrip;
+
+/// Longest round trip told apart, nanoseconds: one minute, the longest time-out there is.
+const MAX_NS: u64 = 60_000_000_000;
+
+#[derive(Debug)]
+pub struct RoundTripMeter {
+    histogram: Histogram<u64>,
+    sum_ns: u128,
+    min_ns: u64,
+    max_ns: u64,
+    /// Welford's running mean and sum of squared differences.
+    mean_ns: f64,
+    squares_ns2: f64,
+}
+
+impl RoundTripMeter {
+    pub fn new() -> Self {
+        let histogram =
+            Histogram::new_with_bounds(1, MAX_NS, 3).expect("constant bounds are valid");
+        Self { histogram, sum_ns: 0, min_ns: u64::MAX, max_ns: 0, mean_ns: 0.0, squares_ns2: 0.0 }
+    }
+
+    pub fn record(&mut self, round_trip_ns: u64) {
+        self.histogram.saturating_record(round_trip_ns);
+        self.sum_ns += u128::from(round_trip_ns);
+        self.min_ns = self.min_ns.min(round_trip_ns);
+        self.max_ns = self.max_ns.max(round_trip_ns);
+        let difference = round_trip_ns as f64 - self.mean_ns;
+        self.mean_ns += difference / self.histogram.len() as f64;
+        self.squares_ns2 += difference * (round_trip_ns as f64 - self.mean_ns);
+    }
+
+    pub fn samples(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    /// The distribution; all zero without a sample.
+    pub fn finish(&self) -> RoundTrip {
+        let samples = self.samples();
+        if samples == 0 {
+            return RoundTrip::default();
+        }
+        let sd_ns =
+            if samples > 1 { (self.squares_ns2 / (samples - 1) as f64).sqrt() } else { 0.0 };
+        let mut octets = Vec::new();
+        V2Serializer::new()
+            .serialize(&self.histogram, &mut octets)
+            .expect("a vector takes whatever is written to it");
+        let histogram =
+            octets.iter().fold(String::with_capacity(2 * octets.len()), |mut text, octet| {
+                write!(text, "{octet:02x}").expect("a string takes whatever is written to it");
+                text
+            });
+        RoundTrip {
+            samples,
+            mean_ns: (self.sum_ns / u128::from(samples)) as u64,
+            sd_ns: sd_ns as u64,
+            min_ns: self.min_ns,
+            p50_ns: self.histogram.value_at_quantile(0.5),
+            p90_ns: self.histogram.value_at_quantile(0.9),
+            p99_ns: self.histogram.value_at_quantile(0.99),
+            p999_ns: self.histogram.value_at_quantile(0.999),
+            max_ns: self.max_ns,
+            histogram,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::serialization::Deserializer;
+
+    #[test]
+    fn ends_and_mean_are_exact() {
+        let mut meter = RoundTripMeter::new();
+        for round_trip_ns in 1..=10_001 {
+            meter.record(round_trip_ns * 1000);
+        }
+        let trip = meter.finish();
+        assert_eq!((trip.samples, trip.min_ns, trip.max_ns), (10_001, 1000, 10_001_000));
+        assert_eq!(trip.mean_ns, 5_001_000);
+        // Standard deviation of 1..=n is sqrt(n(n+1)/12).
+        let expected = (10_001.0 * 10_002.0 / 12.0_f64).sqrt() * 1000.0;
+        assert!((trip.sd_ns as f64 / expected - 1.0).abs() < 1e-6, "{}", trip.sd_ns);
+        for (found, exact) in [(trip.p50_ns, 5_001_000.0), (trip.p99_ns, 9_901_000.0)] {
+            assert!((found as f64 / exact - 1.0).abs() < 0.001, "{found} for {exact}");
+        }
+    }
+
+    #[test]
+    fn the_histogram_reads_back() {
+        let mut meter = RoundTripMeter::new();
+        meter.record(36_000);
+        let text = meter.finish().histogram;
+        let octets: Vec<u8> = (0..text.len())
+            .step_by(2)
+            .map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap())
+            .collect();
+        let read: Histogram<u64> = Deserializer::new().deserialize(&mut octets.as_slice()).unwrap();
+        assert_eq!(read.len(), 1);
+        assert_eq!(read.value_at_quantile(0.5), meter.histogram.value_at_quantile(0.5));
+    }
+
+    #[test]
+    fn no_sample_is_no_time() {
+        assert_eq!(RoundTripMeter::new().finish().samples, 0);
+    }
+}

@@ -1,0 +1,151 @@
+use std::net::IpAddr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{CpuTime, EndedBy, SocketOptions, TcpFacts, Transport};
+
+/// What an echo is, the same for both ends.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EchoSpec {
+    /// UDP or TCP.
+    pub transport: Transport,
+    /// Payload of a request and of its reply: 1 to 65,507 over UDP, to 16,777,216 over TCP.
+    pub message_size_bytes: u32,
+    /// How much is measured, after the warm-up.
+    pub amount: EchoAmount,
+    /// Requests per second on a fixed schedule, to a thousandth; absent: a closed loop, the next
+    /// request when the reply is there or overdue.
+    #[serde(default)]
+    pub rate_requests_per_s: Option<f64>,
+    /// A reply later than this after the intended time of its request is a time-out.
+    pub timeout_ns: u64,
+    /// Socket options of both ends.
+    #[serde(default)]
+    pub socket: SocketOptions,
+    /// Time from the start that is kept out of the figures.
+    pub warmup_ns: u64,
+    /// Either end gives up when nothing has come from the other for so long.
+    pub silence_ns: u64,
+}
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EchoAmount {
+    /// So long.
+    #[schemars(title = "EchoTime")]
+    TimeNs(u64),
+    /// So many requests.
+    #[schemars(title = "EchoRequests")]
+    Requests(u64),
+}
+
+/// Answer echo requests.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EchoRespond {
+    /// What the echo is.
+    pub spec: EchoSpec,
+    /// Address to listen on.
+    pub bind: IpAddr,
+    /// Port to listen on; 0 lets the system choose.
+    #[serde(default)]
+    pub port: u16,
+    /// The only address that is answered.
+    pub peer: IpAddr,
+    /// What both ends know and nobody else: 32 hexadecimal digits.
+    pub session: String,
+}
+
+/// Send echo requests.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EchoRequest {
+    /// What the echo is.
+    pub spec: EchoSpec,
+    /// Address to send from; absent: the system's choice.
+    #[serde(default)]
+    pub bind: Option<IpAddr>,
+    /// The responder's address.
+    pub peer: IpAddr,
+    /// The responder's port, from its `ready`.
+    pub port: u16,
+    /// What both ends know and nobody else: 32 hexadecimal digits.
+    pub session: String,
+}
+
+/// What the responder did, warm-up included.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct EchoResponded {
+    /// Why it stopped.
+    pub ended_by: EndedBy,
+    /// Requests answered.
+    pub answered_messages: u64,
+    /// Requests whose answer the system refused.
+    pub refused_messages: u64,
+    /// Datagrams that do not belong to the session or are no request; not answered.
+    pub foreign_datagrams: u64,
+    /// CPU time of the responding thread.
+    pub cpu: CpuTime,
+}
+
+/// What the requester measured. Counts are of the measured part.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct EchoRequested {
+    /// Why it stopped.
+    pub ended_by: EndedBy,
+    /// Time from the start asked for to the first request.
+    pub start_skew_ns: i64,
+    /// From the first measured request to the last reply or time-out.
+    pub elapsed_ns: u64,
+    /// Requests that were due: by the schedule with a rate, else those sent.
+    pub offered_requests: u64,
+    /// Requests sent.
+    pub requests: u64,
+    /// Replies in time.
+    pub replies: u64,
+    /// Requests without a reply in time.
+    pub timeouts: u64,
+    /// Replies that came after the time-out.
+    pub late_replies: u64,
+    /// Replies that came again.
+    pub duplicate_replies: u64,
+    /// Requests that the system refused for want of room (`ENOBUFS`).
+    pub refused_requests: u64,
+    /// Datagrams that do not belong to the session or are no reply.
+    pub foreign_datagrams: u64,
+    /// Round-trip times of the replies in time: with a rate from the intended time of the request,
+    /// else from when it was handed to the system.
+    pub round_trip: RoundTrip,
+    /// CPU time of the requesting threads.
+    pub cpu: CpuTime,
+    /// What TCP knows at the end.
+    pub tcp: Option<TcpFacts>,
+}
+
+/// A distribution of round-trip times, from a histogram of three significant digits.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct RoundTrip {
+    /// Round trips.
+    pub samples: u64,
+    /// Mean, from the exact times.
+    pub mean_ns: u64,
+    /// Standard deviation within the trial, from the exact times.
+    pub sd_ns: u64,
+    /// Least, exact.
+    pub min_ns: u64,
+    /// Median.
+    pub p50_ns: u64,
+    /// 90th percentile.
+    pub p90_ns: u64,
+    /// 99th percentile.
+    pub p99_ns: u64,
+    /// 99.9th percentile.
+    pub p999_ns: u64,
+    /// Greatest, exact.
+    pub max_ns: u64,
+    /// The whole histogram in the `HdrHistogram` V2 format, hexadecimal; it can be merged.
+    pub histogram: String,
+}

@@ -1,0 +1,66 @@
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What this engine can do on this system, so that unlike systems are not compared unseen.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
+pub struct Capabilities {
+    /// Many datagrams in one system call.
+    pub batch: bool,
+    /// Segmentation offload of UDP.
+    pub segment: bool,
+    /// The kernel tells of datagrams that it drops on the sending host.
+    pub local_drop_reports: bool,
+    /// `TCP_INFO`.
+    pub tcp_info: bool,
+    /// CPU time of a single thread.
+    pub thread_usage: bool,
+}
+
+impl From<lanlab_link::Capabilities> for Capabilities {
+    fn from(c: lanlab_link::Capabilities) -> Self {
+        Self {
+            batch: c.batch,
+            segment: c.segment,
+            local_drop_reports: c.local_drop_reports,
+            tcp_info: c.tcp_info,
+            thread_usage: c.thread_usage,
+        }
+    }
+}
+
+/// Facts of a host that its figures depend on. What the system does not tell is `null` or empty.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct HostFacts {
+    /// Operating system, as in `linux`.
+    pub system: String,
+    /// Instruction set, as in `x86_64`.
+    pub architecture: String,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// Changes with every boot; equal on hosts that share a kernel, and so its monotonic clock.
+    pub boot_id: Option<String>,
+    /// Processor, as it names itself.
+    pub processor: Option<String>,
+    /// Processors that this process may run on.
+    pub processors: u64,
+    /// Main memory, bytes.
+    pub memory_bytes: Option<u64>,
+    /// The kernel's clock source.
+    pub clock_source: Option<String>,
+    /// CPU frequency governor of the first processor.
+    pub governor: Option<String>,
+    /// Processes that ran or wanted to run, mean over the last minute.
+    pub load_average: Option<f64>,
+    /// TCP congestion control by default.
+    pub congestion_control: Option<String>,
+    /// TCP congestion controls that this user may choose.
+    pub congestion_controls: Vec<String>,
+    /// Largest receive buffer that this user may ask for, bytes.
+    pub max_receive_buffer_bytes: Option<u64>,
+    /// Largest send buffer that this user may ask for, bytes.
+    pub max_send_buffer_bytes: Option<u64>,
+    /// UDP counters of this host's network namespace, by the kernel's names (`/proc/net/snmp` and
+    /// `snmp6`), as in `UdpRcvbufErrors` and `Udp6OutDatagrams`.
+    pub udp_counters: std::collections::BTreeMap<String, u64>,
+}

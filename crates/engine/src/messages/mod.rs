@@ -1,0 +1,296 @@
+//! What the driver and the engine say to each other: one JSON object a line, this way and that.
+//!
+//! These types are the only definition. `lanlab-engine schema` prints them as JSON Schema, from
+//! which the Python types are made; a change here that a driver could notice raises
+//! [`SCHEMA_VERSION`].
+//!
+//! The first line comes from the engine: [`Reply::Hello`]. Then each [`Command`] carries an `id` of
+//! the driver's choosing, and ends in exactly one `result` or `error` with that id. `ready` and
+//! `progress` may come before it. All times are whole nanoseconds, on the engine's monotonic clock
+//! where they are points in time; all sizes are bytes; all rates bit/s or messages/s.
+
+mod echo;
+mod host;
+mod stream;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use echo::*;
+pub use host::*;
+pub use stream::*;
+
+/// Raised whenever a driver built for the version before could misunderstand.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Longest line that the engine reads, bytes, the line feed included.
+pub const MAX_LINE_BYTES: usize = 65_536;
+
+/// Longest line that the engine sends, likewise: a result with a whole histogram, or with 128 flows.
+pub const MAX_REPLY_BYTES: usize = 1_048_576;
+
+/// Time between two `progress` lines of a request.
+pub const PROGRESS_INTERVAL_NS: u64 = 250_000_000;
+
+/// A line from the driver.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Command {
+    /// Chosen by the driver, not in use by a request that has not ended.
+    pub id: u64,
+    /// What is asked for.
+    pub request: Request,
+}
+
+/// What a driver can ask for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Request {
+    /// Facts of this host as they are now. Ends in `description`.
+    #[schemars(title = "DescribeRequest")]
+    Describe {},
+    /// The clocks as they are now. Ends in `pong`.
+    #[schemars(title = "PingRequest")]
+    Ping {},
+    /// Receive a stream. `ready` names the ports; ends in `stream_received`.
+    #[schemars(title = "StreamReceiveRequest")]
+    StreamReceive(StreamReceive),
+    /// Send a stream to a receiver that is ready. Ends in `stream_sent`.
+    #[schemars(title = "StreamSendRequest")]
+    StreamSend(StreamSend),
+    /// Answer echo requests. `ready` names the port; ends in `echo_responded`.
+    #[schemars(title = "EchoRespondRequest")]
+    EchoRespond(EchoRespond),
+    /// Send echo requests to a responder that is ready. Ends in `echo_requested`.
+    #[schemars(title = "EchoRequestRequest")]
+    EchoRequest(EchoRequest),
+    /// Give a ready request its start. Ends in `armed`, or in the error `arm.late`.
+    #[schemars(title = "ArmRequest")]
+    Arm(Arm),
+    /// End a request now. Ends in `cancelled`; the request itself ends in the error `cancelled`.
+    #[schemars(title = "CancelRequest")]
+    Cancel(Cancel),
+}
+
+/// When a request that is ready shall start.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arm {
+    /// The request.
+    pub target: u64,
+    /// The start, on this engine's monotonic clock.
+    pub at_ns: u64,
+}
+
+/// Which request to end.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cancel {
+    /// The request.
+    pub target: u64,
+}
+
+/// A line from the engine.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Reply {
+    /// The first line.
+    #[schemars(title = "HelloReply")]
+    Hello(Hello),
+    /// A measurement is set up and waits to be armed.
+    #[schemars(title = "ReadyReply")]
+    Ready(Ready),
+    /// How far a measurement is.
+    #[schemars(title = "ProgressReply")]
+    Progress(Progress),
+    /// A request has ended well.
+    #[schemars(title = "ResultReply")]
+    Result(Finished),
+    /// A request has ended otherwise, or a line could not be read.
+    #[schemars(title = "ErrorReply")]
+    Error(Failed),
+}
+
+/// What the engine is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Hello {
+    /// Version of the engine.
+    pub engine_version: String,
+    /// Version of these messages.
+    pub schema_version: u32,
+    /// Process id.
+    pub pid: u32,
+    /// What this engine can do on this system.
+    pub capabilities: Capabilities,
+    /// Time between two `progress` lines of a request.
+    pub progress_interval_ns: u64,
+    /// Longest line that the engine reads, bytes.
+    pub max_line_bytes: u64,
+}
+
+/// A request is set up.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Ready {
+    /// The request.
+    pub id: u64,
+    /// Ports that this end listens on, one for each flow over UDP, one in all over TCP; empty at
+    /// the end that connects.
+    pub ports: Vec<u16>,
+    /// Round trip of the session's set-up, if this end saw one.
+    pub setup_round_trip_ns: Option<u64>,
+}
+
+/// How far a request is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Progress {
+    /// The request.
+    pub id: u64,
+    /// Time since the start, warm-up included.
+    pub elapsed_ns: u64,
+    /// Messages sent, received or answered so far, warm-up included.
+    pub messages: u64,
+    /// The same in octets of payload.
+    pub bytes: u64,
+}
+
+/// A request has ended well.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Finished {
+    /// The request.
+    pub id: u64,
+    /// What came of it.
+    pub result: Outcome,
+}
+
+/// A request has ended otherwise.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Failed {
+    /// The request; `null` for a line that names none.
+    pub id: Option<u64>,
+    /// Stable and dotted; what comes before the first dot says whose fault it is.
+    pub code: String,
+    /// What was found and what was allowed.
+    pub message: String,
+    /// What to do, if anything can be done.
+    pub hint: Option<String>,
+    /// What had been measured until then.
+    pub partial: Option<Outcome>,
+}
+
+/// What a request came to.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Outcome {
+    /// Of `describe`.
+    #[schemars(title = "DescriptionOutcome")]
+    Description(Box<HostFacts>),
+    /// Of `ping`.
+    #[schemars(title = "PongOutcome")]
+    Pong(Pong),
+    /// Of `arm`.
+    #[schemars(title = "ArmedOutcome")]
+    Armed(Armed),
+    /// Of `cancel`.
+    #[schemars(title = "CancelledOutcome")]
+    Cancelled(Cancelled),
+    /// Of `stream_receive`.
+    #[schemars(title = "StreamReceivedOutcome")]
+    StreamReceived(Box<StreamReceived>),
+    /// Of `stream_send`.
+    #[schemars(title = "StreamSentOutcome")]
+    StreamSent(Box<StreamSent>),
+    /// Of `echo_respond`.
+    #[schemars(title = "EchoRespondedOutcome")]
+    EchoResponded(Box<EchoResponded>),
+    /// Of `echo_request`.
+    #[schemars(title = "EchoRequestedOutcome")]
+    EchoRequested(Box<EchoRequested>),
+}
+
+/// The clocks.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Pong {
+    /// Monotonic clock.
+    pub monotonic_ns: u64,
+    /// Calendar clock, since 1970.
+    pub realtime_ns: u64,
+}
+
+/// A request has its start.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Armed {
+    /// Time from now to the start.
+    pub margin_ns: u64,
+}
+
+/// A request is being ended.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Cancelled {
+    /// The request.
+    pub target: u64,
+}
+
+/// CPU time of the threads that moved the data, from the start of the measured part to its end.
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+pub struct CpuTime {
+    /// In user mode.
+    pub user_ns: u64,
+    /// In the kernel.
+    pub system_ns: u64,
+    /// Times a thread gave up the CPU to wait.
+    pub voluntary_switches: u64,
+    /// Times the CPU was taken from a thread.
+    pub involuntary_switches: u64,
+}
+
+impl From<lanlab_link::Usage> for CpuTime {
+    fn from(usage: lanlab_link::Usage) -> Self {
+        Self {
+            user_ns: usage.user_ns,
+            system_ns: usage.system_ns,
+            voluntary_switches: usage.voluntary_switches,
+            involuntary_switches: usage.involuntary_switches,
+        }
+    }
+}
+
+/// Transport protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Transport {
+    /// User Datagram Protocol.
+    Udp,
+    /// Transmission Control Protocol.
+    Tcp,
+}
+
+/// Socket options of either end. What is absent stays as the system has it.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SocketOptions {
+    /// `TCP_NODELAY`.
+    #[serde(default)]
+    pub nodelay: bool,
+    /// Congestion control of TCP, by its name.
+    #[serde(default)]
+    pub congestion_control: Option<String>,
+    /// `SO_SNDBUF`, bytes. Refused if the system does not grant it.
+    #[serde(default)]
+    pub send_buffer_bytes: Option<u32>,
+    /// `SO_RCVBUF`, bytes. Refused if the system does not grant it.
+    #[serde(default)]
+    pub receive_buffer_bytes: Option<u32>,
+    /// Differentiated services code point, 0 to 63.
+    #[serde(default)]
+    pub dscp: u8,
+}
+
+/// The schema of both directions, as one document.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "exists for its schema only")]
+pub struct Messages {
+    /// From the driver.
+    command: Command,
+    /// From the engine.
+    reply: Reply,
+}

@@ -1,0 +1,37 @@
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::failure::Failure;
+use crate::messages::{Failed, Finished, MAX_REPLY_BYTES, Outcome, Reply};
+
+/// Where replies go. A driver that no longer reads ends the engine: nobody could have its results.
+#[derive(Clone)]
+pub struct Output {
+    writer: Arc<Mutex<Box<dyn Write + Send>>>,
+}
+
+impl Output {
+    pub fn new(writer: impl Write + Send + 'static) -> Self {
+        Self { writer: Arc::new(Mutex::new(Box::new(writer))) }
+    }
+
+    /// Write one line and flush it.
+    pub fn send(&self, reply: &Reply) {
+        let mut line = serde_json::to_vec(reply).expect("every reply can be written as JSON");
+        line.push(b'\n');
+        debug_assert!(line.len() <= MAX_REPLY_BYTES, "a line of {} bytes", line.len());
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if writer.write_all(&line).and_then(|()| writer.flush()).is_err() {
+            std::process::exit(1);
+        }
+    }
+
+    pub fn result(&self, id: u64, result: Outcome) {
+        self.send(&Reply::Result(Finished { id, result }));
+    }
+
+    pub fn error(&self, id: Option<u64>, failure: Failure, partial: Option<Outcome>) {
+        let Failure { code, message, hint } = failure;
+        self.send(&Reply::Error(Failed { id, code: code.into(), message, hint, partial }));
+    }
+}

@@ -1,0 +1,204 @@
+//! A measurement while it runs: its start, its end at the driver's wish, its progress.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use lanlab_link as link;
+use lanlab_units::Instant;
+
+use crate::failure::Failure;
+use crate::messages::{PROGRESS_INTERVAL_NS, Progress, Ready, Reply};
+use crate::output::Output;
+
+/// A request that is ready and not armed ends after so long.
+const ARM_TIMEOUT_NS: u64 = 60_000_000_000;
+/// A start is given at most so far ahead.
+const MAX_AHEAD_NS: u64 = 600_000_000_000;
+/// How near to its start a thread sleeps; the rest it spins, so as not to oversleep.
+const SPIN_NS: u64 = 200_000;
+/// How near to its start a thread no longer listens to the driver.
+const NEAR_NS: u64 = 5_000_000;
+
+/// Shared between the thread that hears the driver and those that measure.
+pub struct Running {
+    id: u64,
+    output: Output,
+    /// Zero until armed.
+    start_ns: AtomicU64,
+    ready: AtomicBool,
+    cancelled: AtomicBool,
+    changed: Condvar,
+    lock: Mutex<()>,
+    messages: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Running {
+    pub fn new(id: u64, output: Output) -> Self {
+        Self {
+            id,
+            output,
+            start_ns: AtomicU64::new(0),
+            ready: AtomicBool::new(false),
+            cancelled: AtomicBool::new(false),
+            changed: Condvar::new(),
+            lock: Mutex::new(()),
+            messages: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+        }
+    }
+
+    /// Say that this end is set up.
+    pub fn ready(&self, ports: Vec<u16>, setup_round_trip_ns: Option<u64>) {
+        self.ready.store(true, Ordering::Release);
+        self.output.send(&Reply::Ready(Ready { id: self.id, ports, setup_round_trip_ns }));
+    }
+
+    /// Give the request its start.
+    ///
+    /// # Errors
+    /// `arm.late` if the start has passed, `arm.not_ready`, `arm.again`, `request.value`.
+    pub fn arm(&self, at: Instant, now: Instant) -> Result<u64, Failure> {
+        if !self.ready.load(Ordering::Acquire) {
+            return Err(Failure::new("arm.not_ready", format!("request {} is not ready", self.id))
+                .hint("wait for its `ready`"));
+        }
+        if at <= now {
+            let late_ns = now.nanos_since(at);
+            return Err(Failure::new("arm.late", format!("the start was {late_ns} ns ago"))
+                .hint("send the start further ahead"));
+        }
+        let ahead_ns = at.nanos_since(now);
+        if ahead_ns > MAX_AHEAD_NS {
+            let found = format!("a start in {} s", ahead_ns / 1_000_000_000);
+            return Err(Failure::value("at_ns", found, "at most 600 s ahead"));
+        }
+        let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let armed =
+            self.start_ns.compare_exchange(0, at.as_nanos(), Ordering::AcqRel, Ordering::Acquire);
+        if armed.is_err() {
+            return Err(Failure::new("arm.again", format!("request {} is armed", self.id)));
+        }
+        self.changed.notify_all();
+        Ok(ahead_ns)
+    }
+
+    pub fn cancel(&self) {
+        let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.cancelled.store(true, Ordering::Release);
+        self.changed.notify_all();
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Acquire)
+    }
+
+    /// The start, once armed.
+    pub fn start(&self) -> Option<Instant> {
+        let start_ns = self.start_ns.load(Ordering::Acquire);
+        (start_ns > 0).then(|| Instant::from_nanos(start_ns))
+    }
+
+    /// Wait until armed. `while_waiting` is called some fifty times a second.
+    ///
+    /// # Errors
+    /// `cancelled`, `arm.timeout`, or what `while_waiting` says.
+    pub fn wait_for_start(
+        &self,
+        mut while_waiting: impl FnMut() -> Result<(), Failure>,
+    ) -> Result<Instant, Failure> {
+        let deadline = link::monotonic().plus_nanos(ARM_TIMEOUT_NS);
+        loop {
+            if self.is_cancelled() {
+                return Err(Failure::cancelled());
+            }
+            if let Some(start) = self.start() {
+                return Ok(start);
+            }
+            if link::monotonic() >= deadline {
+                return Err(Failure::new("arm.timeout", "ready for 60 s and not armed"));
+            }
+            while_waiting()?;
+            let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            if self.start().is_none() && !self.is_cancelled() {
+                let _ = self.changed.wait_timeout(guard, Duration::from_millis(20));
+            }
+        }
+    }
+
+    /// Wait until the start, and give the time then; `None` if the driver wants the end before.
+    pub fn wait_to_begin(&self, start: Instant) -> Option<Instant> {
+        loop {
+            let left_ns = start.nanos_since(link::monotonic());
+            if self.is_cancelled() {
+                return None;
+            }
+            if left_ns <= NEAR_NS {
+                return Some(wait_until(start));
+            }
+            let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            if !self.is_cancelled() {
+                let far = Duration::from_nanos(left_ns - NEAR_NS);
+                let _ = self.changed.wait_timeout(guard, far);
+            }
+        }
+    }
+
+    /// Count what has been moved, for `progress`.
+    pub fn count(&self, messages: u64, bytes: u64) {
+        self.messages.fetch_add(messages, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Do `work`, and tell the driver meanwhile how far it is.
+    pub fn with_progress<T>(&self, start: Instant, work: impl FnOnce() -> T) -> T {
+        /// Ends the reports even if the work panics.
+        struct Done<'a>(&'a AtomicBool, Thread);
+        impl Drop for Done<'_> {
+            fn drop(&mut self) {
+                self.0.store(true, Ordering::Release);
+                self.1.unpark();
+            }
+        }
+        let done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let reporter = scope.spawn(|| self.report_progress(start, &done));
+            let _done = Done(&done, reporter.thread().clone());
+            work()
+        })
+    }
+
+    fn report_progress(&self, start: Instant, done: &AtomicBool) {
+        let mut next = start.plus_nanos(PROGRESS_INTERVAL_NS);
+        while !done.load(Ordering::Acquire) {
+            let now = link::monotonic();
+            if now >= next {
+                next = next.plus_nanos(PROGRESS_INTERVAL_NS);
+                self.output.send(&Reply::Progress(Progress {
+                    id: self.id,
+                    elapsed_ns: now.nanos_since(start),
+                    messages: self.messages.load(Ordering::Relaxed),
+                    bytes: self.bytes.load(Ordering::Relaxed),
+                }));
+            }
+            thread::park_timeout(Duration::from_nanos(next.nanos_since(now)));
+        }
+    }
+}
+
+/// Wait until `deadline`, as exactly as the system allows: sleep to shortly before, then spin.
+pub fn wait_until(deadline: Instant) -> Instant {
+    loop {
+        let now = link::monotonic();
+        if now >= deadline {
+            return now;
+        }
+        if deadline.nanos_since(now) > SPIN_NS {
+            link::sleep_until(deadline.minus_nanos(SPIN_NS));
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}

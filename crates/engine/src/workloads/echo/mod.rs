@@ -1,0 +1,128 @@
+//! `echo`: requests that come back, and how long that takes.
+
+mod requester;
+mod tcp;
+mod udp;
+
+use lanlab_units::{Instant, Pace};
+
+use super::conclude;
+use super::setup::{check_addresses, check_common, check_range, parse_token};
+use crate::driver::Measured;
+use crate::failure::Failure;
+use crate::messages::{
+    EchoAmount, EchoRequest, EchoRequested, EchoRespond, EchoResponded, EchoSpec, EndedBy, Outcome,
+    Transport,
+};
+use crate::running::Running;
+
+/// A checked specification.
+#[derive(Debug, Clone)]
+struct Plan {
+    message_bytes: usize,
+    amount: EchoAmount,
+    pace: Option<Pace>,
+    timeout_ns: u64,
+    warmup_ns: u64,
+    silence_ns: u64,
+}
+
+impl Plan {
+    fn new(spec: &EchoSpec) -> Result<Self, Failure> {
+        check_common(
+            spec.transport,
+            spec.message_size_bytes,
+            &spec.socket,
+            spec.warmup_ns,
+            spec.silence_ns,
+        )?;
+        check_range("timeout_ns", spec.timeout_ns, 1_000_000, 60_000_000_000)?;
+        match spec.amount {
+            EchoAmount::TimeNs(time_ns) => {
+                check_range("amount.time_ns", time_ns, 1_000_000, 86_400_000_000_000)?;
+            }
+            EchoAmount::Requests(requests) => {
+                check_range("amount.requests", requests, 1, 1 << 32)?;
+            }
+        }
+        let pace = match spec.rate_requests_per_s {
+            None => None,
+            Some(rate) => {
+                let pace = Pace::from_message_rate(rate).filter(|_| rate <= 10_000_000.0);
+                Some(pace.ok_or_else(|| {
+                    Failure::value("rate_requests_per_s", rate, "0.001 to 10,000,000")
+                })?)
+            }
+        };
+        // Neither a slow rate nor a time-out is silence.
+        let longest_pause_ns = pace.map_or(0, |pace| 3 * pace.period_ns()).max(3 * spec.timeout_ns);
+        Ok(Self {
+            message_bytes: spec.message_size_bytes as usize,
+            amount: spec.amount,
+            pace,
+            timeout_ns: spec.timeout_ns,
+            warmup_ns: spec.warmup_ns,
+            silence_ns: spec.silence_ns.max(longest_pause_ns),
+        })
+    }
+
+    fn warmup_end(&self, start: Instant) -> Instant {
+        start.plus_nanos(self.warmup_ns)
+    }
+
+    /// The end of the measured part, where time is the amount.
+    fn end(&self, start: Instant) -> Instant {
+        match self.amount {
+            EchoAmount::TimeNs(time_ns) => self.warmup_end(start).plus_nanos(time_ns),
+            EchoAmount::Requests(_) => Instant::FAR_FUTURE,
+        }
+    }
+
+    /// Requests to be measured, where they are the amount.
+    fn requests(&self) -> u64 {
+        match self.amount {
+            EchoAmount::TimeNs(_) => u64::MAX,
+            EchoAmount::Requests(requests) => requests,
+        }
+    }
+}
+
+/// The failure that an end is, if it is one.
+fn failure_of(ended_by: EndedBy) -> Option<Failure> {
+    match ended_by {
+        EndedBy::Finished | EndedBy::Unconfirmed => None,
+        EndedBy::Silence => Some(Failure::peer_gone("nothing came from it any more")),
+        EndedBy::PeerClosed => Some(Failure::peer_gone("it closed its end")),
+        EndedBy::Cancelled => Some(Failure::cancelled()),
+    }
+}
+
+/// Answer echo requests.
+pub fn respond(request: &EchoRespond, running: &Running) -> Measured {
+    let run = || -> Result<EchoResponded, Failure> {
+        check_addresses(Some(request.bind), request.peer)?;
+        let (plan, token) = (Plan::new(&request.spec)?, parse_token(&request.session)?);
+        match request.spec.transport {
+            Transport::Udp => udp::respond(request, &plan, token, running),
+            Transport::Tcp => tcp::respond(request, &plan, token, running),
+        }
+    };
+    let responded = run().map_err(|failure| Box::new((failure, None)))?;
+    let failure = failure_of(responded.ended_by);
+    conclude(Outcome::EchoResponded(Box::new(responded)), failure)
+}
+
+/// Send echo requests and time their replies.
+pub fn request(request: &EchoRequest, running: &Running) -> Measured {
+    let run = || -> Result<EchoRequested, Failure> {
+        check_addresses(request.bind, request.peer)?;
+        let (plan, token) = (Plan::new(&request.spec)?, parse_token(&request.session)?);
+        match request.spec.transport {
+            Transport::Udp => udp::request(request, &plan, token, running),
+            Transport::Tcp => tcp::request(request, &plan, token, running),
+        }
+    };
+    let requested = run().map_err(|failure| Box::new((failure, None)))?;
+    let failure = failure_of(requested.ended_by);
+    conclude(Outcome::EchoRequested(Box::new(requested)), failure)
+}

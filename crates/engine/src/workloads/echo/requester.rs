@@ -1,0 +1,354 @@
+//! When requests leave and what their replies say, whatever they travel in.
+
+use std::ops::Range;
+
+use lanlab_link as link;
+use lanlab_link::Usage;
+use lanlab_units::{Instant, Pace};
+
+use super::Plan;
+use crate::failure::Failure;
+use crate::measure::{Pacer, RoundTripMeter, Seen, SequenceWindow, Turn};
+use crate::messages::{EchoRequested, EndedBy};
+use crate::running::{Running, wait_until};
+
+/// How often a requester looks whether the driver wants it to stop.
+const CHECK_NS: u64 = 10_000_000;
+
+/// What became of a request handed to the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Handed {
+    Sent,
+    /// No room in a queue of this host.
+    Refused,
+    /// The peer has closed its end.
+    Closed,
+}
+
+/// What a look at the replies found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heard {
+    /// The reply to this request.
+    Reply(u64),
+    /// Nothing for some milliseconds.
+    Idle,
+    /// Something that is no reply.
+    Foreign,
+    /// The peer has closed its end.
+    Closed,
+}
+
+/// Where requests go.
+pub trait Requests: Send {
+    fn send(&mut self, sequence: u64, now: Instant) -> Result<Handed, Failure>;
+    /// Nothing is due for a while: let the responder know that we are here.
+    fn keep_alive(&mut self, now: Instant);
+}
+
+/// Where replies come from.
+pub trait Replies: Send {
+    /// Wait some milliseconds at most.
+    fn next(&mut self) -> Result<Heard, Failure>;
+}
+
+/// Run a requester from `start` to its end.
+pub fn run(
+    plan: &Plan,
+    requests: &mut impl Requests,
+    replies: &mut impl Replies,
+    running: &Running,
+    start: Instant,
+) -> Result<EchoRequested, Failure> {
+    // Whoever cancels before the start finds nothing measured.
+    let began = running.wait_to_begin(start).unwrap_or(start);
+    let mut counts = Counts::new(plan, start);
+    let (ended_by, usage) = running.with_progress(start, || match plan.pace {
+        None => counts.closed_loop(requests, replies, running),
+        Some(pace) => counts.scheduled(pace, requests, replies, running),
+    })?;
+    let counts = counts;
+    Ok(EchoRequested {
+        ended_by,
+        start_skew_ns: began.signed_nanos_from(start),
+        elapsed_ns: counts.last.nanos_since(counts.measured_from),
+        offered_requests: counts.offered,
+        requests: counts.sent,
+        replies: counts.round_trip.samples(),
+        timeouts: counts.sent - counts.round_trip.samples(),
+        late_replies: counts.late,
+        duplicate_replies: counts.duplicate,
+        refused_requests: counts.refused,
+        foreign_datagrams: counts.foreign,
+        round_trip: counts.round_trip.finish(),
+        cpu: usage.into(),
+        tcp: None,
+    })
+}
+
+/// What is counted; of the measured part only.
+struct Counts<'a> {
+    plan: &'a Plan,
+    start: Instant,
+    warmup_end: Instant,
+    measured_from: Instant,
+    /// Number of the first measured request.
+    first_measured: u64,
+    offered: u64,
+    sent: u64,
+    refused: u64,
+    late: u64,
+    duplicate: u64,
+    foreign: u64,
+    round_trip: RoundTripMeter,
+    arrived: SequenceWindow,
+    /// The last reply or time-out.
+    last: Instant,
+    last_heard: Instant,
+}
+
+impl<'a> Counts<'a> {
+    fn new(plan: &'a Plan, start: Instant) -> Self {
+        Self {
+            plan,
+            start,
+            warmup_end: plan.warmup_end(start),
+            measured_from: plan.warmup_end(start),
+            first_measured: u64::MAX,
+            offered: 0,
+            sent: 0,
+            refused: 0,
+            late: 0,
+            duplicate: 0,
+            foreign: 0,
+            round_trip: RoundTripMeter::new(),
+            arrived: SequenceWindow::new(),
+            last: plan.warmup_end(start),
+            last_heard: start,
+        }
+    }
+
+    /// The next request when the reply is there or overdue.
+    fn closed_loop(
+        &mut self,
+        requests: &mut impl Requests,
+        replies: &mut impl Replies,
+        running: &Running,
+    ) -> Result<(EndedBy, Usage), Failure> {
+        let end = self.plan.end(self.start);
+        let mut usage = link::thread_usage();
+        let mut sequence = 0;
+        let ended_by = loop {
+            let sent_at = link::monotonic();
+            if running.is_cancelled() {
+                break EndedBy::Cancelled;
+            }
+            if self.first_measured == u64::MAX && sent_at >= self.warmup_end {
+                self.first_measured = sequence;
+                self.measured_from = sent_at;
+                usage = link::thread_usage();
+            }
+            let measured = sequence >= self.first_measured;
+            if sent_at >= end || (measured && self.offered == self.plan.requests()) {
+                break EndedBy::Finished;
+            }
+            if sent_at.nanos_since(self.last_heard) > self.plan.silence_ns {
+                break EndedBy::Silence;
+            }
+            self.offered += u64::from(measured);
+            match requests.send(sequence, sent_at)? {
+                Handed::Closed => break EndedBy::PeerClosed,
+                Handed::Refused => {
+                    self.refused += u64::from(measured);
+                    sequence += 1;
+                    link::sleep_until(sent_at.plus_nanos(1_000_000));
+                    continue;
+                }
+                Handed::Sent => {}
+            }
+            self.sent += u64::from(measured);
+            running.count(1, self.plan.message_bytes as u64);
+            match self.await_reply(sequence, sent_at, replies, running)? {
+                None => sequence += 1,
+                Some(ended_by) => break ended_by,
+            }
+        };
+        Ok((ended_by, link::thread_usage().since(usage)))
+    }
+
+    /// Until the reply to `sequence` is there or overdue. `Some` if that is the end of all.
+    fn await_reply(
+        &mut self,
+        sequence: u64,
+        sent_at: Instant,
+        replies: &mut impl Replies,
+        running: &Running,
+    ) -> Result<Option<EndedBy>, Failure> {
+        loop {
+            let heard = replies.next()?;
+            let now = link::monotonic();
+            let overdue = now.nanos_since(sent_at) > self.plan.timeout_ns;
+            match heard {
+                Heard::Reply(number) if number == sequence => {
+                    self.take(number, now.nanos_since(sent_at), now);
+                    return Ok(None);
+                }
+                // An answer to an earlier request, which is overdue, or again.
+                Heard::Reply(number) => self.take(number, u64::MAX, now),
+                Heard::Foreign => self.foreign += 1,
+                Heard::Closed => return Ok(Some(EndedBy::PeerClosed)),
+                Heard::Idle => {}
+            }
+            if overdue {
+                if sequence >= self.first_measured {
+                    self.last = now;
+                }
+                return Ok(None);
+            }
+            if running.is_cancelled() {
+                return Ok(Some(EndedBy::Cancelled));
+            }
+        }
+    }
+
+    /// Requests leave on schedule, whatever becomes of the replies.
+    fn scheduled(
+        &mut self,
+        pace: Pace,
+        requests: &mut impl Requests,
+        replies: &mut impl Replies,
+        running: &Running,
+    ) -> Result<(EndedBy, Usage), Failure> {
+        let end = self.plan.end(self.start);
+        self.first_measured = pace.slots_within(self.plan.warmup_ns);
+        self.measured_from = pace.slot(self.start, self.first_measured);
+        let total = match self.plan.requests() {
+            u64::MAX => pace.slots_within(end.nanos_since(self.start)),
+            measured => self.first_measured + measured,
+        };
+        self.offered = total.saturating_sub(self.first_measured);
+        let (plan, start, first_measured) = (self.plan, self.start, self.first_measured);
+        std::thread::scope(|scope| {
+            let sender = scope.spawn(move || {
+                send_on_schedule(plan, pace, start, first_measured..total, requests, running)
+            });
+            let usage = link::thread_usage();
+            let mut stopped = None;
+            // Until the last reply is there or overdue, which is known once all has been sent.
+            let mut last_due = None;
+            while stopped.is_none() {
+                let heard = replies.next()?;
+                let now = link::monotonic();
+                match heard {
+                    // What was not asked for yet cannot be answered: a short number gone wrong.
+                    Heard::Reply(sequence)
+                        if sequence < total && pace.slot(start, sequence) <= now =>
+                    {
+                        let intended = pace.slot(start, sequence);
+                        self.take(sequence, now.nanos_since(intended), now);
+                    }
+                    Heard::Reply(_) | Heard::Foreign => self.foreign += 1,
+                    Heard::Closed => stopped = Some(EndedBy::PeerClosed),
+                    Heard::Idle => {}
+                }
+                if last_due.is_none() && sender.is_finished() {
+                    last_due = Some(now.plus_nanos(self.plan.timeout_ns));
+                }
+                if last_due.is_some_and(|due| now >= due) || self.is_complete(total) {
+                    break;
+                }
+                if now.nanos_since(self.last_heard) > self.plan.silence_ns {
+                    stopped = Some(EndedBy::Silence);
+                }
+                if running.is_cancelled() {
+                    stopped = Some(EndedBy::Cancelled);
+                }
+            }
+            if stopped.is_some() {
+                // The sender looks at this, too.
+                running.cancel();
+            }
+            let sent = sender.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            self.sent = sent.sent;
+            self.refused = sent.refused;
+            self.last = self.last.max(link::monotonic());
+            let ended_by = stopped.or(sent.stopped).unwrap_or(EndedBy::Finished);
+            Ok((ended_by, link::thread_usage().since(usage).plus(sent.usage)))
+        })
+    }
+
+    /// Whether every request up to `total` has its reply.
+    fn is_complete(&self, total: u64) -> bool {
+        self.arrived.expected() == total
+            && self.round_trip.samples() + self.late == total - self.first_measured
+    }
+
+    /// Take in the reply to `sequence` after `round_trip_ns`.
+    fn take(&mut self, sequence: u64, round_trip_ns: u64, now: Instant) {
+        self.last_heard = now;
+        let measured = sequence >= self.first_measured;
+        match self.arrived.observe(sequence) {
+            Seen::Duplicate | Seen::Stale => self.duplicate += u64::from(measured),
+            Seen::InOrder | Seen::Reordered if measured => {
+                self.last = now;
+                if round_trip_ns <= self.plan.timeout_ns {
+                    self.round_trip.record(round_trip_ns);
+                } else {
+                    self.late += 1;
+                }
+            }
+            Seen::InOrder | Seen::Reordered => {}
+        }
+    }
+}
+
+/// What the sending thread of a schedule came to.
+struct Scheduled {
+    sent: u64,
+    refused: u64,
+    stopped: Option<EndedBy>,
+    usage: Usage,
+}
+
+fn send_on_schedule(
+    plan: &Plan,
+    pace: Pace,
+    start: Instant,
+    measured: Range<u64>,
+    requests: &mut impl Requests,
+    running: &Running,
+) -> Result<Scheduled, Failure> {
+    link::prepare_thread();
+    let before = link::thread_usage();
+    let mut pacer = Pacer::new(pace, start, 1);
+    let mut scheduled = Scheduled { sent: 0, refused: 0, stopped: None, usage: before };
+    while pacer.taken() < measured.end && scheduled.stopped.is_none() {
+        let now = link::monotonic();
+        match pacer.turn(now, measured.end) {
+            Turn::Wait(until) if until > now.plus_nanos(CHECK_NS) => {
+                link::sleep_until(now.plus_nanos(CHECK_NS));
+                requests.keep_alive(now);
+            }
+            Turn::Wait(until) => {
+                wait_until(until);
+            }
+            Turn::Send(_) => {
+                let sequence = pacer.taken();
+                let counted = u64::from(measured.contains(&sequence));
+                match requests.send(sequence, now)? {
+                    Handed::Sent => {
+                        scheduled.sent += counted;
+                        running.count(1, plan.message_bytes as u64);
+                    }
+                    Handed::Refused => scheduled.refused += counted,
+                    Handed::Closed => scheduled.stopped = Some(EndedBy::PeerClosed),
+                }
+                pacer.took(1, now);
+            }
+        }
+        if running.is_cancelled() {
+            scheduled.stopped = Some(EndedBy::Cancelled);
+        }
+    }
+    scheduled.usage = link::thread_usage().since(before);
+    Ok(scheduled)
+}

@@ -1,0 +1,226 @@
+//! Echo over TCP: a message is a set number of octets, and replies come in the order of requests.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::time::Duration;
+
+use lanlab_link as link;
+use lanlab_units::Instant;
+use lanlab_wire::session::Token;
+
+use super::Plan;
+use super::requester::{self, Handed, Heard, Replies, Requests};
+use crate::failure::Failure;
+use crate::messages::{EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy};
+use crate::running::Running;
+use crate::workloads::setup::{
+    TICK, accept_streams, connect_stream, is_closed, is_idle, listen, tcp_facts,
+};
+
+/// Answer the peer's requests until it closes the connection.
+pub fn respond(
+    request: &EchoRespond,
+    plan: &Plan,
+    token: Token,
+    running: &Running,
+) -> Result<EchoResponded, Failure> {
+    let options = &request.spec.socket;
+    let listener = listen(request.bind, request.port, options)?;
+    let address = listener.local_addr().map_err(|error| Failure::system("local port", &error))?;
+    running.ready(vec![address.port()], None);
+    let streams = accept_streams(&listener, request.peer, token, 1, options, running)?;
+    drop(listener);
+    let stream = &streams[0];
+    stream
+        .set_read_timeout(Some(TICK))
+        .and_then(|()| stream.set_write_timeout(Some(TICK)))
+        .map_err(|error| Failure::system("socket options", &error))?;
+
+    let start = running.wait_for_start(|| Ok(()))?;
+    running.with_progress(start, || answer(stream, plan, running))
+}
+
+fn answer(stream: &TcpStream, plan: &Plan, running: &Running) -> Result<EchoResponded, Failure> {
+    let mut message = vec![0; plan.message_bytes];
+    let before = link::thread_usage();
+    let mut answered = 0;
+    let ended_by = loop {
+        match read_message(stream, &mut message, plan, running)? {
+            None => {}
+            Some(ended_by) => break ended_by,
+        }
+        match write_message(stream, &message, plan.silence_ns, running)? {
+            None => answered += 1,
+            Some(ended_by) => break ended_by,
+        }
+        running.count(1, plan.message_bytes as u64);
+        if running.is_cancelled() {
+            break EndedBy::Cancelled;
+        }
+    };
+    Ok(EchoResponded {
+        ended_by,
+        answered_messages: answered,
+        refused_messages: 0,
+        foreign_datagrams: 0,
+        cpu: link::thread_usage().since(before).into(),
+    })
+}
+
+/// Read one whole message. `Some` if none will come: a connection closed between two messages is
+/// how a requester ends.
+fn read_message(
+    mut stream: &TcpStream,
+    message: &mut [u8],
+    plan: &Plan,
+    running: &Running,
+) -> Result<Option<EndedBy>, Failure> {
+    let mut filled = 0;
+    let mut last_heard = link::monotonic();
+    while filled < message.len() {
+        match stream.read(&mut message[filled..]) {
+            Ok(0) if filled == 0 => return Ok(Some(EndedBy::Finished)),
+            Ok(0) => return Ok(Some(EndedBy::PeerClosed)),
+            Ok(octets) => {
+                filled += octets;
+                last_heard = link::monotonic();
+            }
+            Err(error) if is_idle(&error) => {
+                let now = link::monotonic();
+                if running.is_cancelled() {
+                    return Ok(Some(EndedBy::Cancelled));
+                }
+                let armed_at = running.start().unwrap_or(now);
+                if now.nanos_since(last_heard.max(armed_at)) > plan.silence_ns {
+                    return Ok(Some(EndedBy::Silence));
+                }
+            }
+            Err(error) if is_closed(&error) => return Ok(Some(EndedBy::PeerClosed)),
+            Err(error) => return Err(Failure::system("read", &error)),
+        }
+    }
+    Ok(None)
+}
+
+/// Write one whole message. `Some` if the peer takes it no more.
+fn write_message(
+    mut stream: &TcpStream,
+    message: &[u8],
+    silence_ns: u64,
+    running: &Running,
+) -> Result<Option<EndedBy>, Failure> {
+    let mut written = 0;
+    let mut last_progress: Option<Instant> = None;
+    while written < message.len() {
+        match stream.write(&message[written..]) {
+            Ok(0) => return Ok(Some(EndedBy::PeerClosed)),
+            Ok(octets) => {
+                written += octets;
+                last_progress = None;
+            }
+            Err(error) if is_idle(&error) => {
+                let now = link::monotonic();
+                if running.is_cancelled() {
+                    return Ok(Some(EndedBy::Cancelled));
+                }
+                if now.nanos_since(*last_progress.get_or_insert(now)) > silence_ns {
+                    return Ok(Some(EndedBy::Silence));
+                }
+            }
+            Err(error) if is_closed(&error) => return Ok(Some(EndedBy::PeerClosed)),
+            Err(error) => return Err(Failure::system("write", &error)),
+        }
+    }
+    Ok(None)
+}
+
+/// Send requests and time their replies.
+pub fn request(
+    request: &EchoRequest,
+    plan: &Plan,
+    token: Token,
+    running: &Running,
+) -> Result<EchoRequested, Failure> {
+    let peer = SocketAddr::new(request.peer, request.port);
+    let options = &request.spec.socket;
+    let (stream, round_trip_ns) = connect_stream(request.bind, peer, options, token, 0, running)?;
+    // No wait is longer than the time-out, so that what is overdue is noticed.
+    let timeout = Duration::from_nanos(plan.timeout_ns).min(TICK);
+    stream
+        .set_read_timeout(Some(timeout))
+        .and_then(|()| stream.set_write_timeout(Some(TICK)))
+        .map_err(|error| Failure::system("socket options", &error))?;
+    running.ready(Vec::new(), Some(round_trip_ns));
+    let start = running.wait_for_start(|| Ok(()))?;
+    let mut requests = StreamRequests {
+        stream: &stream,
+        running,
+        silence_ns: plan.silence_ns,
+        message: (0..plan.message_bytes).map(|octet| (octet as u8).wrapping_mul(113)).collect(),
+        closed: None,
+    };
+    let mut replies = StreamReplies {
+        stream: &stream,
+        message_bytes: plan.message_bytes,
+        buffer: vec![0; plan.message_bytes.clamp(1, 262_144)],
+        received: 0,
+        replied: 0,
+    };
+    let mut requested = requester::run(plan, &mut requests, &mut replies, running, start)?;
+    if let (EndedBy::PeerClosed, Some(ended_by)) = (requested.ended_by, requests.closed) {
+        requested.ended_by = ended_by;
+    }
+    requested.tcp = tcp_facts(&stream);
+    // Without this the responder could not tell the end from a broken connection.
+    let _ = stream.shutdown(Shutdown::Write);
+    Ok(requested)
+}
+
+struct StreamRequests<'a> {
+    stream: &'a TcpStream,
+    running: &'a Running,
+    silence_ns: u64,
+    message: Vec<u8>,
+    /// Why no more can be sent.
+    closed: Option<EndedBy>,
+}
+
+impl Requests for StreamRequests<'_> {
+    fn send(&mut self, _sequence: u64, _now: Instant) -> Result<Handed, Failure> {
+        self.closed = write_message(self.stream, &self.message, self.silence_ns, self.running)?;
+        Ok(if self.closed.is_none() { Handed::Sent } else { Handed::Closed })
+    }
+
+    /// A connection needs none.
+    fn keep_alive(&mut self, _now: Instant) {}
+}
+
+struct StreamReplies<'a> {
+    stream: &'a TcpStream,
+    message_bytes: usize,
+    buffer: Vec<u8>,
+    /// Octets received that belong to no reply given out yet.
+    received: usize,
+    replied: u64,
+}
+
+impl Replies for StreamReplies<'_> {
+    fn next(&mut self) -> Result<Heard, Failure> {
+        while self.received < self.message_bytes {
+            // No more than this reply: what follows is left for its own time.
+            let wanted = (self.message_bytes - self.received).min(self.buffer.len());
+            match (&mut &*self.stream).read(&mut self.buffer[..wanted]) {
+                Ok(0) => return Ok(Heard::Closed),
+                Ok(octets) => self.received += octets,
+                Err(error) if is_idle(&error) => return Ok(Heard::Idle),
+                Err(error) if is_closed(&error) || error.kind() == io::ErrorKind::NotConnected => {
+                    return Ok(Heard::Closed);
+                }
+                Err(error) => return Err(Failure::system("read a reply", &error)),
+            }
+        }
+        self.received = 0;
+        self.replied += 1;
+        Ok(Heard::Reply(self.replied - 1))
+    }
+}

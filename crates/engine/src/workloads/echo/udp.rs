@@ -1,0 +1,260 @@
+//! Echo over UDP.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use lanlab_link as link;
+use lanlab_link::DatagramSocket;
+use lanlab_units::Instant;
+use lanlab_wire::probe::{Header, Layout};
+use lanlab_wire::session::{Kind, MESSAGE_LEN, Message, Token};
+
+use super::Plan;
+use super::requester::{self, Handed, Heard, Replies, Requests};
+use crate::failure::Failure;
+use crate::messages::{EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy};
+use crate::running::Running;
+use crate::session::Acceptor;
+use crate::workloads::setup::{
+    TICK, accept_datagram, answer_again, bind_datagram, connect_datagram, is_idle, is_no_room,
+    local_port,
+};
+
+/// Time between two words of a requester that has nothing due.
+const ALIVE_NS: u64 = 200_000_000;
+/// How long a requester waits for the responder to confirm the end.
+const CONFIRM_NS: u64 = 200_000_000;
+
+/// Answer the peer's requests until it says that it is done.
+pub fn respond(
+    request: &EchoRespond,
+    plan: &Plan,
+    token: Token,
+    running: &Running,
+) -> Result<EchoResponded, Failure> {
+    let socket = bind_datagram(request.bind, request.port, &request.spec.socket)?;
+    running.ready(vec![local_port(&socket)?], None);
+    let mut acceptor = accept_datagram(&socket, request.peer, token, 0, running)?;
+    let start = running.wait_for_start(|| answer_again(&socket, &mut acceptor))?;
+    let responder = Responder { plan, token, socket, acceptor, running, start };
+    running.with_progress(start, || responder.run())
+}
+
+struct Responder<'a> {
+    plan: &'a Plan,
+    token: Token,
+    socket: DatagramSocket,
+    acceptor: Acceptor,
+    running: &'a Running,
+    start: Instant,
+}
+
+impl Responder<'_> {
+    fn run(mut self) -> Result<EchoResponded, Failure> {
+        self.socket
+            .set_receive_timeout(Some(TICK))
+            .map_err(|error| Failure::system("receive time-out", &error))?;
+        let layout = Layout::of(self.plan.message_bytes);
+        let mut buffer = vec![0; self.plan.message_bytes.max(MESSAGE_LEN) + 1];
+        let before = link::thread_usage();
+        let (mut answered, mut refused, mut foreign) = (0, 0, 0);
+        let mut last_heard = self.start;
+        let mut finished = false;
+        let ended_by = loop {
+            let length = match self.socket.plain().recv(&mut buffer) {
+                Ok(length) => length,
+                Err(error) if is_idle(&error) => {
+                    let now = link::monotonic();
+                    if finished {
+                        break EndedBy::Finished;
+                    }
+                    if self.running.is_cancelled() {
+                        break EndedBy::Cancelled;
+                    }
+                    if now.nanos_since(last_heard) > self.plan.silence_ns {
+                        break EndedBy::Silence;
+                    }
+                    continue;
+                }
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                    break if finished { EndedBy::Finished } else { EndedBy::PeerClosed };
+                }
+                Err(error) => return Err(Failure::system("receive", &error)),
+            };
+            let datagram = &buffer[..length];
+            if length == self.plan.message_bytes && is_ours(layout, datagram, self.token) {
+                last_heard = link::monotonic();
+                match self.socket.plain().send(datagram) {
+                    Ok(_) => answered += 1,
+                    Err(error) if is_no_room(&error) => refused += 1,
+                    // Noticed by the next receive.
+                    Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
+                    Err(error) => return Err(Failure::system("answer", &error)),
+                }
+                self.running.count(1, length as u64);
+                if self.running.is_cancelled() {
+                    break EndedBy::Cancelled;
+                }
+                continue;
+            }
+            match Message::parse(datagram) {
+                Ok(message) if message.token.matches(&self.token) => {
+                    last_heard = link::monotonic();
+                    finished |= matches!(message.kind, Kind::Finish { .. });
+                    self.answer(&message, answered);
+                }
+                _ => foreign += 1,
+            }
+        };
+        Ok(EchoResponded {
+            ended_by,
+            answered_messages: answered,
+            refused_messages: refused,
+            foreign_datagrams: foreign,
+            cpu: link::thread_usage().since(before).into(),
+        })
+    }
+
+    fn answer(&mut self, message: &Message, answered: u64) {
+        let kind = Kind::Finished { received_messages: answered };
+        let reply = match message.kind {
+            Kind::Finish { .. } => Some(Message { kind, ..*message }),
+            _ => self.acceptor.handle(message),
+        };
+        if let Some(reply) = reply {
+            // What is lost is asked for again.
+            let _ = self.socket.plain().send(&reply.emit());
+        }
+    }
+}
+
+fn is_ours(layout: Layout, datagram: &[u8], token: Token) -> bool {
+    let tiny = matches!(layout, Layout::Tiny(_));
+    layout.parse(datagram).is_ok_and(|header| tiny || header.session == token.short())
+}
+
+/// Send requests and time their replies.
+pub fn request(
+    request: &EchoRequest,
+    plan: &Plan,
+    token: Token,
+    running: &Running,
+) -> Result<EchoRequested, Failure> {
+    let peer = SocketAddr::new(request.peer, request.port);
+    let connected = connect_datagram(request.bind, peer, &request.spec.socket, token, 0, running)?;
+    let socket = connected.socket;
+    socket
+        .enable_local_drop_reports()
+        // No wait is longer than the time-out, so that what is overdue is noticed.
+        .and_then(|()| {
+            let timeout = Duration::from_nanos(plan.timeout_ns).min(TICK);
+            socket.set_receive_timeout(Some(timeout))
+        })
+        .map_err(|error| Failure::system("socket options", &error))?;
+    running.ready(Vec::new(), Some(connected.round_trip_ns));
+    let start = running.wait_for_start(|| Ok(()))?;
+    let layout = Layout::of(plan.message_bytes);
+    let mut requests = DatagramRequests {
+        socket: &socket,
+        token,
+        layout,
+        message: (0..plan.message_bytes).map(|octet| (octet as u8).wrapping_mul(113)).collect(),
+        last_sent: start,
+    };
+    let mut replies = DatagramReplies {
+        socket: &socket,
+        token,
+        layout,
+        message_bytes: plan.message_bytes,
+        buffer: vec![0; plan.message_bytes.max(MESSAGE_LEN) + 1],
+        expected: 0,
+    };
+    let mut requested = requester::run(plan, &mut requests, &mut replies, running, start)?;
+    if requested.ended_by == EndedBy::Finished {
+        requested.ended_by = agree_on_end(&socket, token);
+    }
+    Ok(requested)
+}
+
+/// Tell the responder that it is over. It has nothing that we need: if it does not answer, it will
+/// notice the silence.
+fn agree_on_end(socket: &DatagramSocket, token: Token) -> EndedBy {
+    let finish = Kind::Finish { first_measured: 0, sent_messages: 0 };
+    let finish = Message { token, flow: 0, kind: finish }.emit();
+    let deadline = link::monotonic().plus_nanos(CONFIRM_NS);
+    let mut buffer = [0; MESSAGE_LEN + 1];
+    while link::monotonic() < deadline {
+        let _ = socket.plain().send(&finish);
+        if let Ok(length) = socket.plain().recv(&mut buffer)
+            && let Ok(message) = Message::parse(&buffer[..length])
+            && matches!(message.kind, Kind::Finished { .. })
+        {
+            return EndedBy::Finished;
+        }
+    }
+    EndedBy::Unconfirmed
+}
+
+struct DatagramRequests<'a> {
+    socket: &'a DatagramSocket,
+    token: Token,
+    layout: Layout,
+    message: Vec<u8>,
+    last_sent: Instant,
+}
+
+impl Requests for DatagramRequests<'_> {
+    fn send(&mut self, sequence: u64, now: Instant) -> Result<Handed, Failure> {
+        let header =
+            Header { flow: 0, session: self.token.short(), sequence, send_time_ns: now.as_nanos() };
+        self.layout.emit(&header, &mut self.message);
+        self.last_sent = now;
+        match self.socket.plain().send(&self.message) {
+            Ok(_) => Ok(Handed::Sent),
+            Err(error) if is_no_room(&error) => Ok(Handed::Refused),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(Handed::Closed),
+            Err(error) => Err(Failure::system("send a request", &error)),
+        }
+    }
+
+    fn keep_alive(&mut self, now: Instant) {
+        if now.nanos_since(self.last_sent) > ALIVE_NS {
+            self.last_sent = now;
+            let kind = Kind::Alive { received_messages: 0 };
+            let _ = self.socket.plain().send(&Message { token: self.token, flow: 0, kind }.emit());
+        }
+    }
+}
+
+struct DatagramReplies<'a> {
+    socket: &'a DatagramSocket,
+    token: Token,
+    layout: Layout,
+    message_bytes: usize,
+    buffer: Vec<u8>,
+    /// The number after the newest reply's, to which short numbers are extended.
+    expected: u64,
+}
+
+impl Replies for DatagramReplies<'_> {
+    fn next(&mut self) -> Result<Heard, Failure> {
+        match self.socket.plain().recv(&mut self.buffer) {
+            Ok(length) => {
+                let datagram = &self.buffer[..length];
+                if length == self.message_bytes && is_ours(self.layout, datagram, self.token) {
+                    let header = self.layout.parse(datagram).expect("checked in `is_ours`");
+                    let sequence = self.layout.extend(header.sequence, self.expected);
+                    self.expected = self.expected.max(sequence + 1);
+                    return Ok(Heard::Reply(sequence));
+                }
+                let session = Message::parse(datagram);
+                let ours = session.is_ok_and(|message| message.token.matches(&self.token));
+                Ok(if ours { Heard::Idle } else { Heard::Foreign })
+            }
+            Err(error) if is_idle(&error) => Ok(Heard::Idle),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(Heard::Closed),
+            Err(error) => Err(Failure::system("receive a reply", &error)),
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! `stream`: messages from a sender to a receiver that counts them.
+
+mod tcp_receive;
+mod tcp_send;
+mod udp_receive;
+mod udp_send;
+
+use std::thread;
+
+use lanlab_units::{Instant, Pace};
+use lanlab_wire::session::Token;
+
+use super::conclude;
+use super::setup::{check_addresses, check_common, check_range, parse_token};
+use crate::driver::Measured;
+use crate::failure::Failure;
+use crate::messages::{
+    Amount, EndedBy, Io, Outcome, Rate, StreamReceive, StreamReceived, StreamSend, StreamSent,
+    StreamSpec, Transport,
+};
+use crate::running::Running;
+
+const MAX_FLOWS: u16 = 128;
+/// Over UDP either end says at least so often that it is there.
+const ALIVE_NS: u64 = 200_000_000;
+/// Above this rate of one flow, messages are paced in groups: one system call carries as many.
+const GROUP_FROM_MESSAGES_PER_S: f64 = 50_000.0;
+/// Longest buffer that is cut up for segmentation offload, octets.
+const MAX_SEGMENT_BUFFER_BYTES: usize = 65_000;
+
+/// A checked specification, for one flow of it.
+#[derive(Debug, Clone)]
+struct Plan {
+    message_bytes: usize,
+    /// For each flow.
+    amount: Amount,
+    /// Of each flow.
+    pace: Option<Pace>,
+    /// Of all flows together: each flow's first slot is its turn in it.
+    shared_pace: Option<Pace>,
+    flows: u16,
+    io: Io,
+    /// Messages handed over in one system call at most.
+    group: usize,
+    warmup_ns: u64,
+    interval_ns: u64,
+    silence_ns: u64,
+}
+
+impl Plan {
+    fn new(spec: &StreamSpec) -> Result<Self, Failure> {
+        check_common(
+            spec.transport,
+            spec.message_size_bytes,
+            &spec.socket,
+            spec.warmup_ns,
+            spec.silence_ns,
+        )?;
+        check_range("flows", spec.flows.into(), 1, MAX_FLOWS.into())?;
+        check_range("interval_ns", spec.interval_ns, 1_000_000, 60_000_000_000)?;
+        let flows = u64::from(spec.flows);
+        let size = u64::from(spec.message_size_bytes);
+        let amount = match spec.amount {
+            Amount::TimeNs(time_ns) => {
+                check_range("amount.time_ns", time_ns, 1_000_000, 86_400_000_000_000)?;
+                Amount::TimeNs(time_ns)
+            }
+            Amount::Bytes(bytes) => {
+                check_range("amount.bytes", bytes, 1, 1 << 50)?;
+                Amount::Messages(bytes.div_ceil(size).div_ceil(flows))
+            }
+            Amount::Messages(messages) => {
+                check_range("amount.messages", messages, 1, 1 << 40)?;
+                Amount::Messages(messages.div_ceil(flows))
+            }
+        };
+        let shared_pace = match spec.rate {
+            None => None,
+            Some(rate) => {
+                let pace = match rate {
+                    Rate::Bps(rate_bps) => {
+                        check_range("rate.bps", rate_bps, 1, 400_000_000_000)?;
+                        Pace::from_bit_rate(rate_bps, spec.message_size_bytes)
+                    }
+                    Rate::MessagesPerS(rate) => {
+                        Pace::from_message_rate(rate).filter(|_| rate <= 100_000_000.0)
+                    }
+                };
+                Some(pace.ok_or_else(|| {
+                    Failure::value("rate", "another number", "0.001 to 100,000,000 messages/s")
+                })?)
+            }
+        };
+        let pace = shared_pace.map(|pace| pace.shared_by(spec.flows));
+        let (io, group) = choose_io(spec, pace)?;
+        Ok(Self {
+            message_bytes: spec.message_size_bytes as usize,
+            amount,
+            pace,
+            shared_pace,
+            flows: spec.flows,
+            io,
+            group,
+            warmup_ns: spec.warmup_ns,
+            interval_ns: spec.interval_ns,
+            // A slow rate is no silence.
+            silence_ns: pace.map_or(0, |pace| 3 * pace.period_ns()).max(spec.silence_ns),
+        })
+    }
+
+    /// When a flow's first message is due, so that flows take turns.
+    fn first_slot(&self, start: Instant, flow: u16) -> Instant {
+        self.shared_pace.map_or(start, |pace| pace.slot(start, flow.into()))
+    }
+
+    fn warmup_end(&self, start: Instant) -> Instant {
+        start.plus_nanos(self.warmup_ns)
+    }
+
+    /// Time between two words of an end that has nothing else to say: well within the silence after
+    /// which the other gives up.
+    fn alive_ns(&self) -> u64 {
+        ALIVE_NS.min(self.silence_ns / 4)
+    }
+
+    /// The end of the measured part, where time is the amount.
+    fn end(&self, start: Instant) -> Option<Instant> {
+        match self.amount {
+            Amount::TimeNs(time_ns) => Some(self.warmup_end(start).plus_nanos(time_ns)),
+            _ => None,
+        }
+    }
+
+    /// Messages to be measured, where they are the amount.
+    fn messages(&self) -> Option<u64> {
+        match self.amount {
+            Amount::Messages(messages) => Some(messages),
+            _ => None,
+        }
+    }
+}
+
+/// How messages pass between program and system, and how many at once.
+fn choose_io(spec: &StreamSpec, pace: Option<Pace>) -> Result<(Io, usize), Failure> {
+    let capabilities = lanlab_link::capabilities();
+    let udp = spec.transport == Transport::Udp;
+    // A paced sender groups no more messages than it must.
+    let paced_group = pace.map(|pace| {
+        let needed = (pace.messages_per_s() / GROUP_FROM_MESSAGES_PER_S).ceil() as usize;
+        needed.clamp(1, lanlab_link::BATCH_MESSAGES)
+    });
+    let io = match spec.io {
+        // As fast as possible one system call a message is what is in the way; at a rate it is
+        // not, and single messages are what keeps the gaps even. A TCP message is a write: to join
+        // several is the receiver's matter and TCP's, not ours.
+        Io::Auto if udp && capabilities.batch && paced_group.is_none_or(|group| group > 1) => {
+            Io::Batch
+        }
+        Io::Auto => Io::Single,
+        chosen => chosen,
+    };
+    let size = spec.message_size_bytes as usize;
+    let largest_group = match io {
+        Io::Single | Io::Auto => 1,
+        Io::Batch if udp && !capabilities.batch => {
+            return Err(Failure::new(
+                "io.batch_unsupported",
+                "no batched datagrams on this system",
+            )
+            .hint("use io `single`"));
+        }
+        Io::Batch => lanlab_link::BATCH_MESSAGES,
+        Io::Segment if !udp => {
+            return Err(Failure::value("io", "segment", "single, batch or auto over tcp"));
+        }
+        Io::Segment if !capabilities.segment => {
+            return Err(Failure::new(
+                "io.segment_unsupported",
+                "no segmentation offload on this system",
+            )
+            .hint("use io `batch`"));
+        }
+        Io::Segment => (MAX_SEGMENT_BUFFER_BYTES / size).clamp(1, lanlab_link::BATCH_MESSAGES),
+    };
+    Ok((io, paced_group.unwrap_or(largest_group).min(largest_group)))
+}
+
+/// What a request says beyond the specification, checked.
+struct Session {
+    plan: Plan,
+    token: Token,
+}
+
+fn check(spec: &StreamSpec, session: &str) -> Result<Session, Failure> {
+    Ok(Session { plan: Plan::new(spec)?, token: parse_token(session)? })
+}
+
+/// Run `flow` for each flow on a thread of its own, and tell the driver how far they are.
+fn run_flows<S: Send, R: Send>(
+    sockets: Vec<S>,
+    running: &Running,
+    start: Instant,
+    flow: impl Fn(u16, S) -> R + Sync,
+) -> Vec<R> {
+    let flow = &flow;
+    let run = || {
+        thread::scope(|scope| {
+            let threads: Vec<_> = sockets
+                .into_iter()
+                .zip(0..)
+                .map(|(socket, index)| {
+                    scope.spawn(move || {
+                        lanlab_link::prepare_thread();
+                        flow(index, socket)
+                    })
+                })
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| {
+                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                })
+                .collect()
+        })
+    };
+    running.with_progress(start, run)
+}
+
+/// Receive a stream and count it.
+pub fn receive(request: &StreamReceive, running: &Running) -> Measured {
+    let run = || -> Result<(StreamReceived, Option<Failure>), Failure> {
+        check_addresses(Some(request.bind), request.peer)?;
+        let session = check(&request.spec, &request.session)?;
+        match request.spec.transport {
+            Transport::Udp => udp_receive::receive(request, &session, running),
+            Transport::Tcp => tcp_receive::receive(request, &session, running),
+        }
+    };
+    match run() {
+        Ok((received, failure)) => conclude(Outcome::StreamReceived(Box::new(received)), failure),
+        Err(failure) => Err(Box::new((failure, None))),
+    }
+}
+
+/// Send a stream.
+pub fn send(request: &StreamSend, running: &Running) -> Measured {
+    let run = || -> Result<(StreamSent, Option<Failure>), Failure> {
+        check_addresses(request.bind, request.peer)?;
+        let session = check(&request.spec, &request.session)?;
+        let udp = request.spec.transport == Transport::Udp;
+        let ports = if udp { session.plan.flows.into() } else { 1 };
+        if request.ports.len() != ports {
+            return Err(Failure::value("ports", request.ports.len(), format!("{ports} ports")));
+        }
+        if udp {
+            udp_send::send(request, &session, running)
+        } else {
+            tcp_send::send(request, &session, running)
+        }
+    };
+    match run() {
+        Ok((sent, failure)) => conclude(Outcome::StreamSent(Box::new(sent)), failure),
+        Err(failure) => Err(Box::new((failure, None))),
+    }
+}
+
+/// The worst of several flows' ends, and the failure that it is, if it is one.
+fn worst_end(ends: impl Iterator<Item = EndedBy>) -> (EndedBy, Option<Failure>) {
+    let rank = |ended: EndedBy| match ended {
+        EndedBy::Finished => 0,
+        EndedBy::Unconfirmed => 1,
+        EndedBy::Silence => 2,
+        EndedBy::PeerClosed => 3,
+        EndedBy::Cancelled => 4,
+    };
+    let worst = ends.max_by_key(|ended| rank(*ended)).unwrap_or(EndedBy::Finished);
+    let failure = match worst {
+        EndedBy::Finished => None,
+        EndedBy::Unconfirmed => Some(Failure::peer_gone("it did not confirm the end")),
+        EndedBy::Silence => Some(Failure::peer_gone("nothing came from it any more")),
+        EndedBy::PeerClosed => Some(Failure::peer_gone("it closed its end")),
+        EndedBy::Cancelled => Some(Failure::cancelled()),
+    };
+    (worst, failure)
+}
