@@ -1,0 +1,6 @@
+"""Start engines and speak their messages."""
+
+from lanlab.engine.locate import engine_path
+from lanlab.engine.process import SCHEMA_VERSION, Engine, Measurement
+
+__all__ = ["SCHEMA_VERSION", "Engine", "Measurement", "engine_path"]

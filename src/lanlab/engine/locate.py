@@ -1,0 +1,40 @@
+"""Where the engine binary is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sysconfig
+from pathlib import Path
+
+from lanlab.errors import UnmetNeed
+
+NAME = "lanlab-engine.exe" if os.name == "nt" else "lanlab-engine"
+
+
+def engine_path() -> str:
+    """
+    The engine binary: `LANLAB_ENGINE` if set, else the one installed beside this Python (a virtual
+    environment need not be active), else the first on PATH.
+
+    Raises:
+        UnmetNeed: There is none, or `LANLAB_ENGINE` is no program.
+    """
+    named = os.environ.get("LANLAB_ENGINE")
+    if named:
+        if not (Path(named).is_file() and os.access(named, os.X_OK)):
+            raise UnmetNeed(
+                f"LANLAB_ENGINE names `{named}`, which is no program",
+                hint="name the engine binary, or unset it",
+            )
+        return named
+    beside = Path(sysconfig.get_path("scripts"), NAME)
+    if beside.is_file():
+        return str(beside)
+    found = shutil.which(NAME)
+    if found is None:
+        raise UnmetNeed(
+            f"need `{NAME}`, not found beside this Python or on PATH",
+            hint="install it with `pip install lanlab-engine`, or `make setup` in the source tree",
+        )
+    return found

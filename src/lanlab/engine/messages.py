@@ -1,0 +1,1589 @@
+"""
+What driver and engine say to each other, as Python types.
+
+Made by `make messages` from `lanlab-engine schema`; do not edit.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+
+class AmountOfTime(TypedDict, closed=True):
+    """
+    So long.
+    """
+
+    time_ns: int
+
+
+class AmountOfBytes(TypedDict, closed=True):
+    """
+    So many octets of payload over all flows, rounded up to whole messages for each.
+    """
+
+    bytes: int
+
+
+class AmountOfMessages(TypedDict, closed=True):
+    """
+    So many messages over all flows, rounded up to the same for each.
+    """
+
+    messages: int
+
+
+class Armed(TypedDict):
+    """
+    A request has its start.
+    """
+
+    margin_ns: int
+    """
+    Time from now to the start.
+    """
+
+
+class Cancelled(TypedDict):
+    """
+    A request is being ended.
+    """
+
+    target: int
+    """
+    The request.
+    """
+
+
+class Capabilities(TypedDict):
+    """
+    What this engine can do on this system, so that unlike systems are not compared unseen.
+    """
+
+    batch: bool
+    """
+    Many datagrams in one system call.
+    """
+    local_drop_reports: bool
+    """
+    The kernel tells of datagrams that it drops on the sending host.
+    """
+    segment: bool
+    """
+    Segmentation offload of UDP.
+    """
+    tcp_info: bool
+    """
+    `TCP_INFO`.
+    """
+    thread_usage: bool
+    """
+    CPU time of a single thread.
+    """
+
+
+class CpuTime(TypedDict):
+    """
+    CPU time of the threads that moved the data, from the start of the measured part to its end.
+    """
+
+    involuntary_switches: int
+    """
+    Times the CPU was taken from a thread.
+    """
+    system_ns: int
+    """
+    In the kernel.
+    """
+    user_ns: int
+    """
+    In user mode.
+    """
+    voluntary_switches: int
+    """
+    Times a thread gave up the CPU to wait.
+    """
+
+
+class DelayVariation(TypedDict):
+    """
+    Variation of the one-way delay between consecutive messages of a flow (RFC 3393: the difference
+    of the one-way delays of two consecutive packets, as both arrived), taken without its sign.
+    """
+
+    max_ns: int
+    """
+    Greatest.
+    """
+    mean_ns: int
+    """
+    Mean.
+    """
+    p50_ns: int
+    """
+    Median.
+    """
+    p90_ns: int
+    """
+    90th percentile.
+    """
+    p99_ns: int
+    """
+    99th percentile.
+    """
+    samples: int
+    """
+    Pairs of messages.
+    """
+    smoothed_ns: int
+    """
+    Smoothed as in RFC 3550, section 6.4.1, at the end; the greatest of all flows.
+    """
+
+
+class EchoTime(TypedDict, closed=True):
+    """
+    So long.
+    """
+
+    time_ns: int
+
+
+class EchoRequests(TypedDict, closed=True):
+    """
+    So many requests.
+    """
+
+    requests: int
+
+
+class Hello(TypedDict):
+    """
+    What the engine is.
+    """
+
+    capabilities: Capabilities
+    """
+    What this engine can do on this system.
+    """
+    engine_version: str
+    """
+    Version of the engine.
+    """
+    max_line_bytes: int
+    """
+    Longest line that the engine reads, bytes.
+    """
+    pid: int
+    """
+    Process id.
+    """
+    progress_interval_ns: int
+    """
+    Time between two `progress` lines of a request.
+    """
+    schema_version: int
+    """
+    Version of these messages.
+    """
+
+
+class HostFacts(TypedDict):
+    """
+    Facts of a host that its figures depend on. What the system does not tell is `null` or empty.
+    """
+
+    architecture: str
+    """
+    Instruction set, as in `x86_64`.
+    """
+    boot_id: NotRequired[str | None]
+    """
+    Changes with every boot; equal on hosts that share a kernel, and so its monotonic clock.
+    """
+    clock_source: NotRequired[str | None]
+    """
+    The kernel's clock source.
+    """
+    congestion_control: NotRequired[str | None]
+    """
+    TCP congestion control by default.
+    """
+    congestion_controls: list[str]
+    """
+    TCP congestion controls that this user may choose.
+    """
+    governor: NotRequired[str | None]
+    """
+    CPU frequency governor of the first processor.
+    """
+    kernel: NotRequired[str | None]
+    """
+    Kernel release.
+    """
+    load_average: NotRequired[float | None]
+    """
+    Processes that ran or wanted to run, mean over the last minute.
+    """
+    max_receive_buffer_bytes: NotRequired[int | None]
+    """
+    Largest receive buffer that this user may ask for, bytes.
+    """
+    max_send_buffer_bytes: NotRequired[int | None]
+    """
+    Largest send buffer that this user may ask for, bytes.
+    """
+    memory_bytes: NotRequired[int | None]
+    """
+    Main memory, bytes.
+    """
+    processor: NotRequired[str | None]
+    """
+    Processor, as it names itself.
+    """
+    processors: int
+    """
+    Processors that this process may run on.
+    """
+    system: str
+    """
+    Operating system, as in `linux`.
+    """
+    udp_counters: dict[str, int]
+    """
+    UDP counters of this host's network namespace, by the kernel's names (`/proc/net/snmp` and
+    `snmp6`), as in `UdpRcvbufErrors` and `Udp6OutDatagrams`.
+    """
+
+
+class Intervals(TypedDict):
+    """
+    Arrivals over time.
+    """
+
+    bytes: list[int]
+    """
+    Octets of payload in each bin.
+    """
+    interval_ns: int
+    """
+    Width of a bin, which may be a multiple of the one asked for; the first begins at the start.
+    """
+    messages: list[int]
+    """
+    New messages in each bin; empty over TCP.
+    """
+
+
+class DescriptionOutcome(TypedDict):
+    """
+    Of `describe`.
+    """
+
+    architecture: str
+    """
+    Instruction set, as in `x86_64`.
+    """
+    boot_id: NotRequired[str | None]
+    """
+    Changes with every boot; equal on hosts that share a kernel, and so its monotonic clock.
+    """
+    clock_source: NotRequired[str | None]
+    """
+    The kernel's clock source.
+    """
+    congestion_control: NotRequired[str | None]
+    """
+    TCP congestion control by default.
+    """
+    congestion_controls: list[str]
+    """
+    TCP congestion controls that this user may choose.
+    """
+    governor: NotRequired[str | None]
+    """
+    CPU frequency governor of the first processor.
+    """
+    kernel: NotRequired[str | None]
+    """
+    Kernel release.
+    """
+    load_average: NotRequired[float | None]
+    """
+    Processes that ran or wanted to run, mean over the last minute.
+    """
+    max_receive_buffer_bytes: NotRequired[int | None]
+    """
+    Largest receive buffer that this user may ask for, bytes.
+    """
+    max_send_buffer_bytes: NotRequired[int | None]
+    """
+    Largest send buffer that this user may ask for, bytes.
+    """
+    memory_bytes: NotRequired[int | None]
+    """
+    Main memory, bytes.
+    """
+    processor: NotRequired[str | None]
+    """
+    Processor, as it names itself.
+    """
+    processors: int
+    """
+    Processors that this process may run on.
+    """
+    system: str
+    """
+    Operating system, as in `linux`.
+    """
+    udp_counters: dict[str, int]
+    """
+    UDP counters of this host's network namespace, by the kernel's names (`/proc/net/snmp` and
+    `snmp6`), as in `UdpRcvbufErrors` and `Udp6OutDatagrams`.
+    """
+    kind: Literal['description']
+
+
+class PongOutcome(TypedDict):
+    """
+    Of `ping`.
+    """
+
+    monotonic_ns: int
+    """
+    Monotonic clock.
+    """
+    realtime_ns: int
+    """
+    Calendar clock, since 1970.
+    """
+    kind: Literal['pong']
+
+
+class ArmedOutcome(TypedDict):
+    """
+    Of `arm`.
+    """
+
+    margin_ns: int
+    """
+    Time from now to the start.
+    """
+    kind: Literal['armed']
+
+
+class CancelledOutcome(TypedDict):
+    """
+    Of `cancel`.
+    """
+
+    target: int
+    """
+    The request.
+    """
+    kind: Literal['cancelled']
+
+
+class EchoRespondedOutcome(TypedDict):
+    """
+    Of `echo_respond`.
+    """
+
+    answered_messages: int
+    """
+    Requests answered.
+    """
+    cpu: CpuTime
+    """
+    CPU time of the responding thread.
+    """
+    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
+    """
+    Why it stopped.
+    """
+    foreign_datagrams: int
+    """
+    Datagrams that do not belong to the session or are no request; not answered.
+    """
+    refused_messages: int
+    """
+    Requests whose answer the system refused.
+    """
+    kind: Literal['echo_responded']
+
+
+class Pong(TypedDict):
+    """
+    The clocks.
+    """
+
+    monotonic_ns: int
+    """
+    Monotonic clock.
+    """
+    realtime_ns: int
+    """
+    Calendar clock, since 1970.
+    """
+
+
+class Progress(TypedDict):
+    """
+    How far a request is.
+    """
+
+    bytes: int
+    """
+    The same in octets of payload.
+    """
+    elapsed_ns: int
+    """
+    Time since the start, warm-up included.
+    """
+    id: int
+    """
+    The request.
+    """
+    messages: int
+    """
+    Messages sent, received or answered so far, warm-up included.
+    """
+
+
+class BitRate(TypedDict, closed=True):
+    """
+    Payload, bit/s.
+    """
+
+    bps: int
+
+
+class MessageRate(TypedDict, closed=True):
+    """
+    Messages per second, to a thousandth.
+    """
+
+    messages_per_s: float
+
+
+class Ready(TypedDict):
+    """
+    A request is set up.
+    """
+
+    id: int
+    """
+    The request.
+    """
+    ports: list[int]
+    """
+    Ports that this end listens on, one for each flow over UDP, one in all over TCP; empty at
+    the end that connects.
+    """
+    setup_round_trip_ns: NotRequired[int | None]
+    """
+    Round trip of the session's set-up, if this end saw one.
+    """
+
+
+class HelloReply(TypedDict):
+    """
+    The first line.
+    """
+
+    capabilities: Capabilities
+    """
+    What this engine can do on this system.
+    """
+    engine_version: str
+    """
+    Version of the engine.
+    """
+    max_line_bytes: int
+    """
+    Longest line that the engine reads, bytes.
+    """
+    pid: int
+    """
+    Process id.
+    """
+    progress_interval_ns: int
+    """
+    Time between two `progress` lines of a request.
+    """
+    schema_version: int
+    """
+    Version of these messages.
+    """
+    type: Literal['hello']
+
+
+class ReadyReply(TypedDict):
+    """
+    A measurement is set up and waits to be armed.
+    """
+
+    id: int
+    """
+    The request.
+    """
+    ports: list[int]
+    """
+    Ports that this end listens on, one for each flow over UDP, one in all over TCP; empty at
+    the end that connects.
+    """
+    setup_round_trip_ns: NotRequired[int | None]
+    """
+    Round trip of the session's set-up, if this end saw one.
+    """
+    type: Literal['ready']
+
+
+class ProgressReply(TypedDict):
+    """
+    How far a measurement is.
+    """
+
+    bytes: int
+    """
+    The same in octets of payload.
+    """
+    elapsed_ns: int
+    """
+    Time since the start, warm-up included.
+    """
+    id: int
+    """
+    The request.
+    """
+    messages: int
+    """
+    Messages sent, received or answered so far, warm-up included.
+    """
+    type: Literal['progress']
+
+
+class DescribeRequest(TypedDict, closed=True):
+    """
+    Facts of this host as they are now. Ends in `description`.
+    """
+
+    type: Literal['describe']
+
+
+class PingRequest(TypedDict, closed=True):
+    """
+    The clocks as they are now. Ends in `pong`.
+    """
+
+    type: Literal['ping']
+
+
+class ArmRequest(TypedDict, closed=True):
+    """
+    Give a ready request its start. Ends in `armed`, or in the error `arm.late`.
+    """
+
+    at_ns: int
+    """
+    The start, on this engine's monotonic clock.
+    """
+    target: int
+    """
+    The request.
+    """
+    type: Literal['arm']
+
+
+class CancelRequest(TypedDict, closed=True):
+    """
+    End a request now. Ends in `cancelled`; the request itself ends in the error `cancelled`.
+    """
+
+    target: int
+    """
+    The request.
+    """
+    type: Literal['cancel']
+
+
+class RoundTrip(TypedDict):
+    """
+    A distribution of round-trip times, from a histogram of three significant digits.
+    """
+
+    histogram: str
+    """
+    The whole histogram in the `HdrHistogram` V2 format, hexadecimal; it can be merged.
+    """
+    max_ns: int
+    """
+    Greatest, exact.
+    """
+    mean_ns: int
+    """
+    Mean, from the exact times.
+    """
+    min_ns: int
+    """
+    Least, exact.
+    """
+    p50_ns: int
+    """
+    Median.
+    """
+    p90_ns: int
+    """
+    90th percentile.
+    """
+    p999_ns: int
+    """
+    99.9th percentile.
+    """
+    p99_ns: int
+    """
+    99th percentile.
+    """
+    samples: int
+    """
+    Round trips.
+    """
+    sd_ns: int
+    """
+    Standard deviation within the trial, from the exact times.
+    """
+
+
+class SocketOptions(TypedDict, closed=True):
+    """
+    Socket options of either end. What is absent stays as the system has it.
+    """
+
+    congestion_control: NotRequired[str | None]
+    """
+    Congestion control of TCP, by its name.
+    """
+    dscp: NotRequired[int]
+    """
+    Differentiated services code point, 0 to 63.
+    """
+    nodelay: NotRequired[bool]
+    """
+    `TCP_NODELAY`.
+    """
+    receive_buffer_bytes: NotRequired[int | None]
+    """
+    `SO_RCVBUF`, bytes. Refused if the system does not grant it.
+    """
+    send_buffer_bytes: NotRequired[int | None]
+    """
+    `SO_SNDBUF`, bytes. Refused if the system does not grant it.
+    """
+
+
+class TcpFacts(TypedDict):
+    """
+    What TCP knows of a connection at its end. The whole connection, warm-up included.
+    """
+
+    acknowledged_bytes: int
+    """
+    Octets that the peer has acknowledged.
+    """
+    busy_ns: int
+    """
+    Time in which data was outstanding.
+    """
+    congestion_control: NotRequired[str | None]
+    """
+    Congestion control in force.
+    """
+    congestion_window_segments: int
+    """
+    Congestion window, segments.
+    """
+    data_segments_received: int
+    """
+    Segments received that carried data.
+    """
+    data_segments_sent: int
+    """
+    Segments sent that carried data.
+    """
+    maximum_segment_bytes: int
+    """
+    Sending maximum segment size.
+    """
+    minimum_round_trip_ns: int
+    """
+    Least round-trip time.
+    """
+    receive_window_limited_ns: int
+    """
+    Time limited by the receiver's window.
+    """
+    received_bytes: int
+    """
+    Octets received in order.
+    """
+    retransmitted_segments: int
+    """
+    Segments sent again.
+    """
+    round_trip_ns: int
+    """
+    Smoothed round-trip time.
+    """
+    round_trip_variation_ns: int
+    """
+    Variation of the round-trip time.
+    """
+    segments_sent: int
+    """
+    Segments sent, retransmissions included.
+    """
+    send_buffer_limited_ns: int
+    """
+    Time limited by the send buffer.
+    """
+
+
+class EchoRequested(TypedDict):
+    """
+    What the requester measured. Counts are of the measured part.
+    """
+
+    cpu: CpuTime
+    """
+    CPU time of the requesting threads.
+    """
+    duplicate_replies: int
+    """
+    Replies that came again.
+    """
+    elapsed_ns: int
+    """
+    From the first measured request to the last reply or time-out.
+    """
+    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
+    """
+    Why it stopped.
+    """
+    foreign_datagrams: int
+    """
+    Datagrams that do not belong to the session or are no reply.
+    """
+    late_replies: int
+    """
+    Replies that came after the time-out.
+    """
+    offered_requests: int
+    """
+    Requests that were due: by the schedule with a rate, else those sent.
+    """
+    refused_requests: int
+    """
+    Requests that the system refused for want of room (`ENOBUFS`).
+    """
+    replies: int
+    """
+    Replies in time.
+    """
+    requests: int
+    """
+    Requests sent.
+    """
+    round_trip: RoundTrip
+    """
+    Round-trip times of the replies in time: with a rate from the intended time of the request,
+    else from when it was handed to the system.
+    """
+    start_skew_ns: int
+    """
+    Time from the start asked for to the first request.
+    """
+    tcp: NotRequired[TcpFacts | None]
+    """
+    What TCP knows at the end.
+    """
+    timeouts: int
+    """
+    Requests without a reply in time.
+    """
+
+
+class EchoResponded(TypedDict):
+    """
+    What the responder did, warm-up included.
+    """
+
+    answered_messages: int
+    """
+    Requests answered.
+    """
+    cpu: CpuTime
+    """
+    CPU time of the responding thread.
+    """
+    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
+    """
+    Why it stopped.
+    """
+    foreign_datagrams: int
+    """
+    Datagrams that do not belong to the session or are no request; not answered.
+    """
+    refused_messages: int
+    """
+    Requests whose answer the system refused.
+    """
+
+
+class EchoSpec(TypedDict, closed=True):
+    """
+    What an echo is, the same for both ends.
+    """
+
+    amount: EchoTime | EchoRequests
+    """
+    How much is measured, after the warm-up.
+    """
+    message_size_bytes: int
+    """
+    Payload of a request and of its reply: 1 to 65,507 over UDP, to 16,777,216 over TCP.
+    """
+    rate_requests_per_s: NotRequired[float | None]
+    """
+    Requests per second on a fixed schedule, to a thousandth; absent: a closed loop, the next
+    request when the reply is there or overdue.
+    """
+    silence_ns: int
+    """
+    Either end gives up when nothing has come from the other for so long.
+    """
+    socket: NotRequired[SocketOptions]
+    """
+    Socket options of both ends.
+    """
+    timeout_ns: int
+    """
+    A reply later than this after the intended time of its request is a time-out.
+    """
+    transport: Literal['udp', 'tcp']
+    """
+    UDP or TCP.
+    """
+    warmup_ns: int
+    """
+    Time from the start that is kept out of the figures.
+    """
+
+
+class FlowReceived(TypedDict):
+    """
+    One flow as its receiver counted it.
+    """
+
+    measured_messages: int
+    """
+    Messages of the measured part, duplicates not counted.
+    """
+    tcp: NotRequired[TcpFacts | None]
+    """
+    What TCP knows at the end.
+    """
+    window_bytes: int
+    """
+    Octets of payload in the window.
+    """
+    window_ns: int
+    """
+    Length of the flow's window.
+    """
+
+
+class FlowSent(TypedDict):
+    """
+    One flow as its sender saw it, measured part.
+    """
+
+    first_measured: int
+    """
+    Sequence number of the first measured message (UDP).
+    """
+    local_port: int
+    """
+    The sender's port.
+    """
+    offered_messages: int
+    """
+    Messages that were due.
+    """
+    sent_messages: int
+    """
+    Messages that the system took.
+    """
+    tcp: NotRequired[TcpFacts | None]
+    """
+    What TCP knows at the end.
+    """
+
+
+class StreamReceivedOutcome(TypedDict):
+    """
+    Of `stream_receive`.
+    """
+
+    cpu: CpuTime
+    """
+    CPU time of the receiving threads.
+    """
+    delay_variation: NotRequired[DelayVariation | None]
+    """
+    Variation of the one-way delay, where messages carry a send time.
+    """
+    duplicate_messages: int
+    """
+    Messages that arrived again.
+    """
+    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
+    """
+    Why it stopped.
+    """
+    flows: list[FlowReceived]
+    """
+    Each flow by itself.
+    """
+    foreign_datagrams: int
+    """
+    Datagrams that do not belong to the session or are no message; not counted as received.
+    """
+    intervals: Intervals
+    """
+    Arrivals over time, warm-up included.
+    """
+    io: Literal['single', 'batch', 'segment', 'auto']
+    """
+    How messages were taken: never `auto`.
+    """
+    mark_seen: bool
+    """
+    Whether it is known which message was the first measured one (else `measured_messages`
+    counts the warm-up too).
+    """
+    measured_messages: int
+    """
+    Messages of the measured part that arrived, whenever they did, duplicates not counted.
+    """
+    read_bytes: int
+    """
+    Bytes asked for in one read (TCP), or the size of a buffer (UDP).
+    """
+    receive_buffer_bytes: int
+    """
+    Effective `SO_RCVBUF` as the system reports it, bytes.
+    """
+    reordered_messages: int
+    """
+    Messages that arrived after one sent later (RFC 4737, section 3.3).
+    """
+    stale_messages: int
+    """
+    Messages so far behind the newest that they may be duplicates; not counted as received.
+    """
+    total_bytes: int
+    """
+    Octets of payload in all, warm-up included.
+    """
+    total_messages: int
+    """
+    New messages in all, warm-up included.
+    """
+    window_bytes: int
+    """
+    Octets of payload that arrived in the window, counted alike.
+    """
+    window_messages: int
+    """
+    New messages that arrived in the window. Over UDP, without an amount of time, the first is
+    not counted: it opens the window. Over TCP, whole messages.
+    """
+    window_ns: int
+    """
+    The window in which `window_messages` and `window_bytes` were counted: for an amount of time
+    from start + warm-up for that time; else from the first measured message (UDP) or start +
+    warm-up (TCP) to the last octet.
+    """
+    kind: Literal['stream_received']
+
+
+class StreamSentOutcome(TypedDict):
+    """
+    Of `stream_send`.
+    """
+
+    burst_messages: int
+    """
+    Messages handed over back to back at most; with a rate, the stated size of a burst.
+    """
+    cpu: CpuTime
+    """
+    CPU time of the sending threads.
+    """
+    elapsed_ns: int
+    """
+    From the first measured slot or message to the end of sending.
+    """
+    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
+    """
+    Why it stopped.
+    """
+    flows: list[FlowSent]
+    """
+    Each flow by itself.
+    """
+    io: Literal['single', 'batch', 'segment', 'auto']
+    """
+    How messages were handed over: never `auto`.
+    """
+    late_messages: int
+    """
+    Messages that left more than 1 ms after their slot.
+    """
+    max_lateness_ns: int
+    """
+    Greatest time by which a message left after its slot.
+    """
+    offered_messages: int
+    """
+    Messages that were due: by the schedule with a rate, else those handed over.
+    """
+    refused_messages: int
+    """
+    Messages that the system refused for want of room (`ENOBUFS`) and that were not sent.
+    """
+    refused_retried: int
+    """
+    Times the system refused a message that was then sent all the same.
+    """
+    send_buffer_bytes: int
+    """
+    Effective `SO_SNDBUF` as the system reports it, bytes.
+    """
+    sent_messages: int
+    """
+    Messages that the system took.
+    """
+    start_skew_ns: int
+    """
+    Time from the start asked for to the first message, the latest of all flows.
+    """
+    total_messages: int
+    """
+    Messages sent in all, warm-up included.
+    """
+    unsent_messages: int
+    """
+    Messages that were due but whose turn had not come when the time was over.
+    """
+    kind: Literal['stream_sent']
+
+
+class EchoRequestedOutcome(TypedDict):
+    """
+    Of `echo_request`.
+    """
+
+    cpu: CpuTime
+    """
+    CPU time of the requesting threads.
+    """
+    duplicate_replies: int
+    """
+    Replies that came again.
+    """
+    elapsed_ns: int
+    """
+    From the first measured request to the last reply or time-out.
+    """
+    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
+    """
+    Why it stopped.
+    """
+    foreign_datagrams: int
+    """
+    Datagrams that do not belong to the session or are no reply.
+    """
+    late_replies: int
+    """
+    Replies that came after the time-out.
+    """
+    offered_requests: int
+    """
+    Requests that were due: by the schedule with a rate, else those sent.
+    """
+    refused_requests: int
+    """
+    Requests that the system refused for want of room (`ENOBUFS`).
+    """
+    replies: int
+    """
+    Replies in time.
+    """
+    requests: int
+    """
+    Requests sent.
+    """
+    round_trip: RoundTrip
+    """
+    Round-trip times of the replies in time: with a rate from the intended time of the request,
+    else from when it was handed to the system.
+    """
+    start_skew_ns: int
+    """
+    Time from the start asked for to the first request.
+    """
+    tcp: NotRequired[TcpFacts | None]
+    """
+    What TCP knows at the end.
+    """
+    timeouts: int
+    """
+    Requests without a reply in time.
+    """
+    kind: Literal['echo_requested']
+
+
+class ResultReply(TypedDict):
+    """
+    A request has ended well.
+    """
+
+    id: int
+    """
+    The request.
+    """
+    result: DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome
+    """
+    What came of it.
+    """
+    type: Literal['result']
+
+
+class ErrorReply(TypedDict):
+    """
+    A request has ended otherwise, or a line could not be read.
+    """
+
+    code: str
+    """
+    Stable and dotted; what comes before the first dot says whose fault it is.
+    """
+    hint: NotRequired[str | None]
+    """
+    What to do, if anything can be done.
+    """
+    id: NotRequired[int | None]
+    """
+    The request; `null` for a line that names none.
+    """
+    message: str
+    """
+    What was found and what was allowed.
+    """
+    partial: NotRequired[DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome | None]
+    """
+    What had been measured until then.
+    """
+    type: Literal['error']
+
+
+class EchoRespondRequest(TypedDict, closed=True):
+    """
+    Answer echo requests. `ready` names the port; ends in `echo_responded`.
+    """
+
+    bind: str
+    """
+    Address to listen on.
+    """
+    peer: str
+    """
+    The only address that is answered.
+    """
+    port: NotRequired[int]
+    """
+    Port to listen on; 0 lets the system choose.
+    """
+    session: str
+    """
+    What both ends know and nobody else: 32 hexadecimal digits.
+    """
+    spec: EchoSpec
+    """
+    What the echo is.
+    """
+    type: Literal['echo_respond']
+
+
+class EchoRequestRequest(TypedDict, closed=True):
+    """
+    Send echo requests to a responder that is ready. Ends in `echo_requested`.
+    """
+
+    bind: NotRequired[str | None]
+    """
+    Address to send from; absent: the system's choice.
+    """
+    peer: str
+    """
+    The responder's address.
+    """
+    port: int
+    """
+    The responder's port, from its `ready`.
+    """
+    session: str
+    """
+    What both ends know and nobody else: 32 hexadecimal digits.
+    """
+    spec: EchoSpec
+    """
+    What the echo is.
+    """
+    type: Literal['echo_request']
+
+
+class StreamReceived(TypedDict):
+    """
+    What the receiver counted. Counts are of the measured part unless they say otherwise.
+    """
+
+    cpu: CpuTime
+    """
+    CPU time of the receiving threads.
+    """
+    delay_variation: NotRequired[DelayVariation | None]
+    """
+    Variation of the one-way delay, where messages carry a send time.
+    """
+    duplicate_messages: int
+    """
+    Messages that arrived again.
+    """
+    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
+    """
+    Why it stopped.
+    """
+    flows: list[FlowReceived]
+    """
+    Each flow by itself.
+    """
+    foreign_datagrams: int
+    """
+    Datagrams that do not belong to the session or are no message; not counted as received.
+    """
+    intervals: Intervals
+    """
+    Arrivals over time, warm-up included.
+    """
+    io: Literal['single', 'batch', 'segment', 'auto']
+    """
+    How messages were taken: never `auto`.
+    """
+    mark_seen: bool
+    """
+    Whether it is known which message was the first measured one (else `measured_messages`
+    counts the warm-up too).
+    """
+    measured_messages: int
+    """
+    Messages of the measured part that arrived, whenever they did, duplicates not counted.
+    """
+    read_bytes: int
+    """
+    Bytes asked for in one read (TCP), or the size of a buffer (UDP).
+    """
+    receive_buffer_bytes: int
+    """
+    Effective `SO_RCVBUF` as the system reports it, bytes.
+    """
+    reordered_messages: int
+    """
+    Messages that arrived after one sent later (RFC 4737, section 3.3).
+    """
+    stale_messages: int
+    """
+    Messages so far behind the newest that they may be duplicates; not counted as received.
+    """
+    total_bytes: int
+    """
+    Octets of payload in all, warm-up included.
+    """
+    total_messages: int
+    """
+    New messages in all, warm-up included.
+    """
+    window_bytes: int
+    """
+    Octets of payload that arrived in the window, counted alike.
+    """
+    window_messages: int
+    """
+    New messages that arrived in the window. Over UDP, without an amount of time, the first is
+    not counted: it opens the window. Over TCP, whole messages.
+    """
+    window_ns: int
+    """
+    The window in which `window_messages` and `window_bytes` were counted: for an amount of time
+    from start + warm-up for that time; else from the first measured message (UDP) or start +
+    warm-up (TCP) to the last octet.
+    """
+
+
+class StreamSent(TypedDict):
+    """
+    What the sender saw. Counts are of the measured part unless they say otherwise.
+    """
+
+    burst_messages: int
+    """
+    Messages handed over back to back at most; with a rate, the stated size of a burst.
+    """
+    cpu: CpuTime
+    """
+    CPU time of the sending threads.
+    """
+    elapsed_ns: int
+    """
+    From the first measured slot or message to the end of sending.
+    """
+    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
+    """
+    Why it stopped.
+    """
+    flows: list[FlowSent]
+    """
+    Each flow by itself.
+    """
+    io: Literal['single', 'batch', 'segment', 'auto']
+    """
+    How messages were handed over: never `auto`.
+    """
+    late_messages: int
+    """
+    Messages that left more than 1 ms after their slot.
+    """
+    max_lateness_ns: int
+    """
+    Greatest time by which a message left after its slot.
+    """
+    offered_messages: int
+    """
+    Messages that were due: by the schedule with a rate, else those handed over.
+    """
+    refused_messages: int
+    """
+    Messages that the system refused for want of room (`ENOBUFS`) and that were not sent.
+    """
+    refused_retried: int
+    """
+    Times the system refused a message that was then sent all the same.
+    """
+    send_buffer_bytes: int
+    """
+    Effective `SO_SNDBUF` as the system reports it, bytes.
+    """
+    sent_messages: int
+    """
+    Messages that the system took.
+    """
+    start_skew_ns: int
+    """
+    Time from the start asked for to the first message, the latest of all flows.
+    """
+    total_messages: int
+    """
+    Messages sent in all, warm-up included.
+    """
+    unsent_messages: int
+    """
+    Messages that were due but whose turn had not come when the time was over.
+    """
+
+
+class StreamSpec(TypedDict, closed=True):
+    """
+    What a stream is, the same for both ends.
+    """
+
+    amount: AmountOfTime | AmountOfBytes | AmountOfMessages
+    """
+    How much is measured, after the warm-up.
+    """
+    flows: int
+    """
+    Parallel flows, 1 to 128.
+    """
+    interval_ns: int
+    """
+    Width of the bins of the interval series.
+    """
+    io: Literal['single', 'batch', 'segment', 'auto']
+    """
+    How messages are handed to the system and taken from it.
+    """
+    message_size_bytes: int
+    """
+    Payload of a message: 1 to 65,507 over UDP, to 16,777,216 over TCP.
+    """
+    rate: NotRequired[BitRate | MessageRate | None]
+    """
+    Sending rate of all flows together; absent: as fast as possible.
+    """
+    silence_ns: int
+    """
+    Either end gives up when nothing has come from the other for so long.
+    """
+    socket: NotRequired[SocketOptions]
+    """
+    Socket options of both ends.
+    """
+    transport: Literal['udp', 'tcp']
+    """
+    UDP or TCP.
+    """
+    warmup_ns: int
+    """
+    Time from the start that is kept out of the figures.
+    """
+
+
+class Failed(TypedDict):
+    """
+    A request has ended otherwise.
+    """
+
+    code: str
+    """
+    Stable and dotted; what comes before the first dot says whose fault it is.
+    """
+    hint: NotRequired[str | None]
+    """
+    What to do, if anything can be done.
+    """
+    id: NotRequired[int | None]
+    """
+    The request; `null` for a line that names none.
+    """
+    message: str
+    """
+    What was found and what was allowed.
+    """
+    partial: NotRequired[DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome | None]
+    """
+    What had been measured until then.
+    """
+
+
+class Finished(TypedDict):
+    """
+    A request has ended well.
+    """
+
+    id: int
+    """
+    The request.
+    """
+    result: DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome
+    """
+    What came of it.
+    """
+
+
+class StreamReceiveRequest(TypedDict, closed=True):
+    """
+    Receive a stream. `ready` names the ports; ends in `stream_received`.
+    """
+
+    bind: str
+    """
+    Address to listen on.
+    """
+    peer: str
+    """
+    The only address that may send.
+    """
+    port: NotRequired[int]
+    """
+    Port to listen on, that of the first flow; 0 lets the system choose.
+    """
+    session: str
+    """
+    What both ends know and nobody else: 32 hexadecimal digits.
+    """
+    spec: StreamSpec
+    """
+    What the stream is.
+    """
+    type: Literal['stream_receive']
+
+
+class StreamSendRequest(TypedDict, closed=True):
+    """
+    Send a stream to a receiver that is ready. Ends in `stream_sent`.
+    """
+
+    bind: NotRequired[str | None]
+    """
+    Address to send from; absent: the system's choice.
+    """
+    peer: str
+    """
+    The receiver's address.
+    """
+    ports: list[int]
+    """
+    The receiver's ports, from its `ready`.
+    """
+    session: str
+    """
+    What both ends know and nobody else: 32 hexadecimal digits.
+    """
+    spec: StreamSpec
+    """
+    What the stream is.
+    """
+    type: Literal['stream_send']
+
+
+class Command(TypedDict, closed=True):
+    """
+    A line from the driver.
+    """
+
+    id: int
+    """
+    Chosen by the driver, not in use by a request that has not ended.
+    """
+    request: DescribeRequest | PingRequest | StreamReceiveRequest | StreamSendRequest | EchoRespondRequest | EchoRequestRequest | ArmRequest | CancelRequest
+    """
+    What is asked for.
+    """
+
+
+class Messages(TypedDict):
+    """
+    The schema of both directions, as one document.
+    """
+
+    command: Command
+    """
+    From the driver.
+    """
+    reply: HelloReply | ReadyReply | ProgressReply | ResultReply | ErrorReply
+    """
+    From the engine.
+    """

@@ -1,0 +1,282 @@
+"""One engine process and the conversation with it."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import itertools
+import json
+import queue
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from lanlab.engine.messages import Hello, HostFacts, Ready
+from lanlab.errors import EngineError, EngineLost
+
+#: The version of the messages that this package speaks.
+SCHEMA_VERSION = 1
+
+#: An engine that does not begin to speak, or to answer a simple question, in so long is lost.
+_ANSWER_S = 10.0
+#: Time an engine has to end by itself when its input closes.
+_END_S = 2.0
+#: Lines of an engine's standard error that are kept for an error message.
+_STDERR_LINES = 20
+
+_Line = dict[str, Any]
+
+
+class Measurement:
+    """A request under way. It ends in exactly one result or error."""
+
+    def __init__(self, engine: Engine, request_id: int) -> None:
+        self.id = request_id
+        self._engine = engine
+        self._lines: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
+        self.on_progress: Callable[[_Line], None] | None = None
+
+    def deliver(self, line: _Line | None) -> None:
+        """Take in a line of this request, or `None` when the engine is lost."""
+        if line is not None and line["type"] == "progress":
+            if self.on_progress is not None:
+                self.on_progress(line)
+            return
+        self._lines.put(line)
+
+    def _next(self, timeout_s: float) -> _Line:
+        try:
+            line = self._lines.get(timeout=timeout_s)
+        except queue.Empty:
+            raise EngineLost(
+                f"{self._engine.name}: no answer within {timeout_s:.0f} s",
+                hint="the host may be overloaded; see its load with `lanlab doctor`",
+            ) from None
+        if line is None:
+            raise self._engine.lost()
+        if line["type"] == "error":
+            raise EngineError(
+                line["code"],
+                f"{self._engine.name}: {line['message']}",
+                hint=line.get("hint"),
+                partial=line.get("partial"),
+            )
+        return line
+
+    def wait_ready(self, timeout_s: float) -> Ready:
+        """
+        Wait until this end is set up.
+
+        Raises:
+            EngineError: The engine ended the request instead.
+            EngineLost: It ended itself, or said nothing for `timeout_s`.
+        """
+        return cast("Ready", self._next(timeout_s))
+
+    def result(self, timeout_s: float) -> dict[str, Any]:
+        """
+        Wait for the result, an object with a `kind`.
+
+        Raises:
+            EngineError: The engine ended the request otherwise; `partial` is what it had measured.
+            EngineLost: It ended itself, or said nothing for `timeout_s`.
+        """
+        line = self._next(timeout_s)
+        while line["type"] == "ready":
+            line = self._next(timeout_s)
+        return cast("dict[str, Any]", line["result"])
+
+
+class Engine:
+    """
+    An engine process, driven over its standard input and output.
+
+    Args:
+        name: The host's name, for messages.
+        command: What starts the engine on that host.
+
+    Raises:
+        EngineLost: It does not start, or says something else than `hello`.
+    """
+
+    def __init__(self, name: str, command: Sequence[str]) -> None:
+        self.name = name
+        self._ids = itertools.count(1)
+        self._open: dict[int, Measurement] = {}
+        self._lock = threading.Lock()
+        self._lost = False
+        self._stderr: collections.deque[str] = collections.deque(maxlen=_STDERR_LINES)
+        self._hello: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
+        try:
+            self._process = subprocess.Popen(
+                list(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+                # Ctrl-C in the terminal is for lanlab, which ends its engines in order.
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise EngineLost(f"{name}: cannot start `{command[0]}`: {error.strerror}") from error
+        self._threads = [
+            threading.Thread(target=self._read, name=f"{name} stdout", daemon=True),
+            threading.Thread(target=self._read_errors, name=f"{name} stderr", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+        try:
+            self.hello = self._greet()
+        except BaseException:
+            self.close()
+            raise
+
+    def _greet(self) -> Hello:
+        try:
+            line = self._hello.get(timeout=_ANSWER_S)
+        except queue.Empty:
+            raise EngineLost(f"{self.name}: the engine did not begin to speak") from None
+        if line is None:
+            raise self.lost()
+        if line.get("type") != "hello" or line.get("schema_version") != SCHEMA_VERSION:
+            found = line.get("schema_version", "something else")
+            raise EngineLost(
+                f"{self.name}: the engine speaks version {found} of the messages, "
+                f"lanlab speaks version {SCHEMA_VERSION}",
+                hint="install lanlab and lanlab-engine of the same version",
+            )
+        return cast("Hello", line)
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for text in self._process.stdout:
+            try:
+                line = json.loads(text)
+            except ValueError:
+                break  # Not an engine: no more can be understood.
+            if line.get("type") == "hello":
+                self._hello.put(line)
+                continue
+            ends = line.get("type") in ("result", "error")
+            with self._lock:
+                request_id = line.get("id")
+                measurement = self._open.get(request_id)
+                if ends:
+                    self._open.pop(request_id, None)
+            if measurement is not None:
+                measurement.deliver(line)
+        with self._lock:
+            self._lost = True
+            open_measurements = list(self._open.values())
+            self._open.clear()
+        self._hello.put(None)
+        for measurement in open_measurements:
+            measurement.deliver(None)
+
+    def _read_errors(self) -> None:
+        assert self._process.stderr is not None
+        for text in self._process.stderr:
+            self._stderr.append(text.rstrip())
+
+    def lost(self) -> EngineLost:
+        """The error that says how this engine ended."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=1.0)
+        code = self._process.returncode
+        if code is None:
+            how = "stopped answering"
+        elif code < 0:
+            how = f"was ended by signal {-code}"
+        else:
+            how = f"ended with exit code {code}"
+        said = f": {self._stderr[-1]}" if self._stderr else ""
+        return EngineLost(f"{self.name}: the engine {how}{said}")
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the process has ended or can no longer be understood."""
+        return self._lost
+
+    @property
+    def pid(self) -> int:
+        """Process id of what was started: the engine, unless a command led to it."""
+        return self._process.pid
+
+    def start(self, request: Mapping[str, object]) -> Measurement:
+        """
+        Send a request.
+
+        Raises:
+            EngineLost: The engine is gone.
+        """
+        measurement = Measurement(self, next(self._ids))
+        text = json.dumps({"id": measurement.id, "request": request}, separators=(",", ":"))
+        with self._lock:
+            if self._lost:
+                raise self.lost()
+            self._open[measurement.id] = measurement
+        try:
+            assert self._process.stdin is not None
+            self._process.stdin.write(text + "\n")
+            self._process.stdin.flush()
+        except OSError:
+            raise self.lost() from None
+        return measurement
+
+    def ask(self, request: Mapping[str, object]) -> dict[str, Any]:
+        """
+        Send a simple question and wait for its answer.
+
+        Raises:
+            EngineError: The engine refused it.
+            EngineLost: The engine is gone.
+        """
+        return self.start(request).result(_ANSWER_S)
+
+    def describe(self) -> HostFacts:
+        """Facts of the engine's host as they are now."""
+        return cast("HostFacts", self.ask({"type": "describe"}))
+
+    def clock_offset(self, pings: int = 16) -> tuple[int, int]:
+        """
+        Offset of the engine's monotonic clock from this process's, and the bound of its error.
+
+        Returns:
+            `(offset_ns, error_ns)`: engine's clock = ours + offset, give or take the error, which
+            is half of the shortest round trip seen.
+        """
+        best: tuple[int, int] | None = None
+        for _ in range(pings):
+            before = time.monotonic_ns()
+            pong = self.ask({"type": "ping"})
+            after = time.monotonic_ns()
+            error_ns = (after - before) // 2
+            if best is None or error_ns < best[1]:
+                best = (pong["monotonic_ns"] - (before + after) // 2, error_ns)
+        assert best is not None
+        return best
+
+    def close(self) -> None:
+        """End the engine: close its input, wait, and kill it only if it does not go."""
+        with contextlib.suppress(OSError):
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+        try:
+            self._process.wait(timeout=_END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        for thread in self._threads:
+            thread.join(timeout=_END_S)
+        for pipe in (self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,97 @@
+"""
+Everything the package raises on purpose.
+
+* LabError
+  x UsageError            what was asked for cannot be done; nothing was run
+    + UnknownName         no such testbed, workload, figure, study or run
+    + BadStudy            a study file says something that is not allowed
+    + UnmetNeed           the machine lacks a tool, a kernel feature or a right
+  x RunError              a run was started and did not finish
+    + EngineError         the engine said so; `code` is its own
+    + EngineLost          an engine process ended or stopped answering
+    + RunInterrupted      the user ended the run; what had been measured is kept
+  x StoreError            results could not be read or written
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class LabError(Exception):
+    """Base of every error that lanlab raises on purpose.
+
+    `message` says what was found and what was allowed; `hint`, where there is one, what to do.
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(LabError):
+    """What was asked for cannot be done; nothing was run."""
+
+
+class UnknownName(UsageError):
+    """No such testbed, workload, figure, study or run."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        close = difflib.get_close_matches(name, names, n=1)
+        hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(names) or 'none'}"
+        super().__init__(f"no {kind} named `{name}`", hint=hint)
+
+
+class BadStudy(UsageError):
+    """A study file says something that is not allowed.
+
+    The message names the file, the key (dotted), what was found and what is allowed.
+    """
+
+    def __init__(self, file: str, key: str, found: str, allowed: str) -> None:
+        super().__init__(f"{file}: `{key}`: found {found}; allowed: {allowed}")
+        self.file = file
+        self.key = key
+
+
+class UnmetNeed(UsageError):
+    """The machine lacks a tool, a kernel feature or a right."""
+
+
+class RunError(LabError):
+    """A run was started and did not finish."""
+
+
+class EngineError(RunError):
+    """The engine refused or ended a request; `code` is its stable dotted code.
+
+    `partial` is what the engine had measured until then, in the shape of the request's result,
+    or `None`.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        hint: str | None = None,
+        partial: dict[str, object] | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.code = code
+        self.partial = partial
+
+
+class EngineLost(RunError):
+    """An engine process ended or stopped answering."""
+
+
+class RunInterrupted(RunError):
+    """The user ended the run; what had been measured until then is in the store."""
+
+
+class StoreError(LabError):
+    """Results could not be read or written."""

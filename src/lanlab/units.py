@@ -1,0 +1,141 @@
+"""
+Quantities as people write them, and back.
+
+Inside lanlab a rate is whole bit/s, a size whole bytes and a time seconds. Only the command line,
+study files and reports speak in other units, through this module. kB is 1000 B, KiB is 1024 B.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from lanlab.errors import UsageError
+
+_NUMBER = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d{1,2}))?\s*([A-Za-zµ/]*)\s*")
+
+_DECIMAL = {"k": 10**3, "M": 10**6, "G": 10**9}
+_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
+_BIT_RATE = {
+    "": 1,
+    "bps": 1,
+    "bit/s": 1,
+    **_DECIMAL,
+    **{f"{prefix}bps": factor for prefix, factor in _DECIMAL.items()},
+    **{f"{prefix}bit/s": factor for prefix, factor in _DECIMAL.items()},
+    "B/s": 8,
+    **{f"{prefix}B/s": 8 * factor for prefix, factor in (_DECIMAL | _BINARY).items()},
+}
+_SIZE = {
+    "": 1,
+    "B": 1,
+    **_DECIMAL,
+    **_BINARY,
+    **{f"{prefix}B": factor for prefix, factor in (_DECIMAL | _BINARY).items()},
+}
+_TIME = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "min": 60.0, "m": 60.0, "h": 3600.0}
+
+
+def _parse(text: str, what: str, units: dict[str, int] | dict[str, float], example: str) -> float:
+    match = _NUMBER.fullmatch(text)
+    if match is None or match[3] not in units:
+        allowed = ", ".join(unit for unit in units if unit)
+        raise UsageError(
+            f"{what}: `{text}` is not a number with a unit; allowed units: {allowed}",
+            hint=f"write it as in `{example}`",
+        )
+    return float(f"{match[1]}e{match[2] or 0}") * units[match[3]]
+
+
+def _whole(value: float, text: str, what: str) -> int:
+    nearest = round(value) if math.isfinite(value) else 0
+    if not math.isclose(value, nearest, rel_tol=1e-12, abs_tol=1e-9):
+        raise UsageError(f"{what}: `{text}` is {value}, which is not whole")
+    return nearest
+
+
+def parse_rate_bps(text: str) -> int:
+    """Read a bit rate: a number and a unit, `bit/s` if none is given.
+
+    Returns:
+        Whole bit/s.
+
+    Raises:
+        UsageError: Not a number with a rate unit, or not a whole number of bit/s.
+
+    Examples:
+        >>> parse_rate_bps("10M"), parse_rate_bps("500 kB/s"), parse_rate_bps("1.5Gbit/s")
+        (10000000, 4000000, 1500000000)
+    """
+    return _whole(_parse(text, "rate", _BIT_RATE, "10M"), text, "rate")
+
+
+def parse_size_bytes(text: str) -> int:
+    """Read a size: a number and a unit, bytes if none is given.
+
+    Returns:
+        Whole bytes. `k` is 1000, `Ki` is 1024.
+
+    Raises:
+        UsageError: Not a number with a size unit, or not a whole number of bytes.
+
+    Examples:
+        >>> parse_size_bytes("1408"), parse_size_bytes("1.5kB"), parse_size_bytes("64 KiB")
+        (1408, 1500, 65536)
+    """
+    return _whole(_parse(text, "size", _SIZE, "64KiB"), text, "size")
+
+
+def parse_time_s(text: str) -> float:
+    """Read a time: a number and a unit, seconds if none is given.
+
+    Returns:
+        Seconds.
+
+    Raises:
+        UsageError: Not a number with a time unit.
+
+    Examples:
+        >>> parse_time_s("3"), parse_time_s("250ms"), parse_time_s("2min")
+        (3.0, 0.25, 120.0)
+    """
+    return _parse(text, "time", _TIME, "2.5s")
+
+
+def _scaled(value: float, steps: tuple[tuple[float, str], ...]) -> str:
+    factor, unit = next((step for step in steps if abs(value) >= step[0]), steps[-1])
+    shown = value / factor
+    digits = 0 if abs(shown) >= 1000 else max(0, 3 - len(str(int(abs(shown)))))
+    return f"{shown:.{digits}f} {unit}"
+
+
+def format_rate(rate_bps: float) -> str:
+    """A bit rate for people, three significant digits.
+
+    Examples:
+        >>> format_rate(9_571_000), format_rate(10_000), format_rate(0)
+        ('9.57 Mbit/s', '10.0 kbit/s', '0.00 bit/s')
+    """
+    return _scaled(rate_bps, ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1, "bit/s")))
+
+
+def format_time(time_s: float) -> str:
+    """A time for people, three significant digits.
+
+    Examples:
+        >>> format_time(0.000_036), format_time(2.5), format_time(0.0141)
+        ('36.0 µs', '2.50 s', '14.1 ms')
+    """
+    return _scaled(time_s, ((1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")))
+
+
+def format_size(size_bytes: int) -> str:
+    """A size for people, in bytes or decimal multiples.
+
+    Examples:
+        >>> format_size(500), format_size(623_000_000)
+        ('500 B', '623 MB')
+    """
+    if size_bytes < 1000:
+        return f"{size_bytes} B"
+    return _scaled(size_bytes, ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")))

@@ -1,0 +1,226 @@
+"""
+One trial between two engines: set up, start together, end, whatever happens.
+
+The end that listens is set up first, then the end that connects. When both are ready, both are
+given the same start, sent ahead: an engine that hears of it too late says so instead of starting
+late.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lanlab.engine import Engine, Measurement
+from lanlab.errors import EngineError, LabError, RunError
+
+#: Set-up may take this long; the engines give up earlier by themselves.
+_SETUP_S = 40.0
+#: Beyond the time that a trial must take, and the silence its ends allow, it may take this long.
+_MARGIN_S = 30.0
+#: A start that came too late is tried again with twice the lead, so often.
+_START_ATTEMPTS = 4
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a trial: an engine and the address it uses."""
+
+    engine: Engine
+    address: str
+    #: Identifies the kernel, and so the monotonic clock, that the engine runs on.
+    boot_id: str | None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a trial is, warm-up included."""
+
+    elapsed_s: float
+    #: Messages and octets of payload at the listener: received, or answered.
+    messages: int
+    bytes: int
+    #: Messages that the connector had sent at about the same time, if it said so.
+    sent_messages: int | None
+
+
+@dataclass
+class Exchange:
+    """What a trial between two ends came to; `listener` and `connector` are their results."""
+
+    listener: dict[str, Any] | None = None
+    connector: dict[str, Any] | None = None
+    #: What was asked for and how the start went: what is needed to repeat the trial.
+    setup: dict[str, Any] = field(default_factory=dict)
+    error: LabError | None = None
+
+
+def new_session() -> str:
+    """A token that both ends know and nobody else: 32 hexadecimal digits."""
+    return secrets.token_hex(16)
+
+
+def run_exchange(
+    listener: End,
+    connector: End,
+    listener_request: Mapping[str, object],
+    connector_request: Callable[[list[int]], Mapping[str, object]],
+    *,
+    lead_s: float,
+    expected_s: float,
+    silence_s: float,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Exchange:
+    """
+    Run one trial.
+
+    Args:
+        listener: The end that waits: the receiver or responder.
+        connector: The end that connects: the sender or requester.
+        listener_request: What the listener is asked.
+        connector_request: What the connector is asked, from the ports that the listener names.
+        lead_s: Time from giving the start to the start.
+        expected_s: Time that the trial must take.
+        silence_s: Time after which an end gives up on the other.
+        on_progress: Called from another thread some times a second.
+
+    Returns:
+        The exchange. A failed one has `error` and whatever either end had measured.
+    """
+    exchange = Exchange()
+    for attempt in range(_START_ATTEMPTS):
+        timeout_s = expected_s + silence_s + _MARGIN_S
+        _attempt(
+            exchange,
+            (listener, listener_request),
+            (connector, connector_request),
+            lead_s,
+            timeout_s,
+            on_progress,
+        )
+        exchange.setup["start_attempts"] = attempt + 1
+        error = exchange.error
+        if not (isinstance(error, EngineError) and error.code == "arm.late"):
+            break
+        lead_s *= 2
+    return exchange
+
+
+def _attempt(
+    exchange: Exchange,
+    listen: tuple[End, Mapping[str, object]],
+    connect: tuple[End, Callable[[list[int]], Mapping[str, object]]],
+    lead_s: float,
+    timeout_s: float,
+    on_progress: Callable[[Progress], None] | None,
+) -> None:
+    (listener, listener_request), (connector, connector_request) = listen, connect
+    exchange.error = None
+    setup = exchange.setup = {"listener_request": _without_session(listener_request)}
+    listening: Measurement | None = None
+    connecting: Measurement | None = None
+    try:
+        listening = listener.engine.start(listener_request)
+        watch = _Watch(on_progress)
+        listening.on_progress = watch.listener
+        ports = listening.wait_ready(_SETUP_S)["ports"]
+        request = connector_request(ports)
+        setup["connector_request"] = _without_session(request)
+        connecting = connector.engine.start(request)
+        connecting.on_progress = watch.connector
+        ready = connecting.wait_ready(_SETUP_S)
+        setup["setup_round_trip_ns"] = ready.get("setup_round_trip_ns")
+        setup["start"] = _start_together([(listener, listening), (connector, connecting)], lead_s)
+        exchange.connector = connecting.result(timeout_s)
+        exchange.listener = listening.result(timeout_s)
+    except LabError as error:
+        exchange.error = error
+        _end(exchange, listener, listening, connector, connecting)
+    except BaseException:
+        # Ctrl-C: the engines must not go on measuring for nobody.
+        _end(exchange, listener, listening, connector, connecting)
+        raise
+
+
+class _Watch:
+    """Joins the progress lines of both ends."""
+
+    def __init__(self, on_progress: Callable[[Progress], None] | None) -> None:
+        self._on_progress = on_progress
+        self._sent_messages: int | None = None
+
+    def connector(self, line: dict[str, Any]) -> None:
+        self._sent_messages = line["messages"]
+
+    def listener(self, line: dict[str, Any]) -> None:
+        if self._on_progress is not None:
+            elapsed_s = line["elapsed_ns"] / 1e9
+            self._on_progress(
+                Progress(elapsed_s, line["messages"], line["bytes"], self._sent_messages)
+            )
+
+
+def _without_session(request: Mapping[str, object]) -> dict[str, object]:
+    """A request for the record: its token is of no use to anyone once the trial is over."""
+    return {key: value for key, value in request.items() if key != "session"}
+
+
+def _start_together(ends: list[tuple[End, Measurement]], lead_s: float) -> dict[str, Any]:
+    """Give every end the same start. The record says when, by which clock, and how sure."""
+    boot_ids = {end.boot_id for end, _ in ends}
+    shared_clock = len(boot_ids) == 1 and None not in boot_ids
+    offsets = [(0, 0)] * len(ends) if shared_clock else [e.engine.clock_offset() for e, _ in ends]
+    if shared_clock:
+        # One kernel, one clock, whether or not it is also ours: ask one engine for the time.
+        now_ns = ends[0][0].engine.ask({"type": "ping"})["monotonic_ns"]
+    else:
+        now_ns = time.monotonic_ns()
+    start_ns = now_ns + round(lead_s * 1e9)
+    margins = []
+    for (end, measurement), (offset_ns, _) in zip(ends, offsets, strict=True):
+        arm = {"type": "arm", "target": measurement.id, "at_ns": start_ns + offset_ns}
+        margins.append(end.engine.ask(arm)["margin_ns"])
+    return {
+        "lead_s": lead_s,
+        "shared_clock": shared_clock,
+        "clock_error_ns": max(error_ns for _, error_ns in offsets),
+        "margins_ns": margins,
+    }
+
+
+def _end(
+    exchange: Exchange,
+    listener: End,
+    listening: Measurement | None,
+    connector: End,
+    connecting: Measurement | None,
+) -> None:
+    """End both requests of a trial that failed, and keep what they had measured until then."""
+    error = exchange.error
+    partial = error.partial if isinstance(error, EngineError) else None
+    if partial is not None and partial["kind"] in ("stream_received", "echo_responded"):
+        exchange.listener = partial
+    elif partial is not None:
+        exchange.connector = partial
+    if exchange.connector is None and connecting is not None:
+        exchange.connector = _cancelled(connector, connecting)
+    if exchange.listener is None and listening is not None:
+        exchange.listener = _cancelled(listener, listening)
+
+
+def _cancelled(end: End, measurement: Measurement) -> dict[str, object] | None:
+    """Cancel a request and take what it had measured; `None` if there is nothing to be had."""
+    if end.engine.is_lost:
+        return None
+    with contextlib.suppress(LabError):
+        end.engine.ask({"type": "cancel", "target": measurement.id})
+    try:
+        return measurement.result(5.0)
+    except EngineError as error:
+        return error.partial
+    except RunError:
+        return None

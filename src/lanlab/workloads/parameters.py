@@ -1,0 +1,81 @@
+"""What the parameters of `stream` and `echo` have in common, with units a person can write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from lanlab.errors import UsageError
+from lanlab.units import parse_rate_bps, parse_size_bytes, parse_time_s
+
+
+def _unit(parse: Callable[[str], Any]) -> BeforeValidator:
+    def read(value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return parse(value)
+        except UsageError as error:
+            raise ValueError(error.message) from None
+
+    return BeforeValidator(read)
+
+
+RateBps = Annotated[int, _unit(parse_rate_bps)]
+SizeBytes = Annotated[int, _unit(parse_size_bytes)]
+Seconds = Annotated[float, _unit(parse_time_s)]
+
+#: The largest UDP payload over IPv4: 65,535 octets less the IP and UDP headers (RFC 768, RFC 791).
+MAX_UDP_BYTES = 65_507
+MAX_TCP_BYTES = 16 * 2**20
+
+
+class FlowParameters(BaseModel):
+    """Parameters of any workload that exchanges messages over UDP or TCP."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    transport: Literal["udp", "tcp"] = "udp"
+    ip_version: Literal[4, 6] = 4
+    message_size_bytes: SizeBytes = Field(default=1408, ge=1, le=MAX_TCP_BYTES)
+    warmup_s: Seconds = Field(default=0.2, ge=0, le=600)
+    nodelay: bool = False
+    congestion_control: str | None = Field(default=None, pattern=r"^[a-z0-9_]{1,15}$")
+    send_buffer_bytes: SizeBytes | None = Field(default=None, ge=1024, le=2**30)
+    receive_buffer_bytes: SizeBytes | None = Field(default=None, ge=1024, le=2**30)
+    dscp: int = Field(default=0, ge=0, le=63)
+    silence_s: Seconds = Field(default=3.0, ge=0.1, le=600)
+
+    @model_validator(mode="after")
+    def _transport_fits(self) -> FlowParameters:
+        if self.transport == "udp":
+            if self.message_size_bytes > MAX_UDP_BYTES:
+                raise ValueError(
+                    f"message_size_bytes {self.message_size_bytes} is above the largest UDP "
+                    f"message ({MAX_UDP_BYTES})"
+                )
+            if self.congestion_control is not None:
+                raise ValueError("congestion_control applies to tcp, not to udp")
+        return self
+
+    def socket_options(self) -> dict[str, object]:
+        """The socket options of a request to an engine."""
+        return {
+            "nodelay": self.nodelay,
+            "congestion_control": self.congestion_control,
+            "send_buffer_bytes": self.send_buffer_bytes,
+            "receive_buffer_bytes": self.receive_buffer_bytes,
+            "dscp": self.dscp,
+        }
+
+
+def nanoseconds(time_s: float) -> int:
+    """Whole nanoseconds of a time in seconds."""
+    return round(time_s * 1e9)
+
+
+def cpu_s(cpu: dict[str, int]) -> float:
+    """CPU time of an end in seconds, user and system together."""
+    return (cpu["user_ns"] + cpu["system_ns"]) / 1e9

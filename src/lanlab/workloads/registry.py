@@ -1,0 +1,59 @@
+"""The workloads that there are, and what each has to offer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from lanlab.errors import UnknownName
+from lanlab.workloads.echo import Echo
+from lanlab.workloads.exchange import End, Exchange, Progress
+from lanlab.workloads.parameters import FlowParameters
+from lanlab.workloads.stream import Stream
+
+
+class Workload(Protocol):
+    """What the runner and the study loader need of a workload."""
+
+    @property
+    def name(self) -> str:
+        """Its name in study files."""
+
+    @property
+    def Parameters(self) -> type[FlowParameters]:  # noqa: N802 (a class, named as one)
+        """Validates the parameters of a condition; its field names are the allowed keys."""
+
+    @property
+    def metrics(self) -> Mapping[str, str]:
+        """Keys of a trial's results that a table may name, with their units."""
+
+    def expected_time_s(self, parameters: Any) -> float:
+        """The shortest time in which a trial with these parameters can end, seconds."""
+
+    def run(
+        self,
+        parameters: Any,
+        source: End,
+        target: End,
+        lead_s: float,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> Exchange:
+        """Run one trial from `source` to `target`."""
+
+    def summarise(self, parameters: Any, exchange: Exchange) -> dict[str, float | int]:
+        """A trial's results from what both ends of a finished exchange counted."""
+
+
+WORKLOADS: Mapping[str, Workload] = {entry.name: entry for entry in (Stream(), Echo())}
+
+
+def workload(name: str) -> Workload:
+    """The workload of that name.
+
+    Raises:
+        UnknownName: There is none.
+    """
+    try:
+        return WORKLOADS[name]
+    except KeyError:
+        raise UnknownName("workload", name, WORKLOADS) from None

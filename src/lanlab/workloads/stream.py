@@ -1,0 +1,246 @@
+"""`stream`: messages from a sender to a receiver that counts them, over UDP or TCP."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from lanlab.workloads.exchange import End, Exchange, Progress, new_session, run_exchange
+from lanlab.workloads.parameters import (
+    FlowParameters,
+    RateBps,
+    Seconds,
+    SizeBytes,
+    cpu_s,
+    nanoseconds,
+)
+
+
+class StreamParameters(FlowParameters):
+    """Parameters of one `stream` condition. Exactly one of time, bytes and messages is given;
+    at most one of the two rates (neither: as fast as possible)."""
+
+    time_s: Seconds | None = Field(default=None, gt=0, le=86_400)
+    bytes: SizeBytes | None = Field(default=None, ge=1, le=2**50)
+    messages: int | None = Field(default=None, ge=1, le=2**40)
+    rate_bps: RateBps | None = Field(default=None, ge=1, le=400_000_000_000)
+    rate_messages_per_s: float | None = Field(default=None, gt=0, le=100_000_000)
+    flows: int = Field(default=1, ge=1, le=128)
+    io: Literal["single", "batch", "segment", "auto"] = "auto"
+    interval_s: Seconds = Field(default=0.1, ge=0.01, le=60)
+
+    @model_validator(mode="after")
+    def _amount_and_rate(self) -> StreamParameters:
+        given = [k for k in ("time_s", "bytes", "messages") if getattr(self, k) is not None]
+        if len(given) != 1:
+            raise ValueError(
+                f"need exactly one of time_s, bytes, messages; got {', '.join(given) or 'none'}"
+            )
+        if self.rate_bps is not None and self.rate_messages_per_s is not None:
+            raise ValueError("give rate_bps or rate_messages_per_s, not both")
+        if self.io == "segment" and self.transport == "tcp":
+            raise ValueError("io `segment` applies to udp; tcp takes single, batch or auto")
+        return self
+
+
+class Stream:
+    """The `stream` workload."""
+
+    name = "stream"
+    Parameters = StreamParameters
+    metrics: Mapping[str, str] = {
+        "goodput_bps": "bit/s",
+        "received_ratio": "ratio",
+        "goodput_ratio": "ratio",
+        "loss_ratio": "ratio",
+        "offered_bps": "bit/s",
+        "sent_bps": "bit/s",
+        "offered_messages": "messages",
+        "sent_messages": "messages",
+        "received_messages": "messages",
+        "lost_messages": "messages",
+        "duplicate_messages": "messages",
+        "reordered_messages": "messages",
+        "refused_messages": "messages",
+        "unsent_messages": "messages",
+        "delay_variation_mean_ns": "ns",
+        "delay_variation_p99_ns": "ns",
+        "sender_cpu_s": "s",
+        "receiver_cpu_s": "s",
+        "retransmitted_segments": "segments",
+        "messages_per_segment": "messages/segment",
+        "start_skew_ns": "ns",
+    }
+
+    def expected_time_s(self, parameters: StreamParameters) -> float:
+        """Seconds that a trial takes at least, from its amount and rate; 1 s where unknown."""
+        if parameters.time_s is not None:
+            return parameters.warmup_s + parameters.time_s
+        size = parameters.message_size_bytes
+        messages = parameters.messages or math.ceil((parameters.bytes or 1) / size)
+        if parameters.rate_messages_per_s is not None:
+            return parameters.warmup_s + messages / parameters.rate_messages_per_s
+        if parameters.rate_bps is not None:
+            bits = 8 * messages * size
+            return parameters.warmup_s + bits / parameters.rate_bps
+        return parameters.warmup_s + 1.0
+
+    def run(
+        self,
+        parameters: StreamParameters,
+        source: End,
+        target: End,
+        lead_s: float,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> Exchange:
+        """Send from `source` to `target`, which counts."""
+        spec = _spec(parameters)
+        session = new_session()
+        return run_exchange(
+            target,
+            source,
+            {
+                "type": "stream_receive",
+                "spec": spec,
+                "bind": target.address,
+                "peer": source.address,
+                "session": session,
+            },
+            lambda ports: {
+                "type": "stream_send",
+                "spec": spec,
+                "bind": source.address,
+                "peer": target.address,
+                "ports": ports,
+                "session": session,
+            },
+            lead_s=lead_s,
+            expected_s=_longest_time_s(self.expected_time_s(parameters), parameters),
+            silence_s=parameters.silence_s,
+            on_progress=on_progress,
+        )
+
+    def summarise(self, parameters: StreamParameters, exchange: Exchange) -> dict[str, float | int]:
+        """A trial's results from what both ends counted. The receiver's count is the figure."""
+        sent, received = exchange.connector, exchange.listener
+        assert sent is not None
+        assert received is not None
+        size = parameters.message_size_bytes
+        metrics: dict[str, float | int] = {
+            "offered_messages": sent["offered_messages"],
+            "offered_bytes": sent["offered_messages"] * size,
+            "sent_messages": sent["sent_messages"],
+            "sent_bytes": sent["sent_messages"] * size,
+            "refused_messages": sent["refused_messages"],
+            "unsent_messages": sent["unsent_messages"],
+            "late_messages": sent["late_messages"],
+            "max_lateness_ns": sent["max_lateness_ns"],
+            "start_skew_ns": sent["start_skew_ns"],
+            "sender_cpu_s": cpu_s(sent["cpu"]),
+            "receiver_cpu_s": cpu_s(received["cpu"]),
+        }
+        if sent["elapsed_ns"] > 0:
+            for name in ("offered", "sent"):
+                metrics[f"{name}_bps"] = 8e9 * metrics[f"{name}_bytes"] / sent["elapsed_ns"]
+        if received["window_ns"] > 0:
+            metrics["goodput_bps"] = 8e9 * received["window_bytes"] / received["window_ns"]
+            if metrics.get("offered_bps"):
+                metrics["goodput_ratio"] = metrics["goodput_bps"] / metrics["offered_bps"]
+        if parameters.transport == "tcp":
+            metrics |= _tcp_metrics(size, sent, received)
+        else:
+            metrics |= _udp_metrics(size, sent, received)
+        return metrics
+
+
+def _udp_metrics(
+    size: int, sent: dict[str, Any], received: dict[str, Any]
+) -> dict[str, float | int]:
+    metrics: dict[str, float | int] = {
+        name: received[name]
+        for name in (
+            "duplicate_messages",
+            "reordered_messages",
+            "stale_messages",
+            "foreign_datagrams",
+        )
+    }
+    # Without the mark it is not known which messages were measured: no number is better than a
+    # wrong one.
+    if received["mark_seen"]:
+        count = received["measured_messages"]
+        metrics["received_messages"] = count
+        metrics["received_bytes"] = count * size
+        metrics["lost_messages"] = sent["sent_messages"] - count
+        if sent["sent_messages"] > 0:
+            metrics["loss_ratio"] = 1 - count / sent["sent_messages"]
+        if sent["offered_messages"] > 0:
+            metrics["received_ratio"] = count / sent["offered_messages"]
+    variation = received.get("delay_variation")
+    if variation is not None:
+        for name in ("mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", "smoothed_ns"):
+            metrics[f"delay_variation_{name}"] = variation[name]
+    return metrics
+
+
+def _tcp_metrics(
+    size: int, sent: dict[str, Any], received: dict[str, Any]
+) -> dict[str, float | int]:
+    # TCP keeps no messages and loses none: what was sent, warm-up included, must have arrived.
+    total_bytes = sent["total_messages"] * size
+    metrics: dict[str, float | int] = {
+        "received_messages": received["window_messages"],
+        "received_bytes": received["window_bytes"],
+        "lost_messages": sent["total_messages"] - received["total_messages"],
+    }
+    if total_bytes > 0:
+        metrics["received_ratio"] = received["total_bytes"] / total_bytes
+        metrics["loss_ratio"] = 1 - metrics["received_ratio"]
+    facts = [flow["tcp"] for flow in sent["flows"] if flow.get("tcp") is not None]
+    if facts:
+        segments = sum(flow["data_segments_sent"] for flow in facts)
+        metrics["retransmitted_segments"] = sum(flow["retransmitted_segments"] for flow in facts)
+        metrics["data_segments_sent"] = segments
+        if segments > 0:
+            metrics["messages_per_segment"] = sent["total_messages"] / segments
+    return metrics
+
+
+def _longest_time_s(expected_s: float, parameters: StreamParameters) -> float:
+    """How long to wait for a trial: without a rate or time nobody knows; the ends notice a peer
+    that is gone by themselves, so that this bounds only an engine that hangs."""
+    if parameters.time_s is None:
+        return 10 * expected_s + 86_400
+    return expected_s
+
+
+def _spec(parameters: StreamParameters) -> dict[str, object]:
+    """What the engines are told of a condition."""
+    amount: dict[str, int]
+    if parameters.time_s is not None:
+        amount = {"time_ns": nanoseconds(parameters.time_s)}
+    elif parameters.bytes is not None:
+        amount = {"bytes": parameters.bytes}
+    else:
+        assert parameters.messages is not None
+        amount = {"messages": parameters.messages}
+    rate: dict[str, float] | None = None
+    if parameters.rate_bps is not None:
+        rate = {"bps": parameters.rate_bps}
+    elif parameters.rate_messages_per_s is not None:
+        rate = {"messages_per_s": parameters.rate_messages_per_s}
+    return {
+        "transport": parameters.transport,
+        "message_size_bytes": parameters.message_size_bytes,
+        "amount": amount,
+        "rate": rate,
+        "flows": parameters.flows,
+        "io": parameters.io,
+        "socket": parameters.socket_options(),
+        "warmup_ns": nanoseconds(parameters.warmup_s),
+        "interval_ns": nanoseconds(parameters.interval_s),
+        "silence_ns": nanoseconds(parameters.silence_s),
+    }
