@@ -1,0 +1,17 @@
+"""The plan: which trial comes next."""
+
+from lanlab.plan.conditions import Condition, expand
+from lanlab.plan.plan import Estimate, Outcome, Plan, PlannedTrial
+from lanlab.plan.search import SearchResult, SearchRule, SearchState
+
+__all__ = [
+    "Condition",
+    "Estimate",
+    "Outcome",
+    "Plan",
+    "PlannedTrial",
+    "SearchResult",
+    "SearchRule",
+    "SearchState",
+    "expand",
+]

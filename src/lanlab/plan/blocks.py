@@ -1,0 +1,29 @@
+"""Randomised complete blocks: each block runs every condition once, in an order of its own.
+
+So a drift of the machine over a run falls on all conditions alike and is not taken for an effect.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import TypeVar
+
+_T = TypeVar("_T")
+
+
+def block_order(conditions: Sequence[_T], *, seed: int, block: int) -> list[_T]:
+    """The conditions of one block in random order.
+
+    The order depends on nothing but the arguments, so that a resumed run goes on with the order
+    that it began with.
+
+    Examples:
+        >>> block_order(["a", "b", "c", "d"], seed=1, block=0)
+        ['a', 'c', 'b', 'd']
+        >>> block_order(["a", "b", "c", "d"], seed=1, block=1)
+        ['c', 'a', 'b', 'd']
+    """
+    order = list(conditions)
+    random.Random(f"{seed}:{block}").shuffle(order)
+    return order

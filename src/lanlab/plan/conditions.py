@@ -1,0 +1,61 @@
+"""Factor levels crossed into conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lanlab.studies import ExperimentAtScale, Level, Study, at_scale
+from lanlab.studies.scaling import combinations, validated
+from lanlab.workloads import workload
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One combination of levels: what the trials that belong together have in common."""
+
+    #: Id of the experiment.
+    experiment: str
+    workload: str
+    #: In lanlab's units, in the study's order; empty where the experiment varies nothing.
+    factors: Mapping[str, Level]
+    #: Complete and validated; parameters that are not set are left out.
+    parameters: Mapping[str, Level]
+    #: The shortest time in which a trial can end, seconds.
+    expected_time_s: float
+
+
+def expand(study: Study, scale_name: str) -> tuple[Condition, ...]:
+    """All conditions of a study at a scale, in the study's order, searches left out.
+
+    A parameter given twice is taken from the more particular place: the study's experiment, then
+    the scale, then what the scale says of the experiment.
+
+    Raises:
+        UnknownName: The study has no such scale.
+    """
+    return tuple(
+        condition
+        for scaled in at_scale(study, scale_name)
+        if scaled.search is None
+        for condition in crossed(scaled)
+    )
+
+
+def crossed(scaled: ExperimentAtScale) -> tuple[Condition, ...]:
+    """The conditions of one experiment; the last factor changes fastest."""
+    return tuple(condition_of(scaled, levels) for levels in combinations(scaled.factors))
+
+
+def condition_of(scaled: ExperimentAtScale, levels: Mapping[str, Level]) -> Condition:
+    """The condition of one experiment with these levels, given in any unit."""
+    name = scaled.experiment.workload
+    values = validated(name, {**scaled.parameters, **levels})
+    parameters: dict[str, Level] = values.model_dump(exclude_none=True)
+    return Condition(
+        experiment=scaled.experiment.id,
+        workload=name,
+        factors={key: parameters[key] for key in levels},
+        parameters=parameters,
+        expected_time_s=workload(name).expected_time_s(values),
+    )

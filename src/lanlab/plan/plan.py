@@ -1,0 +1,261 @@
+"""
+What to run next.
+
+First the conditions of all experiments in randomised complete blocks, each until its stopping rule
+is met; then the searches, one after another. A plan does no I/O and knows no clock: it follows from
+the study, the scale and the seed, and from what was recorded. So a run that was interrupted goes on
+by recording its history into a new plan.
+
+# Driving it
+
+Run `next_trial()`, `record()` its outcome, and again, until `next_trial()` gives `None`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from lanlab.errors import UsageError
+from lanlab.plan.blocks import block_order
+from lanlab.plan.conditions import Condition, condition_of, crossed
+from lanlab.plan.search import SearchResult, SearchRule, SearchState
+from lanlab.plan.stopping import Trials
+from lanlab.studies import ExperimentAtScale, Level, Study, at_scale
+from lanlab.studies.model import Search
+
+
+class Outcome(Protocol):
+    """What a plan needs to know of a trial that was run; a trial's record has it all."""
+
+    @property
+    def experiment(self) -> str: ...
+    @property
+    def factors(self) -> Mapping[str, Level]: ...
+    @property
+    def block(self) -> int: ...
+    @property
+    def purpose(self) -> str: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def elapsed_s(self) -> float: ...
+    @property
+    def metrics(self) -> Mapping[str, float | int]: ...
+
+
+@dataclass(frozen=True)
+class PlannedTrial:
+    """A trial to run."""
+
+    #: Order of execution within the run, from 0.
+    number: int
+    experiment: str
+    workload: str
+    #: Levels that identify the condition; of a search, the level tried.
+    factors: Mapping[str, Level]
+    parameters: Mapping[str, Level]
+    #: From 0; of a search, its step.
+    block: int
+    #: `trial`, `search` or `confirm`.
+    purpose: str
+    expected_time_s: float
+
+
+class Estimate(NamedTuple):
+    """What is left of a run if every condition needs as many trials as it may have."""
+
+    trials: int
+    seconds: float
+
+
+@dataclass
+class _Running:
+    """A condition or a search, with the time that its trials took."""
+
+    finished: int = 0
+    elapsed_s: float = 0.0
+
+    def took(self, elapsed_s: float) -> None:
+        self.finished += 1
+        self.elapsed_s += elapsed_s
+
+    def time_of_a_trial_s(self, expected_s: float) -> float:
+        return self.elapsed_s / self.finished if self.finished else expected_s
+
+
+@dataclass
+class _RunningCondition(_Running):
+    condition: Condition = field(kw_only=True)
+    trials: Trials = field(kw_only=True)
+    metric: str = field(kw_only=True)
+
+
+@dataclass
+class _RunningSearch(_Running):
+    scaled: ExperimentAtScale = field(kw_only=True)
+    state: SearchState = field(kw_only=True)
+    #: The condition at the low end, where a trial of a fixed amount takes longest.
+    slowest: Condition = field(kw_only=True)
+
+
+class Plan:
+    """The trials of one run, given one after another.
+
+    Args:
+        study: A study that `load_study` has checked.
+        scale_name: One of its scales.
+        seed: Of the order within blocks.
+        history: Outcomes of a run to go on with, in the order in which they were recorded.
+
+    Raises:
+        UnknownName: The study has no such scale.
+        UsageError: The history is not one of this plan.
+    """
+
+    def __init__(
+        self, study: Study, scale_name: str, seed: int, history: Iterable[Outcome] = ()
+    ) -> None:
+        self._seed = seed
+        self._conditions: list[_RunningCondition] = []
+        self._searches: list[_RunningSearch] = []
+        for scaled in at_scale(study, scale_name):
+            if scaled.search is None:
+                self._conditions += [
+                    _RunningCondition(
+                        condition=condition,
+                        trials=Trials(scaled.trials),
+                        metric=scaled.experiment.metrics[0],
+                    )
+                    for condition in crossed(scaled)
+                ]
+            else:
+                self._searches.append(_running_search(scaled, scaled.search))
+        self._recorded = 0
+        self._block = -1
+        self._block_left: deque[_RunningCondition] = deque()
+        self._waiting_searches = deque(self._searches)
+        self._next = self._plan_next()
+        for outcome in history:
+            self.record(outcome)
+
+    def next_trial(self) -> PlannedTrial | None:
+        """The trial to run now, the same until its outcome is recorded; `None` at the end."""
+        return self._next
+
+    def record(self, outcome: Outcome) -> None:
+        """Take in the outcome of the next trial.
+
+        Raises:
+            UsageError: It is the outcome of another trial.
+        """
+        self._check_is_next(outcome)
+        done = outcome.status == "done"
+        self._recorded += 1
+        if self._block_left:
+            running = self._block_left.popleft()
+            running.took(outcome.elapsed_s)
+            if done:
+                running.trials.record_done(outcome.metrics.get(running.metric))
+            else:
+                running.trials.record_failed()
+        else:
+            search = self._waiting_searches[0]
+            search.took(outcome.elapsed_s)
+            rule = search.state.rule
+            search.state.record(rule.passed(outcome.metrics) if done else None)
+        self._next = self._plan_next()
+
+    def given_up(self) -> tuple[Condition, ...]:
+        """Conditions that get no more trials because the last ones all failed."""
+        return tuple(r.condition for r in self._conditions if r.trials.given_up)
+
+    def search_results(self) -> dict[str, SearchResult]:
+        """Where the searches that have ended did so, by experiment."""
+        results = {s.scaled.experiment.id: s.state.result() for s in self._searches}
+        return {name: result for name, result in results.items() if result is not None}
+
+    def estimate(self, overhead_s: float = 0.25) -> Estimate:
+        """What is left at most, unless trials fail.
+
+        Args:
+            overhead_s:
+                Seconds that a trial takes beyond its expected time, for conditions that have not
+                run yet; those that have are taken at the mean of what they took.
+        """
+        trials, seconds = 0, 0.0
+        for running in self._conditions:
+            left = running.trials.most_left
+            expected_s = running.condition.expected_time_s + overhead_s
+            trials += left
+            seconds += left * running.time_of_a_trial_s(expected_s)
+        for search in self._waiting_searches:
+            left = search.state.most_trials_left()
+            expected_s = search.slowest.expected_time_s + overhead_s
+            trials += left
+            seconds += left * search.time_of_a_trial_s(expected_s)
+        return Estimate(trials, seconds)
+
+    def _plan_next(self) -> PlannedTrial | None:
+        if not self._block_left:
+            active = [running for running in self._conditions if running.trials.active]
+            if active:
+                self._block += 1
+                self._block_left.extend(block_order(active, seed=self._seed, block=self._block))
+        if self._block_left:
+            return self._planned(self._block_left[0].condition, self._block, "trial")
+        while self._waiting_searches:
+            search = self._waiting_searches[0]
+            step = search.state.next_level()
+            if step is not None:
+                levels = {search.state.rule.factor: step.level}
+                condition = condition_of(search.scaled, levels)
+                return self._planned(condition, search.state.steps, step.purpose)
+            self._waiting_searches.popleft()
+        return None
+
+    def _planned(self, condition: Condition, block: int, purpose: str) -> PlannedTrial:
+        return PlannedTrial(
+            number=self._recorded,
+            experiment=condition.experiment,
+            workload=condition.workload,
+            factors=condition.factors,
+            parameters=condition.parameters,
+            block=block,
+            purpose=purpose,
+            expected_time_s=condition.expected_time_s,
+        )
+
+    def _check_is_next(self, outcome: Outcome) -> None:
+        planned = self._next
+        if planned is None:
+            raise UsageError(f"trial {self._recorded}: the plan has ended before it")
+        for name in ("experiment", "factors", "block", "purpose"):
+            expected, found = getattr(planned, name), getattr(outcome, name)
+            if expected != found:
+                raise UsageError(
+                    f"trial {planned.number}: {name} is {found}, where the plan has {expected}",
+                    hint="resume a run with the study, scale and seed that it was started with",
+                )
+
+
+def _running_search(scaled: ExperimentAtScale, search: Search) -> _RunningSearch:
+    low = condition_of(scaled, {search.factor: search.low})
+    high = condition_of(scaled, {search.factor: search.high})
+    low_level, high_level = low.factors[search.factor], high.factors[search.factor]
+    # The factors that can be searched are numbers, and the study was checked.
+    assert isinstance(low_level, int | float) and isinstance(high_level, int | float)
+    rule = SearchRule(
+        factor=search.factor,
+        low=low_level,
+        high=high_level,
+        metric=search.metric,
+        at_least=search.at_least,
+        resolution_ratio=search.resolution_ratio,
+        trials=search.trials,
+        confirm_trials=search.confirm_trials,
+        whole=isinstance(low_level, int),
+    )
+    return _RunningSearch(scaled=scaled, state=SearchState(rule), slowest=low)

@@ -1,0 +1,279 @@
+"""What a study file must keep beyond its form: names that exist, conditions that can be run."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from lanlab.errors import UsageError
+from lanlab.studies.model import Experiment, Level, Search, Study
+from lanlab.studies.problems import Problem, allowed_by, did_you_mean, listed, schema_problems, show
+from lanlab.studies.scaling import ExperimentAtScale, combinations, experiment_at_scale, validated
+from lanlab.units import parse_rate_bps
+from lanlab.workloads import WORKLOADS
+
+#: A scale with more conditions than this is taken for a mistake.
+MAX_CONDITIONS = 10_000
+
+
+def problems(study: Study) -> Iterator[Problem]:
+    """All that is wrong with a study of the right form, plain mistakes first.
+
+    Conditions are made and validated only once all names are right.
+    """
+    plain = [*_study_problems(study), *_experiment_problems(study), *_scale_problems(study)]
+    yield from plain
+    if not plain:
+        for scale_name in study.scale:
+            yield from _condition_problems(study, scale_name)
+
+
+def _study_problems(study: Study) -> Iterator[Problem]:
+    link = study.testbed.link
+    if link != "unshaped":
+        try:
+            if parse_rate_bps(link) < 1:
+                raise UsageError("a rate of zero")
+        except (UsageError, OverflowError):
+            yield Problem("testbed.link", show(link), "a rate such as `10M`, or `unshaped`")
+
+    ids = [experiment.id for experiment in study.experiment]
+    for name, count in Counter(ids).items():
+        if count > 1:
+            yield Problem(f"experiment.{name}.id", f"{count} experiments of this id", "one")
+    for number, figure in enumerate(study.figure):
+        for name in figure.experiments:
+            if name not in ids:
+                yield _unknown(f"figure.{number}.experiments", name, ids)
+
+    used = [WORKLOADS[e.workload] for e in study.experiment if e.workload in WORKLOADS]
+    shown = {key for entry in used for key in (*entry.metrics, *entry.Parameters.model_fields)}
+    for name in study.units:
+        if used and name not in shown:
+            yield _unknown(f"units.{name}", name, sorted(shown))
+
+
+def _experiment_problems(study: Study) -> Iterator[Problem]:
+    for experiment in study.experiment:
+        place = f"experiment.{experiment.id}"
+        entry = WORKLOADS.get(experiment.workload)
+        if entry is None:
+            yield _unknown(f"{place}.workload", experiment.workload, list(WORKLOADS))
+            continue
+        fields = list(entry.Parameters.model_fields)
+        for part, keys in (("parameters", experiment.parameters), ("factors", experiment.factors)):
+            for key in keys:
+                if key not in fields:
+                    yield _unknown(f"{place}.{part}.{key}", key, fields)
+        for metric in experiment.metrics:
+            if metric not in entry.metrics:
+                yield _unknown(f"{place}.metrics", metric, list(entry.metrics))
+        if experiment.search is not None:
+            yield from _search_problems(f"{place}.search", experiment, experiment.search)
+
+
+def _search_problems(place: str, experiment: Experiment, search: Search) -> Iterator[Problem]:
+    entry = WORKLOADS[experiment.workload]
+    if search.factor not in entry.Parameters.model_fields:
+        allowed = f"a factor of workload `{entry.name}`"
+        yield Problem(f"{place}.factor", show(search.factor), allowed)
+    if search.metric not in entry.metrics:
+        yield _unknown(f"{place}.metric", search.metric, list(entry.metrics))
+    if search.metric.endswith("_ratio") and not 0 < search.at_least <= 1:
+        yield Problem(f"{place}.at_least", show(search.at_least), "above 0, at most 1 (a ratio)")
+    if experiment.factors:
+        yield Problem(
+            f"experiment.{experiment.id}.factors",
+            f"{listed(experiment.factors)} beside a search",
+            "a search or factors, not both",
+            "write one experiment with a search for each combination of levels",
+        )
+
+
+def _scale_problems(study: Study) -> Iterator[Problem]:
+    by_id = {experiment.id: experiment for experiment in study.experiment}
+    used = [WORKLOADS[e.workload] for e in study.experiment if e.workload in WORKLOADS]
+    fields = sorted({key for entry in used for key in entry.Parameters.model_fields})
+    for scale_name, scale in study.scale.items():
+        for key in scale.parameters:
+            if used and key not in fields:
+                yield _unknown(f"scale.{scale_name}.parameters.{key}", key, fields)
+        for name, own in scale.experiment.items():
+            place = f"scale.{scale_name}.experiment.{name}"
+            experiment = by_id.get(name)
+            if experiment is None:
+                yield _unknown(place, name, list(by_id))
+                continue
+            if experiment.workload not in WORKLOADS:
+                continue
+            known = list(WORKLOADS[experiment.workload].Parameters.model_fields)
+            for key in own.parameters:
+                if key not in known:
+                    yield _unknown(f"{place}.parameters.{key}", key, known)
+            for key in own.factors:
+                if key not in experiment.factors:
+                    yield _unknown(f"{place}.factors.{key}", key, list(experiment.factors))
+            if own.search:
+                yield from _scaled_search_problems(f"{place}.search", experiment, own.search)
+
+
+def _scaled_search_problems(
+    place: str, experiment: Experiment, changes: Mapping[str, Any]
+) -> Iterator[Problem]:
+    if experiment.search is None:
+        allowed = f"none, as `experiment.{experiment.id}` has no search"
+        yield Problem(place, "changes to a search", allowed)
+        return
+    try:
+        search = Search.model_validate({**experiment.search.model_dump(), **changes})
+    except ValidationError as error:
+        for problem in schema_problems(error, changes):
+            hint, allowed = problem.hint, problem.allowed
+            if problem.found == "an unknown key":
+                allowed = listed(Search.model_fields)
+                hint = did_you_mean(problem.key, Search.model_fields)
+            yield Problem(f"{place}.{problem.key}", problem.found, allowed, hint)
+        return
+    yield from _search_problems(place, experiment, search)
+
+
+def _condition_problems(study: Study, scale_name: str) -> Iterator[Problem]:
+    scale = study.scale[scale_name]
+    left = MAX_CONDITIONS
+    for experiment in study.experiment:
+        scaled = experiment_at_scale(experiment, scale)
+        yield from _overlap_problems(scaled, scale_name)
+        for key, levels in scaled.factors.items():
+            if not levels:
+                yield Problem(_source(study, scale_name, scaled, key), "[]", "at least one level")
+        count = math.prod(len(levels) for levels in scaled.factors.values())
+        left -= count
+        if left < 0:
+            yield Problem(
+                f"experiment.{experiment.id}.factors",
+                f"{count} conditions (scale `{scale_name}`)",
+                f"at most {MAX_CONDITIONS} in a scale, all experiments together",
+            )
+            return
+        if scaled.search is None:
+            yield from _level_problems(study, scale_name, scaled)
+        else:
+            yield from _bound_problems(study, scale_name, scaled, scaled.search)
+
+
+def _overlap_problems(scaled: ExperimentAtScale, scale_name: str) -> Iterator[Problem]:
+    varied = dict.fromkeys(scaled.factors, "a factor")
+    if scaled.search is not None:
+        varied[scaled.search.factor] = "the factor of the search"
+    for key, role in varied.items():
+        if key in scaled.parameters:
+            yield Problem(
+                f"experiment.{scaled.experiment.id}.parameters.{key}",
+                f"{show(scaled.parameters[key])} (scale `{scale_name}`)",
+                f"nothing, as `{key}` is {role} of this experiment",
+            )
+
+
+def _level_problems(study: Study, scale_name: str, scaled: ExperimentAtScale) -> Iterator[Problem]:
+    seen: set[tuple[Level, ...]] = set()
+    reported: set[str] = set()
+    for levels in combinations(scaled.factors):
+        for problem in _fit(study, scale_name, scaled, levels):
+            if problem.key not in reported:
+                reported.add(problem.key)
+                yield problem
+        if reported:
+            continue
+        values = validated(scaled.experiment.workload, {**scaled.parameters, **levels})
+        identity = tuple(getattr(values, key) for key in levels)
+        if identity in seen:
+            key = f"experiment.{scaled.experiment.id}.factors"
+            yield Problem(key, f"{_condition(levels)} twice (scale `{scale_name}`)", "once")
+            return
+        seen.add(identity)
+
+
+def _bound_problems(
+    study: Study, scale_name: str, scaled: ExperimentAtScale, search: Search
+) -> Iterator[Problem]:
+    ends = []
+    for end, level in (("low", search.low), ("high", search.high)):
+        found = list(_fit(study, scale_name, scaled, {search.factor: level}, end))
+        yield from found
+        if found:
+            return
+        parameters = {**scaled.parameters, search.factor: level}
+        ends.append(getattr(validated(scaled.experiment.workload, parameters), search.factor))
+    low, high = ends
+    if not low < high:
+        yield Problem(
+            _search_source(study, scale_name, scaled, "low"),
+            f"{show(search.low)} with high {show(search.high)} (scale `{scale_name}`)",
+            "low below high",
+        )
+
+
+def _fit(
+    study: Study,
+    scale_name: str,
+    scaled: ExperimentAtScale,
+    levels: Mapping[str, Level],
+    search_end: str | None = None,
+) -> Iterator[Problem]:
+    """Why the workload refuses the condition, if it does."""
+    name = scaled.experiment.workload
+    condition = _condition(levels) or "its only condition"
+    try:
+        validated(name, {**scaled.parameters, **levels})
+    except OverflowError:
+        key = f"experiment.{scaled.experiment.id}"
+        yield Problem(key, f"a number too large in {condition}", "numbers that can be")
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            if not detail["loc"]:
+                # The model as a whole: the message says which of its values do not fit.
+                key = f"experiment.{scaled.experiment.id}"
+                found = f"{condition} (scale `{scale_name}`): {allowed_by(detail)}"
+                yield Problem(key, found, f"what workload `{name}` takes together")
+                continue
+            field = str(detail["loc"][0])
+            if search_end is not None and field in levels:
+                key = _search_source(study, scale_name, scaled, search_end)
+            else:
+                key = _source(study, scale_name, scaled, field)
+            found = f"{show(detail['input'])} in {condition} (scale `{scale_name}`)"
+            yield Problem(key, found, allowed_by(detail))
+
+
+def _source(study: Study, scale_name: str, scaled: ExperimentAtScale, key: str) -> str:
+    """The dotted key of the place that a value of an experiment at a scale came from."""
+    experiment = scaled.experiment
+    scale = study.scale[scale_name]
+    own = scale.experiment.get(experiment.id)
+    for part in ("parameters", "factors"):
+        if own is not None and key in getattr(own, part):
+            return f"scale.{scale_name}.experiment.{experiment.id}.{part}.{key}"
+    if key in scale.parameters:
+        return f"scale.{scale_name}.parameters.{key}"
+    part = "factors" if key in experiment.factors else "parameters"
+    return f"experiment.{experiment.id}.{part}.{key}"
+
+
+def _search_source(study: Study, scale_name: str, scaled: ExperimentAtScale, key: str) -> str:
+    name = scaled.experiment.id
+    own = study.scale[scale_name].experiment.get(name)
+    if own is not None and key in own.search:
+        return f"scale.{scale_name}.experiment.{name}.search.{key}"
+    return f"experiment.{name}.search.{key}"
+
+
+def _condition(levels: Mapping[str, Level]) -> str:
+    return ", ".join(f"{key}={show(level)}" for key, level in levels.items())
+
+
+def _unknown(key: str, name: str, known: list[str]) -> Problem:
+    return Problem(key, f"unknown name {show(name)}", listed(known), did_you_mean(name, known))

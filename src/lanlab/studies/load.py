@@ -1,0 +1,157 @@
+"""Studies by name or by path."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from lanlab.errors import BadStudy, UnknownName, UsageError
+from lanlab.studies.checks import problems
+from lanlab.studies.model import Published, Study
+from lanlab.studies.problems import Problem, bad_study, schema_problems
+
+_FILE = "study.toml"
+_PUBLISHED_FILE = "published.toml"
+_MAX_FILE_BYTES = 2**20
+#: Problems looked for before the error is made; one more than its hint counts.
+_ENOUGH_PROBLEMS = 50
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class LoadedStudy:
+    """A study that has passed every check."""
+
+    study: Study
+    #: The numbers that the study printed; empty for a study of one's own.
+    published: Published
+    #: The study file.
+    path: Path
+    #: Of the study file's bytes, hexadecimal.
+    sha256: str
+
+
+def known_studies() -> tuple[str, ...]:
+    """The ids of the studies that come with lanlab, sorted."""
+    return tuple(sorted(_built_in()))
+
+
+def load_study(name_or_path: str) -> LoadedStudy:
+    """A study that comes with lanlab, by its id, or one of your own, by its path.
+
+    Args:
+        name_or_path:
+            An id from `known_studies`, else the path of a folder that holds a `study.toml`, or of
+            a `.toml` file. Published numbers are read from a `published.toml` beside a
+            `study.toml`.
+
+    Raises:
+        UnknownName: No such study, and it does not look like a path.
+        UsageError: It looks like a path, and there is no study; or the file cannot be read.
+        BadStudy: The file is not TOML, or says something that is not allowed.
+    """
+    path = _find(name_or_path)
+    content = _read(path)
+    study = parse_study(_toml(content, str(path)), str(path))
+    published = Published(schema=1)
+    beside = path.with_name(_PUBLISHED_FILE)
+    if path.name == _FILE and _is_file(beside):
+        published = parse_published(_toml(_read(beside), str(beside)), str(beside))
+    return LoadedStudy(study, published, path, hashlib.sha256(content).hexdigest())
+
+
+def parse_study(data: dict[str, Any], file: str) -> Study:
+    """A study from what its TOML file says; `file` is its name in messages.
+
+    Raises:
+        BadStudy: It says something that is not allowed.
+    """
+    study = _parse(Study, data, file)
+    found = list(itertools.islice(problems(study), _ENOUGH_PROBLEMS))
+    if found:
+        raise bad_study(file, found)
+    return study
+
+
+def parse_published(data: dict[str, Any], file: str) -> Published:
+    """Published numbers from what their TOML file says; `file` is its name in messages.
+
+    Raises:
+        BadStudy: It says something that is not allowed, or an id twice.
+    """
+    published = _parse(Published, data, file)
+    seen: set[str] = set()
+    for value in published.value:
+        if value.id in seen:
+            raise bad_study(file, [Problem(f"value.{value.id}.id", "the id twice", "once")])
+        seen.add(value.id)
+    return published
+
+
+def _parse(model: type[_Model], data: dict[str, Any], file: str) -> _Model:
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise bad_study(file, schema_problems(error, data)) from None
+
+
+def _built_in() -> dict[str, Path]:
+    here = Path(__file__).parent
+    files = sorted(folder / _FILE for folder in here.iterdir() if (folder / _FILE).is_file())
+    return {str(_toml(_read(file), str(file)).get("id")): file for file in files}
+
+
+def _find(name_or_path: str) -> Path:
+    built_in = _built_in()
+    if name_or_path in built_in:
+        return built_in[name_or_path]
+    path = Path(name_or_path)
+    if _is_file(path / _FILE):
+        return path / _FILE
+    if _is_file(path) and path.suffix == ".toml":
+        return path
+    if "/" in name_or_path or "\\" in name_or_path or path.suffix == ".toml":
+        raise UsageError(
+            f"no study at `{name_or_path}`: no such .toml file, and no folder with a {_FILE}",
+            hint=f"studies that come with lanlab: {', '.join(sorted(built_in))}",
+        )
+    raise UnknownName("study", name_or_path, built_in)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have, or a folder that is shut
+        return False
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    if len(content) > _MAX_FILE_BYTES:
+        raise BadStudy(str(path), "the file", "more than 1 MiB", "at most 1 MiB")
+    return content
+
+
+def _toml(content: bytes, file: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(content.decode())
+    except UnicodeDecodeError as error:
+        raise BadStudy(file, f"byte {error.start}", "what is not UTF-8", "UTF-8 text") from None
+    except RecursionError:
+        raise BadStudy(file, "the file", "tables within tables without end", "a few") from None
+    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
+        place = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(error))
+        found = str(error).removesuffix(place[0] if place else "").strip()
+        raise BadStudy(file, place[1] if place else "the file", found, "TOML") from None

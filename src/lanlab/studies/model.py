@@ -1,0 +1,203 @@
+"""
+What a study file may say.
+
+A study is data: a test-bed, experiments (a workload, fixed parameters, and factors whose levels
+are crossed into conditions), and scales that say how much of it a run does. The published numbers
+lie beside it in `published.toml`, in the form of `PublishedValue`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
+
+#: One value of a factor or parameter, as a study file writes it.
+Level = bool | int | float | str
+
+Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
+
+_T = TypeVar("_T")
+#: A list in the file. Only here a type is converted: TOML has no tuples.
+_Several = Annotated[tuple[_T, ...], Strict(False)]
+
+
+class _Data(BaseModel):
+    # Strict: `min = true` is an error, not 1.
+    # By alias, so that what is dumped can be read again.
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, serialize_by_alias=True
+    )
+
+
+class Source(_Data):
+    """Where a study was published."""
+
+    authors: _Several[str] = Field(min_length=1)
+    year: int | None = None
+    citation: str
+    doi: str | None = None
+
+
+class StudyTestbed(_Data):
+    """The hosts and link that a study needs."""
+
+    hosts: int = Field(default=2, ge=2, le=256)
+    #: Link speed as `lanlab.units.parse_rate_bps` reads it, or `unshaped`.
+    link: str = "unshaped"
+    #: What the published test-bed was, in one or two sentences.
+    published: str = ""
+
+
+class DisplayUnit(_Data):
+    """A study's own unit of a metric: shown value = SI value / `si_per_unit`."""
+
+    unit: str
+    si_per_unit: float = Field(gt=0)
+    #: What the study calls the metric, as in "receiving speed".
+    name: str | None = None
+
+
+class Search(_Data):
+    """Find the highest level of a numeric factor at which a metric stays at or above a bound."""
+
+    factor: Literal["rate_bps", "rate_messages_per_s"]
+    low: Level
+    high: Level
+    metric: str = "goodput_ratio"
+    at_least: float
+    #: Stop when the bracket is this narrow, as a share of its upper end.
+    resolution_ratio: float = Field(default=0.02, gt=0, lt=1)
+    #: Trials at each level; the level passes when most of them do.
+    trials: int = Field(default=1, ge=1, le=99)
+    #: Trials at the level found, each kept as a record of its own.
+    confirm_trials: int = Field(default=1, ge=1, le=99)
+
+
+class Figure(_Data):
+    """A figure to draw from an experiment's results."""
+
+    #: Name in the registry of `lanlab.figures`.
+    figure: str
+    title: str
+    #: Experiments whose results the figure draws.
+    experiments: _Several[Identifier] = Field(min_length=1)
+    #: The published figure it stands for, as in "Figure 2".
+    published: str | None = None
+
+
+class Experiment(_Data):
+    """A workload over crossed factor levels, or else a search along one factor."""
+
+    id: Identifier
+    title: str
+    workload: str
+    #: Metrics that its tables show, keys of the trial's results.
+    metrics: _Several[str] = Field(min_length=1)
+    parameters: dict[str, Level] = Field(default_factory=dict)
+    factors: dict[str, _Several[Level]] = Field(default_factory=dict)
+    search: Search | None = None
+
+
+class TrialPolicy(_Data):
+    """How many trials a condition gets, and when it has had enough."""
+
+    min: int = Field(default=3, ge=1, le=10_000)
+    max: int = Field(default=3, ge=1, le=10_000)
+    #: A condition stops after `min` trials once the 95 % interval of the experiment's first
+    #: metric is narrower than this share of the mean (half-width); absent: always `max`.
+    relative_ci: float | None = Field(default=None, gt=0, lt=1)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> TrialPolicy:
+        if self.max < self.min:
+            raise ValueError(f"min ({self.min}) at most max ({self.max})")
+        return self
+
+
+class ScaledExperiment(_Data):
+    """What a scale changes in one experiment; whatever is absent stays as the study says."""
+
+    parameters: dict[str, Level] = Field(default_factory=dict)
+    factors: dict[str, _Several[Level]] = Field(default_factory=dict)
+    search: dict[str, Any] = Field(default_factory=dict)
+    trials: TrialPolicy | None = None
+
+
+class Scale(_Data):
+    """How much of a study a run does."""
+
+    title: str = ""
+    trials: TrialPolicy = TrialPolicy()
+    #: Changes for every experiment of a workload that has these parameters.
+    parameters: dict[str, Level] = Field(default_factory=dict)
+    experiment: dict[Identifier, ScaledExperiment] = Field(default_factory=dict)
+
+
+class Study(_Data):
+    """A whole study file."""
+
+    schema_version: Literal[1] = Field(alias="schema")
+    id: Identifier
+    title: str
+    question: str = ""
+    source: Source | None = None
+    testbed: StudyTestbed = StudyTestbed()
+    #: The study's own units, by metric or factor name.
+    units: dict[str, DisplayUnit] = Field(default_factory=dict)
+    experiment: _Several[Experiment] = Field(min_length=1)
+    figure: _Several[Figure] = ()
+    scale: dict[Identifier, Scale] = Field(min_length=1)
+
+
+class PublishedValue(_Data):
+    """One number that the study printed."""
+
+    id: str
+    #: Key of a trial's results where the number is one (`goodput_bps`, `rtt_mean_ns`), else a
+    #: plain name of the quantity.
+    metric: str
+    #: What the number is of the metric. A ratio of 2 is "twice as fast", a gain of 0.15 "15 %
+    #: faster", a deficit of 0.15 "15 % slower"; each names the two series that it compares in its
+    #: condition.
+    statistic: Literal[
+        "mean",
+        "sd",
+        "minimum",
+        "maximum",
+        "difference",
+        "ratio",
+        "gain",
+        "deficit",
+        "share_of_link",
+        "level",
+        "fact",
+    ]
+    #: The exact characters printed.
+    published: str
+    value: float
+    #: As printed, or implied; empty for a bare number.
+    unit: str
+    #: In lanlab's units: bit/s, ns, bytes, Hz, ratio, or a count.
+    si: float
+    si_unit: str
+    #: Table, figure or paragraph.
+    where: str
+    #: Sort of place: a table; the text; the text once more (an abstract or conclusion repeats a
+    #: number); what the test-bed was; other people's work; the cover page.
+    kind: Literal["table", "text", "restated", "testbed", "related", "cover"] = "text"
+    #: Levels that the number belongs to; keys beyond the parameters of a workload (`os`, `host`)
+    #: name a published series, `numerator` and `denominator` the two that a ratio compares.
+    condition: dict[str, Level] = Field(default_factory=dict)
+    #: Absent: printed clearly and consistent.
+    status: str | None = None
+    #: A bound rather than a value; `<~` is "almost".
+    bound: Literal[">=", "<=", "<", ">", "~", "<~"] | None = None
+    note: str | None = None
+
+
+class Published(_Data):
+    """A whole `published.toml`."""
+
+    schema_version: Literal[1] = Field(alias="schema")
+    value: _Several[PublishedValue] = ()

@@ -1,0 +1,144 @@
+"""What is wrong with a study file, said so that its writer can mend it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from lanlab.errors import BadStudy
+from lanlab.studies import model
+
+_MOST_SHOWN = 5
+
+#: Where a table of the file stands (`*`: any name or number), and what it may hold.
+_TABLES: tuple[tuple[tuple[str, ...], type[BaseModel]], ...] = (
+    (("source",), model.Source),
+    (("testbed",), model.StudyTestbed),
+    (("units", "*"), model.DisplayUnit),
+    (("experiment", "*"), model.Experiment),
+    (("experiment", "*", "search"), model.Search),
+    (("figure", "*"), model.Figure),
+    (("scale", "*"), model.Scale),
+    (("scale", "*", "trials"), model.TrialPolicy),
+    (("scale", "*", "experiment", "*"), model.ScaledExperiment),
+    (("scale", "*", "experiment", "*", "trials"), model.TrialPolicy),
+    (("value", "*"), model.PublishedValue),
+)
+
+#: The parts of `model.Level`, which pydantic reports one by one.
+_LEVEL_PARTS = {"bool", "int", "float", "str"}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that a study file says and may not."""
+
+    #: Dotted, with the id of an experiment or value in place of its number.
+    key: str
+    found: str
+    allowed: str
+    hint: str | None = None
+
+
+def bad_study(file: str, problems: Sequence[Problem]) -> BadStudy:
+    """The error for the first problem; its hint lists the next few."""
+    first, *others = problems
+    error = BadStudy(file, first.key, first.found, first.allowed)
+    hints = [first.hint] if first.hint else []
+    hints += [
+        f"also `{other.key}`: found {other.found}; allowed: {other.allowed}"
+        for other in others[: _MOST_SHOWN - 1]
+    ]
+    if len(others) >= _MOST_SHOWN:
+        hints.append(f"and {len(others) - _MOST_SHOWN + 1} more")
+    error.hint = "\n".join(hints) or None
+    return error
+
+
+def show(value: object) -> str:
+    """A value of the file, short enough for a message."""
+    try:
+        text = repr(value)
+    except ValueError:  # more digits than Python prints
+        text = "a number of thousands of digits"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names for the `allowed` part of a message."""
+    return ", ".join(names) or "none"
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str | None:
+    """The hint for a mistyped name."""
+    mistyped, names = str(name)[:100], list(known)
+    # A unit left out is the likeliest slip: `message_size` for `message_size_bytes`.
+    close = [entry for entry in names if entry.startswith(f"{mistyped}_")]
+    close = close or difflib.get_close_matches(mistyped, names, n=1)
+    return f"did you mean `{close[0]}`?" if close else None
+
+
+def schema_problems(error: ValidationError, data: Any) -> list[Problem]:
+    """What the pydantic model found wrong with `data`, once for each key."""
+    problems: dict[str, Problem] = {}
+    for detail in error.errors(include_url=False, include_context=True):
+        location = detail["loc"]
+        if location and location[-1] in _LEVEL_PARTS and detail["type"].endswith("_type"):
+            location, allowed = location[:-1], "true, false, a number or a text"
+        else:
+            allowed = allowed_by(detail)
+        found, hint = show(detail["input"]), None
+        if detail["type"] == "missing":
+            found = "nothing"
+        elif detail["type"] == "extra_forbidden":
+            known = _known_keys(location[:-1])
+            found, allowed = "an unknown key", listed(known)
+            hint = did_you_mean(location[-1], known)
+        key = _dotted(location, data)
+        problems.setdefault(key, Problem(key, found, allowed, hint))
+    return list(problems.values())
+
+
+def allowed_by(detail: ErrorDetails) -> str:
+    """What a pydantic error says would have been right."""
+    kind, message, context = detail["type"], detail["msg"], detail.get("ctx", {})
+    if kind == "missing":
+        return "a value; it must be given"
+    if kind == "literal_error":
+        return str(context["expected"])
+    if kind == "string_pattern_mismatch" and "[a-z0-9]" in str(context.get("pattern")):
+        return "small letters and digits, in words joined by single hyphens"
+    for opening in ("Input should be ", "Value error, ", "Input should "):
+        message = message.removeprefix(opening)
+    # Python's words for what TOML calls otherwise.
+    return message.replace("tuple", "list").replace("dictionary", "table")
+
+
+def _known_keys(location: tuple[str | int, ...]) -> list[str]:
+    table: type[BaseModel] = model.Study
+    for pattern, candidate in _TABLES:
+        if len(pattern) == len(location) and all(
+            part in ("*", at) for part, at in zip(pattern, location, strict=True)
+        ):
+            table = candidate
+    return [field.alias or name for name, field in table.model_fields.items()]
+
+
+def _dotted(location: tuple[str | int, ...], data: Any) -> str:
+    """A location as a person writes it: `experiment.udp-500.factors.rate_bps.3`."""
+    parts = []
+    for step in location:
+        if step == "[key]":
+            continue
+        try:
+            data = data[step]
+        except (KeyError, IndexError, TypeError):
+            data = None
+        named = data.get("id") if isinstance(step, int) and isinstance(data, dict) else None
+        parts.append(named if isinstance(named, str) else str(step))
+    return ".".join(parts) or "the file"

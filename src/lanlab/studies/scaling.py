@@ -1,0 +1,86 @@
+"""
+A study at one of its scales.
+
+A value given twice is taken from the more particular place: the study's experiment, then the
+scale's `parameters` where the workload has such a parameter, then the scale's own entry for the
+experiment.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lanlab.errors import UnknownName
+from lanlab.studies.model import (
+    Experiment,
+    Level,
+    Scale,
+    ScaledExperiment,
+    Search,
+    Study,
+    TrialPolicy,
+)
+from lanlab.workloads import workload
+from lanlab.workloads.parameters import FlowParameters
+
+
+@dataclass(frozen=True)
+class ExperimentAtScale:
+    """One experiment with everything that the scale changes put in."""
+
+    experiment: Experiment
+    parameters: Mapping[str, Level]
+    factors: Mapping[str, tuple[Level, ...]]
+    search: Search | None
+    trials: TrialPolicy
+
+
+def at_scale(study: Study, scale_name: str) -> tuple[ExperimentAtScale, ...]:
+    """The study's experiments as a run at `scale_name` does them, in the study's order.
+
+    Raises:
+        UnknownName: The study has no such scale, or names a workload that there is not.
+        pydantic.ValidationError: What the scale says of a search does not fit; a study from
+            `load_study` does not raise it.
+    """
+    try:
+        scale = study.scale[scale_name]
+    except KeyError:
+        raise UnknownName("scale", scale_name, study.scale) from None
+    return tuple(experiment_at_scale(experiment, scale) for experiment in study.experiment)
+
+
+def experiment_at_scale(experiment: Experiment, scale: Scale) -> ExperimentAtScale:
+    """One experiment as a run at `scale` does it; raises as `at_scale`."""
+    own = scale.experiment.get(experiment.id, ScaledExperiment())
+    known = workload(experiment.workload).Parameters.model_fields
+    general = {key: value for key, value in scale.parameters.items() if key in known}
+    search = experiment.search
+    if search is not None and own.search:
+        search = Search.model_validate({**search.model_dump(), **own.search})
+    return ExperimentAtScale(
+        experiment=experiment,
+        parameters={**experiment.parameters, **general, **own.parameters},
+        factors={**experiment.factors, **own.factors},
+        search=search,
+        trials=own.trials or scale.trials,
+    )
+
+
+def combinations(factors: Mapping[str, tuple[Level, ...]]) -> Iterator[dict[str, Level]]:
+    """Every combination of levels; the last factor changes fastest. No factors: one, empty."""
+    for levels in itertools.product(*factors.values()):
+        yield dict(zip(factors, levels, strict=True))
+
+
+def validated(workload_name: str, parameters: Mapping[str, Any]) -> FlowParameters:
+    """The parameters of a condition, in lanlab's units.
+
+    Raises:
+        pydantic.ValidationError: The workload does not take them.
+    """
+    # Strict: a size of `true` is an error, not 1.
+    return workload(workload_name).Parameters.model_validate(dict(parameters), strict=True)

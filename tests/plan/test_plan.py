@@ -1,0 +1,295 @@
+"""The plan: order, end, resume."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lanlab.errors import UsageError
+from lanlab.plan import Plan, PlannedTrial, expand
+from lanlab.studies import Level, Study, known_studies, load_study
+from lanlab.studies.load import parse_study
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "my-network"
+#: Set-up, arming and tail of a trial; what the time budgets of scales are made with.
+OVERHEAD_S = 0.25
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A trial as a run would record it."""
+
+    experiment: str
+    factors: Mapping[str, Level]
+    block: int
+    purpose: str
+    status: str = "done"
+    elapsed_s: float = 0.5
+    metrics: Mapping[str, float | int] = field(default_factory=dict)
+
+
+def ran(trial: PlannedTrial, **changes: Any) -> Ran:
+    own = {"experiment": trial.experiment, "factors": trial.factors, "block": trial.block}
+    return Ran(**{**own, "purpose": trial.purpose, **changes})
+
+
+def run_out(plan: Plan, run: Callable[[PlannedTrial], Ran]) -> list[Ran]:
+    """Run a plan to its end; what was run."""
+    history = []
+    while (trial := plan.next_trial()) is not None:
+        history.append(run(trial))
+        plan.record(history[-1])
+    return history
+
+
+def study(**trials: float) -> Study:
+    return parse_study(
+        {
+            "schema": 1,
+            "id": "s",
+            "title": "S",
+            "experiment": [
+                {
+                    "id": "sweep",
+                    "title": "",
+                    "workload": "stream",
+                    "metrics": ["goodput_bps"],
+                    "factors": {"message_size_bytes": ["1kB", 2, 3], "transport": ["udp", "tcp"]},
+                },
+                {
+                    "id": "limit",
+                    "title": "",
+                    "workload": "stream",
+                    "metrics": ["goodput_bps"],
+                    "search": {"factor": "rate_bps", "low": "1M", "high": "9M", "at_least": 0.9},
+                },
+                {"id": "rtt", "title": "", "workload": "echo", "metrics": ["rtt_mean_ns"]},
+            ],
+            "scale": {"quick": {"trials": trials, "parameters": {"time_s": 1, "warmup_s": 0}}},
+        },
+        "study.toml",
+    )
+
+
+def noisy(seed: int) -> Callable[[PlannedTrial], Ran]:
+    """A laboratory whose results are random, but the same for the same trial; some trials fail."""
+
+    def run(trial: PlannedTrial) -> Ran:
+        chance = random.Random(f"{seed}:{trial.number}:{sorted(trial.factors.items())}")
+        return ran(
+            trial,
+            status="failed" if chance.random() < 0.2 else "done",
+            elapsed_s=1 + chance.random(),
+            metrics={
+                "goodput_bps": chance.gauss(100, 5),
+                "rtt_mean_ns": chance.gauss(100, 20),
+                "received_ratio": chance.random(),
+            },
+        )
+
+    return run
+
+
+def test_conditions_are_all_combinations_in_lanlabs_units() -> None:
+    conditions = expand(study(), "quick")
+
+    assert [dict(c.factors) for c in conditions] == [
+        {"message_size_bytes": 1000, "transport": "udp"},
+        {"message_size_bytes": 1000, "transport": "tcp"},
+        {"message_size_bytes": 2, "transport": "udp"},
+        {"message_size_bytes": 2, "transport": "tcp"},
+        {"message_size_bytes": 3, "transport": "udp"},
+        {"message_size_bytes": 3, "transport": "tcp"},
+        {},
+    ]
+    assert [c.experiment for c in conditions] == ["sweep"] * 6 + ["rtt"]
+    assert conditions[0].expected_time_s == 1.0
+
+
+def test_parameters_of_a_condition_are_complete_and_without_those_not_set() -> None:
+    parameters = expand(study(), "quick")[-1].parameters
+
+    assert parameters == {
+        "transport": "udp", "ip_version": 4, "message_size_bytes": 1408, "warmup_s": 0.0,
+        "nodelay": False, "dscp": 0, "silence_s": 3.0, "time_s": 1.0, "timeout_s": 1.0,
+    }  # fmt: skip
+
+
+@settings(deadline=None)
+@given(st.integers(), st.integers())
+def test_every_block_holds_each_active_condition_once(seed: int, noise: int) -> None:
+    plan = Plan(study(min=2, max=4, relative_ci=0.05), "quick", seed)
+
+    history = [r for r in run_out(plan, noisy(noise)) if r.purpose == "trial"]
+
+    blocks = [list(b) for _, b in itertools.groupby(history, key=lambda r: r.block)]
+    assert [b[0].block for b in blocks] == list(range(len(blocks)))
+    earlier = {(c.experiment, *c.factors.values()) for c in expand(study(), "quick")}
+    for block in blocks:
+        ran_here = [(r.experiment, *r.factors.values()) for r in block]
+        assert len(set(ran_here)) == len(ran_here)
+        # A condition that has stopped does not come back.
+        assert set(ran_here) <= earlier
+        earlier = set(ran_here)
+    assert all(len(b) == 7 for b in blocks[:2])
+
+
+@settings(deadline=None)
+@given(st.integers(), st.integers(), st.integers(0, 60))
+def test_a_resumed_plan_goes_on_as_the_uninterrupted_one(seed: int, noise: int, cut: int) -> None:
+    rule = {"min": 2, "max": 4, "relative_ci": 0.05}
+    plan = Plan(study(**rule), "quick", seed)
+    whole = run_out(plan, noisy(noise))
+
+    resumed = Plan(study(**rule), "quick", seed, history=whole[:cut])
+    rest = run_out(resumed, noisy(noise))
+
+    assert whole[:cut] + rest == whole
+    assert resumed.given_up() == plan.given_up()
+    assert resumed.search_results() == plan.search_results()
+    assert resumed.estimate() == plan.estimate() == (0, 0.0)
+
+
+def test_order_differs_between_blocks_and_between_seeds() -> None:
+    orders = set()
+    for seed in range(3):
+        history = run_out(Plan(study(), "quick", seed), ran)
+        for _, block in itertools.groupby(history[:21], key=lambda r: r.block):
+            orders.add(tuple(str(r.factors) for r in block))
+
+    assert len(orders) == 9
+
+
+def test_next_trial_is_the_same_until_it_is_recorded() -> None:
+    plan = Plan(study(), "quick", 1)
+    first = plan.next_trial()
+    assert first is not None and first is plan.next_trial()
+
+    plan.record(ran(first))
+
+    second = plan.next_trial()
+    assert second is not None and (first.number, second.number) == (0, 1)
+
+
+def test_searches_come_last_and_carry_the_level_tried() -> None:
+    plan = Plan(study(min=1, max=1), "quick", 1)
+
+    def link(trial: PlannedTrial) -> Ran:
+        rate = trial.parameters.get("rate_bps", 0)
+        assert isinstance(rate, int)
+        return ran(trial, metrics={"received_ratio": min(1.0, 5e6 / (rate or 1))})
+
+    history = run_out(plan, link)
+
+    purposes = [r.purpose for r in history]
+    assert purposes == ["trial"] * 7 + ["search"] * (len(history) - 8) + ["confirm"]
+    searching = history[7:]
+    assert [r.block for r in searching] == list(range(len(searching)))
+    assert [r.factors["rate_bps"] for r in searching[:3]] == [9_000_000, 1_000_000, 3_000_000]
+    result = plan.search_results()["limit"]
+    # At least 0.9 of what is sent arrives up to 5 / 0.9 Mbit/s.
+    assert result.kind == "found"
+    assert 0.98 * 5e6 / 0.9 <= (result.level or 0) <= 5e6 / 0.9
+
+
+def test_a_condition_that_keeps_failing_is_given_up_and_said_so() -> None:
+    plan = Plan(study(), "quick", 1)
+
+    def tcp_is_broken(trial: PlannedTrial) -> Ran:
+        broken = trial.factors.get("transport") == "tcp"
+        return ran(trial, status="failed" if broken else "done")
+
+    history = run_out(plan, tcp_is_broken)
+
+    assert [dict(c.factors) for c in plan.given_up()] == [
+        {"message_size_bytes": size, "transport": "tcp"} for size in (1000, 2, 3)
+    ]
+    assert sum(r.status == "failed" for r in history) == 9
+    # Trials of the search did not measure its metric.
+    assert plan.search_results()["limit"].kind == "undecided"
+
+
+def test_outcomes_of_another_plan_are_refused() -> None:
+    plan = Plan(study(), "quick", 1)
+    first = plan.next_trial()
+    assert first is not None
+
+    with pytest.raises(UsageError, match="trial 0: block is 5, where the plan has 0"):
+        plan.record(ran(first, block=5))
+    with pytest.raises(UsageError, match="trial 0: factors is"):
+        plan.record(ran(first, factors={"message_size_bytes": 77}))
+
+    history = run_out(plan, ran)
+    with pytest.raises(UsageError, match=f"trial {len(history)}: the plan has ended"):
+        Plan(study(), "quick", 1, history=[*history, history[-1]])
+
+
+def test_the_estimate_uses_expected_times_and_then_what_trials_took() -> None:
+    plan = Plan(study(min=2, max=2), "quick", 1)
+    search_at_most = 2 + 7 + 5  # two ends, seven halvings of 1..9 Mbit/s to 2 %, confirmations
+    assert plan.estimate(overhead_s=0.5) == (14 + search_at_most, (14 + search_at_most) * 1.5)
+
+    for _ in range(7):
+        trial = plan.next_trial()
+        assert trial is not None
+        plan.record(ran(trial, elapsed_s=10))
+
+    assert plan.estimate(overhead_s=0.5) == (7 + search_at_most, 7 * 10 + search_at_most * 1.5)
+
+
+@settings(deadline=None)
+@given(st.integers())
+def test_the_estimate_is_never_too_low_while_nothing_fails(noise: int) -> None:
+    def steady(trial: PlannedTrial) -> Ran:
+        outcome = noisy(noise)(trial)
+        return ran(trial, metrics=outcome.metrics)
+
+    plan = Plan(study(min=2, max=4, relative_ci=0.05), "quick", 1)
+    said = []
+    while (trial := plan.next_trial()) is not None:
+        said.append(plan.estimate().trials)
+        plan.record(steady(trial))
+
+    assert all(most >= left for most, left in zip(said, range(len(said), 0, -1), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "scale", "budget_s"),
+    [
+        *((name, "quick", 55.0) for name in known_studies()),
+        *((name, "tiny", 12.0) for name in known_studies()),
+        (str(EXAMPLE), "quick", 15.0),
+    ],
+)
+def test_scales_keep_their_time(name: str, scale: str, budget_s: float) -> None:
+    plan = Plan(load_study(name).study, scale, 1)
+
+    assert plan.estimate(OVERHEAD_S).seconds < budget_s
+
+
+@pytest.mark.parametrize("name", [*known_studies(), str(EXAMPLE)])
+def test_every_scale_of_every_study_can_be_planned_to_its_end(name: str) -> None:
+    loaded = load_study(name).study
+    for scale, policy in ((s, loaded.scale[s].trials) for s in loaded.scale):
+        history = run_out(Plan(loaded, scale, 1), ran)
+        trials = [r for r in history if r.purpose == "trial"]
+        # Nothing was measured, so that no interval stops a condition.
+        assert len(trials) == policy.max * len(expand(loaded, scale))
+
+
+def test_ten_thousand_conditions_are_planned_in_reasonable_time() -> None:
+    large = study(min=1, max=1).model_copy(deep=True)
+    sweep = large.experiment[0].model_copy(
+        update={"factors": {"message_size_bytes": tuple(range(1, 10_001))}}
+    )
+    plan = Plan(large.model_copy(update={"experiment": (sweep,)}), "quick", 1)
+
+    assert len(run_out(plan, ran)) == 10_000

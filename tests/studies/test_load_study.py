@@ -1,0 +1,295 @@
+"""Loading studies: what is found, and how a mistake is told."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lanlab.errors import BadStudy, UnknownName, UsageError
+from lanlab.studies import Study, at_scale, known_studies, load_study
+from lanlab.studies.load import parse_published, parse_study
+
+STUDY = """
+schema = 1
+id = "mine"
+title = "Mine"
+[[experiment]]
+id = "sweep"
+title = "Sweep"
+workload = "stream"
+metrics = ["goodput_bps"]
+parameters = { transport = "udp", message_size_bytes = 500 }
+factors = { rate_bps = ["1M", "2M"] }
+[[experiment]]
+id = "limit"
+title = "Limit"
+workload = "stream"
+metrics = ["goodput_bps"]
+search = { factor = "rate_bps", low = "1M", high = "9M", at_least = 0.99 }
+[[figure]]
+figure = "bars"
+title = "Bars"
+experiments = ["sweep"]
+[scale.quick]
+parameters = { time_s = 0.1, warmup_s = 0 }
+"""
+
+
+def mistaken(place: str, value: object) -> BadStudy:
+    """The error for the study above with `value` put at the dotted `place`."""
+    data: Any = tomllib.loads(STUDY)
+    *path, last = place.split(".")
+    table = data
+    for step in path:
+        table = table[int(step)] if isinstance(table, list) else table.setdefault(step, {})
+    table[last] = value
+    with pytest.raises(BadStudy) as caught:
+        parse_study(data, "study.toml")
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (
+            "experiment.0.parameters.message_size_bytes",
+            0,
+            "study.toml: `experiment.sweep.parameters.message_size_bytes`: "
+            "found 0 in rate_bps='1M' (scale `quick`); allowed: greater than or equal to 1",
+        ),
+        (
+            "experiment.0.parameters.message_size_bytes",
+            True,
+            "study.toml: `experiment.sweep.parameters.message_size_bytes`: "
+            "found True in rate_bps='1M' (scale `quick`); allowed: a valid integer",
+        ),
+        (
+            "scale.quick.parameters.time_s",
+            -1,
+            "study.toml: `scale.quick.parameters.time_s`: "
+            "found -1 in rate_bps='1M' (scale `quick`); allowed: greater than 0",
+        ),
+        (
+            "scale.quick.experiment.sweep.factors.rate_bps",
+            ["fast"],
+            "study.toml: `scale.quick.experiment.sweep.factors.rate_bps`: found 'fast' in "
+            "rate_bps='fast' (scale `quick`); allowed: rate: `fast` is not a number with a unit",
+        ),
+        (
+            "experiment.0.factors.rate_bps",
+            ["1M", 1_000_000],
+            "`experiment.sweep.factors`: found rate_bps=1000000 twice (scale `quick`); "
+            "allowed: once",
+        ),
+        ("experiment.0.factors.rate_bps", [], "found []; allowed: at least one level"),
+        (
+            "experiment.0.parameters.rate_bps",
+            "1M",
+            "`experiment.sweep.parameters.rate_bps`: found '1M' (scale `quick`); "
+            "allowed: nothing, as `rate_bps` is a factor of this experiment",
+        ),
+        (
+            "experiment.1.parameters.rate_bps",
+            "1M",
+            "allowed: nothing, as `rate_bps` is the factor of the search of this experiment",
+        ),
+        (
+            "scale.quick.parameters.messages",
+            5,
+            "`experiment.sweep`: found rate_bps='1M' (scale `quick`): need exactly one of",
+        ),
+        (
+            "experiment.1.search.low",
+            "9M",
+            "`experiment.limit.search.low`: found '9M' with high '9M' (scale `quick`); "
+            "allowed: low below high",
+        ),
+        (
+            "scale.quick.experiment.limit.search.high",
+            "fast",
+            "`scale.quick.experiment.limit.search.high`: found 'fast'",
+        ),
+        (
+            "scale.quick.experiment.limit.search.trials",
+            0,
+            "`scale.quick.experiment.limit.search.trials`: found 0; allowed: greater than or",
+        ),
+        (
+            "scale.quick.experiment.sweep.search.trials",
+            1,
+            "allowed: none, as `experiment.sweep` has no search",
+        ),
+        (
+            "experiment.1.search.at_least",
+            99,
+            "`experiment.limit.search.at_least`: found 99.0; allowed: above 0, at most 1",
+        ),
+        ("experiment.1.factors.flows", [1, 2], "found flows beside a search"),
+        ("testbed.link", "10 furlongs", "`testbed.link`: found '10 furlongs'"),
+        ("schema", 2, "`schema`: found 2; allowed: 1"),
+        ("scale.quick.trials", {"min": 3, "max": 1}, "allowed: min (3) at most max (1)"),
+        ("scale.quick.trials", {"min": True}, "`scale.quick.trials.min`: found True"),
+        ("experiment.1.id", "sweep", "`experiment.sweep.id`: found 2 experiments of this id"),
+        (
+            "experiment.0.id",
+            "No Id",
+            "`experiment.No Id.id`: found 'No Id'; allowed: small",
+        ),
+        (
+            "experiment.0.factors.rate_bps",
+            [{}],
+            "`experiment.sweep.factors.rate_bps.0`: found {}; "
+            "allowed: true, false, a number or a text",
+        ),
+        ("scale", {}, "`scale`: found {}"),
+    ],
+)
+def test_a_mistake_is_told_with_key_finding_and_what_is_allowed(
+    place: str, value: object, message: str
+) -> None:
+    assert message in str(mistaken(place, value))
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "hint"),
+    [
+        ("experiment.0.workload", "steam", "did you mean `stream`?"),
+        ("experiment.0.metrics", ["goodput"], "did you mean `goodput_bps`?"),
+        ("experiment.0.parameters.message_size", 5, "did you mean `message_size_bytes`?"),
+        ("experiment.0.factors.flow", [1], "did you mean `flows`?"),
+        ("experiment.0.parametres", {}, "did you mean `parameters`?"),
+        ("figure.0.experiments", ["swep"], "did you mean `sweep`?"),
+        ("scale.quick.experiment.limmit", {}, "did you mean `limit`?"),
+        ("scale.quick.parameters.time", 1, "did you mean `time_s`?"),
+        ("scale.quick.experiment.sweep.factors.rate", [1], "did you mean `rate_bps`?"),
+        ("scale.quick.experiment.limit.search.trial", 1, "did you mean `trials`?"),
+        ("experiment.1.search.metric", "recieved_ratio", "did you mean `received_ratio`?"),
+        ("units.goodput", {"unit": "kB/s", "si_per_unit": 1}, "did you mean `goodput_bps`?"),
+    ],
+)
+def test_a_mistyped_name_is_answered_with_the_nearest(place: str, value: object, hint: str) -> None:
+    assert mistaken(place, value).hint == hint
+
+
+def test_further_mistakes_are_listed_in_the_hint() -> None:
+    data = tomllib.loads(STUDY)
+    data["experiment"][0]["metrics"] = ["a", "b", "c", "d", "e", "f", "g"]
+
+    with pytest.raises(BadStudy) as caught:
+        parse_study(data, "study.toml")
+
+    hint = caught.value.hint or ""
+    assert hint.count("also `experiment.sweep.metrics`: found unknown name") == 4
+    assert hint.endswith("and 2 more")
+
+
+def test_more_conditions_than_a_run_can_have_are_refused_before_they_are_made() -> None:
+    data = tomllib.loads(STUDY)
+    data["experiment"][0]["factors"] = {
+        "rate_bps": list(range(1, 1002)),
+        "flows": list(range(1, 129)),
+        "dscp": list(range(64)),
+    }
+
+    with pytest.raises(BadStudy, match=r"found 8200192 conditions .* allowed: at most 10000"):
+        parse_study(data, "study.toml")
+
+
+def test_a_scale_overrides_the_study_and_its_own_entry_overrides_both() -> None:
+    data = tomllib.loads(STUDY)
+    data["experiment"][0]["parameters"] |= {"warmup_s": 5, "dscp": 1}
+    data["scale"]["quick"] = {
+        "parameters": {"time_s": 1, "warmup_s": 2, "requests": 7},
+        "experiment": {"sweep": {"parameters": {"time_s": 3}, "factors": {"rate_bps": [9]}}},
+    }
+    data["experiment"].append(
+        {"id": "rtt", "title": "", "workload": "echo", "metrics": ["rtt_mean_ns"]}
+    )
+    data["scale"]["quick"]["experiment"]["rtt"] = {"parameters": {"dscp": 2}}
+    study = Study.model_validate(data)
+
+    sweep, _, rtt = at_scale(study, "quick")
+
+    assert sweep.parameters == {
+        "transport": "udp", "message_size_bytes": 500, "warmup_s": 2, "dscp": 1, "time_s": 3,
+    }  # fmt: skip
+    assert sweep.factors == {"rate_bps": (9,)}
+    assert rtt.parameters == {"time_s": 1, "warmup_s": 2, "requests": 7, "dscp": 2}
+
+
+def test_unknown_scale_is_answered_with_those_there_are() -> None:
+    study = parse_study(tomllib.loads(STUDY), "study.toml")
+
+    with pytest.raises(UnknownName, match="no scale named `quik`"):
+        at_scale(study, "quik")
+
+
+def test_a_study_is_found_by_id_by_folder_and_by_file(tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY)
+
+    assert load_study("milanovic-srbljic").study.id == "milanovic-srbljic"
+    by_folder = load_study(str(tmp_path))
+    assert by_folder == load_study(str(file))
+    assert by_folder.path == file
+    assert by_folder.published.value == ()
+    assert by_folder.sha256 == hashlib.sha256(STUDY.encode()).hexdigest()
+
+
+def test_published_numbers_are_read_from_beside_the_study(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "published.toml").write_text('schema = 1\nvalue = [{ id = "a" }]\n')
+
+    with pytest.raises(BadStudy, match=r"published\.toml: `value\.a\.metric`: found nothing"):
+        load_study(str(tmp_path))
+
+
+def test_a_published_id_given_twice_is_refused() -> None:
+    value = load_study("manford-kolahi").published.value[0].model_dump()
+
+    with pytest.raises(BadStudy, match=r"found the id twice; allowed: once"):
+        parse_published({"schema": 1, "value": [value, copy.copy(value)]}, "published.toml")
+
+
+def test_unknown_study_is_answered_with_the_nearest_or_with_all() -> None:
+    with pytest.raises(UnknownName) as near:
+        load_study("manford-kolahy")
+    with pytest.raises(UnknownName) as far:
+        load_study("x")
+
+    assert near.value.hint == "did you mean `manford-kolahi`?"
+    assert far.value.hint == f"known: {', '.join(known_studies())}"
+
+
+@pytest.mark.parametrize("path", ["./nowhere", "nowhere.toml", "a\0/b", "x" * 5000 + "/y", "."])
+def test_a_path_without_a_study_is_refused_as_a_path(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="no study"):
+        load_study(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"schema = \n", r"`line 1, column 10`: found Invalid value; allowed: TOML"),
+        (b"schema = [", r"`end of document`: found Invalid value; allowed: TOML"),
+        (b"a = '\xff'", r"`byte 5`: found what is not UTF-8"),
+        (b"a = " + b"9" * 5000, r"allowed: TOML"),
+        (b"a = " + b"[" * 5000 + b"]" * 5000, r"tables within tables"),
+        (b"#" * (2**20 + 1), r"found more than 1 MiB"),
+        (b"", r"found nothing; allowed: a value; it must be given"),
+    ],
+)
+def test_a_file_that_is_no_study_says_where(tmp_path: Path, content: bytes, message: str) -> None:
+    file = tmp_path / "study.toml"
+    file.write_bytes(content)
+
+    with pytest.raises(BadStudy, match=message):
+        load_study(str(file))

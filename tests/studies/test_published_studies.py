@@ -1,0 +1,160 @@
+"""The studies that come with lanlab, and the example."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from lanlab.studies import PublishedValue, Study, known_studies, load_study
+from lanlab.workloads import WORKLOADS
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "my-network"
+
+#: Numbers that each paper prints, every occurrence counted, by sort of place.
+COUNTS = {
+    "manford-kolahi": {
+        "table": 88, "text": 50, "restated": 25, "testbed": 15, "related": 10,
+    },
+    "milanovic-srbljic": {
+        "text": 23, "restated": 3, "testbed": 38, "cover": 7,
+    },
+}  # fmt: skip
+
+#: lanlab's unit and how many of it one printed unit is.
+UNITS = {
+    "Mbps": ("bit/s", 1e6),
+    "Mb/s": ("bit/s", 1e6),
+    "kB/s": ("bit/s", 8e3),
+    "ms": ("ns", 1e6),
+    "ns": ("ns", 1.0),
+    "B": ("bytes", 1.0),
+    "MHz": ("Hz", 1e6),
+    "GHz": ("Hz", 1e9),
+    "%": ("ratio", 0.01),
+    "ratio": ("ratio", 1.0),
+    "share": ("ratio", 1.0),
+    "bits": ("bits", 1.0),
+}
+#: Memory is counted in powers of two, discs in powers of ten.
+MEMORY_UNITS = {"KB": 2**10, "MB": 2**20, "GB": 2**30}
+DISC_UNITS = {"GB": 10**9}
+
+VALUES = [
+    pytest.param(value, id=f"{name}:{value.id}")
+    for name in known_studies()
+    for value in load_study(name).published.value
+]
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_every_published_number_is_there_once(name: str) -> None:
+    values = load_study(name).published.value
+
+    assert Counter(value.kind for value in values) == COUNTS[name]
+    assert len({value.id for value in values}) == len(values)
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_si_follows_from_the_printed_value_and_unit(value: PublishedValue) -> None:
+    if value.metric in ("ram_bytes", "cache_bytes"):
+        unit, factor = "bytes", float(MEMORY_UNITS[value.unit])
+    elif value.metric == "disk_bytes":
+        unit, factor = "bytes", float(DISC_UNITS[value.unit])
+    elif value.unit in UNITS:
+        unit, factor = UNITS[value.unit]
+    else:  # a count of something, or a bare name such as "Category 5e"
+        unit, factor = value.si_unit, 1.0
+
+    assert value.si_unit == unit
+    assert value.si == pytest.approx(value.value * factor, rel=1e-12)
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_the_printed_characters_hold_the_value(value: PublishedValue) -> None:
+    """Words for numbers apart, the value can be read off what is kept as printed."""
+    words = {
+        0.1: "10%", 0.5: "half", 1.0: "full|whole", 2: "two|twice", 3: "three", 4: "four",
+        100: "Pro/100", 1_000_000: "one million", 1160: "1,160",
+    }  # fmt: skip
+    spelled = (f"{value.value:g}", *words.get(value.value, "").split("|"))
+
+    assert any(form and form in value.published for form in spelled)
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_a_number_of_a_metric_has_the_unit_of_the_metric(value: PublishedValue) -> None:
+    units = {metric: unit for entry in WORKLOADS.values() for metric, unit in entry.metrics.items()}
+    if value.statistic in ("ratio", "gain", "deficit", "share_of_link"):
+        assert value.si_unit == "ratio"
+    elif value.metric in units:
+        assert value.si_unit == units[value.metric]
+
+
+@pytest.mark.parametrize(
+    ("study", "identifier", "si", "condition"),
+    [
+        ("manford-kolahi", "p.vista.ipv6.384", 69.1e6,
+         {"transport": "udp", "os": "vista", "ip_version": 6, "message_size_bytes": 384}),
+        ("manford-kolahi", "rtt.384.ipv4", 14.1e6,
+         {"transport": "udp", "os": "vista", "ip_version": 4, "message_size_bytes": 384}),
+        ("manford-kolahi", "t1.xp.ipv4.1280", 3.16e6,
+         {"transport": "udp", "os": "xp", "ip_version": 4, "message_size_bytes": 1280}),
+        ("milanovic-srbljic", "u2.cel", 48e3,
+         {"transport": "udp", "host": "celeron", "os": "nt4", "message_size_bytes": 2}),
+    ],
+)  # fmt: skip
+def test_numbers_checked_by_hand_stand_under_their_condition(
+    study: str, identifier: str, si: float, condition: dict[str, object]
+) -> None:
+    [value] = [v for v in load_study(study).published.value if v.id == identifier]
+
+    assert value.si == si
+    assert value.condition == condition
+
+
+@pytest.mark.parametrize("name", [*COUNTS, str(EXAMPLE)])
+def test_figures_and_scales_that_every_study_offers_are_there(name: str) -> None:
+    study = load_study(name).study
+
+    assert {"quick", "full"} <= set(study.scale)
+    drawn = {identifier for figure in study.figure for identifier in figure.experiments}
+    measured = {e.id for e in study.experiment if e.search is None}
+    assert drawn == measured
+
+
+@pytest.mark.parametrize("name", [*COUNTS, str(EXAMPLE)])
+def test_a_study_kept_as_json_is_the_same_study(name: str) -> None:
+    study = load_study(name).study
+
+    assert Study.model_validate(json.loads(json.dumps(study.model_dump(mode="json")))) == study
+
+
+def test_full_scale_of_manford_kolahi_is_what_was_published() -> None:
+    study = load_study("manford-kolahi").study
+    full = study.scale["full"]
+    published = {v.id: v.value for v in load_study("manford-kolahi").published.value}
+
+    assert full.parameters["messages"] == published["w.pkts"] == 1_000_000
+    assert (full.trials.min, full.trials.max) == (published["w.runs"], published["w.runs"])
+    for experiment in study.experiment:
+        assert experiment.factors["ip_version"] == (4, 6)
+        assert experiment.factors["message_size_bytes"] == tuple(range(128, 1409, 128))
+
+
+def test_sweeps_of_milanovic_srbljic_end_at_1_2_times_the_limit_of_the_link() -> None:
+    """Ethernet takes 38 octets and pads a frame to 84 with preamble and gap; UDP/IPv4 takes 28."""
+    study = load_study("milanovic-srbljic").study
+    checked = 0
+    for experiment in study.experiment:
+        size = experiment.parameters.get("message_size_bytes")
+        if isinstance(size, int):
+            limit_kb_per_s = 10e6 / 8 * size / max(84, size + 28 + 38) / 1000
+            levels = experiment.factors.get("rate_bps", ())
+            highest = levels[-1] if experiment.search is None else experiment.search.high
+            in_kb_per_s = float(str(highest).removesuffix("kB/s"))
+            assert in_kb_per_s == pytest.approx(1.2 * limit_kb_per_s, rel=0.001)
+            checked += 1
+    assert checked == 4
