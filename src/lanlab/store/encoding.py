@@ -1,0 +1,51 @@
+"""Values to JSON text and back, with nothing lost and nothing that is not a number."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from typing import Any
+
+from lanlab.errors import StoreError
+
+
+def utc_now() -> str:
+    """The time now, ISO 8601, UTC, with microseconds."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds")
+
+
+def _check(value: Any, where: str) -> None:
+    if value is None or isinstance(value, bool | int | str):
+        return
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise StoreError(
+                f"`{where}` is {value}, which is not a number to keep",
+                hint="leave out what was not measured",
+            )
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise StoreError(f"`{where}` has the key {key!r}; allowed: text")
+            _check(item, f"{where}.{key}")
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            _check(item, f"{where}.{index}")
+    else:
+        raise StoreError(f"`{where}` is a {type(value).__name__}, which JSON does not have")
+
+
+def to_json(value: Any, where: str) -> str:
+    """JSON text of a value; `where` names it in the message.
+
+    Raises:
+        StoreError: Somewhere in it is NaN, an infinity, a key that is not text, or an object.
+    """
+    _check(value, where)
+    return json.dumps(value, separators=(",", ":"))
+
+
+def from_json(text: str) -> Any:
+    """The value of a JSON text."""
+    return json.loads(text)

@@ -1,0 +1,125 @@
+"""
+One process at a time may execute a run.
+
+A lock on a small file beside the store says who. The kernel drops the lock when the process ends,
+however it ends, so a killed process never holds a run. On Unix this is `flock`, which belongs to
+the open file and so also keeps two leases of one process apart; on Windows a locked byte, with
+the same two properties.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+
+from lanlab.errors import StoreError
+
+#: A probe (`is_held`) holds the lock for some microseconds; do not take that for an owner.
+_PATIENCE_S = 0.1
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError as error:
+        raise StoreError(
+            f"the file system of the store has no locks: {error.strerror}",
+            hint="name a file on a local disk with --store or LANLAB_STORE",
+        ) from None
+    return True
+
+
+class Lease:
+    """A held lock; ended by `release`, by leaving the `with` block, or with the process."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self._descriptor: int | None = descriptor
+
+    def release(self) -> None:
+        """Let others have it. Calling it again does nothing."""
+        if self._descriptor is None:
+            return
+        descriptor, self._descriptor = self._descriptor, None
+        # Removed while still locked: whoever locks the removed file sees below that it is gone.
+        if sys.platform != "win32":
+            self.path.unlink(missing_ok=True)
+        os.close(descriptor)
+
+    def __enter__(self) -> Lease:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+
+
+def _is_the_file_at(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def acquire(path: Path, what: str, *, patience_s: float = _PATIENCE_S) -> Lease:
+    """Take the lock that the file at `path` stands for.
+
+    Args:
+        path: The lock file; made if there is none, removed on release.
+        what: What is being locked, for the message.
+        patience_s: How long to wait for another holder, seconds.
+
+    Raises:
+        StoreError: Another lease holds it, or the file cannot be made.
+    """
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise StoreError(
+                f"{path}: cannot make the lock file of {what}: {error.strerror}",
+                hint="check that the store's directory can be written",
+            ) from None
+        locked = False
+        try:
+            locked = _try_lock(descriptor) and _is_the_file_at(descriptor, path)
+        finally:
+            if not locked:
+                os.close(descriptor)
+        if locked:
+            return Lease(path, descriptor)
+        if time.monotonic() >= deadline:
+            raise StoreError(
+                f"{what} is being executed by another process",
+                hint="wait for it to end, or end it; then resume the run",
+            )
+        time.sleep(0.005)
+
+
+def is_held(path: Path) -> bool:
+    """Whether some process holds the lease of that file now."""
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        return not _try_lock(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,96 @@
+"""Where a store lies, and whether it can lie there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from lanlab.errors import StoreError, UsageError
+
+#: SQLite's locks and its shared memory do not work between machines
+#: (https://www.sqlite.org/useovernet.html, https://www.sqlite.org/wal.html).
+_NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "afs", "ceph"})
+_MOUNTS = Path("/proc/self/mountinfo")
+
+
+def default_store_path() -> Path:
+    """The store that is used if none is named: LANLAB_STORE, else a folder of the current one."""
+    return Path(os.environ.get("LANLAB_STORE") or "lanlab-results/store.sqlite")
+
+
+def store_path(where: str | None) -> Path:
+    """The file that `where` names: a path, or `sqlite://` and a path.
+
+    Raises:
+        UsageError: A URL of another kind of store.
+
+    Examples:
+        >>> store_path("results.sqlite").as_posix(), store_path("sqlite:///tmp/x").as_posix()
+        ('results.sqlite', '/tmp/x')
+    """
+    text = str(default_store_path()) if where is None else where
+    scheme, separator, rest = text.partition("://")
+    if not separator:
+        scheme, rest = "sqlite", text
+    if scheme in ("postgresql", "postgres"):
+        raise UsageError(
+            "a store in PostgreSQL is not supported by this version; allowed: a path",
+            hint="name a file, as in `--store results.sqlite`",
+        )
+    if scheme != "sqlite":
+        raise UsageError(
+            f"no store of the kind `{scheme}://`; allowed: a path, or `sqlite://` and a path",
+            hint="name a file, as in `--store results.sqlite`",
+        )
+    if not rest or "\0" in rest:
+        raise UsageError(
+            "the store's path is empty or has a NUL byte in it",
+            hint="name a file, as in `--store results.sqlite`",
+        )
+    return Path(rest).expanduser()
+
+
+def _unescape(field: str) -> str:
+    """Undo the octal escapes of blanks and backslashes in mountinfo (proc(5))."""
+    for code in ("040", "011", "012", "134"):
+        field = field.replace(f"\\{code}", chr(int(code, 8)))
+    return field
+
+
+def file_system_of(path: Path, mountinfo: str) -> str | None:
+    """Type of the file system on which `path` lies, from the text of /proc/self/mountinfo.
+
+    Examples:
+        >>> text = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\\n2 1 0:9 / /home rw - nfs4 srv:/h rw"
+        >>> file_system_of(Path("/home/ada/store"), text), file_system_of(Path("/x"), text)
+        ('nfs4', 'ext4')
+    """
+    best: tuple[int, str] | None = None
+    for line in mountinfo.splitlines():
+        before, _, after = line.partition(" - ")
+        fields = before.split()
+        if len(fields) < 5 or not after:
+            continue
+        point = Path(_unescape(fields[4]))
+        # The later of equal mount points hides the earlier.
+        if path.is_relative_to(point) and (best is None or len(point.parts) >= best[0]):
+            best = (len(point.parts), after.split()[0])
+    return best and best[1]
+
+
+def refuse_network_share(path: Path) -> None:
+    """Refuse to write where SQLite cannot keep what it promises. Only Linux can tell.
+
+    Raises:
+        StoreError: `path` lies on a file system of another machine.
+    """
+    try:
+        mountinfo = _MOUNTS.read_text(errors="replace")
+    except OSError:
+        return
+    kind = file_system_of(path.absolute(), mountinfo)
+    if kind in _NETWORK_FILE_SYSTEMS:
+        raise StoreError(
+            f"{path}: lies on a network share ({kind}), where records are not safe",
+            hint="name a file on a local disk with --store or LANLAB_STORE",
+        )

@@ -1,0 +1,121 @@
+"""
+The tables of a store file, and the steps from one version of them to the next.
+
+`application_id` in the file's header says that it is ours, `user_version` which schema it has.
+Both lie at fixed places in the first 100 bytes (https://www.sqlite.org/fileformat2.html, section
+1.3), so a file can be judged without opening it as a database, that is, without touching it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+
+from lanlab.errors import StoreError
+
+#: "LNLB" in ASCII.
+APPLICATION_ID = 0x4C4E4C42
+SCHEMA_VERSION = 1
+
+_MAGIC = b"SQLite format 3\x00"
+_USER_VERSION_AT = 60
+_APPLICATION_ID_AT = 68
+_HEADER_BYTES = 100
+
+_VERSION_1 = """
+CREATE TABLE migration (
+    version    INTEGER PRIMARY KEY,
+    applied_at TEXT NOT NULL
+);
+CREATE TABLE run (
+    sequence   INTEGER PRIMARY KEY AUTOINCREMENT,
+    id         TEXT NOT NULL UNIQUE,
+    study_id   TEXT NOT NULL,
+    study      TEXT NOT NULL,
+    scale      TEXT NOT NULL,
+    seed       INTEGER NOT NULL,
+    testbed    TEXT NOT NULL,
+    versions   TEXT NOT NULL,
+    status     TEXT NOT NULL CHECK (status IN ('running', 'done', 'interrupted', 'failed')),
+    started_at TEXT NOT NULL,
+    ended_at   TEXT
+);
+CREATE TABLE trial (
+    run_id     TEXT NOT NULL REFERENCES run (id),
+    number     INTEGER NOT NULL CHECK (number >= 0),
+    experiment TEXT NOT NULL,
+    workload   TEXT NOT NULL,
+    factors    TEXT NOT NULL,
+    parameters TEXT NOT NULL,
+    block      INTEGER NOT NULL CHECK (block >= 0),
+    purpose    TEXT NOT NULL CHECK (purpose IN ('trial', 'search', 'confirm')),
+    status     TEXT NOT NULL CHECK (status IN ('done', 'failed')),
+    started_at TEXT NOT NULL,
+    elapsed_s  REAL NOT NULL,
+    metrics    TEXT NOT NULL,
+    raw        TEXT NOT NULL,
+    error      TEXT,
+    PRIMARY KEY (run_id, number)
+);
+CREATE TRIGGER trial_is_never_changed BEFORE UPDATE ON trial
+BEGIN SELECT RAISE(ABORT, 'a trial is never changed'); END;
+CREATE TRIGGER trial_is_never_removed BEFORE DELETE ON trial
+BEGIN SELECT RAISE(ABORT, 'a trial is never removed'); END;
+"""
+
+#: Version to the script that leads to it from the version before.
+MIGRATIONS: Mapping[int, str] = {1: _VERSION_1}
+
+
+def refuse_newer(version: int, path: Path) -> None:
+    """Refuse a schema that this version of lanlab does not know.
+
+    Raises:
+        StoreError: `version` is above `SCHEMA_VERSION`.
+    """
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{path}: the store has schema version {version}; "
+            f"this lanlab knows versions up to {SCHEMA_VERSION}",
+            hint="update lanlab, or name another store with --store; the file was not touched",
+        )
+
+
+def check_header(path: Path) -> bool:
+    """Judge a file by its first bytes, without touching it.
+
+    Returns:
+        Whether there is a store; False for no file, and for an empty one (nothing can be lost).
+
+    Raises:
+        StoreError: Not a file, not readable, not SQLite, another program's, or of a newer schema.
+    """
+    other = "name another file with --store; this one was not touched"
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except IsADirectoryError:
+        raise StoreError(
+            f"{path}: is a directory, not a store", hint="name a file in it with --store"
+        ) from None
+    except OSError as error:
+        raise StoreError(
+            f"{path}: cannot be read: {error.strerror}", hint="check the file's owner and mode"
+        ) from None
+    if not header:
+        return False
+    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
+        raise StoreError(f"{path}: is not a store: not an SQLite file", hint=other)
+    (application_id,) = struct.unpack_from(">I", header, _APPLICATION_ID_AT)
+    (version,) = struct.unpack_from(">I", header, _USER_VERSION_AT)
+    if application_id != APPLICATION_ID:
+        raise StoreError(
+            f"{path}: is not a store: an SQLite file of another program "
+            f"(application id {application_id:#x}, ours is {APPLICATION_ID:#x})",
+            hint=other,
+        )
+    refuse_newer(version, path)
+    return True

@@ -1,0 +1,99 @@
+"""
+What every testbed promises: hosts, their addresses, a link, and a clean end whatever happened.
+
+Whoever measures needs nothing else of a testbed: it puts a host's `command_prefix` before the
+command of an engine, and speaks to the engine through its standard input and output.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Literal, Protocol, Self
+
+#: Counters by interface (`host0/eth0`), then by name (`rx_packets`, `qdisc_drops`).
+Counters = dict[str, dict[str, int]]
+
+Topology = Literal["loopback", "cable", "switch"]
+
+
+@dataclass(frozen=True)
+class Host:
+    """One host of a testbed."""
+
+    #: `host0`, `host1`, …
+    name: str
+    #: IP version (4, 6) to the address by which the other hosts reach it.
+    addresses: dict[int, str]
+    #: Put before a command, starts it on that host.
+    command_prefix: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LinkFacts:
+    """What joins the hosts, and what a frame costs on it."""
+
+    #: `None` if nothing but the machine limits it.
+    rate_bps: int | None
+    #: How the rate is kept: `none`, or `tbf`, a token bucket at every sending interface.
+    shape: str
+    topology: Topology
+    #: `ethernet` if a frame costs what it costs on a real wire, `none` if it costs nothing.
+    framing: str
+    #: Octets that a frame takes on the wire beyond its IP packet; Ethernet: header 14, check
+    #: sequence 4, preamble 8, gap 12.
+    overhead_bytes: int
+    #: Octets that the shortest frame takes on the wire, preamble and gap included.
+    minimum_wire_bytes: int
+    #: Octets on the wire that a host's sending queue holds; what comes beyond is dropped.
+    queue_bytes: int | None
+    #: The same of each output port of the switch.
+    switch_queue_bytes: int | None
+    #: Octets that may leave at once after a pause.
+    burst_bytes: int | None
+    mtu_bytes: int | None
+    #: Segmentation, coalescing and checksum offloads: `off`, or `on` as the system has them.
+    offloads: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As the store keeps it."""
+        return dataclasses.asdict(self)
+
+
+class Testbed(Protocol):
+    """Hosts that are there until `close`, which leaves nothing behind."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the registry."""
+
+    @property
+    def hosts(self) -> tuple[Host, ...]:
+        """The hosts, `host0` first."""
+
+    @property
+    def link(self) -> LinkFacts:
+        """What joins them."""
+
+    @property
+    def start_lead_s(self) -> float:
+        """How far ahead the start of a trial is sent, so that every engine hears of it in time."""
+
+    def facts(self) -> dict[str, Any]:
+        """What a trial's record should know of the testbed, as JSON has it."""
+
+    def counters(self) -> Counters:
+        """Counters of every interface now; empty where the system has none to read."""
+
+    def close(self) -> None:
+        """End it. Calling it again does nothing."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...

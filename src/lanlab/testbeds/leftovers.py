@@ -1,0 +1,124 @@
+"""
+What a killed lanlab can have left of a virtual LAN, and ending it.
+
+By design nothing remains: namespaces last as long as the processes in them, and these end when
+lanlab's pipe to them closes. But a stopped or stuck process does not notice. Every process that is
+started on a host therefore carries a mark in its environment: which process opened the testbed,
+by id and start time, so that a later process of the same id is not taken for it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+MARK = "LANLAB_TESTBED"
+#: Long enough for the kernel to end a process that is not stuck in it.
+_END_WITHIN_S = 2.0
+_POLL_S = 0.002
+
+_PROC = Path("/proc")
+_serial = itertools.count()
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """A process of a testbed whose lanlab is gone."""
+
+    pid: int
+    mark: str
+
+
+def _start_ticks(pid: int) -> int | None:
+    """When a process started, in ticks since boot; `None` if there is none (or a zombie)."""
+    try:
+        stat = (_PROC / str(pid) / "stat").read_text()
+    except OSError:
+        return None
+    # The name in parentheses may hold anything; behind it field 3 (state) comes first (proc(5)).
+    fields = stat[stat.rindex(")") + 1 :].split()
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def new_mark() -> str:
+    """A mark for a testbed of this process: its id, its start, and a serial number."""
+    pid = os.getpid()
+    return f"{pid}:{_start_ticks(pid) or 0}:{next(_serial)}"
+
+
+def _owner_is_gone(mark: str) -> bool:
+    pid, start, *_ = (*mark.split(":"), "", "")
+    return not pid.isdecimal() or str(_start_ticks(int(pid)) or 0) != start
+
+
+def _same_pid_namespace(process: Path, own: str) -> bool:
+    """Whether ids mean the same there; a container's marks tell nothing here."""
+    try:
+        return str((process / "ns/pid").readlink()) == own
+    except OSError:
+        return False
+
+
+def marked_processes() -> list[Leftover]:
+    """All living processes with a mark that this user may look at."""
+    prefix = f"{MARK}=".encode()
+    found = []
+    try:
+        own = str((_PROC / "self/ns/pid").readlink())
+    except OSError:
+        return []
+    for process in _PROC.iterdir():
+        if not process.name.isdecimal():
+            continue
+        try:
+            environment = (process / "environ").read_bytes()
+        except OSError:
+            continue
+        if prefix not in environment:
+            continue
+        for entry in environment.split(b"\0"):
+            if entry.startswith(prefix) and _same_pid_namespace(process, own):
+                mark = entry[len(prefix) :].decode(errors="replace")
+                found.append(Leftover(int(process.name), mark))
+                break
+    return found
+
+
+def find_leftovers() -> list[Leftover]:
+    """Processes of testbeds whose lanlab is gone."""
+    return [each for each in marked_processes() if _owner_is_gone(each.mark)]
+
+
+def of_testbed(mark: str) -> list[Leftover]:
+    """Living processes of one testbed."""
+    return [each for each in marked_processes() if each.mark == mark]
+
+
+def end(processes: list[Leftover]) -> list[Leftover]:
+    """Kill processes and wait until they are gone.
+
+    Returns:
+        Those that are still there after 2 s, stuck in the kernel.
+    """
+    for process in processes:
+        try:
+            os.kill(process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            continue
+    deadline = time.monotonic() + _END_WITHIN_S
+    while (left := [each for each in processes if _start_ticks(each.pid) is not None]) and (
+        time.monotonic() < deadline
+    ):
+        time.sleep(_POLL_S)
+    return left
+
+
+def clean_leftovers() -> list[Leftover]:
+    """End the processes of testbeds whose lanlab is gone; gives those that were found."""
+    found = find_leftovers()
+    end(found)
+    return found

@@ -1,0 +1,96 @@
+"""Hosts that are all this machine, joined by its loopback interface. No rights needed."""
+
+from __future__ import annotations
+
+import platform
+import socket
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from lanlab.errors import UsageError
+from lanlab.testbeds.base import Counters, Host, LinkFacts
+from lanlab.testbeds.counters import read_interfaces
+from lanlab.testbeds.link import parse_link
+
+MAX_HOSTS = 256
+
+
+def has_ipv6() -> bool:
+    """Whether this machine can be reached as ::1."""
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+def _mtu_bytes() -> int | None:
+    try:
+        return int(Path("/sys/class/net/lo/mtu").read_text())
+    except (OSError, ValueError):
+        return None
+
+
+class LoopbackTestbed:
+    """See `lanlab.testbeds.base.Testbed`. All hosts have the same addresses."""
+
+    name = "loopback"
+    start_lead_s = 0.05
+
+    def __init__(self, hosts: int, link: str) -> None:
+        """
+        Raises:
+            UsageError: A number of hosts that is not allowed, or a link that must be shaped.
+        """
+        if not 1 <= hosts <= MAX_HOSTS:
+            raise UsageError(f"loopback: {hosts} hosts; allowed: 1 to {MAX_HOSTS}")
+        request = parse_link(link)
+        if request.rate_bps is not None or request.topology is not None:
+            raise UsageError(
+                f"loopback has no link `{link}`; allowed: unshaped",
+                hint="use --testbed virtual for a link of a stated speed or topology",
+            )
+        addresses = {4: "127.0.0.1"} | ({6: "::1"} if has_ipv6() else {})
+        self.hosts = tuple(Host(f"host{i}", dict(addresses), ()) for i in range(hosts))
+        self.link = LinkFacts(
+            rate_bps=None,
+            shape="none",
+            topology="loopback",
+            framing="none",
+            overhead_bytes=0,
+            minimum_wire_bytes=0,
+            queue_bytes=None,
+            switch_queue_bytes=None,
+            burst_bytes=None,
+            mtu_bytes=_mtu_bytes(),
+            offloads="on",
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """See `Testbed.facts`."""
+        return {
+            "system": platform.system(),
+            "kernel": platform.release(),
+            "link": self.link.to_json(),
+        }
+
+    def counters(self) -> Counters:
+        """See `Testbed.counters`; of the whole machine's loopback, others' traffic included."""
+        table = read_interfaces(Path("/proc/net/dev"))
+        return {"lo": table["lo"]} if "lo" in table else {}
+
+    def close(self) -> None:
+        """See `Testbed.close`: there is nothing to end."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,163 @@
+"""
+Hosts as Linux network namespaces that cannot outlive lanlab.
+
+A namespace has no name; it lasts as long as a process is in it. Its holder is a `cat` whose
+standard input is a pipe from here: when this process ends, however it ends, the kernel closes the
+pipe, `cat` ends, and the kernel frees the namespace with every interface in it.
+
+Root makes network namespaces as such. Others get them through a user namespace, where the system
+allows it: the first holder makes it, further ones enter it first.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import time
+from typing import Literal
+
+from lanlab.errors import RunError, UnmetNeed
+from lanlab.testbeds import leftovers
+from lanlab.testbeds.tools import tool
+
+Privileges = Literal["root", "user namespace"]
+
+_HANDSHAKE = b"lanlab\n"
+_HANDSHAKE_WITHIN_S = 10.0
+#: How long processes have to end by themselves once their input is closed.
+_END_WITHIN_S = 2.0
+_POLL_S = 0.002
+
+
+class Namespace:
+    """A network namespace with its holder."""
+
+    def __init__(self, holder: subprocess.Popen[bytes], command_prefix: tuple[str, ...]) -> None:
+        self.holder = holder
+        #: Put before a command, starts it in the namespace.
+        self.command_prefix = command_prefix
+
+    @property
+    def pid(self) -> int:
+        """Process id of the holder, by which tools name the namespace."""
+        return self.holder.pid
+
+
+class Namespaces:
+    """Network namespaces of one testbed; empty until `add`, and again after `close`."""
+
+    def __init__(self) -> None:
+        self.mark = leftovers.new_mark()
+        self.privileges: Privileges = "root" if os.geteuid() == 0 else "user namespace"
+        self._all: list[Namespace] = []
+        self._environment = {**os.environ, leftovers.MARK: self.mark}
+        self._tools = {name: tool(name) for name in ("cat", "env", "nsenter", "unshare")}
+
+    def add(self, count: int) -> list[Namespace]:
+        """Make namespaces.
+
+        Raises:
+            UnmetNeed: The system refuses them, with what it said and what can be done.
+        """
+        first = [] if self._all else [self._add_first()]
+        # All start, then each is waited for: they come up side by side.
+        others = [self._start(self._command_of_another()) for _ in range(count - len(first))]
+        for namespace in others:
+            self._await(namespace)
+        return [*first, *others]
+
+    def _add_first(self) -> Namespace:
+        try:
+            return self._await(self._start(self._command_of_first()))
+        except UnmetNeed:
+            # Root without the right to make namespaces, as in a container, may still have the
+            # right that everyone has.
+            if self.privileges != "root":
+                raise
+            self.privileges = "user namespace"
+            return self._await(self._start(self._command_of_first()))
+
+    def _command_of_first(self) -> list[str]:
+        user = [] if self.privileges == "root" else ["--user", "--map-root-user"]
+        return [self._tools["unshare"], *user, "--net", "--", self._tools["cat"]]
+
+    def _command_of_another(self) -> list[str]:
+        unshare = [self._tools["unshare"], "--net", "--", self._tools["cat"]]
+        return unshare if self.privileges == "root" else [*self._enter(self._all[0].pid), *unshare]
+
+    def _enter(self, pid: int) -> tuple[str, ...]:
+        user = () if self.privileges == "root" else ("--user", "--preserve-credentials")
+        return (self._tools["nsenter"], *user, "--net", "--target", str(pid), "--")
+
+    def _start(self, argv: list[str]) -> Namespace:
+        holder = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            env=self._environment,
+            # A Ctrl-C in the terminal is for lanlab, which then ends things in order.
+            start_new_session=True,
+        )
+        # `env` carries the mark to whatever is started on the host.
+        marked = (self._tools["env"], f"{leftovers.MARK}={self.mark}")
+        namespace = Namespace(holder, (*marked, *self._enter(holder.pid)))
+        self._all.append(namespace)
+        return namespace
+
+    def _await(self, namespace: Namespace) -> Namespace:
+        """Wait until `cat` answers: the namespace is in place then."""
+        holder = namespace.holder
+        assert holder.stdin is not None and holder.stdout is not None
+        try:
+            holder.stdin.write(_HANDSHAKE)
+        except BrokenPipeError:
+            self._fail(namespace)
+        ready, _, _ = select.select([holder.stdout], [], [], _HANDSHAKE_WITHIN_S)
+        if not ready or holder.stdout.read(len(_HANDSHAKE)) != _HANDSHAKE:
+            self._fail(namespace)
+        return namespace
+
+    def _fail(self, namespace: Namespace) -> None:
+        holder = namespace.holder
+        self._all.remove(namespace)
+        holder.kill()
+        said = holder.communicate()[1].decode(errors="replace").strip()
+        raise UnmetNeed(
+            f"this system does not let this user make network namespaces: {said or 'no answer'}",
+            hint="allow user namespaces (kernel.unprivileged_userns_clone=1, "
+            "user.max_user_namespaces above 0, kernel.apparmor_restrict_unprivileged_userns=0), "
+            "or run as root, or use --testbed loopback",
+        )
+
+    def close(self) -> None:
+        """End every process of the testbed, and with them the namespaces. Idempotent.
+
+        Raises:
+            RunError: A process is stuck in the kernel.
+        """
+        holders, self._all = [each.holder for each in self._all], []
+        if not holders:
+            return
+        for holder in holders:
+            for pipe in (holder.stdin, holder.stdout, holder.stderr):
+                if pipe is not None:
+                    pipe.close()
+        deadline = time.monotonic() + _END_WITHIN_S
+        for holder in holders:
+            try:
+                holder.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                holder.kill()
+                holder.wait()
+        # What was started on the hosts and has not been ended by whoever started it.
+        while (others := leftovers.of_testbed(self.mark)) and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+        if stuck := leftovers.end(others):
+            pids = ", ".join(str(each.pid) for each in stuck)
+            raise RunError(
+                f"processes of the virtual testbed cannot be ended: {pids}",
+                hint="the kernel holds them; the next virtual testbed tries again",
+            )

@@ -1,0 +1,206 @@
+"""
+What a testbed needs of this machine, what there is of it, and how to get the rest.
+
+Everything is tried, not guessed from versions: in a network namespace that lasts as long as the
+one command in it.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lanlab.engine.locate import engine_path
+from lanlab.errors import LabError, UnknownName
+from lanlab.testbeds.loopback import has_ipv6
+from lanlab.testbeds.shaping import SWITCH_QUEUE_BYTES, shaping_batch
+from lanlab.testbeds.tools import PACKAGES, find_tool
+
+_TIME_LIMIT_S = 10.0
+_SYSCTL = Path("/proc/sys")
+_USER_NAMESPACE_SETTINGS = (
+    "kernel.unprivileged_userns_clone",
+    "user.max_user_namespaces",
+    "kernel.apparmor_restrict_unprivileged_userns",
+)
+
+
+@dataclass(frozen=True)
+class Need:
+    """One thing that a testbed needs, or can make use of."""
+
+    name: str
+    found: bool
+    #: What was found, or what the system said.
+    detail: str
+    #: What to do if it is missing; empty if there is nothing to do.
+    how_to_get: str = ""
+    #: Without it the testbed cannot be had at all; otherwise only some studies cannot be run.
+    required: bool = True
+
+
+def _sysctl(name: str) -> str | None:
+    try:
+        return " ".join((_SYSCTL / name.replace(".", "/")).read_text().split())
+    except OSError:
+        return None
+
+
+def _try(argv: Sequence[str], text: str = "") -> tuple[bool, str]:
+    """Whether a command ends well, and what it wrote."""
+    try:
+        done = subprocess.run(
+            argv, input=text, capture_output=True, text=True, timeout=_TIME_LIMIT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return False, str(error)
+    said = (done.stdout if done.returncode == 0 else done.stderr or done.stdout).strip()
+    return done.returncode == 0, said
+
+
+def _tools() -> list[Need]:
+    needs = []
+    for name in ("ip", "tc", "bridge", "unshare", "nsenter"):
+        path, package = find_tool(name), PACKAGES[name]
+        needs.append(Need(name, path is not None, path or "not found", f"apt install {package}"))
+    return needs
+
+
+def _namespace_command() -> tuple[list[str] | None, Need]:
+    """What to put before a command so that it runs in a new network namespace."""
+    name = "network namespaces"
+    unshare = find_tool("unshare")
+    if unshare is None:
+        return None, Need(name, False, "need `unshare`", "apt install util-linux")
+    said = ""
+    for rights, flags in (("root", []), ("user namespace", ["--user", "--map-root-user"])):
+        if rights == "root" and os.geteuid() != 0:
+            continue
+        before = [unshare, *flags, "--net", "--"]
+        works, said = _try([*before, "true"])
+        if works:
+            return before, Need(name, True, f"by {rights}")
+    settings = ", ".join(f"{k}={v}" for k in _USER_NAMESPACE_SETTINGS if (v := _sysctl(k)))
+    how = (
+        "allow user namespaces, as in `sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`, "
+        "or run as root"
+    )
+    return None, Need(name, False, f"{said}; {settings}" if settings else said, how)
+
+
+def _in_namespace(
+    before: list[str] | None, name: str, script: str, how: str, required: bool = True
+) -> Need:
+    """Try a shell script in a new namespace; `$IP`, `$TC` and so on are the tools."""
+    if before is None:
+        return Need(name, False, "not tried: needs network namespaces", required=required)
+    tools = [f"{key.upper()}={find_tool(key) or key}" for key in ("ip", "tc", "bridge")]
+    works, said = _try([find_tool("env") or "env", *tools, *before, "sh", "-c", script])
+    return Need(name, works, "works" if works else said, how, required)
+
+
+def _engine() -> Need:
+    try:
+        path = engine_path()
+    except LabError as error:
+        return Need("lanlab-engine", False, error.message, error.hint or "")
+    works, said = _try([path, "--version"])
+    return Need("lanlab-engine", works, f"{said}, {path}" if works else said)
+
+
+def _offloads(before: list[str] | None) -> Need:
+    name, how = "switching offloads off", "build or install the engine: `make setup`"
+    try:
+        engine = engine_path()
+    except LabError as error:
+        return Need(name, False, error.message, error.hint or how, required=False)
+    script = (
+        "$IP link add eth0 type veth peer name eth1 && "
+        f"{shlex.quote(engine)} offloads --device eth0 --set off >/dev/null"
+    )
+    return _in_namespace(before, name, script, how, required=False)
+
+
+def _ipv6() -> Need:
+    found = has_ipv6()
+    how = "sysctl -w net.ipv6.conf.all.disable_ipv6=0; studies of IPv4 alone do without"
+    return Need("IPv6", found, "::1 answers" if found else "::1 cannot be bound", how, False)
+
+
+def _congestion_controls() -> Need:
+    allowed = _sysctl("net.ipv4.tcp_allowed_congestion_control")
+    available = _sysctl("net.ipv4.tcp_available_congestion_control")
+    detail = f"available: {available or 'unknown'}; allowed without root: {allowed or 'unknown'}"
+    return Need("TCP congestion control", available is not None, detail, required=False)
+
+
+def _buffers() -> Need:
+    names = ("net.core.rmem_max", "net.core.wmem_max")
+    values = {name: value for name in names if (value := _sysctl(name))}
+    detail = ", ".join(f"{name}={value}" for name, value in values.items()) or "unknown"
+    return Need("socket buffer limits", bool(values), detail, required=False)
+
+
+def _loopback_needs() -> list[Need]:
+    linux_only = [_congestion_controls(), _buffers()] if sys.platform == "linux" else []
+    return [_engine(), _ipv6(), *linux_only]
+
+
+def _virtual_needs() -> list[Need]:
+    if sys.platform != "linux":
+        how = "use --testbed loopback"
+        return [Need("Linux", False, f"this is {platform.system()}", how)]
+    before, namespaces = _namespace_command()
+    shape = shaping_batch(["lo"], 10_000_000, SWITCH_QUEUE_BYTES).strip()
+    return [
+        _engine(),
+        *_tools(),
+        namespaces,
+        _in_namespace(
+            before,
+            "cable (veth)",
+            "$IP link add eth0 type veth peer name eth1",
+            "modprobe veth, or a kernel with CONFIG_VETH",
+        ),
+        _in_namespace(
+            before,
+            "switch (bridge)",
+            "$IP link add br0 type bridge",
+            "modprobe bridge, or a kernel with CONFIG_BRIDGE; two hosts do without",
+            required=False,
+        ),
+        _in_namespace(
+            before,
+            "shaping (tbf, stab)",
+            f"$TC {shape}",
+            "modprobe sch_tbf, or a kernel with CONFIG_NET_SCH_TBF; `--link unshaped` does without",
+            required=False,
+        ),
+        _offloads(before),
+        _ipv6(),
+        _congestion_controls(),
+        _buffers(),
+    ]
+
+
+_NEEDS: Mapping[str, Callable[[], list[Need]]] = {
+    "loopback": _loopback_needs,
+    "virtual": _virtual_needs,
+}
+
+
+def needs(name: str) -> list[Need]:
+    """What the testbed of that name needs, each tried now.
+
+    Raises:
+        UnknownName: There is no such testbed.
+    """
+    if name not in _NEEDS:
+        raise UnknownName("testbed", name, _NEEDS)
+    return _NEEDS[name]()

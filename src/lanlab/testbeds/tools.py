@@ -1,0 +1,118 @@
+"""The system's network tools: finding them, and running them so that a failure says why."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lanlab.errors import RunError, UnmetNeed
+
+#: Tool to the package that has it, by its name in most distributions.
+PACKAGES = {
+    "bridge": "iproute2",
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "nsenter": "util-linux",
+    "unshare": "util-linux",
+    "cat": "coreutils",
+    "env": "coreutils",
+}
+#: Where they often lie without being on an ordinary user's PATH.
+_SYSTEM_FOLDERS = ("/usr/sbin", "/sbin", "/usr/local/sbin")
+#: Setting up takes milliseconds; a tool that takes this long hangs.
+_TIME_LIMIT_S = 20.0
+#: More at once only makes them wait for the kernel's one lock on network settings.
+_AT_ONCE = 8
+
+
+def find_tool(name: str) -> str | None:
+    """Path of a tool, or `None`."""
+    path = os.pathsep.join((os.environ.get("PATH", os.defpath), *_SYSTEM_FOLDERS))
+    return shutil.which(name, path=path)
+
+
+def tool(name: str) -> str:
+    """Path of a tool.
+
+    Raises:
+        UnmetNeed: It is not installed.
+    """
+    path = find_tool(name)
+    if path is None:
+        package = PACKAGES[name]
+        raise UnmetNeed(
+            f"need `{name}` from {package}, not found on PATH", hint=f"apt install {package}"
+        )
+    return path
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command, and the text for its standard input."""
+
+    argv: Sequence[str]
+    text: str = ""
+
+
+def run_each(commands: Iterable[Command]) -> list[str]:
+    """Run commands, several at once, and give what each wrote to standard output, in order.
+
+    Raises:
+        RunError: One failed; with what it wrote to standard error. All have ended then.
+    """
+    waiting = list(commands)
+    results: list[str] = []
+    for start in range(0, len(waiting), _AT_ONCE):
+        group = waiting[start : start + _AT_ONCE]
+        processes: list[subprocess.Popen[str]] = []
+        try:
+            for command in group:
+                processes.append(_start(command))
+            for command, process in zip(group, processes, strict=True):
+                results.append(_finish(command, process))
+        finally:
+            for process in processes:
+                _end(process)
+    return results
+
+
+def run_tool(argv: Sequence[str], text: str = "") -> str:
+    """Run one command and give its standard output; errors as of `run_each`."""
+    return run_each([Command(argv, text)])[0]
+
+
+def _start(command: Command) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command.argv,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A Ctrl-C in the terminal is for lanlab, which then ends things in order.
+        start_new_session=True,
+    )
+
+
+def _finish(command: Command, process: subprocess.Popen[str]) -> str:
+    shown = " ".join(command.argv)
+    try:
+        out, err = process.communicate(command.text, timeout=_TIME_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        raise RunError(f"`{shown}` has not ended after {_TIME_LIMIT_S:g} s") from None
+    if process.returncode:
+        said = "; ".join(line.strip() for line in (err or out).splitlines() if line.strip())
+        raise RunError(f"`{shown}` failed ({process.returncode}): {said or 'it did not say why'}")
+    return out
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Leave neither a process nor an open pipe; of a finished one, both are gone already."""
+    if process.poll() is None:
+        process.kill()
+        process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()

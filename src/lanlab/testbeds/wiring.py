@@ -1,0 +1,109 @@
+"""
+Interfaces, addresses and neighbours of a virtual LAN, as lines for `ip -batch` and `bridge -batch`.
+
+Everything that a real LAN would find out by asking (ARP, neighbour discovery, learning of
+addresses, duplicate-address detection) is stated beforehand. A measurement sees no frames but its
+own and, in the first second or two, some short IPv6 multicast reports, which cannot be turned off.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator, Sequence
+
+from lanlab.testbeds.shaping import MTU_BYTES
+
+#: The one interface of every host.
+HOST_DEVICE = "eth0"
+_BRIDGE = "br0"
+
+_IPV4_NETWORK = ipaddress.IPv4Network("10.77.0.0/16")
+_IPV6_NETWORK = ipaddress.IPv6Network("fd77::/64")
+#: Linux's usual length; only an unshaped link's sender ever sees it.
+_TRANSMIT_QUEUE_FRAMES = 1000
+
+
+def port(host: int) -> str:
+    """The switch's port to a host."""
+    return f"port{host}"
+
+
+def addresses(host: int, ipv6: bool) -> dict[int, str]:
+    """IP version to address of a host.
+
+    Examples:
+        >>> addresses(0, ipv6=True), addresses(255, ipv6=False)
+        ({4: '10.77.0.1', 6: 'fd77::1'}, {4: '10.77.1.0'})
+    """
+    found = {4: str(_IPV4_NETWORK[host + 1])}
+    return found | {6: str(_IPV6_NETWORK[host + 1])} if ipv6 else found
+
+
+def mac(host: int) -> str:
+    """Hardware address of a host, from the range for private use.
+
+    Examples:
+        >>> mac(255)
+        '02:77:00:00:01:00'
+    """
+    number = host + 1
+    return f"02:77:00:00:{number >> 8:02x}:{number & 0xFF:02x}"
+
+
+def cable_batch(other_pid: int) -> str:
+    """In host 0: a cable to host 1, which is the network namespace of a process."""
+    return (
+        f"link add {HOST_DEVICE} address {mac(0)} type veth "
+        f"peer name {HOST_DEVICE} address {mac(1)} netns {other_pid}\n"
+    )
+
+
+def switch_batch(pids: Sequence[int], ipv6: bool) -> str:
+    """In the switch: itself, and a cable from a port to each host, given by process id."""
+    lines = [
+        # Spanning tree would block a port for 30 s; snooping would drop multicast.
+        f"link add {_BRIDGE} type bridge stp_state 0 mcast_snooping 0",
+        f"link set {_BRIDGE} mtu {MTU_BYTES} up",
+    ]
+    for host, pid in enumerate(pids):
+        lines.append(
+            f"link add {port(host)} type veth "
+            f"peer name {HOST_DEVICE} address {mac(host)} netns {pid}"
+        )
+        lines += _up(port(host), ipv6, f"master {_BRIDGE}")
+    if ipv6:
+        lines.insert(1, f"link set {_BRIDGE} addrgenmode none")
+    return "\n".join(lines) + "\n"
+
+
+def forwarding_batch(hosts: int) -> str:
+    """In the switch: which host is behind which port, so that it never floods."""
+    return "".join(f"fdb replace {mac(i)} dev {port(i)} master static\n" for i in range(hosts))
+
+
+def host_batches(hosts: int, ipv6: bool, shaped: bool) -> Iterator[str]:
+    """In each host, in order: its interfaces, addresses and all its neighbours."""
+    # TCP hands down packets of many segments whatever the offloads are, and the shaper charges
+    # such a packet for one frame: 1.5 % too fast at 10 Mbit/s, 6 % at 1 Gbit/s.
+    segments = "gso_max_segs 1" if shaped else ""
+    for host in range(hosts):
+        lines = ["link set lo up", *_up(HOST_DEVICE, ipv6, segments)]
+        own = addresses(host, ipv6)
+        lines.append(f"addr add {own[4]}/{_IPV4_NETWORK.prefixlen} dev {HOST_DEVICE}")
+        if ipv6:
+            # Without `nodad` the address is not usable in the first second.
+            lines.append(f"addr add {own[6]}/{_IPV6_NETWORK.prefixlen} dev {HOST_DEVICE} nodad")
+        for other in range(hosts):
+            if other != host:
+                lines += [
+                    f"neigh replace {address} lladdr {mac(other)} dev {HOST_DEVICE} nud permanent"
+                    for address in addresses(other, ipv6).values()
+                ]
+        yield "\n".join(lines) + "\n"
+
+
+def _up(device: str, ipv6: bool, more: str = "") -> list[str]:
+    # Without a link-local address there are no router solicitations from it.
+    quiet = [f"link set {device} addrgenmode none"] if ipv6 else []
+    queue = f"txqueuelen {_TRANSMIT_QUEUE_FRAMES}"
+    return [*quiet, f"link set {device} mtu {MTU_BYTES} {queue} {more} up"]

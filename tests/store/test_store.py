@@ -1,0 +1,318 @@
+"""What goes into a store comes out, and nothing else goes in."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import sqlite3
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from store_samples import a_run, a_trial
+
+from lanlab.errors import StoreError, UnknownName, UsageError
+from lanlab.store import default_store_path, open_store
+from lanlab.store.schema import APPLICATION_ID
+
+
+def header(path: Path) -> tuple[int, int]:
+    """`user_version` and `application_id`, read as bytes."""
+    data = path.read_bytes()
+    return struct.unpack(">I", data[60:64])[0], struct.unpack(">I", data[68:72])[0]
+
+
+def files(directory: Path) -> dict[str, bytes]:
+    """Everything in a directory, to see that it was not touched."""
+    return {p.name: p.read_bytes() for p in directory.iterdir()}
+
+
+def test_records_come_back_as_they_went_in(tmp_path: Path) -> None:
+    """Another opening of the file gives equal records, types included."""
+    where = str(tmp_path / "new" / "deep" / "store.sqlite")
+    failed = a_trial(1, status="failed", error={"code": "peer.gone", "message": "m", "hint": None})
+    with open_store(where) as store:
+        store.create_run(a_run())
+        store.commit_trial(failed)
+        store.commit_trial(a_trial(0))
+
+    with open_store(where) as store:
+        assert store.runs() == [a_run()]
+        assert store.trials(a_run().id) == [a_trial(0), failed]
+        assert isinstance(store.trials("last")[0].factors["batched"], bool)
+    assert header(Path(where)) == (1, APPLICATION_ID)
+    assert list(files(Path(where).parent)) == ["store.sqlite"]
+
+
+def test_a_trial_number_is_never_used_twice(tmp_path: Path) -> None:
+    """The second trial of a number is refused and the first stays."""
+    with open_store(str(tmp_path / "s")) as store:
+        store.create_run(a_run())
+        store.commit_trial(a_trial(0))
+        with pytest.raises(StoreError, match="has a trial 0 already; nothing is overwritten"):
+            store.commit_trial(a_trial(0, elapsed_s=9.0))
+
+        assert store.trials("last") == [a_trial(0)]
+
+
+def test_trials_cannot_be_changed_or_removed_even_by_sql(tmp_path: Path) -> None:
+    """The tables themselves refuse it."""
+    with open_store(str(tmp_path / "s")) as store:
+        store.create_run(a_run())
+        store.commit_trial(a_trial(0))
+    connection = sqlite3.connect(tmp_path / "s")
+    with pytest.raises(sqlite3.IntegrityError, match="never changed"):
+        connection.execute("UPDATE trial SET elapsed_s = 1")
+    with pytest.raises(sqlite3.IntegrityError, match="never removed"):
+        connection.execute("DELETE FROM trial")
+    connection.close()
+
+
+def test_a_run_id_is_never_used_twice(tmp_path: Path) -> None:
+    """The second run of an id is refused."""
+    with open_store(str(tmp_path / "s")) as store:
+        store.create_run(a_run())
+        with pytest.raises(StoreError, match="exists already"):
+            store.create_run(a_run(seed=1))
+
+        assert store.run("last").seed == a_run().seed
+
+
+@pytest.mark.parametrize("run_id", ["", "last", "../x", "a b", "-x"])
+def test_a_run_id_that_is_no_file_name_is_refused(tmp_path: Path, run_id: str) -> None:
+    """Ids become parts of file names and of commands."""
+    with open_store(str(tmp_path / "s")) as store, pytest.raises(StoreError, match="cannot have"):
+        store.create_run(a_run(id=run_id))
+
+
+def test_a_trial_of_no_run_is_refused(tmp_path: Path) -> None:
+    """Foreign keys are enforced."""
+    with open_store(str(tmp_path / "s")) as store:
+        store.create_run(a_run())
+        with pytest.raises(StoreError, match="FOREIGN KEY"):
+            store.commit_trial(a_trial(0, run_id="other"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"metrics": {"goodput_bps": math.nan}}, "`metrics.goodput_bps` is nan"),
+        ({"raw": {"a": [0.0, math.inf]}}, "`raw.a.1` is inf"),
+        ({"elapsed_s": math.nan}, "`elapsed_s` is nan"),
+        ({"raw": {"a": {1: 2}}}, "`raw.a` has the key 1"),
+        ({"raw": {"a": object()}}, "`raw.a` is a object"),
+        ({"number": 2**64}, "more than 64 bits"),
+        ({"status": "maybe"}, "CHECK constraint"),
+    ],
+)
+def test_what_cannot_be_kept_exactly_is_refused(
+    tmp_path: Path,
+    changes: dict[str, Any],
+    message: str,
+) -> None:
+    """The message names the place; the store goes on working."""
+    with open_store(str(tmp_path / "s")) as store:
+        store.create_run(a_run())
+        with pytest.raises(StoreError, match=message):
+            store.commit_trial(dataclasses.replace(a_trial(0), **changes))
+
+        assert store.trials("last") == []
+        store.commit_trial(a_trial(0))
+
+
+def test_a_run_is_found_by_id_by_beginning_and_as_last(tmp_path: Path) -> None:
+    """Newest means made last, whatever the ids and clocks say."""
+    with open_store(str(tmp_path / "s")) as store:
+        for run_id in ("20270101-b", "20260101-a", "20260101-a-2"):
+            store.create_run(a_run(id=run_id))
+
+        assert store.run("20260101-a").id == "20260101-a"
+        assert store.run("2027").id == "20270101-b"
+        assert store.run("last").id == "20260101-a-2"
+        assert [run.id for run in store.runs()] == ["20270101-b", "20260101-a", "20260101-a-2"]
+
+
+def test_a_beginning_of_several_runs_lists_them(tmp_path: Path) -> None:
+    """An ambiguous beginning is refused with the candidates."""
+    with open_store(str(tmp_path / "s")) as store:
+        for run_id in ("20260101-a", "20260101-b", "2027"):
+            store.create_run(a_run(id=run_id))
+        with pytest.raises(UsageError, match="2 runs: 20260101-a, 20260101-b"):
+            store.run("2026")
+
+
+def test_an_unknown_run_offers_the_closest(tmp_path: Path) -> None:
+    """A typing error is answered with what was meant."""
+    with open_store(str(tmp_path / "s")) as store:
+        store.create_run(a_run(id="20260101-milanovic"))
+        with pytest.raises(UnknownName, match="no run named `20260101-milanovik`") as caught:
+            store.run("20260101-milanovik")
+
+        assert caught.value.hint == "did you mean `20260101-milanovic`?"
+        for wrong in ("", "%", "zzz"):
+            with pytest.raises(UnknownName):
+                store.run(wrong)
+
+
+def test_finish_and_reopen_change_the_status_and_nothing_else(tmp_path: Path) -> None:
+    """A finished run has an end; a reopened one has none."""
+    with open_store(str(tmp_path / "s")) as store:
+        store.create_run(a_run())
+        store.finish_run(a_run().id, "interrupted")
+        ended = store.run("last")
+        assert ended.ended_at is not None
+        assert ended == a_run(status="interrupted", ended_at=ended.ended_at)
+
+        assert store.reopen_run(a_run().id) == a_run() == store.run("last")
+        with pytest.raises(StoreError, match="CHECK"):
+            store.finish_run(a_run().id, "perhaps")
+        with pytest.raises(UnknownName):
+            store.finish_run("other", "done")
+
+
+def test_reading_no_store_says_so_and_makes_nothing(tmp_path: Path) -> None:
+    """Neither opening nor reading leaves a file or a folder."""
+    where = tmp_path / "folder" / "store.sqlite"
+    with open_store(str(where)) as store, pytest.raises(StoreError, match="there is no store") as e:
+        store.runs()
+
+    assert e.value.hint is not None
+    assert "lanlab run" in e.value.hint
+    assert list(tmp_path.iterdir()) == []
+
+
+def write_text(path: Path) -> None:
+    path.write_text("goodput,loss\n" * 50)
+
+
+def write_short(path: Path) -> None:
+    path.write_bytes(b"SQLite format 3\x00")
+
+
+def write_other_database(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE cookies (name)")
+    connection.close()
+
+
+def write_newer(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute("PRAGMA user_version = 2")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("write", "message"),
+    [
+        (write_text, "not an SQLite file"),
+        (write_short, "not an SQLite file"),
+        (write_other_database, "an SQLite file of another program"),
+        (write_newer, "has schema version 2; this lanlab knows versions up to 1"),
+        (Path.mkdir, "is a directory"),
+    ],
+)
+def test_what_is_not_our_store_is_refused_and_not_touched(
+    tmp_path: Path, write: Callable[[Path], None], message: str
+) -> None:
+    """The file has the same bytes and no companions afterwards."""
+    path = tmp_path / "store.sqlite"
+    write(path)
+    before = files(tmp_path) if path.is_file() else {}
+    with pytest.raises(StoreError, match=message) as caught:
+        open_store(str(path))
+
+    assert caught.value.hint is not None
+    assert not path.is_file() or files(tmp_path) == before
+
+
+def test_a_version_that_is_newer_only_in_the_log_is_refused(tmp_path: Path) -> None:
+    """A migration by a newer lanlab may not have reached the file's header yet."""
+    where = str(tmp_path / "s")
+    with open_store(where) as store:
+        store.create_run(a_run())
+    newer = sqlite3.connect(where)
+    newer.execute("PRAGMA user_version = 2")
+    newer.commit()
+    assert header(Path(where))[0] == 1
+    with open_store(where) as store, pytest.raises(StoreError, match="schema version 2"):
+        store.runs()
+    newer.close()
+
+
+def test_a_damaged_store_is_said_to_be_damaged(tmp_path: Path) -> None:
+    """Garbage behind a good header is not a traceback."""
+    path = tmp_path / "s"
+    with open_store(str(path)) as store:
+        store.create_run(a_run())
+    data = path.read_bytes()
+    path.write_bytes(data[:100] + b"\xff" * (len(data) - 100))
+    with open_store(str(path)) as store, pytest.raises(StoreError, match=r"damaged|not an SQLite"):
+        store.runs()
+
+
+def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    """As `mktemp` makes them; reading one says that there is no store."""
+    (tmp_path / "s").touch()
+    with open_store(str(tmp_path / "s")) as store:
+        with pytest.raises(StoreError, match="there is no store"):
+            store.runs()
+        store.create_run(a_run())
+        assert store.runs() == [a_run()]
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("postgresql://db/lab", "PostgreSQL is not supported by this version"),
+        ("https://example.org/x", "no store of the kind `https://`"),
+        ("", "empty"),
+        ("sqlite://", "empty"),
+        ("a\0b", "NUL"),
+    ],
+)
+def test_a_url_of_another_kind_is_refused(where: str, message: str) -> None:
+    """The request is refused before anything is made."""
+    with pytest.raises(UsageError, match=message):
+        open_store(where)
+
+
+def test_the_default_is_a_folder_here_or_what_the_environment_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """LANLAB_STORE wins; an empty one counts as not set."""
+    monkeypatch.setenv("LANLAB_STORE", "")
+    assert default_store_path() == Path("lanlab-results/store.sqlite")
+    monkeypatch.setenv("LANLAB_STORE", "/data/lab.sqlite")
+    assert default_store_path() == Path("/data/lab.sqlite")
+
+
+def test_a_network_share_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Locks between machines do not work there; nothing is made."""
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(f"1 0 8:1 / / rw - ext4 d rw\n2 1 0:9 / {tmp_path} rw - nfs4 srv:/h rw\n")
+    monkeypatch.setattr("lanlab.store.place._MOUNTS", mounts)
+    with open_store(str(tmp_path / "s")) as store, pytest.raises(StoreError, match=r"\(nfs4\)"):
+        store.create_run(a_run())
+    assert not (tmp_path / "s").exists()
+
+
+def test_a_killed_creation_does_not_stand_in_the_way(tmp_path: Path) -> None:
+    """What a creation left half-made is made again; nobody ever sees it as the store."""
+    (tmp_path / "s.new").write_bytes(b"half")
+    (tmp_path / "s.lock").touch()
+    with open_store(str(tmp_path / "s")) as store:
+        store.create_run(a_run())
+        assert store.runs() == [a_run()]
+    assert list(files(tmp_path)) == ["s"]
+
+
+def test_opening_needs_no_sqlite_until_it_is_used() -> None:
+    """`lanlab --help` stays quick: importing the package does not load the database."""
+    code = "import sys, lanlab.store; sys.exit('sqlite3' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,292 @@
+"""The store under several processes, sudden death, a full disk and no rights."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from store_samples import a_run, a_trial
+
+import lanlab
+from lanlab.errors import StoreError
+from lanlab.store import open_store
+
+#: Reads a first trial from the store and goes on committing copies of it, telling each number
+#: only after it is committed.
+WRITER = """
+import dataclasses, sys
+from lanlab.store import open_store
+where, first, step, count = sys.argv[1], *map(int, sys.argv[2:5])
+with open_store(where) as store:
+    trial = store.trials("last")[0]
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for number in range(first, first + step * count, step):
+        store.commit_trial(dataclasses.replace(trial, number=number))
+        print(number, flush=True)
+"""
+HOLDER = """
+import sys
+from lanlab.store import open_store
+with open_store(sys.argv[1]) as store, store.acquire_run("last"):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def child(code: str, *args: str, before: Sequence[str] = ()) -> subprocess.Popen[str]:
+    """Start a Python process; its first line says that it is ready."""
+    return subprocess.Popen(
+        [*before, sys.executable, "-c", code, *args],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def go(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
+@pytest.fixture
+def where(tmp_path: Path) -> str:
+    """A store with one run and its trial 0."""
+    path = str(tmp_path / "store.sqlite")
+    with open_store(path) as store:
+        store.create_run(a_run())
+        store.commit_trial(a_trial(0))
+    return path
+
+
+def test_every_acknowledged_trial_outlives_kill_9(where: str) -> None:
+    """A process killed while it commits leaves all that it had acknowledged, in order."""
+    writer = child(WRITER, where, "1", "1", "1000000")
+    assert line(writer) == "ready"
+    go(writer)
+    acknowledged = [line(writer) for _ in range(25)][-1]
+    writer.kill()
+    rest = writer.communicate()[0].split()
+
+    last = int(([acknowledged, *rest])[-1])
+    with open_store(where) as store:
+        numbers = [trial.number for trial in store.trials("last")]
+    assert numbers == list(range(len(numbers)))
+    assert numbers[-1] in (last, last + 1)
+
+
+def test_two_processes_write_at_once(where: str) -> None:
+    """Neither loses a trial nor fails for the other's lock."""
+    writers = [child(WRITER, where, str(first), "2", "60") for first in (1, 2)]
+    for writer in writers:
+        assert line(writer) == "ready"
+    for writer in writers:
+        go(writer)
+    for writer in writers:
+        writer.communicate()
+        assert writer.returncode == 0
+
+    with open_store(where) as store:
+        assert [trial.number for trial in store.trials("last")] == list(range(121))
+
+
+def test_two_processes_make_the_same_store_at_once(tmp_path: Path) -> None:
+    """Both runs are in the one store that results."""
+    code = """
+import sys
+from lanlab.store import RunRecord, open_store
+print("ready", flush=True)
+sys.stdin.readline()
+with open_store(sys.argv[1]) as store:
+    store.create_run(RunRecord(sys.argv[2], "s", {}, "quick", 1, {}, {}, "running", "now"))
+"""
+    path = str(tmp_path / "new" / "s")
+    makers = [child(code, path, run_id) for run_id in ("a", "b", "c")]
+    for maker in makers:
+        assert line(maker) == "ready"
+    for maker in makers:
+        go(maker)
+    for maker in makers:
+        maker.communicate()
+        assert maker.returncode == 0
+
+    with open_store(path) as store:
+        assert {run.id for run in store.runs()} == {"a", "b", "c"}
+
+
+def test_a_reader_sees_trials_while_a_run_writes(where: str) -> None:
+    """A report needs no pause of the run."""
+    writer = child(WRITER, where, "1", "1", "1000000")
+    assert line(writer) == "ready"
+    go(writer)
+    with open_store(where) as store:
+        seen = int(line(writer))
+        assert len(store.trials("last")) > seen
+    writer.kill()
+    writer.communicate()
+
+
+def test_a_run_is_executed_by_one_process_at_a_time(where: str) -> None:
+    """A second process is refused, until the first ends by itself."""
+    holder = child(HOLDER, where)
+    assert line(holder) == "held"
+    with open_store(where) as store:
+        assert store.is_executing("last")
+        with pytest.raises(StoreError, match="executed by another process"):
+            store.acquire_run("last")
+        go(holder)
+        holder.communicate()
+
+        assert not store.is_executing("last")
+        with store.acquire_run("last"):
+            assert store.is_executing("last")
+    assert [path.name for path in Path(where).parent.iterdir()] == ["store.sqlite"]
+
+
+def test_a_killed_process_holds_no_run(where: str) -> None:
+    """The kernel gives up the lock with the process; its file is no obstacle."""
+    holder = child(HOLDER, where)
+    assert line(holder) == "held"
+    holder.kill()
+    holder.communicate()
+    with open_store(where) as store:
+        assert not store.is_executing("last")
+        with store.acquire_run("last"):
+            pass
+
+
+def test_two_leases_of_one_process_exclude_each_other(where: str) -> None:
+    """As two threads of the page might try; release is idempotent."""
+    with open_store(where) as store:
+        lease = store.acquire_run("last")
+        with pytest.raises(StoreError, match="executed by another process"):
+            store.acquire_run("last")
+        lease.release()
+        lease.release()
+        store.acquire_run("last").release()
+
+
+def test_a_full_disk_refuses_the_trial_whole_and_can_be_mended(tmp_path: Path) -> None:
+    """On a file system of 256 KiB: a clear error, what was there stays, and room mends it."""
+    code = """
+import dataclasses, pathlib, sys
+from lanlab.errors import StoreError
+from lanlab.store import RunRecord, TrialRecord, open_store
+place = pathlib.Path(sys.argv[1])
+ballast = place / "ballast"
+ballast.write_bytes(bytes(100_000))
+run = RunRecord("a", "s", {}, "quick", 1, {}, {}, "running", "now")
+trial = TrialRecord("a", 0, "e", "stream", {}, {}, 0, "trial", "done", "now", 1.0, {},
+                    {"pad": "x" * 7000})
+with open_store(str(place / "s")) as store:
+    store.create_run(run)
+    number = 0
+    try:
+        for number in range(1000):
+            store.commit_trial(dataclasses.replace(trial, number=number))
+    except StoreError as error:
+        print(error.message, "|", error.hint)
+    assert len(store.trials("a")) == number > 0, number
+    ballast.unlink()
+    store.commit_trial(dataclasses.replace(trial, number=number))
+with open_store(str(place / "s")) as store:
+    assert len(store.trials("a")) == number + 1
+print("mended")
+"""
+    mount = 'mount -t tmpfs -o size=512k lanlab "$1" && exec "$2" -c "$3" "$1"'
+    flags = ["--mount"] if os.geteuid() == 0 else ["--user", "--map-root-user", "--mount"]
+    shell = ["unshare", *flags, "--", "sh", "-c", mount, "sh", str(tmp_path), sys.executable, code]
+    if shutil.which("unshare") is None:
+        pytest.skip("needs `unshare` to have a small file system")
+    result = subprocess.run(shell, capture_output=True, text=True, check=False)
+    if "mount" in result.stderr or "unshare" in result.stderr:
+        pytest.skip(f"cannot have a small file system: {result.stderr.strip()}")
+
+    assert result.returncode == 0, result.stderr
+    assert "disk is full | make room" in result.stdout
+    assert result.stdout.endswith("mended\n")
+
+
+def without_rights() -> tuple[list[str], str]:
+    """What to put before a command so that modes bind it, and a Python that it may run."""
+    if os.geteuid() != 0:
+        return [], sys.executable
+    # Root writes anywhere; become nobody, who needs a Python and sources that it may read.
+    python = "/usr/bin/python3"
+    become = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
+    become += ["env", f"PYTHONPATH={Path(lanlab.__file__).parents[1]}"]
+    check = "import sys, lanlab; sys.exit(sys.version_info < (3, 11))"
+    try:
+        tried = subprocess.run([*become, python, "-c", check], capture_output=True, check=False)
+    except FileNotFoundError:
+        pytest.skip("needs `setpriv` and /usr/bin/python3 to give up root's rights")
+    if tried.returncode:
+        pytest.skip("nobody cannot run /usr/bin/python3 (>= 3.11) with these sources")
+    return become, python
+
+
+def test_a_store_that_cannot_be_written_can_still_be_read(where: str) -> None:
+    """In a read-only folder: reading works, writing is a clear error."""
+    before, python = without_rights()
+    code = """
+import sys
+from lanlab.errors import StoreError
+from lanlab.store import RunRecord, open_store
+with open_store(sys.argv[1]) as store:
+    print(len(store.trials("last")))
+    try:
+        store.finish_run("last", "done")
+    except StoreError as error:
+        print(error.message, "|", error.hint)
+try:
+    with open_store(sys.argv[2]) as store:
+        store.create_run(RunRecord("a", "s", {}, "quick", 1, {}, {}, "running", "now"))
+except StoreError as error:
+    print(error.message, "|", error.hint)
+"""
+    # Not below `tmp_path`, whose parents are root's alone.
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        store = Path(shutil.copy(where, folder / "store.sqlite"))
+        store.chmod(0o444)
+        folder.chmod(0o555)
+        result = subprocess.run(
+            [*before, python, "-c", code, str(store), str(folder / "new" / "s")],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        folder.chmod(0o755)
+
+    assert result.returncode == 0, result.stderr
+    count, write, make = result.stdout.splitlines()
+    assert count == "1"
+    assert "cannot be written | check the owner" in write
+    assert "cannot make the store's directory: Permission denied | name a file" in make
+
+
+def test_ctrl_c_in_a_transaction_leaves_nothing_of_it(where: str) -> None:
+    """The trial in flight is not half there, and the store is not locked."""
+    writer = child(WRITER, where, "1", "1", "1000000")
+    assert line(writer) == "ready"
+    go(writer)
+    line(writer)
+    writer.send_signal(signal.SIGINT)
+    writer.communicate()
+    with open_store(where) as store:
+        numbers = [trial.number for trial in store.trials("last")]
+        assert numbers == list(range(len(numbers)))
+        store.finish_run("last", "interrupted")

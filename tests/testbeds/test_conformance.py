@@ -1,0 +1,238 @@
+"""What every testbed promises, tried on each."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import pytest
+from testbed_peers import (
+    Server,
+    answered,
+    await_end,
+    marked_by,
+    network_of,
+    network_of_process,
+    own_interfaces,
+    own_network,
+    reaches,
+    used_networks,
+)
+
+from lanlab.errors import UnmetNeed
+from lanlab.testbeds.base import Testbed as Bed
+from lanlab.testbeds.registry import testbed as open_testbed
+
+
+class Case(NamedTuple):
+    """A testbed to try."""
+
+    name: str
+    hosts: int
+    link: str
+    as_user: bool = False
+
+
+CASES = {
+    "loopback": Case("loopback", 2, "unshaped"),
+    "cable": Case("virtual", 2, "unshaped"),
+    "cable-10M": Case("virtual", 2, "10M"),
+    "switch-10M": Case("virtual", 3, "10M"),
+    "switch-of-two": Case("virtual", 2, "unshaped:switch"),
+    "cable-10M-as-user": Case("virtual", 2, "10M", as_user=True),
+    "switch-10M-as-user": Case("virtual", 3, "10M", as_user=True),
+}
+
+#: Opens a testbed, says in which networks its hosts are, and waits.
+CHILD = """
+import os, sys
+from lanlab.testbeds.registry import testbed
+name, hosts, link, as_user = sys.argv[1:]
+if as_user == "True" and os.geteuid() == 0:
+    os.geteuid = lambda: 1000
+with testbed(name, int(hosts), link) as opened:
+    print("open", flush=True)
+    sys.stdin.readline()
+    raise RuntimeError("as any error in a run")
+"""
+
+
+@pytest.fixture(params=list(CASES.values()), ids=list(CASES))
+def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Case:
+    """Each testbed in turn; skipped where this machine cannot have it."""
+    chosen: Case = request.param
+    if chosen.as_user:
+        if os.geteuid() != 0:
+            pytest.skip("the case without `-as-user` is this one")
+        monkeypatch.setattr("lanlab.testbeds.namespaces.os.geteuid", lambda: 1000)
+    try:
+        open_testbed(chosen.name, chosen.hosts, chosen.link).close()
+    except UnmetNeed as error:
+        pytest.skip(f"{error.message} ({error.hint})")
+    return chosen
+
+
+@pytest.fixture
+def opened(case: Case) -> Iterator[Bed]:
+    """The testbed, open."""
+    with open_testbed(case.name, case.hosts, case.link) as bed:
+        yield bed
+
+
+def own_networks(bed: Bed) -> set[str]:
+    """The networks of a testbed's hosts that are not our own."""
+    return {network_of(host) for host in bed.hosts if host.command_prefix} - {own_network()}
+
+
+def start_child(case: Case) -> subprocess.Popen[str]:
+    """A process that has the testbed open."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, *map(str, case)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "open\n"
+    return child
+
+
+def test_every_host_reaches_every_other(opened: Bed, case: Case) -> None:
+    """By UDP and TCP, at each of its addresses."""
+    assert [host.name for host in opened.hosts] == [f"host{i}" for i in range(case.hosts)]
+    servers = [Server(host) for host in opened.hosts]
+    for sender, receiver in itertools.permutations(range(case.hosts), 2):
+        ports = servers[receiver].ports
+        assert {int(port[0]) for port in ports} == set(opened.hosts[receiver].addresses)
+        assert answered(opened.hosts[sender], ports) == ports
+    for server in servers:
+        server.process.communicate()
+
+
+def test_addresses_are_each_hosts_own(opened: Bed) -> None:
+    """Except on loopback, which promises only that they work."""
+    addresses = [host.addresses[4] for host in opened.hosts]
+    if opened.link.topology == "loopback":
+        assert set(addresses) == {"127.0.0.1"}
+    else:
+        assert len(set(addresses)) == len(addresses)
+        assert len(own_networks(opened)) == len(opened.hosts)
+
+
+def test_link_facts_and_counters_are_json(opened: Bed, case: Case) -> None:
+    """They go into the store as they are."""
+    facts = json.loads(json.dumps(opened.facts(), allow_nan=False))
+    assert facts["link"] == opened.link.to_json()
+    assert facts["kernel"] == os.uname().release
+    assert opened.link.rate_bps == (10_000_000 if case.link == "10M" else None)
+    assert opened.start_lead_s > 0
+    for values in opened.counters().values():
+        assert all(value >= 0 for value in values.values())
+
+
+def test_counters_see_the_traffic(opened: Bed) -> None:
+    """At the sender and at the receiver."""
+    if sys.platform != "linux":
+        pytest.skip("counters are read on Linux only")
+    before = opened.counters()
+    assert reaches(opened, 0, 1)
+    after = opened.counters()
+
+    names = {"lo"} if opened.link.topology == "loopback" else {"host0/eth0", "host1/eth0"}
+    for name in names:
+        for counter in ("rx_packets", "tx_packets", "rx_bytes", "tx_bytes"):
+            assert after[name][counter] > before[name][counter]
+    assert all(values["rx_drops"] == 0 for name, values in after.items() if name != "lo")
+
+
+def test_close_leaves_nothing(case: Case) -> None:
+    """No process, no interface, no namespace; a second close does nothing."""
+    interfaces = own_interfaces()
+    bed = open_testbed(case.name, case.hosts, case.link)
+    networks = own_networks(bed)
+    assert bool(marked_by(os.getpid())) == (case.name == "virtual")
+    bed.close()
+    bed.close()
+
+    assert marked_by(os.getpid()) == []
+    assert not networks & used_networks()
+    assert own_interfaces() == interfaces
+
+
+def test_an_exception_leaves_nothing(case: Case) -> None:
+    """The error goes on to the caller; the testbed is gone."""
+    networks = set()
+    with (
+        pytest.raises(ZeroDivisionError),
+        open_testbed(case.name, case.hosts, case.link) as bed,
+    ):
+        networks = own_networks(bed)
+        raise ZeroDivisionError
+    assert marked_by(os.getpid()) == []
+    assert not networks & used_networks()
+
+
+def test_close_ends_what_still_runs_on_a_host(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even what ignores the end of its input; on loopback, it is its starter's to end."""
+    monkeypatch.setattr("lanlab.testbeds.namespaces._END_WITHIN_S", 0.1)
+    if case.name == "loopback":
+        pytest.skip("loopback hosts are this machine: nothing on them is the testbed's")
+    with open_testbed(case.name, case.hosts, case.link) as bed:
+        stubborn = subprocess.Popen(
+            [*bed.hosts[1].command_prefix, "sh", "-c", "trap '' TERM HUP; echo on; sleep 600"],
+            stdout=subprocess.PIPE,
+        )
+        assert stubborn.stdout is not None
+        stubborn.stdout.readline()
+    assert stubborn.wait() == -signal.SIGKILL
+    stubborn.stdout.close()
+    assert marked_by(os.getpid()) == []
+
+
+def kill(child: subprocess.Popen[str]) -> None:
+    child.kill()
+
+
+def interrupt(child: subprocess.Popen[str]) -> None:
+    child.send_signal(signal.SIGINT)
+
+
+def fail(child: subprocess.Popen[str]) -> None:
+    assert child.stdin is not None
+    child.stdin.write("\n")
+    child.stdin.flush()
+
+
+@pytest.mark.parametrize("end", [kill, interrupt, fail])
+def test_an_ended_process_leaves_nothing(
+    case: Case, end: Callable[[subprocess.Popen[str]], None]
+) -> None:
+    """Killed without warning, by Ctrl-C, or by an error of its own."""
+    child = start_child(case)
+    left = marked_by(child.pid)
+    assert bool(left) == (case.name == "virtual")
+    networks = {network_of_process(each.pid) for each in left}
+    end(child)
+    child.communicate()
+    await_end([each.pid for each in left])
+
+    assert marked_by(child.pid) == []
+    assert not networks & used_networks()
+
+
+def test_two_at_once_do_not_disturb_each_other(case: Case, opened: Bed) -> None:
+    """Same addresses, other wires; the end of one is not the end of the other."""
+    with open_testbed(case.name, case.hosts, case.link) as other:
+        assert [host.addresses for host in other.hosts] == [h.addresses for h in opened.hosts]
+        assert not own_networks(other) & own_networks(opened)
+        with Server(other.hosts[1]) as server:
+            heard = answered(opened.hosts[0], server.ports, patience_s=0.2)
+            assert bool(heard) == (case.name == "loopback")
+    assert reaches(opened, 0, 1)

@@ -1,0 +1,103 @@
+"""What a killed lanlab leaves when its processes do not notice, and its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from testbed_opening import Open, opening
+from testbed_peers import await_end, marked_by
+
+from lanlab.testbeds import leftovers
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
+
+#: Opens a testbed, stops a holder and a process on a host, and waits to be killed.
+CHILD = """
+import os, signal, subprocess, sys
+from lanlab.testbeds import leftovers
+from lanlab.testbeds.registry import testbed
+bed = testbed("virtual", 2, "unshaped")
+# Pipes of its own: our output must end when we do.
+on_host = subprocess.Popen(
+    [*bed.hosts[0].command_prefix, "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+)
+for process in leftovers.marked_processes():
+    if process.mark.startswith(f"{os.getpid()}:"):
+        os.kill(process.pid, signal.SIGSTOP)
+print("open", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def open_bed() -> Iterator[Open]:
+    """Open testbeds, or skip; they are closed after the test."""
+    with opening() as open_or_skip:
+        yield open_or_skip
+
+
+def start(code: str) -> subprocess.Popen[str]:
+    child = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "open\n"
+    return child
+
+
+def test_the_next_testbed_ends_what_a_killed_one_left(open_bed: Open) -> None:
+    """Stopped processes do not see their input end; they are found by their mark."""
+    open_bed("virtual", 2, "unshaped").close()
+    child = start(CHILD)
+    stopped = marked_by(child.pid)
+    assert len(stopped) == 3
+    # While their lanlab lives, they are nobody's leftovers.
+    assert not set(stopped) & set(leftovers.find_leftovers())
+    child.kill()
+    child.communicate()
+    assert set(stopped) <= set(leftovers.find_leftovers())
+
+    open_bed("virtual", 2, "unshaped")
+
+    await_end([each.pid for each in stopped])
+    assert not set(stopped) & set(leftovers.find_leftovers())
+
+
+def marked(mark: str) -> subprocess.Popen[bytes]:
+    """A process with that mark."""
+    return subprocess.Popen(
+        ["cat"], stdin=subprocess.PIPE, env={**os.environ, leftovers.MARK: mark}
+    )
+
+
+@pytest.mark.parametrize(
+    "mark",
+    ["{own}:1:0", "999999999:5:0", "gone", "", ":::"],
+    ids=["other process of the same id", "no process", "no number", "empty", "colons"],
+)
+def test_a_mark_without_its_owner_is_a_leftover(mark: str) -> None:
+    """A process id that is used again has another start time."""
+    process = marked(mark.format(own=os.getpid()))
+    found = [each for each in leftovers.find_leftovers() if each.pid == process.pid]
+    assert leftovers.end(found) == []
+    assert process.wait() == -signal.SIGKILL
+    assert process.stdin is not None
+    process.stdin.close()
+
+
+def test_a_living_owners_processes_are_left_alone() -> None:
+    """Another testbed of this or another process goes on."""
+    process = marked(leftovers.new_mark())
+    assert process.pid in {each.pid for each in leftovers.marked_processes()}
+    assert process.pid not in {each.pid for each in leftovers.find_leftovers()}
+    process.communicate()
+
+
+def test_marks_of_one_process_differ() -> None:
+    """Closing one testbed must not end another's hosts."""
+    assert leftovers.new_mark() != leftovers.new_mark()

@@ -1,0 +1,56 @@
+"""What `needs` says is what opening a testbed then finds."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from lanlab.errors import UnknownName, UnmetNeed
+from lanlab.testbeds.needs import Need, needs
+from lanlab.testbeds.registry import TESTBEDS
+from lanlab.testbeds.registry import testbed as open_testbed
+
+
+@pytest.mark.parametrize("name", TESTBEDS)
+def test_every_need_is_named_once_and_says_what_was_found(name: str) -> None:
+    """A missing one also says how to get it, or what was not tried."""
+    found = needs(name)
+    assert found
+    assert len({need.name for need in found}) == len(found)
+    for need in found:
+        assert need.detail
+        assert need.found or need.how_to_get or need.detail.startswith("not tried")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
+def test_namespaces_are_found_where_a_testbed_can_be_opened() -> None:
+    """And are missing where it cannot."""
+    by_name: dict[str, Need] = {need.name: need for need in needs("virtual")}
+    try:
+        open_testbed("virtual", 2, "unshaped").close()
+        opens = True
+    except UnmetNeed:
+        opens = False
+    assert by_name["network namespaces"].found == opens
+    assert not opens or by_name["cable (veth)"].found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
+def test_without_tools_everything_else_still_gets_an_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`doctor` must not fail on the machine that needs it most."""
+    monkeypatch.setattr("lanlab.testbeds.tools._SYSTEM_FOLDERS", ())
+    monkeypatch.setenv("PATH", "/nowhere")
+    by_name = {need.name: need for need in needs("virtual")}
+    assert not by_name["ip"].found
+    assert by_name["ip"].how_to_get == "apt install iproute2"
+    assert not by_name["network namespaces"].found
+    assert by_name["cable (veth)"].detail == "not tried: needs network namespaces"
+
+
+def test_needs_of_an_unknown_testbed_are_an_error() -> None:
+    """With what there is."""
+    with pytest.raises(UnknownName, match="no testbed named `lan`"):
+        needs("lan")

@@ -1,0 +1,191 @@
+"""A shaped link carries what a real Ethernet of its speed carries."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from testbed_opening import Open, opening
+
+from lanlab.testbeds import shaping
+from lanlab.testbeds.base import Testbed as Bed
+
+
+@pytest.fixture
+def open_bed() -> Iterator[Open]:
+    """Open testbeds, or skip; they are closed after the test."""
+    with opening() as open_or_skip:
+        yield open_or_skip
+
+
+def features(bed: Bed, host: int, device: str = "eth0") -> dict[str, bool]:
+    """Offload features of a host's interface, as ethtool sees them."""
+    ethtool = shutil.which("ethtool", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+    if ethtool is None:
+        pytest.skip("needs `ethtool` to look at offloads independently")
+    shown = subprocess.run(
+        [*bed.hosts[host].command_prefix, ethtool, "-k", device],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    found = {}
+    for line in shown.splitlines()[1:]:
+        key, _, value = line.strip().partition(":")
+        found[key] = value.strip().startswith("on")
+    return found
+
+
+def test_a_shaped_link_has_no_offloads(open_bed: Open) -> None:
+    """They would show the shaper packets that no wire carries."""
+    names = (
+        "tx-tcp-segmentation",
+        "tx-tcp6-segmentation",
+        "generic-segmentation-offload",
+        "generic-receive-offload",
+        "scatter-gather",
+        "tx-checksumming",
+        "rx-checksumming",
+        "tx-udp-segmentation",
+    )
+    for link, on in (("unshaped", True), ("10M", False)):
+        bed = open_bed("virtual", 2, link)
+        assert bed.link.offloads == ("on" if on else "off")
+        for host in (0, 1):
+            found = features(bed, host)
+            assert found["tx-tcp-segmentation"] == on
+            if not on:
+                assert not [name for name in names if found[name]]
+
+
+#: Sends as fast as it may for a time; prints how many.
+BLAST = """
+import socket, sys, time
+s = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, socket.SOCK_DGRAM)
+s.connect((sys.argv[1], 7))
+payload, sent, end = bytes(int(sys.argv[2])), 0, time.monotonic() + float(sys.argv[3])
+while time.monotonic() < end:
+    s.send(payload)
+    sent += 1
+print(sent)
+"""
+#: Counts until a pause; prints how many came, and the goodput between the first and the last.
+SINK = """
+import socket, sys, time
+s = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, socket.SOCK_DGRAM)
+s.bind((sys.argv[1], 7))
+s.settimeout(5)
+print("ready", flush=True)
+count, first = 0, 0
+try:
+    while True:
+        size = len(s.recv(65536))
+        last = time.monotonic()
+        first = first or last
+        count += 1
+        s.settimeout(0.3)
+except TimeoutError:
+    print(count, (count - 1) * size * 8 / (last - first))
+"""
+
+
+@pytest.mark.parametrize(
+    ("link", "version", "size"),
+    [("10M", 4, 1408), ("10M", 6, 1408), ("10M", 4, 500), ("10M:switch", 4, 1408)],
+)
+def test_goodput_is_that_of_real_ethernet(
+    open_bed: Open, link: str, version: int, size: int
+) -> None:
+    """Within 1 % of frame and gap arithmetic; sender, interfaces and receiver count the same."""
+    bed = open_bed("virtual", 2, link)
+    sender, receiver = bed.hosts
+    if version not in receiver.addresses:
+        pytest.skip("this machine has no IPv6")
+    address = receiver.addresses[version]
+    sink = subprocess.Popen(
+        [*receiver.command_prefix, sys.executable, "-c", SINK, address],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert sink.stdout is not None
+    sink.stdout.readline()
+    before = bed.counters()
+    blast = subprocess.run(
+        [*sender.command_prefix, sys.executable, "-c", BLAST, address, str(size), "0.8"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    count, goodput_bps = sink.communicate()[0].split()
+    after = bed.counters()
+
+    header_bytes = (20 if version == 4 else 40) + 8
+    theory_bps = 10_000_000 * size / (size + header_bytes + bed.link.overhead_bytes)
+    assert float(goodput_bps) == pytest.approx(theory_bps, rel=0.01)
+    sent = int(blast.stdout)
+    assert int(count) == sent
+    # Beside the datagrams at most some reports of IPv6 multicast groups.
+    assert 0 <= after["host0/eth0"]["tx_packets"] - before["host0/eth0"]["tx_packets"] - sent <= 6
+    assert 0 <= after["host1/eth0"]["rx_packets"] - before["host1/eth0"]["rx_packets"] - sent <= 6
+    assert all(values["qdisc_drops"] == 0 for values in after.values())
+
+
+#: Sends as fast as it may for a time.
+TCP_SENDER = """
+import socket, sys, time
+payload, end = bytes(65536), time.monotonic() + float(sys.argv[2])
+with socket.create_connection((sys.argv[1], 7)) as s:
+    while time.monotonic() < end:
+        s.sendall(payload)
+"""
+#: Prints the goodput from 0.3 s after the first octets to the last.
+TCP_SINK = """
+import socket, sys, time
+with socket.create_server((sys.argv[1], 7)) as server:
+    print("ready", flush=True)
+    connection, _ = server.accept()
+    start, first, octets = time.monotonic(), 0, 0
+    while size := len(connection.recv(65536)):
+        now = time.monotonic()
+        if first:
+            octets, last = octets + size, now
+        elif now > start + 0.3:
+            first = now
+print(octets * 8 / (last - first))
+"""
+
+
+def test_tcp_goodput_is_that_of_real_ethernet(open_bed: Open) -> None:
+    """Within 1 %: TCP's packets of many segments are not taken for one frame."""
+    bed = open_bed("virtual", 2, "10M")
+    address = bed.hosts[1].addresses[4]
+    sink = subprocess.Popen(
+        [*bed.hosts[1].command_prefix, sys.executable, "-c", TCP_SINK, address],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert sink.stdout is not None
+    sink.stdout.readline()
+    subprocess.run(
+        [*bed.hosts[0].command_prefix, sys.executable, "-c", TCP_SENDER, address, "1.3"], check=True
+    )
+    # 1500 less the IP and TCP headers of 20 each and 12 of time stamps (RFC 7323).
+    theory_bps = 10_000_000 * 1448 / (1500 + bed.link.overhead_bytes)
+    assert float(sink.communicate()[0]) == pytest.approx(theory_bps, rel=0.01)
+
+
+def test_bursts_grow_with_the_speed_and_queues_hold_a_send_buffer() -> None:
+    """The numbers that the measured exactness stands on."""
+    assert [shaping.burst_bytes(r) for r in (1_000, 10**7, 2 * 10**7, 10**8, 10**9)] == [
+        1600,
+        1600,
+        5000,
+        25_000,
+        250_000,
+    ]
+    # A full frame takes 2304 octets of the send buffer: 512 of bookkeeping are in that.
+    assert shaping.HOST_QUEUE_BYTES > 212_992 // 2304 * shaping.FULL_FRAME_WIRE_BYTES

@@ -1,0 +1,28 @@
+"""Opening testbeds in tests, or skipping the test where this machine cannot have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from lanlab.errors import UnmetNeed
+from lanlab.testbeds.base import Testbed as Bed
+from lanlab.testbeds.registry import testbed as open_testbed
+
+Open = Callable[[str, int, str], Bed]
+
+
+@contextmanager
+def opening() -> Iterator[Open]:
+    """Gives what opens testbeds, or skips where this machine cannot have them; closes them."""
+    with ExitStack() as opened:
+
+        def open_or_skip(name: str, hosts: int, link: str) -> Bed:
+            try:
+                return opened.enter_context(open_testbed(name, hosts, link))
+            except UnmetNeed as error:
+                pytest.skip(f"{error.message} ({error.hint})")
+
+        yield open_or_skip

@@ -1,0 +1,155 @@
+"""Small programs to run on a testbed's hosts, and ways to see what a testbed left."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from lanlab.testbeds import leftovers
+from lanlab.testbeds.base import Host
+from lanlab.testbeds.base import Testbed as Bed
+
+#: Echoes UDP datagrams and TCP connections at each address given, until its input closes.
+SERVER = """
+import json, select, socket, sys
+sockets, ports = {sys.stdin: None}, []
+for version, address in json.loads(sys.argv[1]).items():
+    family = {"4": socket.AF_INET, "6": socket.AF_INET6}[version]
+    for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
+        s = socket.socket(family, kind)
+        s.bind((address, 0))
+        if kind == socket.SOCK_STREAM:
+            s.listen()
+        sockets[s] = kind
+        ports.append([version, int(kind), address, s.getsockname()[1]])
+print(json.dumps(ports), flush=True)
+while True:
+    for s in select.select(list(sockets), [], [])[0]:
+        if s is sys.stdin:
+            sys.exit()
+        if sockets[s] == socket.SOCK_STREAM:
+            connection, _ = s.accept()
+            connection.sendall(connection.recv(100))
+            connection.close()
+        else:
+            s.sendto(*s.recvfrom(100))
+"""
+#: Visits servers; prints what answered.
+CLIENT = """
+import json, socket, sys
+answered = []
+for version, kind, address, port in json.loads(sys.argv[1]):
+    family = {"4": socket.AF_INET, "6": socket.AF_INET6}[version]
+    with socket.socket(family, kind) as s:
+        s.settimeout(float(sys.argv[2]))
+        try:
+            s.connect((address, port))
+            s.sendall(b"hello")
+            if s.recv(100) == b"hello":
+                answered.append([version, kind, address, port])
+        except OSError:
+            pass
+print(json.dumps(answered))
+"""
+
+
+class Server:
+    """The echo server on a host."""
+
+    def __init__(self, host: Host) -> None:
+        self.process = subprocess.Popen(
+            [*host.command_prefix, sys.executable, "-c", SERVER, json.dumps(host.addresses)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        #: Version, socket kind, address and port of each.
+        self.ports: list[Any] = json.loads(self.process.stdout.readline())
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.communicate()
+
+
+def answered(host: Host, ports: list[Any], patience_s: float = 5.0) -> list[Any]:
+    """Those of the servers' ports that answer a client on the host."""
+    done = subprocess.run(
+        [*host.command_prefix, sys.executable, "-c", CLIENT, json.dumps(ports), str(patience_s)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: list[Any] = json.loads(done.stdout)
+    return found
+
+
+def reaches(testbed: Bed, sender: int, receiver: int) -> bool:
+    """Whether one host reaches another by UDP and TCP at each of its addresses."""
+    with Server(testbed.hosts[receiver]) as server:
+        assert len(server.ports) == 2 * len(testbed.hosts[receiver].addresses)
+        return answered(testbed.hosts[sender], server.ports) == server.ports
+
+
+def network_of(host: Host) -> str:
+    """The network namespace of a host; of the loopback testbed, our own."""
+    done = subprocess.run(
+        [*host.command_prefix, "readlink", "/proc/self/ns/net"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def network_of_process(pid: int | str) -> str:
+    """The network namespace of a process."""
+    return str(Path(f"/proc/{pid}/ns/net").readlink())
+
+
+def own_network() -> str:
+    """Our own network namespace, where the system has such."""
+    return network_of_process("self") if sys.platform == "linux" else ""
+
+
+def used_networks() -> set[str]:
+    """The network namespaces that some process is in."""
+    found = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            found.add(network_of_process(process.name))
+        except OSError:
+            continue
+    return found
+
+
+def own_interfaces() -> set[str]:
+    """The interfaces of this process's network namespace."""
+    table = Path("/proc/net/dev")
+    return {x.split(":")[0] for x in table.read_text().splitlines()} if table.exists() else set()
+
+
+def marked_by(pid: int) -> list[leftovers.Leftover]:
+    """Living processes of testbeds that a process opened."""
+    return [each for each in leftovers.marked_processes() if each.mark.startswith(f"{pid}:")]
+
+
+def await_end(pids: list[int], within_s: float = 10.0) -> None:
+    """Wait until processes have ended; fail if they do not."""
+    for pid in pids:
+        try:
+            descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        try:
+            ended, _, _ = select.select([descriptor], [], [], within_s)
+            assert ended, f"process {pid} is still there"
+        finally:
+            os.close(descriptor)
