@@ -1,0 +1,48 @@
+"""What the shell may complete. Whatever goes wrong here completes nothing."""
+
+from __future__ import annotations
+
+import contextlib
+
+import typer
+
+from lanlab.errors import LabError
+
+
+def _beginning(names: list[str], incomplete: str) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def testbeds(incomplete: str) -> list[str]:
+    """Names of testbeds."""
+    from lanlab.testbeds.registry import TESTBEDS
+
+    return _beginning(sorted(TESTBEDS), incomplete)
+
+
+def studies(incomplete: str) -> list[str]:
+    """Names of built-in studies."""
+    from lanlab.studies import known_studies
+
+    return _beginning(list(known_studies()), incomplete)
+
+
+def scales(context: typer.Context, incomplete: str) -> list[str]:
+    """Scales of the study that the command line names already."""
+    with contextlib.suppress(LabError):
+        from lanlab.studies import load_study
+
+        name = context.params.get("study")
+        if name:
+            return _beginning(list(load_study(name).study.scale), incomplete)
+    return _beginning(["quick", "full"], incomplete)
+
+
+def runs(context: typer.Context, incomplete: str) -> list[str]:
+    """Runs in the store."""
+    with contextlib.suppress(LabError):
+        from lanlab.store import open_store
+
+        with open_store(context.params.get("store")) as store:
+            return _beginning(["last", *(run.id for run in store.runs())], incomplete)
+    return []

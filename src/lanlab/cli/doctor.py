@@ -1,0 +1,55 @@
+"""`lanlab doctor`: what this machine can do, what is missing, how to get it."""
+
+from __future__ import annotations
+
+import typer
+
+from lanlab.cli.options import JsonOption
+
+
+def doctor(as_json: JsonOption = False) -> None:
+    """Say what this machine can do, what is missing and how to get it.
+
+    Exits with 1 if there is a testbed that this machine cannot have.
+
+    Example: lanlab doctor
+    """
+    from lanlab.cli.terminal import answer, print_json
+    from lanlab.testbeds.needs import needs
+    from lanlab.testbeds.registry import TESTBEDS
+
+    found = {name: needs(name) for name in TESTBEDS}
+    able = {name: all(need.found or not need.required for need in found[name]) for name in found}
+    if as_json:
+        print_json(
+            {
+                name: {
+                    "able": able[name],
+                    "needs": [
+                        {
+                            "name": need.name,
+                            "found": need.found,
+                            "required": need.required,
+                            "detail": need.detail,
+                            "how_to_get": need.how_to_get,
+                        }
+                        for need in found[name]
+                    ],
+                }
+                for name in found
+            }
+        )
+    else:
+        from rich.table import Table
+
+        console = answer()
+        for name in found:
+            console.print(f"testbed {name}: {'ready' if able[name] else 'not possible here'}")
+            table = Table(box=None, pad_edge=False, show_header=False)
+            for need in found[name]:
+                mark = "ok" if need.found else "MISSING" if need.required else "without"
+                advice = "" if need.found else need.how_to_get
+                table.add_row("  " + mark, need.name, need.detail, advice)
+            console.print(table)
+    if not all(able.values()):
+        raise typer.Exit(1)

@@ -1,0 +1,116 @@
+"""`lanlab echo`: round trips, measured."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from lanlab.cli.flow_options import (
+    CongestionOption,
+    DscpOption,
+    IpOption,
+    NodelayOption,
+    ReceiveBufferOption,
+    SendBufferOption,
+    SilenceOption,
+    SizeOption,
+    TransportOption,
+    TrialsOption,
+    WarmupOption,
+)
+from lanlab.cli.options import (
+    DEFAULT_TESTBED,
+    JsonOption,
+    LinkOption,
+    SeedOption,
+    StoreOption,
+    TestbedOption,
+)
+
+
+def echo(
+    transport: TransportOption = "udp",
+    ip: IpOption = 4,
+    size: SizeOption = "128",
+    time: Annotated[
+        str | None,
+        typer.Option("--time", metavar="TIME", help="Measure so long, as in 3 or 250ms."),
+    ] = None,
+    requests: Annotated[int | None, typer.Option("--requests", help="Measure so many.")] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(
+            "--rate",
+            help="Requests/s on a fixed schedule; latency then counts from the intended time. "
+            "Default: the next request when the reply is there.",
+        ),
+    ] = None,
+    timeout: Annotated[
+        str, typer.Option("--timeout", metavar="TIME", help="A later reply is a time-out.")
+    ] = "1",
+    nodelay: NodelayOption = False,
+    congestion_control: CongestionOption = None,
+    send_buffer: SendBufferOption = None,
+    receive_buffer: ReceiveBufferOption = None,
+    dscp: DscpOption = 0,
+    warmup: WarmupOption = "0.2",
+    silence: SilenceOption = "3",
+    trials: TrialsOption = 1,
+    testbed: TestbedOption = DEFAULT_TESTBED,
+    link: LinkOption = None,
+    seed: SeedOption = None,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Send requests that come back and time them.
+
+    Examples: lanlab echo --link 100M --size 128 --time 2;
+    lanlab echo --testbed loopback --rate 1000 --json
+    """
+    from lanlab.cli import single
+    from lanlab.cli.terminal import answer, print_json
+    from lanlab.units import format_time
+
+    if time is None and requests is None:
+        time = "3"
+    parameters: dict[str, Any] = {
+        "transport": transport,
+        "ip_version": ip,
+        "message_size_bytes": size,
+        "time_s": time,
+        "requests": requests,
+        "rate_requests_per_s": rate,
+        "timeout_s": timeout,
+        "nodelay": nodelay,
+        "congestion_control": congestion_control,
+        "send_buffer_bytes": send_buffer,
+        "receive_buffer_bytes": receive_buffer,
+        "dscp": dscp,
+        "warmup_s": warmup,
+        "silence_s": silence,
+    }
+    run, records = single.measure(
+        "echo", parameters, trials=trials, testbed=testbed, link=link, seed=seed, store=store
+    )
+    if as_json:
+        print_json(single.as_json(run, records))
+        single.finish(run, records)
+        return
+    console = answer()
+    for trial in records:
+        m = trial.metrics
+        if trial.status != "done":
+            continue
+        if "rtt_mean_ns" in m:
+            shown = [
+                f"{name} {format_time(m[f'rtt_{name}_ns'] / 1e9)}"
+                for name in ("mean", "min", "p50", "p90", "p99", "p999", "max")
+            ]
+            console.print(f"round trip  {', '.join(shown)}")
+        console.print(
+            f"replies     {m['replies']} of {m['requests']} requests, {m['timeouts']} time-outs, "
+            f"{m['late_replies']} late replies, {m['duplicate_replies']} duplicates"
+        )
+    console.print(f"kept as     {run.id}")
+    single.finish(run, records)

@@ -1,0 +1,38 @@
+"""Options of `stream` and `echo`: what flows between two hosts."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+TransportOption = Annotated[str, typer.Option("--transport", help="`udp` or `tcp`.")]
+IpOption = Annotated[int, typer.Option("--ip", help="IP version: 4 or 6.")]
+SizeOption = Annotated[
+    str,
+    typer.Option("--size", metavar="SIZE", help="Payload of a message, as in 500, 1408 or 64KiB."),
+]
+WarmupOption = Annotated[
+    str,
+    typer.Option("--warmup", metavar="TIME", help="Kept out of the figures, as in 0.2 or 500ms."),
+]
+NodelayOption = Annotated[bool, typer.Option("--nodelay", help="Set TCP_NODELAY.")]
+CongestionOption = Annotated[
+    str | None,
+    typer.Option("--congestion-control", metavar="NAME", help="Of TCP, as in cubic or bbr."),
+]
+SendBufferOption = Annotated[
+    str | None, typer.Option("--send-buffer", metavar="SIZE", help="SO_SNDBUF of both ends.")
+]
+ReceiveBufferOption = Annotated[
+    str | None, typer.Option("--receive-buffer", metavar="SIZE", help="SO_RCVBUF of both ends.")
+]
+DscpOption = Annotated[
+    int, typer.Option("--dscp", help="Differentiated services code point, 0 to 63.")
+]
+SilenceOption = Annotated[
+    str, typer.Option("--silence", metavar="TIME", help="Give up on a peer after so long.")
+]
+TrialsOption = Annotated[
+    int, typer.Option("--trials", min=1, max=10_000, help="How often to measure.")
+]

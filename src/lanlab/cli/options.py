@@ -1,0 +1,57 @@
+"""Options that mean the same in every command that has them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from lanlab.cli import complete
+
+#: The virtual LAN needs Linux; loopback is everywhere.
+DEFAULT_TESTBED = "virtual" if sys.platform == "linux" else "loopback"
+
+TestbedOption = Annotated[
+    str,
+    typer.Option(
+        "--testbed",
+        help="Where to measure: `virtual` (hosts and a cable inside this machine) or `loopback`.",
+        autocompletion=complete.testbeds,
+        show_default=True,
+    ),
+]
+LinkOption = Annotated[
+    str | None,
+    typer.Option(
+        "--link",
+        metavar="SPEED",
+        help="Speed of the virtual LAN's link, as in 10M, 100M, 1G or `unshaped`; append "
+        "`:switch` to join the hosts by a switch.",
+    ),
+]
+ScaleOption = Annotated[
+    str,
+    typer.Option(
+        "--scale",
+        help="How much of a study to run: `quick`, `full` (as published) or another of its scales.",
+        autocompletion=complete.scales,
+    ),
+]
+StoreOption = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="PATH",
+        help="Where records are kept. Default: $LANLAB_STORE, else lanlab-results/store.sqlite.",
+    ),
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object instead of text, at full precision.")
+]
+SeedOption = Annotated[
+    int | None,
+    typer.Option(
+        "--seed", min=0, max=2**63 - 1, help="Seed of the order of trials; drawn if not given."
+    ),
+]

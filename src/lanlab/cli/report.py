@@ -1,0 +1,54 @@
+"""`lanlab report`: a run as one page, with figures and tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lanlab.cli import complete
+from lanlab.cli.options import JsonOption, StoreOption
+
+
+def report(
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN...",
+            help="Ids of runs, beginnings of ids, or `last`.",
+            autocompletion=complete.runs,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FOLDER", help="Where to write. Default: beside the store."),
+    ] = None,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a report: one HTML page that opens offline, figures as SVG and PDF, tables as CSV.
+
+    Example: lanlab report last --out my-report
+    """
+    from lanlab.cli.terminal import print_json, talk
+    from lanlab.report.build import build_report
+    from lanlab.store import open_store
+    from lanlab.store.place import store_path
+
+    with open_store(store) as records:
+        found = [records.run(name) for name in runs]
+        read = [(run, records.trials(run.id)) for run in found]
+    folder = out or store_path(store).parent / (found[0].id if len(found) == 1 else "report")
+    paths = build_report(read, folder)
+    if as_json:
+        print_json(
+            {
+                "html": str(paths.html),
+                "figures": [str(path) for path in paths.figures],
+                "tables": [str(path) for path in paths.tables],
+            }
+        )
+        return
+    talk().print(f"{len(paths.figures)} figures and {len(paths.tables)} tables in {folder}")
+    typer.echo(paths.html)

@@ -1,0 +1,120 @@
+"""How a run goes, as it goes: a live line in a terminal, a plain line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.progress import BarColumn, Progress, TextColumn
+
+from lanlab.cli.terminal import talk
+from lanlab.plan import Estimate, PlannedTrial
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Study
+from lanlab.units import format_rate
+from lanlab.workloads import Progress as TrialProgress
+
+#: Where standard error is no terminal, a line at most so often.
+_PLAIN_S = 10.0
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(max(0.0, seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def describe_factors(study: Study, factors: dict[str, Level]) -> str:
+    """A condition in words, in the study's own units: `rate 800 kB/s`."""
+    words = []
+    for name, level in factors.items():
+        unit = study.units.get(name)
+        if unit is not None and isinstance(level, int | float):
+            words.append(f"{unit.name or name} {level / unit.si_per_unit:g} {unit.unit}")
+        else:
+            words.append(f"{name} {level}")
+    return ", ".join(words)
+
+
+class RunWatch:
+    """Shows a run's progress on standard error; use it as a context manager."""
+
+    def __init__(self) -> None:
+        self._console = talk()
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            TextColumn("{task.fields[done]}  {task.fields[now]}  left {task.fields[left]}"),
+            console=self._console,
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
+        self._task = self._bar.add_task("", total=1, done="", now="", left="")
+        self._study: Study | None = None
+        self._finished = 0
+        self._next_plain = 0.0
+        #: Failed trials, so that the command can say so.
+        self.failed: list[TrialRecord] = []
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+
+    def run_started(self, run: RunRecord, estimate: Estimate) -> None:
+        """Say what begins, and how long it takes at most."""
+        self._study = Study.model_validate(run.study)
+        self._next_plain = time.monotonic() + _PLAIN_S
+        bed = run.testbed
+        self._console.print(
+            f"run {run.id}: {run.scale}, on {bed['name']} ({bed['link']}), "
+            f"at most {estimate.trials} trials, about {_clock(estimate.seconds)}"
+        )
+
+    def trial_started(self, trial: PlannedTrial, estimate: Estimate) -> None:
+        """Show which trial begins and what is left."""
+        assert self._study is not None
+        what = describe_factors(self._study, dict(trial.factors))
+        total = self._finished + estimate.trials
+        self._bar.update(
+            self._task,
+            description=f"{trial.experiment} {what}".strip(),
+            total=total,
+            completed=self._finished,
+            done=f"trial {self._finished + 1}/{total}",
+            now="",
+            left=_clock(estimate.seconds),
+        )
+        if not self._console.is_terminal and time.monotonic() >= self._next_plain:
+            self._next_plain = time.monotonic() + _PLAIN_S
+            self._console.print(
+                f"trial {self._finished + 1}/{total}, left {_clock(estimate.seconds)}"
+            )
+
+    def trial_progress(self, trial: PlannedTrial, progress: TrialProgress) -> None:
+        """Show the rate until now and how much of what was sent has come."""
+        if progress.elapsed_s <= 0:
+            return
+        now = format_rate(8 * progress.bytes / progress.elapsed_s)
+        if trial.workload == "stream" and progress.sent_messages:
+            share = min(1.0, progress.messages / progress.sent_messages)
+            now += f", received {100 * share:.1f} %"
+        self._bar.update(self._task, now=now)
+
+    def trial_ended(self, trial: TrialRecord) -> None:
+        """Say at once if it failed."""
+        self._finished += 1
+        if trial.status == "failed":
+            self.failed.append(trial)
+            message = trial.error["message"] if trial.error else "unknown"
+            self._console.print(
+                f"trial {trial.number} of {trial.experiment} failed: {message}", style="yellow"
+            )

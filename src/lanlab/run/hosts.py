@@ -1,0 +1,102 @@
+"""The engines of a testbed: started, asked for facts, replaced when lost, ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lanlab.engine import Engine, engine_path
+from lanlab.errors import LabError, UnmetNeed
+from lanlab.testbeds.base import Host, Testbed
+from lanlab.workloads import End
+
+#: Facts of a host that do not change while it is up; the others are taken before and after each
+#: trial.
+_LASTING = frozenset(
+    {
+        "system",
+        "architecture",
+        "kernel",
+        "boot_id",
+        "processor",
+        "processors",
+        "memory_bytes",
+        "congestion_controls",
+        "max_receive_buffer_bytes",
+        "max_send_buffer_bytes",
+    }
+)
+
+
+class Hosts:
+    """An engine on each host of a testbed, until `close`."""
+
+    def __init__(self, testbed: Testbed) -> None:
+        self._testbed = testbed
+        self._path = engine_path()
+        self._engines: dict[str, Engine] = {}
+        self._facts: dict[str, dict[str, Any]] = {}
+        try:
+            for host in testbed.hosts:
+                self._start(host)
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, host: Host) -> None:
+        engine = Engine(host.name, [*host.command_prefix, self._path])
+        self._engines[host.name] = engine
+        self._facts[host.name] = dict(engine.describe())
+
+    def end(self, index: int, ip_version: int) -> End:
+        """
+        The end of a trial that host `index` is. An engine that was lost is started anew.
+
+        Raises:
+            UnmetNeed: The host has no address of that version.
+            EngineLost: The engine cannot be started again.
+        """
+        host = self._testbed.hosts[index]
+        if ip_version not in host.addresses:
+            raise UnmetNeed(
+                f"{host.name} has no IPv{ip_version} address",
+                hint="enable it on this system, or leave its conditions out",
+            )
+        if self._engines[host.name].is_lost:
+            self._engines[host.name].close()
+            self._start(host)
+        boot_id = self._facts[host.name].get("boot_id")
+        return End(self._engines[host.name], host.addresses[ip_version], boot_id)
+
+    def lasting_facts(self) -> dict[str, dict[str, Any]]:
+        """By host, what does not change while it is up."""
+        return {
+            name: {key: value for key, value in facts.items() if key in _LASTING}
+            for name, facts in self._facts.items()
+        }
+
+    def passing_facts(self) -> dict[str, Any]:
+        """By host, what may change from trial to trial, and the testbed's counters, as of now."""
+        hosts: dict[str, dict[str, Any]] = {}
+        for name, engine in self._engines.items():
+            try:
+                facts = engine.describe()
+            except LabError as error:
+                hosts[name] = {"unknown": error.message}
+            else:
+                hosts[name] = {key: value for key, value in facts.items() if key not in _LASTING}
+        try:
+            counters: dict[str, Any] = dict(self._testbed.counters())
+        except LabError as error:
+            counters = {"unknown": error.message}
+        return {"hosts": hosts, "counters": counters}
+
+    def versions(self) -> dict[str, str]:
+        """Versions of every part that a figure depends on."""
+        engines = {engine.hello["engine_version"] for engine in self._engines.values()}
+        return {"lanlab-engine": ", ".join(sorted(engines))}
+
+    def close(self) -> None:
+        """End every engine."""
+        for engine in self._engines.values():
+            engine.close()
+        self._engines.clear()
