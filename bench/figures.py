@@ -1,0 +1,173 @@
+"""
+Measure the figures of docs/performance.md on this machine and print them as Markdown.
+
+    .venv/bin/python bench/figures.py > figures.md
+
+Takes about four minutes. Run it on a machine that does nothing else: the virtual LAN, both hosts
+and the shaping of the link share its processors.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lanlab.analysis.limits import tcp_limit_bps, udp_limit_bps
+from lanlab.cli.single import measure
+from lanlab.engine import Engine, engine_path
+from lanlab.store import Level, TrialRecord
+
+TRIALS = 5
+
+
+def _median_ms(run: Any, times: int = 21) -> tuple[float, float]:
+    """Median and greatest time of `run`, milliseconds."""
+    taken = []
+    for _ in range(times):
+        began = time.perf_counter()
+        run()
+        taken.append(1e3 * (time.perf_counter() - began))
+    return statistics.median(taken), max(taken)
+
+
+def _start_engine() -> None:
+    # Until the first message has been read and understood; ending it is not part of it.
+    engine = Engine("local", [engine_path()])
+    _engines.append(engine)
+
+
+_engines: list[Engine] = []
+
+
+def _help() -> None:
+    lanlab = Path(sysconfig.get_path("scripts"), "lanlab")
+    subprocess.run([str(lanlab), "--help"], check=True, capture_output=True)
+
+
+def start_up() -> None:
+    """Time until the engine speaks, and of `lanlab --help`."""
+    print("| what | median | greatest of 21 | bound |\n|---|---|---|---|")
+    middle, worst = _median_ms(_start_engine)
+    print(f"| engine start to first message | {middle:.1f} ms | {worst:.1f} ms | 20 ms |")
+    for engine in _engines:
+        engine.close()
+    middle, worst = _median_ms(_help)
+    print(f"| `lanlab --help` | {middle:.0f} ms | {worst:.0f} ms | 300 ms |\n")
+
+
+def _trials(
+    link: str, parameters: Mapping[str, Level | None], trials: int, store: str
+) -> list[TrialRecord]:
+    _, records = measure(
+        "stream", parameters, trials=trials, testbed="virtual", link=link, seed=1, store=store
+    )
+    return [record for record in records if record.status == "done"]
+
+
+def link_limits(store: str) -> None:
+    """Goodput on shaped links beside what Ethernet can carry."""
+    print("| link | condition | theory, Mbit/s | measured, mean of 5 | deviation | worst trial |")
+    print("|---|---|---|---|---|---|")
+    for link, rate_bps in (("10M", 10e6), ("100M", 100e6)):
+        for ip_version in (4, 6):
+            conditions = [("udp", 500), ("udp", 1408), ("tcp", 131_072)]
+            for transport, size in conditions:
+                limit = (
+                    udp_limit_bps(rate_bps, size, ip_version)
+                    if transport == "udp"
+                    else tcp_limit_bps(rate_bps, ip_version)
+                )
+                parameters: dict[str, Level | None] = {
+                    "transport": transport,
+                    "ip_version": ip_version,
+                    "message_size_bytes": size,
+                    "time_s": 3.0,
+                    "warmup_s": 0.5,
+                    "io": "single",
+                    "congestion_control": "cubic" if transport == "tcp" else None,
+                }
+                found = [
+                    trial.metrics["goodput_bps"]
+                    for trial in _trials(link, parameters, TRIALS, store)
+                ]
+                mean = statistics.fmean(found)
+                worst = max(found, key=lambda value: abs(value - limit))
+                print(
+                    f"| {link} | {transport} IPv{ip_version} {size} B | {limit / 1e6:.4f} "
+                    f"| {mean / 1e6:.4f} | {100 * (mean / limit - 1):+.2f} % "
+                    f"| {100 * (worst / limit - 1):+.2f} % |",
+                    flush=True,
+                )
+    print()
+
+
+def pacing(store: str) -> None:
+    """Sent and received rate in any second, and the greatest burst in 10 ms."""
+    print("| asked | size | any second, worst | mean | most in 10 ms: seen / even | group "
+          "| late | lost | CPU s/s |")  # fmt: skip
+    print("|---|---|---|---|---|---|---|---|---|")
+    time_s = 5.0
+    for rate_bps, size in (
+        (10_000, 2),
+        (100_000, 64),
+        (1_000_000, 500),
+        (5_000_000, 64),
+        (5_000_000, 500),
+        (10_000_000, 500),
+        (100_000_000, 1408),
+        (500_000_000, 1408),
+        (1_000_000_000, 1408),
+    ):
+        parameters: dict[str, Level | None] = {
+            "message_size_bytes": size,
+            "rate_bps": rate_bps,
+            "time_s": time_s,
+            "warmup_s": 0.5,
+            "interval_s": 0.01,
+            "receive_buffer_bytes": 4_000_000,
+        }
+        trial = _trials("unshaped", parameters, 1, store)[0]
+        received, sent = trial.raw["target"], trial.raw["source"]
+        bins = received["intervals"]["messages"][50:550]
+        per_second = [sum(bins[first : first + 100]) for first in range(len(bins) - 99)]
+        asked = rate_bps / 8 / size
+        worst = max(per_second, key=lambda count: abs(count - asked))
+        cpu_s = trial.metrics["sender_cpu_s"] / time_s
+        print(
+            f"| {rate_bps / 1e6:g} Mbit/s | {size} B | {100 * (worst / asked - 1):+.2f} % "
+            f"| {100 * (trial.metrics['goodput_bps'] / rate_bps - 1):+.3f} % "
+            f"| {max(bins)} / {asked / 100:.1f} | {sent['burst_messages']} "
+            f"| {sent['late_messages']} of {sent['offered_messages']} "
+            f"| {trial.metrics['lost_messages']} | {cpu_s:.2f} |",
+            flush=True,
+        )
+    print()
+
+
+def main() -> int:
+    """Print all tables."""
+    today = datetime.datetime.now(datetime.UTC).date()
+    print(f"{today}, Linux {platform.release()}, {os.cpu_count()} processors\n")
+    print("### Start-up\n")
+    start_up()
+    with tempfile.TemporaryDirectory() as folder:
+        store = str(Path(folder, "store.sqlite"))
+        print("### Goodput on a shaped link\n")
+        link_limits(store)
+        print("### Pacing, on an unshaped virtual link\n")
+        pacing(store)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""
+What an Ethernet can carry at most: the cost of a frame on the wire, and the goodput that is left.
+
+Sources: IEEE 802.3 (preamble and start 8 octets, header 14, check sequence 4, shortest frame 64,
+gap 12), RFC 791, RFC 8200, RFC 768, RFC 9293, RFC 7323.
+"""
+
+from __future__ import annotations
+
+MTU_BYTES = 1500
+_MIN_FRAME_BYTES = 64
+_ETHERNET_HEADER_BYTES = 14
+_CHECK_SEQUENCE_BYTES = 4
+_PREAMBLE_BYTES = 8
+_GAP_BYTES = 12
+_IP_HEADER_BYTES = {4: 20, 6: 40}
+_UDP_HEADER_BYTES = 8
+_TCP_HEADER_BYTES = 20
+#: The timestamps option with its padding (RFC 7323, appendix A).
+_TCP_TIMESTAMP_BYTES = 12
+_IPV6_FRAGMENT_HEADER_BYTES = 8
+
+
+def wire_bytes(packet_bytes: int) -> int:
+    """
+    Octets that a frame with an IP packet of `packet_bytes` occupies on the wire.
+
+    Examples:
+        >>> wire_bytes(1500), wire_bytes(30)
+        (1538, 84)
+    """
+    frame = _ETHERNET_HEADER_BYTES + packet_bytes + _CHECK_SEQUENCE_BYTES
+    return max(_MIN_FRAME_BYTES, frame) + _PREAMBLE_BYTES + _GAP_BYTES
+
+
+def udp_wire_bytes(message_size_bytes: int, ip_version: int) -> int:
+    """Octets that one UDP message occupies on the wire, in as many fragments as it needs.
+
+    A fragment but the last carries a multiple of 8 octets (RFC 791, section 3.2; RFC 8200,
+    section 4.5); over IPv6 each carries a fragment header too.
+
+    Examples:
+        >>> udp_wire_bytes(500, 4), udp_wire_bytes(1472, 4), udp_wire_bytes(1472, 6)
+        (566, 1538, 1652)
+    """
+    header = _IP_HEADER_BYTES[ip_version]
+    payload = message_size_bytes + _UDP_HEADER_BYTES
+    if header + payload <= MTU_BYTES:
+        return wire_bytes(header + payload)
+    if ip_version == 6:
+        header += _IPV6_FRAGMENT_HEADER_BYTES
+    most = (MTU_BYTES - header) // 8 * 8
+    full, rest = divmod(payload, most)
+    return full * wire_bytes(header + most) + (wire_bytes(header + rest) if rest else 0)
+
+
+def udp_limit_bps(link_rate_bps: float, message_size_bytes: int, ip_version: int) -> float:
+    """
+    The most goodput that UDP messages of one size can have: frames back to back.
+
+    Args:
+        link_rate_bps: Bits on the wire per second, preamble and gap included: 10e6 for 10 Mbit/s.
+        message_size_bytes: Payload of a message, from 1.
+        ip_version: 4 or 6.
+
+    Returns:
+        Payload, bit/s.
+
+    Examples:
+        >>> round(udp_limit_bps(10e6, 500, 4)), round(udp_limit_bps(100e6, 1408, 6))
+        (8833922, 94243641)
+    """
+    return link_rate_bps * message_size_bytes / udp_wire_bytes(message_size_bytes, ip_version)
+
+
+def tcp_limit_bps(
+    link_rate_bps: float,
+    ip_version: int,
+    *,
+    timestamps: bool = True,
+    segment_bytes: int | None = None,
+) -> float:
+    """
+    The most goodput that TCP can have in one direction of a full-duplex Ethernet.
+
+    Args:
+        link_rate_bps: As for `udp_limit_bps`.
+        ip_version: 4 or 6.
+        timestamps: Whether segments carry the timestamps option, as today's systems have it.
+        segment_bytes: Payload of a segment; by default as much as fits a frame.
+
+    Returns:
+        Payload, bit/s.
+
+    Examples:
+        >>> round(tcp_limit_bps(10e6, 4, timestamps=False)), round(tcp_limit_bps(10e6, 4))
+        (9492848, 9414824)
+    """
+    header = _IP_HEADER_BYTES[ip_version] + _TCP_HEADER_BYTES
+    header += _TCP_TIMESTAMP_BYTES if timestamps else 0
+    most = MTU_BYTES - header
+    if segment_bytes is None:
+        segment_bytes = most
+    full, rest = divmod(segment_bytes, most)
+    wire = full * wire_bytes(MTU_BYTES) + (wire_bytes(header + rest) if rest else 0)
+    return link_rate_bps * segment_bytes / wire
+
+
+def idle_round_trip_ns(link_rate_bps: float, message_size_bytes: int, ip_version: int) -> float:
+    """
+    The least time in which a UDP message and its echo can cross an idle cable: both frames, whole,
+    without the gap that follows a frame, and no time in either host.
+
+    Returns:
+        Nanoseconds.
+
+    Examples:
+        >>> round(idle_round_trip_ns(100e6, 1408, 4))
+        233920
+    """
+    octets = udp_wire_bytes(message_size_bytes, ip_version) - _GAP_BYTES
+    return 2 * 8e9 * octets / link_rate_bps

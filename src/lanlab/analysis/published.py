@@ -1,0 +1,125 @@
+"""What the study printed, beside what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lanlab.analysis.summary import Summary, summarise
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Published, PublishedValue, Study, at_scale
+
+#: Kinds of printed numbers that repeat another, or are not of the study's own measurements.
+_ELSEWHERE = frozenset({"restated", "related", "cover", "testbed"})
+
+
+@dataclass(frozen=True)
+class PublishedPoint:
+    """A printed number that belongs to one condition."""
+
+    #: What the condition does not vary but the study did, as in `vista` or `celeron, nt4`.
+    series: str
+    value: PublishedValue
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A printed number that belongs to several conditions, and our counterpart."""
+
+    value: PublishedValue
+    series: str
+    #: In `value.si_unit`; `None` where a run of one system has no counterpart.
+    ours: float | None
+    #: How ours was computed, or why there is none.
+    how: str
+
+
+def series_of(value: PublishedValue, parameters: Mapping[str, Level]) -> str:
+    """The levels of a printed number that are no parameters here, in words."""
+    return ", ".join(
+        str(level) for key, level in value.condition.items() if key not in parameters
+    )
+
+
+def points_for(summary: Summary, published: Published) -> tuple[PublishedPoint, ...]:
+    """
+    The printed numbers (mean or standard deviation) of the summary's metric at its condition.
+
+    A number belongs to it if it names every factor of the experiment and agrees in every
+    parameter that it names.
+    """
+    return tuple(
+        PublishedPoint(series_of(value, summary.parameters), value)
+        for value in published.value
+        if value.metric == summary.metric
+        and value.statistic in ("mean", "sd")
+        and value.kind not in _ELSEWHERE
+        and summary.factors.keys() <= value.condition.keys()
+        and _agrees(value, summary.parameters)
+    )
+
+
+def statements(
+    run: RunRecord, trials: Sequence[TrialRecord], published: Published
+) -> tuple[Statement, ...]:
+    """
+    The printed numbers that are no point of a condition: shares of the link, ends of a range,
+    ratios and differences, each with our counterpart where one system has one.
+    """
+    summaries = _all_summaries(run, trials)
+    points = {
+        point.value.id for summary in summaries for point in points_for(summary, published)
+    }
+    found = []
+    for value in published.value:
+        if value.id in points or value.kind in _ELSEWHERE:
+            continue
+        if value.statistic in ("level", "fact", "sd"):
+            continue
+        matching = [
+            summary
+            for summary in summaries
+            if summary.metric == value.metric and _agrees(value, summary.parameters)
+        ]
+        if not matching:
+            continue
+        ours, how = _counterpart(value, matching)
+        found.append(Statement(value, series_of(value, matching[0].parameters), ours, how))
+    return tuple(found)
+
+
+def _all_summaries(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Summary]:
+    study = Study.model_validate(run.study)
+    return [
+        summary
+        for scaled in at_scale(study, run.scale)
+        if scaled.search is None
+        for metric in scaled.experiment.metrics
+        for summary in summarise(run, trials, scaled.experiment.id, metric)
+    ]
+
+
+def _agrees(value: PublishedValue, parameters: Mapping[str, Level]) -> bool:
+    return all(
+        parameters[key] == level for key, level in value.condition.items() if key in parameters
+    )
+
+
+def _counterpart(value: PublishedValue, matching: list[Summary]) -> tuple[float | None, str]:
+    """Our number for one of theirs, and how it was made."""
+    measured = [summary for summary in matching if summary.mean is not None]
+    if not measured:
+        return None, "no trial has ended"
+    means = [summary.mean for summary in measured if summary.mean is not None]
+    if value.statistic == "share_of_link":
+        limited = [s for s in measured if s.limit]
+        if not limited:
+            return None, "this link has no rate of its own"
+        best = max(limited, key=lambda summary: summary.mean or 0.0)
+        assert best.mean is not None and best.limit is not None
+        return best.mean / best.limit, "greatest mean over what the link can carry"
+    if value.statistic in ("maximum", "mean"):
+        return max(means), "greatest mean of these conditions"
+    if value.statistic == "minimum":
+        return min(means), "least mean of these conditions"
+    return None, "compares systems of which this run has one"

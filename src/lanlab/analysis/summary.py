@@ -1,0 +1,154 @@
+"""
+From trials to a table: mean, spread and interval of each condition.
+
+The trial is the sampling unit: what happens within one is not independent (seconds of one run are
+correlated, and taking them as independent gives intervals that miss the mean half of the time).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lanlab.analysis.limits import tcp_limit_bps, udp_limit_bps
+from lanlab.plan import Condition, expand
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Study
+
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One metric at one condition."""
+
+    experiment: str
+    workload: str
+    #: Levels that identify the condition in its experiment.
+    factors: dict[str, Level]
+    #: All parameters of the condition.
+    parameters: dict[str, Level]
+    metric: str
+    #: One for each finished trial that has the metric, in order of execution.
+    values: tuple[float, ...]
+    #: Failed trials of the condition. They are in no mean.
+    failed: int
+    #: `None` without a value.
+    mean: float | None
+    #: Standard deviation of the trials; `None` for fewer than two.
+    sd: float | None
+    #: 95 % interval of the mean by Student's t; `None` for fewer than two.
+    ci_low: float | None
+    ci_high: float | None
+    #: What the run's link can carry at most in the metric's unit; `None` where there is no limit.
+    limit: float | None
+
+    @property
+    def n(self) -> int:
+        """Trials in the mean."""
+        return len(self.values)
+
+
+def student_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """
+    The 95 % interval of a mean, by Student's t distribution.
+
+    Args:
+        values: One for each trial, in any unit.
+
+    Returns:
+        `(low, high)`, in that unit; `None` for fewer than two values. Values without any spread
+        give an interval of no width: that is what was seen, not a claim of exactness.
+
+    Examples:
+        >>> low, high = student_interval([80, 83, 80, 85, 82])
+        >>> f"{low:.2f} {high:.2f}"
+        '79.37 84.63'
+    """
+    n = len(values)
+    if n < 2:
+        return None
+    from scipy import stats
+
+    mean = math.fsum(values) / n
+    half = float(stats.t.ppf(0.5 + _CONFIDENCE / 2, n - 1)) * standard_deviation(values) / n**0.5
+    return mean - half, mean + half
+
+
+def standard_deviation(values: Sequence[float]) -> float:
+    """Standard deviation of a sample of at least two values, in their unit."""
+    mean = math.fsum(values) / len(values)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def summary_of(
+    condition: Condition,
+    trials: Sequence[TrialRecord],
+    metric: str,
+    link_rate_bps: float | None,
+) -> Summary:
+    """Summarise one metric over the trials of one condition."""
+    done = [trial for trial in trials if trial.status == "done"]
+    values = tuple(float(t.metrics[metric]) for t in done if metric in t.metrics)
+    interval = student_interval(values)
+    return Summary(
+        experiment=condition.experiment,
+        workload=condition.workload,
+        factors=dict(condition.factors),
+        parameters=dict(condition.parameters),
+        metric=metric,
+        values=values,
+        failed=len(trials) - len(done),
+        mean=math.fsum(values) / len(values) if values else None,
+        sd=standard_deviation(values) if len(values) > 1 else None,
+        ci_low=None if interval is None else interval[0],
+        ci_high=None if interval is None else interval[1],
+        limit=limit_of(metric, dict(condition.parameters), link_rate_bps),
+    )
+
+
+def summarise(
+    run: RunRecord, trials: Sequence[TrialRecord], experiment: str, metric: str
+) -> list[Summary]:
+    """
+    One metric at every condition of an experiment, in the order of the study's levels.
+
+    Args:
+        run: The run, whose link sets the limits.
+        trials: Its trials, in order; those of other experiments are passed over.
+        experiment: Id of an experiment with factors. Of a search there is nothing to summarise
+            here: see `lanlab.analysis.saturation`.
+        metric: Key of a trial's results.
+    """
+    study = Study.model_validate(run.study)
+    by_condition: dict[str, list[TrialRecord]] = {}
+    for trial in trials:
+        if trial.experiment == experiment and trial.purpose == "trial":
+            by_condition.setdefault(_key(trial.factors), []).append(trial)
+    return [
+        summary_of(
+            condition,
+            by_condition.get(_key(dict(condition.factors)), []),
+            metric,
+            run.testbed["link_rate_bps"],
+        )
+        for condition in expand(study, run.scale)
+        if condition.experiment == experiment
+    ]
+
+
+def limit_of(
+    metric: str, parameters: dict[str, Level], link_rate_bps: float | None
+) -> float | None:
+    """What a link can carry at most under a condition, in the metric's unit."""
+    if link_rate_bps is None or metric not in ("goodput_bps", "rate_bps"):
+        return None
+    ip_version = int(parameters["ip_version"])
+    if parameters["transport"] == "tcp":
+        return tcp_limit_bps(link_rate_bps, ip_version)
+    return udp_limit_bps(link_rate_bps, int(parameters["message_size_bytes"]), ip_version)
+
+
+def _key(factors: dict[str, Level]) -> str:
+    return repr(sorted(factors.items()))
