@@ -20,7 +20,7 @@ from lanlab.studies.load import parse_study
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my-network"
 #: Set-up, arming and tail of a trial; what the time budgets of scales are made with.
-OVERHEAD_S = 0.25
+OVERHEAD_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ def test_searches_come_last_and_carry_the_level_tried() -> None:
     def link(trial: PlannedTrial) -> Ran:
         rate = trial.parameters.get("rate_bps", 0)
         assert isinstance(rate, int)
-        return ran(trial, metrics={"received_ratio": min(1.0, 5e6 / (rate or 1))})
+        return ran(trial, metrics={"goodput_ratio": min(1.0, 5e6 / (rate or 1))})
 
     history = run_out(plan, link)
 

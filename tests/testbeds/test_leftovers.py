@@ -26,6 +26,10 @@ bed = testbed("virtual", 2, "unshaped")
 on_host = subprocess.Popen(
     [*bed.hosts[0].command_prefix, "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
 )
+# Only now has it become `cat`, with the mark: before, it was still on its way there.
+on_host.stdin.write(b"there\n")
+on_host.stdin.flush()
+on_host.stdout.readline()
 for process in leftovers.marked_processes():
     if process.mark.startswith(f"{os.getpid()}:"):
         os.kill(process.pid, signal.SIGSTOP)

@@ -1,0 +1,87 @@
+"""Quantities as people write them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lanlab.errors import UnknownName, UsageError
+from lanlab.units import (
+    format_rate,
+    format_size,
+    format_time,
+    parse_rate_bps,
+    parse_size_bytes,
+    parse_time_s,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "rate_bps"),
+    [
+        ("10", 10),
+        ("10M", 10_000_000),
+        ("1e6", 1_000_000),
+        ("2.5 Gbit/s", 2_500_000_000),
+        ("500kB/s", 4_000_000),
+        ("1KiB/s", 8192),
+        (".5k", 500),
+    ],
+)
+def test_rates_read_in_every_unit(text: str, rate_bps: int) -> None:
+    """Bits and bytes, decimal and binary, with and without a blank."""
+    assert parse_rate_bps(text) == rate_bps
+
+
+@pytest.mark.parametrize("text", ["", "M", "ten", "10X", "10m", "-5M", "1.5", "0.3bps", "1" * 400])
+def test_what_is_no_rate_is_refused_with_what_is_allowed(text: str) -> None:
+    """A wrong unit, no number, a sign, a part of a bit, a number beyond all numbers."""
+    with pytest.raises(UsageError) as caught:
+        parse_rate_bps(text)
+
+    assert text in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "size_bytes"), [("500", 500), ("64KiB", 65_536), ("1.5kB", 1500), ("16Mi", 2**24)]
+)
+def test_sizes_tell_kilo_from_kibi(text: str, size_bytes: int) -> None:
+    """k is 1000, Ki is 1024."""
+    assert parse_size_bytes(text) == size_bytes
+
+
+def test_times_read_in_seconds() -> None:
+    """Seconds unless a unit says otherwise."""
+    assert [parse_time_s(text) for text in ("3", "250ms", "20us", "2min", "1h")] == [
+        3.0,
+        0.25,
+        pytest.approx(20e-6),
+        120.0,
+        3600.0,
+    ]
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    """No text does anything else than give a number or a usage error."""
+    for parse in (parse_rate_bps, parse_size_bytes, parse_time_s):
+        try:
+            assert parse(text) >= 0
+        except UsageError:
+            continue
+
+
+@given(st.floats(min_value=0, max_value=1e15))
+def test_every_number_can_be_shown(value: float) -> None:
+    """Three digits and a unit, whatever the number."""
+    for text in (format_rate(value), format_time(value), format_size(int(value))):
+        number, unit = text.split(" ")
+        assert float(number) >= 0
+        assert unit
+
+
+def test_an_unknown_name_comes_with_the_nearest_known_one() -> None:
+    """A typo is met with the right spelling, anything else with the list."""
+    assert UnknownName("testbed", "virtal", ["loopback", "virtual"]).hint == (
+        "did you mean `virtual`?"
+    )
+    assert UnknownName("testbed", "x", ["b", "a"]).hint == "known: a, b"
