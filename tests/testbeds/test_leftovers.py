@@ -24,10 +24,10 @@ from lanlab.testbeds.registry import testbed
 bed = testbed("virtual", 2, "unshaped")
 # Pipes of its own: our output must end when we do.
 on_host = subprocess.Popen(
-    [*bed.hosts[0].command_prefix, "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    [*bed.hosts[0].command_prefix, "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
 )
 # Only now has it become `cat`, with the mark: before, it was still on its way there.
-on_host.stdin.write(b"there\n")
+print("there", file=on_host.stdin)
 on_host.stdin.flush()
 on_host.stdout.readline()
 for process in leftovers.marked_processes():
