@@ -36,9 +36,7 @@ class Statement:
 
 def series_of(value: PublishedValue, parameters: Mapping[str, Level]) -> str:
     """The levels of a printed number that are no parameters here, in words."""
-    return ", ".join(
-        str(level) for key, level in value.condition.items() if key not in parameters
-    )
+    return ", ".join(str(level) for key, level in value.condition.items() if key not in parameters)
 
 
 def points_for(summary: Summary, published: Published) -> tuple[PublishedPoint, ...]:
@@ -67,9 +65,7 @@ def statements(
     ratios and differences, each with our counterpart where one system has one.
     """
     summaries = _all_summaries(run, trials)
-    points = {
-        point.value.id for summary in summaries for point in points_for(summary, published)
-    }
+    points = {point.value.id for summary in summaries for point in points_for(summary, published)}
     found = []
     for value in published.value:
         if value.id in points or value.kind in _ELSEWHERE:

@@ -1,0 +1,96 @@
+"""Throughput against message size, with what the link can carry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Literal
+
+from lanlab.analysis.limits import udp_limit_bps
+from lanlab.analysis.summary import Summary
+from lanlab.figures.chart import Chart, Limit, Series
+from lanlab.figures.gather import (
+    axis,
+    caption,
+    far_apart,
+    in_series,
+    metric_of,
+    points_of,
+    published_of,
+    summaries_of,
+)
+from lanlab.figures.wording import quantity
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+from lanlab.studies.model import Figure
+
+SIZE = "message_size_bytes"
+_CURVE_POINTS = 80
+
+#: The limit of the metric for a message size and IP version, in the metric's unit.
+SizeLimit = Callable[[int, int], float]
+
+
+def against_size(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+) -> Chart:
+    """Goodput against message size, a series for each level of the other factors."""
+    rate_bps: int | None = run.testbed.get("link_rate_bps")
+    metric = metric_of(study, figure, "goodput", "goodput_bps")
+
+    limit = partial(udp_limit_bps, rate_bps) if rate_bps else None
+    return size_chart(run, trials, study, published, figure, metric, limit, "link limit")
+
+
+def size_chart(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+    metric: str,
+    limit: SizeLimit | None,
+    limit_name: str,
+    limit_kind: Literal["physical", "guide"] = "physical",
+) -> Chart:
+    """A metric against message size, with a limit for each series that is of UDP."""
+    x, y = quantity(study, SIZE), quantity(study, metric)
+    groups = in_series(summaries_of(run, trials, study, figure, metric), (SIZE,), study)
+
+    def size(summary: Summary) -> float | None:
+        level = summary.parameters.get(SIZE)
+        return x.shown(level) if isinstance(level, int) else None
+
+    limits = []
+    for index, (name, group) in enumerate(groups.items()):
+        is_udp = group[0].parameters.get("transport") == "udp"
+        if limit is not None and is_udp:
+            curve = _curve(group, limit)
+            shown = tuple((x.shown(a), y.shown(b)) for a, b in curve)
+            limits.append(Limit(f"{limit_name}, {name}", shown, series=index, kind=limit_kind))
+    series = tuple(Series(name, points_of(g, size, y, study)) for name, g in groups.items())
+    marks = published_of(groups, size, y, published)
+    values = [point.y for one in series for point in one.points]
+    values += [mark.y for one in marks for mark in one.marks]
+    return Chart(
+        title=figure.title,
+        x=axis(study, SIZE),
+        y=axis(study, metric, logarithmic=far_apart(values)),
+        series=series,
+        limits=tuple(limits),
+        published=marks,
+        caption=caption(run),
+    )
+
+
+def _curve(group: Sequence[Summary], limit: SizeLimit) -> list[tuple[float, float]]:
+    """The limit from the least to the greatest size of a series."""
+    sizes = [int(summary.parameters[SIZE]) for summary in group]
+    ip_version = int(group[0].parameters["ip_version"])
+    step = max(1, (max(sizes) - min(sizes)) // _CURVE_POINTS)
+    places = sorted({*range(min(sizes), max(sizes) + 1, step), *sizes})
+    return [(place, limit(place, ip_version)) for place in places]

@@ -1,0 +1,96 @@
+"""A bar for each condition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from lanlab.analysis.summary import Summary
+from lanlab.figures.chart import Chart, Limit, PublishedMark, PublishedSeries, Series, bar_span
+from lanlab.figures.gather import (
+    axis,
+    caption,
+    category_axis,
+    in_series,
+    metric_of,
+    points_of,
+    published_levels,
+    published_of,
+    summaries_of,
+)
+from lanlab.figures.wording import Quantity, quantity
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+from lanlab.studies.model import Figure
+
+#: Where a condition stands on the axis.
+Place = Callable[[Summary], float]
+
+#: How far the line of a limit stands out from its bar.
+_BEYOND = 0.02
+
+
+def bars(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+) -> Chart:
+    """The first metric of the experiments: groups by the last factor, bars by the others."""
+    metric = metric_of(study, figure, "", "goodput_bps")
+    y = quantity(study, metric)
+    found = summaries_of(run, trials, study, figure, metric)
+    factor = next(reversed(found[0].factors), "") if found else ""
+    levels = list(dict.fromkeys(s.factors[factor] for s in found if factor in s.factors))
+
+    def place(summary: Summary) -> float:
+        level = summary.factors.get(factor)
+        return float(levels.index(level)) if level in levels else 0.0
+
+    groups = in_series(found, (factor,), study)
+    marks = list(published_of(groups, place, y, published))
+    if not marks:
+        marks = _levels(found, place, published, y)
+    return Chart(
+        title=figure.title,
+        x=category_axis(study, factor, levels),
+        y=axis(study, metric),
+        series=tuple(
+            Series(name, points_of(g, place, y, study), "bars") for name, g in groups.items()
+        ),
+        limits=_limits(groups, place, y),
+        published=tuple(marks),
+        caption=caption(run),
+    )
+
+
+def _levels(
+    found: Sequence[Summary], place: Place, published: Published, y: Quantity
+) -> list[PublishedSeries]:
+    """Printed speeds and shares of the link, each at the bar that it belongs to."""
+    marks: dict[str, list[PublishedMark]] = {}
+    for summary in found:
+        for level in published_levels([summary], published, y):
+            marks.setdefault(level.name, []).extend(
+                replace(mark, x=place(summary)) for mark in level.marks
+            )
+    return [PublishedSeries(name, tuple(those)) for name, those in marks.items()]
+
+
+def _limits(
+    groups: Mapping[str, Sequence[Summary]], place: Place, y: Quantity
+) -> tuple[Limit, ...]:
+    """What the link can carry, across each bar."""
+    limits = []
+    for index, (name, group) in enumerate(groups.items()):
+        ends = []
+        for summary in group:
+            if summary.limit is not None:
+                level = y.shown(summary.limit)
+                left, right = bar_span(place(summary), index, len(groups))
+                ends += [(left - _BEYOND, level), (right + _BEYOND, level)]
+        if ends:
+            full = "link limit" if len(groups) == 1 else f"link limit, {name}"
+            limits.append(Limit(full, tuple(ends), in_pairs=True))
+    return tuple(limits)

@@ -1,0 +1,160 @@
+"""
+A figure as data: what is drawn, in the units of its axes, and nothing of how.
+
+A renderer turns it into a file; the report takes its tooltips and the table beside it from the same
+data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis. With categories the positions are 0, 1, … and the names stand at them."""
+
+    name: str
+    unit: str
+    logarithmic: bool = False
+    categories: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Name and unit, as written at the axis."""
+        return f"{self.name} ({self.unit})" if self.unit else self.name
+
+
+#: Of the way from one category to the next, how much bars take.
+_BARS_WIDTH = 0.62
+
+
+def bar_span(place: float, series: int, count: int) -> tuple[float, float]:
+    """Left and right end of a bar, of the series with that index among `count`."""
+    width = _BARS_WIDTH / count
+    left = place - _BARS_WIDTH / 2 + series * width
+    return left, left + width
+
+
+@dataclass(frozen=True)
+class Point:
+    """The mean of one condition."""
+
+    x: float
+    y: float
+    #: 95 % interval; `None` below two trials.
+    low: float | None
+    high: float | None
+    #: One value for each trial.
+    trials: tuple[float, ...]
+    #: The condition in words.
+    condition: str
+
+
+@dataclass(frozen=True)
+class Series:
+    """Means that belong together, ascending in x."""
+
+    name: str
+    points: tuple[Point, ...]
+    kind: Literal["line", "points", "bars"] = "line"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A line that theory gives."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    #: Index of the series whose limit it is; `None` if it is of all.
+    series: int | None = None
+    #: A `physical` limit bounds what can be measured, a `guide` only helps the eye.
+    kind: Literal["physical", "guide"] = "physical"
+    #: Whether each two points are a short line of their own.
+    in_pairs: bool = False
+
+
+@dataclass(frozen=True)
+class PublishedMark:
+    """A published number; without x it is a level of the whole figure."""
+
+    x: float | None
+    y: float
+    #: The number as it was printed, and where.
+    printed: str
+
+
+@dataclass(frozen=True)
+class PublishedSeries:
+    """Published numbers of one series."""
+
+    name: str
+    marks: tuple[PublishedMark, ...]
+
+    @property
+    def label(self) -> str:
+        """As the legend names it."""
+        return f"published: {self.name}" if self.name else "published"
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure."""
+
+    title: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    limits: tuple[Limit, ...] = ()
+    published: tuple[PublishedSeries, ...] = ()
+    caption: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was measured."""
+        return not any(series.points for series in self.series)
+
+    def columns(self) -> tuple[str, ...]:
+        """Names of the table's columns, with units."""
+        y = self.y.label
+        ends = (f"{y}, 95 % low", f"{y}, 95 % high")
+        return ("series", "condition", self.x.label, y, *ends, "trials")
+
+    def rows(self) -> Iterator[tuple[str | float | int | None, ...]]:
+        """Everything that is drawn but the guides, one number a row."""
+        for series in self.series:
+            for point in series.points:
+                ends = (point.low, point.high, len(point.trials))
+                yield (series.name, point.condition, self._x_shown(point.x), point.y, *ends)
+        for limit in self.limits:
+            if limit.kind == "physical":
+                for x, y in limit.points:
+                    yield (limit.name, "", self._x_shown(x), y, None, None, None)
+        for published in self.published:
+            for mark in published.marks:
+                x_shown = None if mark.x is None else self._x_shown(mark.x)
+                yield (published.label, mark.printed, x_shown, mark.y, None, None, None)
+
+    def description(self) -> str:
+        """The figure in words, for those who cannot see it."""
+        if self.is_empty:
+            return f"{self.title}: nothing was measured."
+        parts = [f"{self.title}. {self.y.label} against {self.x.label or 'condition'}."]
+        for series in self.series:
+            if not series.points:
+                continue
+            least = min(series.points, key=lambda point: point.y)
+            most = max(series.points, key=lambda point: point.y)
+            parts.append(
+                f"{series.name}: {len(series.points)} conditions, from {least.y:.4g} "
+                f"at {self._x_shown(least.x)} to {most.y:.4g} at {self._x_shown(most.x)}."
+            )
+        if self.published:
+            names = ", ".join(published.name or "the study" for published in self.published)
+            parts.append(f"Published values are marked: {names}.")
+        return " ".join(parts)
+
+    def _x_shown(self, x: float) -> str | float:
+        return self.x.categories[round(x)] if self.x.categories else x

@@ -1,0 +1,163 @@
+"""What figures have in common: conditions gathered into series, summaries made into points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from lanlab.analysis.published import points_for
+from lanlab.analysis.summary import Summary, summarise
+from lanlab.figures.chart import Axis, Point, PublishedMark, PublishedSeries
+from lanlab.figures.wording import Quantity, condition_text, level_text, link_text, quantity
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Published, PublishedValue, Study
+from lanlab.studies.model import Figure
+
+#: Where published and measured numbers differ by more, they share only a logarithmic axis.
+_MOST_ON_A_LINEAR_AXIS = 20.0
+_OWN_KINDS = frozenset({"table", "text"})
+
+
+def summaries_of(
+    run: RunRecord, trials: Sequence[TrialRecord], study: Study, figure: Figure, metric: str
+) -> list[Summary]:
+    """One metric at every condition of a figure's experiments, where it is one of theirs."""
+    asked = [e.id for e in study.experiment if e.id in figure.experiments and metric in e.metrics]
+    return [summary for name in asked for summary in summarise(run, trials, name, metric)]
+
+
+def metric_of(study: Study, figure: Figure, beginning: str, default: str) -> str:
+    """The first metric of the figure's experiments that begins so."""
+    for experiment in study.experiment:
+        if experiment.id in figure.experiments:
+            for metric in experiment.metrics:
+                if metric.startswith(beginning):
+                    return metric
+    return default
+
+
+def in_series(
+    summaries: Sequence[Summary], x_factors: Collection[str], study: Study
+) -> dict[str, list[Summary]]:
+    """Conditions by the levels of all factors but those that the x axis shows."""
+    series: dict[str, list[Summary]] = {}
+    for summary in summaries:
+        rest = {k: v for k, v in summary.factors.items() if k not in x_factors}
+        series.setdefault(condition_text(study, rest) or "measured", []).append(summary)
+    return series
+
+
+def points_of(
+    summaries: Sequence[Summary],
+    x_of: Callable[[Summary], float | None],
+    shown: Quantity,
+    study: Study,
+) -> tuple[Point, ...]:
+    """Points for the conditions that have a mean and a place, ascending in x."""
+    found = []
+    for summary in summaries:
+        x = x_of(summary)
+        if x is None or summary.mean is None:
+            continue
+        found.append(
+            Point(
+                x=x,
+                y=shown.shown(summary.mean),
+                low=None if summary.ci_low is None else shown.shown(summary.ci_low),
+                high=None if summary.ci_high is None else shown.shown(summary.ci_high),
+                trials=tuple(map(shown.shown, summary.values)),
+                condition=condition_text(study, summary.factors),
+            )
+        )
+    return tuple(sorted(found, key=lambda point: point.x))
+
+
+def published_of(
+    groups: Mapping[str, Sequence[Summary]],
+    x_of: Callable[[Summary], float | None],
+    shown: Quantity,
+    published: Published,
+) -> tuple[PublishedSeries, ...]:
+    """The printed means at the conditions of each series."""
+    found: dict[str, list[PublishedMark]] = {}
+    for name, group in groups.items():
+        for summary in group:
+            for point in points_for(summary, published):
+                if point.value.statistic != "mean":
+                    continue
+                words = [point.series, name if len(groups) > 1 else ""]
+                mark = PublishedMark(
+                    x_of(summary), shown.shown(point.value.si), printed(point.value)
+                )
+                found.setdefault(", ".join(filter(None, words)), []).append(mark)
+    return tuple(PublishedSeries(name, tuple(found[name])) for name in sorted(found))
+
+
+def printed(value: PublishedValue) -> str:
+    """A number as the study printed it, and where."""
+    return (
+        f"\N{LEFT DOUBLE QUOTATION MARK}{value.published}\N{RIGHT DOUBLE QUOTATION MARK}, "
+        + value.where
+    )
+
+
+def published_levels(
+    summaries: Sequence[Summary], published: Published, shown: Quantity
+) -> tuple[PublishedSeries, ...]:
+    """Highest speeds, and shares of the link, that the study printed for these conditions."""
+    if not summaries:
+        return ()
+    # What the conditions have in common says which printed numbers are of them.
+    common = {
+        key: level
+        for key, level in summaries[0].parameters.items()
+        if all(summary.parameters.get(key) == level for summary in summaries)
+    }
+    limits = {summary.limit for summary in summaries if summary.limit is not None}
+    levels: dict[float, dict[str, str]] = {}
+    for value in published.value:
+        if value.metric != "goodput_bps" or value.kind not in _OWN_KINDS:
+            continue
+        if not _agrees(value, common):
+            continue
+        if value.statistic == "maximum":
+            si = value.si
+        elif value.statistic == "share_of_link" and len(limits) == 1:
+            si = value.si * max(limits)
+        else:
+            continue
+        about = "about, " if value.bound == "~" else ""
+        series = " ".join(str(v) for k, v in value.condition.items() if k not in common)
+        levels.setdefault(shown.shown(si), {})[series] = about + printed(value)
+    return tuple(
+        PublishedSeries(" and ".join(said), (PublishedMark(None, level, "; ".join(said.values())),))
+        for level, said in sorted(levels.items(), reverse=True)
+    )
+
+
+def _agrees(value: PublishedValue, parameters: Mapping[str, Level]) -> bool:
+    named = {key: level for key, level in value.condition.items() if key in parameters}
+    return bool(named) and all(parameters[key] == level for key, level in named.items())
+
+
+def far_apart(values: Collection[float]) -> bool:
+    """Whether numbers differ so much that a linear axis would hide the small ones."""
+    return bool(values) and min(values) > 0 and max(values) / min(values) > _MOST_ON_A_LINEAR_AXIS
+
+
+def axis(study: Study, key: str, *, logarithmic: bool = False) -> Axis:
+    """An axis that shows a metric or factor as the study does."""
+    shown = quantity(study, key)
+    return Axis(shown.name, shown.unit, logarithmic)
+
+
+def category_axis(study: Study, key: str, levels: Sequence[Level]) -> Axis:
+    """An axis with a place for each level of a factor."""
+    names = tuple(level_text(study, key, level) for level in levels)
+    return Axis(quantity(study, key).name if key else "", "", categories=names)
+
+
+def caption(run: RunRecord, text: str = "") -> str:
+    """A caption: what is drawn, and where it was measured."""
+    drawn = "Means of the trials with 95 % intervals; small dots are single trials."
+    where = link_text(run)
+    return " ".join(filter(None, [text, drawn, f"{where[0].upper()}{where[1:]}; run {run.id}."]))

@@ -1,0 +1,76 @@
+"""Receiving speed against sending speed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.summary import Summary
+from lanlab.figures.chart import Chart, Limit, Series
+from lanlab.figures.gather import (
+    axis,
+    caption,
+    in_series,
+    points_of,
+    published_levels,
+    summaries_of,
+)
+from lanlab.figures.wording import quantity
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+from lanlab.studies.model import Figure
+
+RATES = ("rate_bps", "rate_messages_per_s")
+
+
+def received_against_sent(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+) -> Chart:
+    """Goodput at the receiver against the rate asked of the sender."""
+    x, y = quantity(study, "rate_bps"), quantity(study, "goodput_bps")
+    found = summaries_of(run, trials, study, figure, "goodput_bps")
+    series = sweep_series(found, study, "goodput_bps")
+    rates = [point.x for one in series for point in one.points]
+    limits = []
+    if rates:
+        top = max(rates)
+        everything = ((0.0, 0.0), (top, y.shown(top * x.si_per_unit)))
+        limits.append(Limit("received = sent", everything, kind="guide"))
+        for level_bps in sorted({s.limit for s in found if s.limit is not None}):
+            level = y.shown(level_bps)
+            limits.append(Limit(f"link limit, {y.text(level_bps)}", ((0.0, level), (top, level))))
+    return Chart(
+        title=figure.title,
+        x=axis(study, "rate_bps"),
+        y=axis(study, "goodput_bps"),
+        series=series,
+        limits=tuple(limits),
+        published=published_levels(found, published, y),
+        caption=caption(run),
+    )
+
+
+def sweep_series(found: Sequence[Summary], study: Study, metric: str) -> tuple[Series, ...]:
+    """A metric against the rate asked of the sender, a series for each level of other factors."""
+    x, y = quantity(study, "rate_bps"), quantity(study, metric)
+
+    def rate(summary: Summary) -> float | None:
+        rate_bps = asked_rate_bps(summary)
+        return None if rate_bps is None else x.shown(rate_bps)
+
+    groups = in_series(found, RATES, study)
+    return tuple(Series(name, points_of(g, rate, y, study)) for name, g in groups.items())
+
+
+def asked_rate_bps(summary: Summary) -> float | None:
+    """The rate asked of the sender, bit/s of payload; `None` for as fast as possible."""
+    parameters = summary.parameters
+    if "rate_bps" in parameters:
+        return float(parameters["rate_bps"])
+    if "rate_messages_per_s" in parameters:
+        message_bits = 8 * float(parameters["message_size_bytes"])
+        return message_bits * float(parameters["rate_messages_per_s"])
+    return None

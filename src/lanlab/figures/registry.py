@@ -1,0 +1,45 @@
+"""The figures that a study may name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from lanlab.errors import UnknownName
+from lanlab.figures.against_size import against_size
+from lanlab.figures.bars import bars
+from lanlab.figures.chart import Chart
+from lanlab.figures.received_against_sent import received_against_sent
+from lanlab.figures.received_ratio_against_sent import received_ratio_against_sent
+from lanlab.figures.rtt_against_size import rtt_against_size
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+from lanlab.studies.model import Figure
+
+Builder = Callable[[RunRecord, Sequence[TrialRecord], Study, Published, Figure], Chart]
+
+FIGURES: Mapping[str, Builder] = {
+    "against_size": against_size,
+    "bars": bars,
+    "received_against_sent": received_against_sent,
+    "received_ratio_against_sent": received_ratio_against_sent,
+    "rtt_against_size": rtt_against_size,
+}
+
+
+def build_figure(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+) -> Chart:
+    """Draw up one figure of a study from the trials of a run.
+
+    Raises:
+        UnknownName: There is no figure of that name.
+    """
+    try:
+        builder = FIGURES[figure.figure]
+    except KeyError:
+        raise UnknownName("figure", figure.figure, FIGURES) from None
+    return builder(run, trials, study, published, figure)

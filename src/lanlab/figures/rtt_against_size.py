@@ -1,0 +1,54 @@
+"""Round-trip time against message size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from lanlab.analysis.limits import idle_round_trip_ns, udp_wire_bytes
+from lanlab.figures.against_size import size_chart
+from lanlab.figures.chart import Chart
+from lanlab.figures.gather import metric_of
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+from lanlab.studies.model import Figure
+
+
+def rtt_against_size(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+) -> Chart:
+    """Round-trip time against message size, a series for each level of the other factors."""
+    rate_bps: int | None = run.testbed.get("link_rate_bps")
+    metric = metric_of(study, figure, "rtt_", "rtt_mean_ns")
+    draw = partial(size_chart, run, trials, study, published, figure, metric)
+    if rate_bps is None:
+        return draw(None, "")
+    if has_token_bucket(run):
+        # No wire bounds these round trips: a lone frame passes a token bucket at once.
+        return draw(partial(refill_ns, rate_bps), "one frame's tokens", "guide")
+    return draw(partial(idle_round_trip_ns, rate_bps), "shortest on the wire")
+
+
+def has_token_bucket(run: RunRecord) -> bool:
+    """Whether the link's speed is kept by a token bucket, not by the time a frame takes."""
+    return bool((run.testbed.get("link_facts") or {}).get("shape") == "tbf")
+
+
+def refill_ns(link_rate_bps: float, message_size_bytes: int, ip_version: int) -> float:
+    """
+    The time in which a token bucket gains what one message takes: a closed loop of requests, which
+    soon has emptied it, takes at least so long for each round trip. Both directions refill at the
+    same time, so that this is about half of what both frames would take on a wire.
+
+    Returns:
+        Nanoseconds.
+
+    Examples:
+        >>> round(refill_ns(100e6, 1408, 4))
+        117920
+    """
+    return 8e9 * udp_wire_bytes(message_size_bytes, ip_version) / link_rate_bps

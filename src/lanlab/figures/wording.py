@@ -1,0 +1,178 @@
+"""Names, units and numbers for people: a study's own where it has them, else ours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lanlab.store import Level, RunRecord
+from lanlab.studies import Study
+from lanlab.workloads.registry import WORKLOADS
+
+_MINUS = "\N{MINUS SIGN}"
+_NAMES = {
+    "goodput_bps": "goodput",
+    "received_ratio": "received",
+    "offered_bps": "offered load",
+    "sent_bps": "sent",
+    "rate_bps": "sending rate",
+    "rate_messages_per_s": "sending rate",
+    "rtt_mean_ns": "round-trip time",
+    "rtt_p50_ns": "round-trip time, median",
+    "rtt_p99_ns": "round-trip time, 99th percentile",
+    "message_size_bytes": "message size",
+    "timeouts": "time-outs",
+    "ip_version": "IP version",
+}
+#: Unit shown, and its size in the inner unit, by inner unit.
+_UNITS = {
+    "bit/s": ("Mbit/s", 1e6),
+    "ns": ("ms", 1e6),
+    "ratio": ("%", 0.01),
+    "messages/s": ("messages/s", 1.0),
+}
+_SUFFIXES = {
+    "_bps": "bit/s",
+    "_ns": "ns",
+    "_bytes": "B",
+    "_ratio": "ratio",
+    "_messages_per_s": "messages/s",
+    "_s": "s",
+}
+_ABBREVIATIONS = {"rtt": "round-trip time", "p50": "median", "p99": "99th percentile", "cpu": "CPU"}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """How a metric or factor is shown: shown value = inner value / `si_per_unit`."""
+
+    key: str
+    name: str
+    unit: str
+    si_per_unit: float
+    #: Unit of the inner value.
+    si_unit: str
+
+    def shown(self, value: float) -> float:
+        """A value in the shown unit."""
+        return value / self.si_per_unit
+
+    def text(self, value: float, digits: int = 4) -> str:
+        """A measured value with its unit."""
+        number_text = number(self.shown(value), digits)
+        return f"{number_text} {self.unit}" if self.unit else number_text
+
+
+def quantity(study: Study | None, key: str) -> Quantity:
+    """How `study` shows a metric or factor; without a study, how lanlab does."""
+    si_unit = _si_unit(key)
+    name = _NAMES.get(key) or name_of(key)
+    own = study.units.get(key) if study else None
+    if own is not None:
+        return Quantity(key, own.name or name, own.unit, own.si_per_unit, si_unit)
+    unit, per = _UNITS.get(si_unit, (si_unit, 1.0))
+    return Quantity(key, name, unit, per, si_unit)
+
+
+def condition_text(study: Study, factors: Mapping[str, Level]) -> str:
+    """A condition in a few words, as in `IPv4, 128 B`; empty where nothing is varied."""
+    return ", ".join(level_text(study, key, level) for key, level in factors.items())
+
+
+def level_text(study: Study, key: str, level: Level) -> str:
+    """One level in a few words."""
+    if key == "ip_version":
+        return f"IPv{level}"
+    if key == "transport":
+        return str(level).upper()
+    if isinstance(level, bool):
+        return name_of(key) if level else f"no {name_of(key)}"
+    if isinstance(level, str):
+        return f"{name_of(key)} {level}"
+    shown = quantity(study, key)
+    text = plain(shown.shown(level))
+    return f"{text} {shown.unit}" if shown.unit else f"{shown.name} {text}"
+
+
+def link_text(run: RunRecord) -> str:
+    """The testbed and link of a run in a few words."""
+    link = run.testbed.get("link") or "of no stated speed"
+    return f"testbed {run.testbed.get('name', 'unknown')}, link {link}"
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A measured number for people: so many significant digits, thousands apart, no exponent.
+
+    Examples:
+        >>> number(1093.4), number(0.23806), number(98.96), number(98.0), number(12345.6), number(0)
+        ('1,093', '0.2381', '98.96', '98.00', '12,346', '0')
+    """
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{min(decimals, 9)}f}".replace("-", _MINUS)
+
+
+def plain(value: float) -> str:
+    """A chosen number for people: as short as it can be written.
+
+    Examples:
+        >>> plain(35.7), plain(1000.0), plain(128), plain(0.5), plain(0)
+        ('35.7', '1,000', '128', '0.5', '0')
+    """
+    text = f"{value:,.6f}".rstrip("0").rstrip(".")
+    return text.replace("-", _MINUS)
+
+
+def percent(ratio: float, digits: int = 3) -> str:
+    """A share for people. What is not all is never rounded to all.
+
+    Examples:
+        >>> percent(0.9899), percent(1.0), percent(0.051), percent(0.99996), percent(1.0024)
+        ('99.0 %', '100 %', '5.10 %', '99.9 %', '100.2 %')
+    """
+    shown = 100 * ratio
+    if abs(shown - 100) < 1e-9:
+        return "100 %"
+    decimals = max(0, digits - len(str(int(abs(shown)))))
+    if 99.5 < shown < 110:
+        shown, decimals = (min(shown, 99.9) if shown < 100 else shown), 1
+    return f"{shown:.{decimals}f} %".replace("-", _MINUS)
+
+
+def with_spread(value: float, half_width: float | None) -> str:
+    """A mean and the half-width of its interval, both to the interval's second digit.
+
+    Examples:
+        >>> with_spread(1093.42, 3.2154), with_spread(0.2381, None), with_spread(98.5, 0.0)
+        ('1,093.4 ± 3.2', '0.2381', '98.50 ± 0')
+    """
+    if half_width is None:
+        return number(value)
+    if half_width == 0:
+        return f"{number(value)} ± 0"
+    decimals = min(9, max(0, 1 - math.floor(math.log10(half_width))))
+    return f"{value:,.{decimals}f} ± {half_width:,.{decimals}f}".replace("-", _MINUS)
+
+
+def name_of(key: str) -> str:
+    """A key in words, without its unit.
+
+    Examples:
+        >>> name_of("rtt_p99_ns"), name_of("retransmitted_segments")
+        ('round-trip time 99th percentile', 'retransmitted segments')
+    """
+    for suffix in _SUFFIXES:
+        key = key.removesuffix(suffix)
+    return " ".join(_ABBREVIATIONS.get(word, word) for word in key.split("_"))
+
+
+def _si_unit(key: str) -> str:
+    for entry in WORKLOADS.values():
+        if key in entry.metrics:
+            return entry.metrics[key]
+    for suffix, unit in _SUFFIXES.items():
+        if key.endswith(suffix):
+            return unit
+    return ""

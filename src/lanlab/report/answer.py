@@ -1,0 +1,267 @@
+"""What a run answers, in plain sentences, each computed from its trials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lanlab.analysis.published import points_for
+from lanlab.analysis.saturation import Saturation, saturations
+from lanlab.analysis.summary import Summary, summarise
+from lanlab.figures.received_against_sent import RATES
+from lanlab.figures.wording import condition_text, number, percent, plain, quantity, with_spread
+from lanlab.report.contrast import Contrast, contrast
+from lanlab.report.round_trips import round_trip_remark
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import ExperimentAtScale, Published, Study, at_scale
+
+#: An interval whose ends differ by more than this factor says nothing.
+_TOO_WIDE = 2.0
+#: Searched metrics in words.
+_KEPT = {
+    "received_ratio": "of what was sent arrived",
+    "goodput_ratio": "of the sending speed arrived",
+}
+
+
+def sentences(
+    run: RunRecord, trials: Sequence[TrialRecord], published: Published | None = None
+) -> list[str]:
+    """
+    What was found, in the study's own units, one sentence for each finding.
+
+    Args:
+        run: The run.
+        trials: All its trials, in order.
+        published: The numbers that the study printed; by default those of the study that comes
+            with lanlab under the run's study id.
+    """
+    study = Study.model_validate(run.study)
+    printed = published_numbers(run) if published is None else published
+    said = [_saturation(study, run, found) for found in saturations(run, trials)]
+    for scaled in at_scale(study, run.scale):
+        own = [trial for trial in trials if trial.experiment == scaled.experiment.id]
+        if own and scaled.search is None:
+            said += _experiment(study, run, scaled, own, printed)
+    failed = sum(trial.status != "done" for trial in trials)
+    if failed:
+        said.append(f"{failed} of {len(trials)} trials failed; they are in no mean.")
+    if run.status != "done":
+        said.append(f"The run is {run.status}: these are the trials that had ended.")
+    return said or ["No trial has ended, so there is no answer yet."]
+
+
+def published_numbers(run: RunRecord) -> Published:
+    """What the study printed, if it comes with lanlab; else nothing."""
+    from lanlab.studies import known_studies, load_study
+
+    if run.study_id in known_studies():
+        return load_study(run.study_id).published
+    return Published.model_validate({"schema": 1})
+
+
+def _saturation(study: Study, run: RunRecord, found: Saturation) -> str:
+    first = found.steps[0] if found.steps else None
+    who = f"With {_messages(first.parameters)}" if first else f"In {found.experiment}"
+    factor = next(iter(first.factors), "rate_bps") if first else "rate_bps"
+    shown = quantity(study, factor)
+    kept = f"at least {plain(100 * found.at_least)} % " + _KEPT.get(
+        found.metric, f"was the {quantity(study, found.metric).name}"
+    )
+    if found.kind == "found" and found.level is not None:
+        text = f"{who}, {kept} up to {shown.text(found.level)}"
+        if found.limit:
+            text += f", {percent(found.level / found.limit)} of what this Ethernet can carry"
+        if found.confirmed is not None and found.confirmed.mean is not None:
+            mean = quantity(study, found.metric).text(found.confirmed.mean)
+            text += f" ({mean} in {_count(found.confirmed.n, 'trial')} there)"
+        return text + "."
+    if found.kind == "at_least_high" and found.level is not None:
+        return f"{who}, {kept} at every speed tried, up to {shown.text(found.level)}."
+    if found.kind == "below_low" and found.level is not None:
+        level = shown.text(found.level)
+        return f"{who}, it is not true that {kept} at {level}, the lowest speed tried."
+    return f"{who}, no speed could be confirmed at which {kept}."
+
+
+def _experiment(
+    study: Study,
+    run: RunRecord,
+    scaled: ExperimentAtScale,
+    trials: Sequence[TrialRecord],
+    published: Published,
+) -> list[str]:
+    experiment = scaled.experiment
+    metric = experiment.metrics[0]
+    summaries = [s for s in summarise(run, trials, experiment.id, metric) if s.mean is not None]
+    if not summaries:
+        return []
+    said = []
+    if any(rate in experiment.factors for rate in RATES):
+        said.append(_greatest(study, summaries, trials))
+    else:
+        said += _ranges(study, summaries)
+    if "ip_version" in experiment.factors:
+        said += _versions(study, summaries, trials)
+    said += _beside_published(study, summaries, published)
+    remark = round_trip_remark(run, study, trials)
+    return [*said, remark] if remark else said
+
+
+def _greatest(study: Study, summaries: Sequence[Summary], trials: Sequence[TrialRecord]) -> str:
+    """The highest speed of a sweep, and what was left of the highest that was sent."""
+    best = max(summaries, key=lambda summary: summary.mean or 0.0)
+    shown = quantity(study, best.metric)
+    text = (
+        f"The highest {shown.name} of {_messages(best.parameters)} was "
+        f"{_mean(study, best)}{_share(best)}"
+    )
+    rate = next(rate for rate in RATES if rate in best.factors)
+    top = max(summaries, key=lambda summary: float(summary.factors[rate]))
+    ratios = [
+        float(trial.metrics["received_ratio"])
+        for trial in trials
+        if trial.factors == top.factors and "received_ratio" in trial.metrics
+    ]
+    if ratios:
+        level = quantity(study, rate)
+        at = f"{plain(level.shown(float(top.factors[rate])))} {level.unit}"
+        share = percent(sum(ratios) / len(ratios))
+        text += f"; at {at}, the highest sending speed, {share} of the messages arrived"
+    return text + "."
+
+
+def _ranges(study: Study, summaries: Sequence[Summary]) -> list[str]:
+    """Least and greatest mean of each series along the message size."""
+    shown = quantity(study, summaries[0].metric)
+    name = shown.name[0].upper() + shown.name[1:]
+    groups: dict[str, list[Summary]] = {}
+    for summary in summaries:
+        rest = {k: v for k, v in summary.factors.items() if k != "message_size_bytes"}
+        # A factor names itself.
+        fixed = "" if "transport" in rest else summary.parameters.get("transport", "")
+        transport = str(fixed).upper()
+        series = " ".join(filter(None, [transport, condition_text(study, rest)]))
+        groups.setdefault(series, []).append(summary)
+    said = []
+    for series, group in groups.items():
+        least = min(group, key=lambda summary: summary.mean or 0.0)
+        most = max(group, key=lambda summary: summary.mean or 0.0)
+        if least is most:
+            text = f"{name} over {series} was {_mean(study, most)}{_share(most)}"
+        else:
+            text = (
+                f"{name} over {series} was between {_mean(study, least)} "
+                f"({_size(study, least)}) and {_mean(study, most)} ({_size(study, most)})"
+            )
+            shares = [s.mean / s.limit for s in group if s.mean is not None and s.limit]
+            if shares:
+                text += (
+                    f", from {percent(min(shares))} to {percent(max(shares))} of what this "
+                    "Ethernet can carry at that size"
+                )
+        said.append(text + ".")
+    return said
+
+
+def _versions(
+    study: Study, summaries: Sequence[Summary], trials: Sequence[TrialRecord]
+) -> list[str]:
+    """IPv4 beside IPv6 at the first and the last condition that has both."""
+    pairs: dict[str, dict[Level, Summary]] = {}
+    for summary in summaries:
+        rest = {k: v for k, v in summary.factors.items() if k != "ip_version"}
+        pairs.setdefault(condition_text(study, rest), {})[summary.factors["ip_version"]] = summary
+    both = [(where, pair[4], pair[6]) for where, pair in pairs.items() if {4, 6} <= pair.keys()]
+    said = []
+    for where, four, six in both if len(both) < 3 else (both[0], both[-1]):
+        found = contrast(four, six, trials)
+        if found is not None:
+            name = quantity(study, four.metric).name
+            said.append(_difference(where, name, four.workload == "echo", found))
+    return said
+
+
+def _difference(where: str, name: str, is_time: bool, found: Contrast) -> str:
+    """How IPv4 differs from IPv6, if it does."""
+    more, less = ("longer", "shorter") if is_time else ("higher", "lower")
+    at = f" at {where}" if where else ""
+    gain, blocks = found.ratio - 1, _count(found.blocks, "block")
+    size = f"{number(100 * abs(gain), 3)} %"
+    direction = more if gain >= 0 else less
+    if found.interval is None:
+        return f"The {name} over IPv4 was {size} {direction} than over IPv6{at}, seen once."
+    low, high = found.interval
+    if high > _TOO_WIDE * low:
+        return f"Whether the {name} over IPv4 and IPv6 differs{at} cannot be told from {blocks}."
+    if not found.differs:
+        spread = f"{_signed(low - 1)} … {_signed(high - 1)}"
+        return (
+            f"No difference in {name} between IPv4 and IPv6 was shown{at}: "
+            f"IPv4 beyond IPv6 by {_signed(gain)} ({spread})."
+        )
+    ends = " … ".join(number(100 * end, 3) for end in sorted((abs(low - 1), abs(high - 1))))
+    return f"The {name} over IPv4 was {size} ({ends} %) {direction} than over IPv6{at}."
+
+
+def _beside_published(
+    study: Study, summaries: Sequence[Summary], published: Published
+) -> list[str]:
+    """How far ours are from the means that the study printed at the same conditions."""
+    ratios = [
+        summary.mean / point.value.si
+        for summary in summaries
+        for point in points_for(summary, published)
+        if point.value.statistic == "mean" and summary.mean is not None and point.value.si > 0
+    ]
+    if not ratios:
+        return []
+    name = quantity(study, summaries[0].metric).name
+    if len(ratios) == 1:
+        return [
+            f"The study printed one mean {name} at these conditions; ours is {_times(ratios)} it."
+        ]
+    return [
+        f"The study printed {len(ratios)} means of {name} at these conditions; ours are "
+        f"{_times(ratios)} those."
+    ]
+
+
+def _times(ratios: Sequence[float]) -> str:
+    """The range of some ratios, to be followed by what they are of."""
+    ends = sorted({min(ratios), max(ratios)})
+    if ends[-1] < 0.1:
+        return " to ".join(f"1/{number(1 / end, 3)}" for end in ends) + " of"
+    return " to ".join(number(end, 3) for end in ends) + " times"
+
+
+def _signed(ratio: float) -> str:
+    return f"{'+' if ratio > 0 else ''}{number(100 * ratio, 2)} %"
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _mean(study: Study, summary: Summary) -> str:
+    assert summary.mean is not None
+    shown = quantity(study, summary.metric)
+    half = None if summary.ci_high is None else shown.shown(summary.ci_high - summary.mean)
+    return f"{with_spread(shown.shown(summary.mean), half)} {shown.unit}".strip()
+
+
+def _share(summary: Summary) -> str:
+    if not summary.limit or summary.mean is None:
+        return ""
+    return f", {percent(summary.mean / summary.limit)} of what this Ethernet can carry"
+
+
+def _size(study: Study, summary: Summary) -> str:
+    return condition_text(
+        study, {"message_size_bytes": summary.parameters.get("message_size_bytes", 0)}
+    )
+
+
+def _messages(parameters: Mapping[str, Level]) -> str:
+    transport = str(parameters.get("transport", "")).upper()
+    size = parameters.get("message_size_bytes")
+    return f"{size}-byte {transport} messages" if size else f"{transport} messages"

@@ -1,0 +1,61 @@
+"""How two conditions differ, compared within blocks, so that a drift between blocks drops out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lanlab.analysis.summary import Summary, student_interval
+from lanlab.store import TrialRecord
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """How much a condition's metric is of another's."""
+
+    #: Geometric mean over the blocks of the ratio in a block.
+    ratio: float
+    #: 95 % interval of the ratio; `None` for a single block.
+    interval: tuple[float, float] | None
+    blocks: int
+
+    @property
+    def differs(self) -> bool:
+        """Whether the interval leaves out that both are the same."""
+        return self.interval is not None and not self.interval[0] <= 1 <= self.interval[1]
+
+
+def contrast(
+    numerator: Summary, denominator: Summary, trials: Sequence[TrialRecord]
+) -> Contrast | None:
+    """The ratio of two conditions of an experiment, from the blocks that have both.
+
+    Student's t on the logarithms of the ratios, one for each block.
+
+    Returns:
+        `None` if no block has both, or a value is not above zero.
+    """
+    above, below = (_by_block(summary, trials) for summary in (numerator, denominator))
+    pairs = [(above[block], below[block]) for block in above if block in below]
+    if not pairs or any(a <= 0 or b <= 0 for a, b in pairs):
+        return None
+    logs = [math.log(a / b) for a, b in pairs]
+    interval = student_interval(logs)
+    return Contrast(
+        ratio=math.exp(math.fsum(logs) / len(logs)),
+        interval=None if interval is None else (math.exp(interval[0]), math.exp(interval[1])),
+        blocks=len(pairs),
+    )
+
+
+def _by_block(summary: Summary, trials: Sequence[TrialRecord]) -> dict[int, float]:
+    return {
+        trial.block: float(trial.metrics[summary.metric])
+        for trial in trials
+        if trial.experiment == summary.experiment
+        and trial.purpose == "trial"
+        and trial.status == "done"
+        and trial.factors == summary.factors
+        and summary.metric in trial.metrics
+    }

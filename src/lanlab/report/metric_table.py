@@ -1,0 +1,180 @@
+"""One metric of an experiment: measured, what the link can carry, and what was published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.published import PublishedPoint, points_for
+from lanlab.analysis.summary import Summary, summarise
+from lanlab.figures.wording import (
+    Quantity,
+    condition_text,
+    level_text,
+    number,
+    percent,
+    quantity,
+    with_spread,
+)
+from lanlab.report.table import EMPTY, Cell, Column, Table
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+
+#: Bounds of printed numbers in words.
+BOUNDS = {
+    ">=": "at least",
+    "<=": "at most",
+    "<": "below",
+    ">": "above",
+    "~": "about",
+    "<~": "almost",
+}
+
+
+def metric_table(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    experiment: str,
+    metric: str,
+) -> Table:
+    """One metric of an experiment: measured, the limit, and what was published."""
+    summaries = summarise(run, trials, experiment, metric)
+    shown, si = quantity(study, metric), quantity(None, metric)
+    factors = list(summaries[0].factors) if summaries else []
+    points = [points_for(summary, published) for summary in summaries]
+    series = sorted({(p.series, p.value.statistic) for row in points for p in row})
+    unit, inner = shown.unit or "1", si.si_unit or "1"
+    columns = [
+        *(Column(factor, quantity(study, factor).name) for factor in factors),
+        Column("", "", "condition", is_number=False),
+        Column("n", "n"),
+        Column("failed", "failed"),
+        Column(f"mean ({unit})"),
+        Column(f"95 % low ({unit})"),
+        Column(f"95 % high ({unit})"),
+        Column("", f"mean ± 95 % ({unit})", f"{shown.name} ({unit})"),
+        Column(f"standard deviation ({unit})", f"SD ({unit})"),
+        Column(f"limit ({unit})", f"limit ({unit})"),
+        Column("share of limit (ratio)", "of limit", "of limit"),
+        Column("", "published", is_number=False),
+        Column("", "measured / published", is_number=False),
+        Column("", "", "published", is_number=False),
+        Column("", "", "ours / theirs", is_number=False),
+        *(
+            column
+            for name, statistic in series
+            for column in (
+                Column(f"published {statistic}, {name or 'the study'} ({unit})"),
+                Column(f"measured / published {statistic}, {name or 'the study'} (ratio)"),
+            )
+        ),
+        Column("", f"mean ({si.unit})" if si.unit != shown.unit else ""),
+        Column(f"mean ({inner})" if inner != unit else ""),
+        Column(f"95 % low ({inner})" if inner != unit else ""),
+        Column(f"95 % high ({inner})" if inner != unit else ""),
+        Column(f"standard deviation ({inner})" if inner != unit else ""),
+        Column(f"limit ({inner})" if inner != unit else ""),
+    ]
+    rows = []
+    for summary, own in zip(summaries, points, strict=True):
+        share = summary.mean / summary.limit if summary.mean is not None and summary.limit else None
+        rows.append(
+            (
+                *(
+                    Cell(level, level_text(study, factor, level))
+                    for factor, level in summary.factors.items()
+                ),
+                Cell(None, condition_text(study, summary.factors)),
+                Cell(summary.n, str(summary.n)),
+                Cell(summary.failed, str(summary.failed or "")),
+                *(_shown(shown, v) for v in (summary.mean, summary.ci_low, summary.ci_high)),
+                Cell(None, _mean_text(shown, summary)),
+                _shown(shown, summary.sd, digits=2),
+                _shown(shown, summary.limit),
+                EMPTY if share is None else Cell(share, percent(share)),
+                Cell(None, "\n".join(_published_lines(own))),
+                Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own))),
+                Cell(None, "\n".join(_published_text(point) for point in _means(own))),
+                Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own))),
+                *(cell for key in series for cell in _published_cells(shown, summary, own, key)),
+                Cell(None, _mean_text(si, summary)),
+                *(
+                    EMPTY if v is None else Cell(v, str(v))
+                    for v in (
+                        summary.mean,
+                        summary.ci_low,
+                        summary.ci_high,
+                        summary.sd,
+                        summary.limit,
+                    )
+                ),
+            )
+        )
+    title = shown.name[0].upper() + shown.name[1:]
+    return Table(f"{experiment}-{metric}", title, tuple(columns), tuple(rows))
+
+
+def _shown(shown: Quantity, value: float | None, digits: int = 4) -> Cell:
+    if value is None:
+        return EMPTY
+    return Cell(shown.shown(value), number(shown.shown(value), digits))
+
+
+def _mean_text(shown: Quantity, summary: Summary) -> str:
+    if summary.mean is None:
+        return "none"
+    half = None if summary.ci_high is None else summary.ci_high - summary.mean
+    return with_spread(shown.shown(summary.mean), None if half is None else shown.shown(half))
+
+
+def _published_lines(points: Sequence[PublishedPoint]) -> list[str]:
+    """A line for each series: the mean, the standard deviation, or both."""
+    lines: dict[str, list[str]] = {}
+    for point in sorted(points, key=lambda point: point.value.statistic):
+        lines.setdefault(point.series, []).append(_published_text(point, named=False))
+    return [
+        f"{name}: {', '.join(said)}" if name else ", ".join(said)
+        for name, said in sorted(lines.items())
+    ]
+
+
+def _means(points: Sequence[PublishedPoint]) -> list[PublishedPoint]:
+    means = (point for point in points if point.value.statistic == "mean")
+    return sorted(means, key=lambda point: point.series)
+
+
+def _ours(summary: Summary, statistic: str) -> float | None:
+    return summary.sd if statistic == "sd" else summary.mean
+
+
+def _ratio(summary: Summary, point: PublishedPoint) -> float | None:
+    ours = _ours(summary, point.value.statistic)
+    return ours / point.value.si if ours is not None and point.value.si else None
+
+
+def _published_text(point: PublishedPoint, *, named: bool = True) -> str:
+    value = point.value
+    name = f"{point.series}: " if point.series and named else ""
+    bound = f"{BOUNDS[value.bound]} " if value.bound else ""
+    kind = "SD " if value.statistic == "sd" else ""
+    number_text = (
+        value.published if value.unit in value.published else f"{value.published} {value.unit}"
+    )
+    return f"{name}{kind}{bound}{number_text}"
+
+
+def _ratio_text(summary: Summary, point: PublishedPoint) -> str:
+    ratio = _ratio(summary, point)
+    name = f"{point.series}: " if point.series else ""
+    return "" if ratio is None else f"{name}{number(ratio, 3)}"
+
+
+def _published_cells(
+    shown: Quantity, summary: Summary, points: Sequence[PublishedPoint], key: tuple[str, str]
+) -> tuple[Cell, Cell]:
+    for point in points:
+        if (point.series, point.value.statistic) == key:
+            ratio = _ratio(summary, point)
+            return Cell(shown.shown(point.value.si), ""), Cell(ratio, "")
+    return EMPTY, EMPTY

@@ -1,0 +1,235 @@
+"""What the page says of a run, gathered for the template."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lanlab.figures import Chart, build_figure
+from lanlab.figures.render_matplotlib import Drawing, to_drawing
+from lanlab.figures.wording import number
+from lanlab.report.answer import sentences
+from lanlab.report.metric_table import metric_table
+from lanlab.report.round_trips import round_trip_remark
+from lanlab.report.saturation_table import saturation_table
+from lanlab.report.statement_table import statement_table
+from lanlab.report.table import Cell, Column, Table
+from lanlab.report.trial_table import trial_table
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published, Study, at_scale, known_studies
+
+#: Inches of 72 points: letters have the same size on a wide and on a narrow page.
+_WIDE_IN, _NARROW_IN = 9.0, 4.0
+
+
+@dataclass(frozen=True)
+class FigureOnPage:
+    """A figure with its drawings and the table of what is drawn."""
+
+    #: Of its files and of its place on the page.
+    name: str
+    chart: Chart
+    published_as: str
+    wide: Drawing
+    narrow: Drawing
+    table: Table
+
+
+@dataclass(frozen=True)
+class ExperimentOnPage:
+    """An experiment with its figures and a table for each metric."""
+
+    id: str
+    title: str
+    remark: str | None
+    figures: tuple[FigureOnPage, ...]
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True)
+class RunOnPage:
+    """Everything that the page says of one run."""
+
+    run: RunRecord
+    study: Study
+    #: Of its places on the page and of its files.
+    name: str
+    facts: tuple[tuple[str, str], ...]
+    answer: tuple[str, ...]
+    experiments: tuple[ExperimentOnPage, ...]
+    saturation: Table
+    statements: Table
+    trials: Table
+    environment: tuple[tuple[str, str], ...]
+    command: str
+    #: Whether the study comes with lanlab.
+    is_built_in: bool
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """All tables, for CSV."""
+        own = [t for e in self.experiments for t in e.tables]
+        own += [f.table for e in self.experiments for f in e.figures]
+        others = [t for t in (self.saturation, self.statements, self.trials) if t.rows]
+        return (*own, *others)
+
+
+def run_on_page(
+    run: RunRecord, trials: Sequence[TrialRecord], published: Published, name: str
+) -> RunOnPage:
+    """Gather what the page says of a run; `name` is unique on the page."""
+    study = Study.model_validate(run.study)
+    return RunOnPage(
+        run=run,
+        study=study,
+        name=name,
+        facts=tuple(_facts(run, trials, study)),
+        answer=tuple(sentences(run, trials, published)),
+        experiments=tuple(_experiments(run, trials, study, published, name)),
+        saturation=saturation_table(run, trials, study),
+        statements=statement_table(run, trials, study, published),
+        trials=trial_table(run, trials, study),
+        environment=tuple(_flat("", {"testbed": run.testbed, "versions": run.versions})),
+        command=_command(run),
+        is_built_in=run.study_id in known_studies(),
+    )
+
+
+def _experiments(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    name: str,
+) -> list[ExperimentOnPage]:
+    measured = {trial.experiment for trial in trials}
+    found = []
+    for scaled in at_scale(study, run.scale):
+        experiment = scaled.experiment
+        if experiment.id not in measured or scaled.search is not None:
+            continue
+        figures = []
+        for number_, figure in enumerate(study.figure, 1):
+            # A figure of several experiments stands with the first.
+            if figure.experiments[0] != experiment.id:
+                continue
+            chart = build_figure(run, trials, study, published, figure)
+            figures.append(_figure(chart, figure.published or "", f"{name}-figure-{number_}"))
+        own = [trial for trial in trials if trial.experiment == experiment.id]
+        # The first metric always: that nothing was measured is worth a table too.
+        tables = [
+            metric_table(run, trials, study, published, experiment.id, metric)
+            for place, metric in enumerate(experiment.metrics)
+            if place == 0 or any(metric in trial.metrics for trial in own)
+        ]
+        remark = round_trip_remark(run, study, own)
+        found.append(
+            ExperimentOnPage(
+                f"{name}-{experiment.id}",
+                experiment.title,
+                remark,
+                tuple(figures),
+                tuple(tables),
+            )
+        )
+    return found
+
+
+def _figure(chart: Chart, published_as: str, name: str) -> FigureOnPage:
+    columns = tuple(
+        Column(heading, heading, is_number=place > 1)
+        for place, heading in enumerate(chart.columns())
+    )
+    rows = tuple(tuple(_cell(value) for value in row) for row in chart.rows())
+    return FigureOnPage(
+        name=name,
+        chart=chart,
+        published_as=published_as,
+        wide=to_drawing(chart, f"{name}-wide-", _WIDE_IN),
+        narrow=to_drawing(chart, f"{name}-narrow-", _NARROW_IN),
+        table=Table(name, chart.title, columns, rows),
+    )
+
+
+def _cell(value: str | float | int | None) -> Cell:
+    if value is None:
+        return Cell(None, "")
+    if isinstance(value, float):
+        return Cell(value, number(value))
+    return Cell(value, str(value))
+
+
+def _facts(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[tuple[str, str]]:
+    source, link = study.source, run.testbed.get("link_facts") or {}
+    facts = []
+    if source is not None:
+        facts.append(("Published as", source.citation))
+        if source.doi:
+            facts.append(("DOI", source.doi))
+    if study.testbed.published:
+        facts.append(("Published test-bed", study.testbed.published))
+    joined = " ".join(
+        str(part) for part in (run.testbed.get("link", ""), link.get("topology", "")) if part
+    )
+    shape = {"tbf": ", kept by a token bucket at every sender", "none": ""}.get(
+        str(link.get("shape", "none")), ""
+    )
+    framing = (
+        ", frames cost what they cost on Ethernet" if link.get("framing") == "ethernet" else ""
+    )
+    facts.append(
+        ("Testbed here", f"{run.testbed.get('name', 'unknown')}: {joined}{shape}{framing}")
+    )
+    hosts: dict[str, dict[str, Any]] = run.testbed.get("facts", {}).get("hosts") or {}
+    host = next(iter(hosts.values()), {})
+    if host:
+        memory = host.get("memory_bytes")
+        parts = [
+            str(host.get("processor", "unknown processor")),
+            f"{host.get('processors', '?')} processors",
+            f"{memory / 2**30:.1f} GiB" if memory else "",
+            f"{host.get('system', '')} {host.get('kernel', '')}".strip(),
+        ]
+        facts.append(("Hosts here", ", ".join(filter(None, parts))))
+    facts.append(("Run", f"{run.id} ({run.status})"))
+    ended = f" to {run.ended_at[11:19]}" if run.ended_at else ""
+    facts.append(("When", f"{run.started_at[:10]}, {run.started_at[11:19]}{ended} UTC"))
+    scale = study.scale.get(run.scale)
+    title = f": {scale.title}" if scale and scale.title else ""
+    failed = sum(trial.status != "done" for trial in trials)
+    facts.append(("Scale", f"{run.scale}{title}"))
+    facts.append(
+        ("Trials", f"{len(trials)}, of which {failed} failed" if failed else str(len(trials)))
+    )
+    facts.append(("Seed of the order", str(run.seed)))
+    facts.append(("Versions", ", ".join(f"{k} {v}" for k, v in sorted(run.versions.items()))))
+    return facts
+
+
+def _command(run: RunRecord) -> str:
+    options = {
+        "--scale": run.scale,
+        "--testbed": run.testbed.get("name"),
+        "--link": run.testbed.get("link"),
+        "--seed": run.seed,
+    }
+    words = ["lanlab", "run", run.study_id if run.study_id in known_studies() else "STUDY.toml"]
+    for option, value in options.items():
+        if value is not None:
+            words += [option, str(value)]
+    return shlex.join(words)
+
+
+def _flat(prefix: str, value: Any) -> list[tuple[str, str]]:
+    """Nested facts as dotted names and texts, all that stands in the record."""
+    if isinstance(value, Mapping):
+        return [
+            pair
+            for key in value
+            for pair in _flat(f"{prefix}.{key}" if prefix else str(key), value[key])
+        ]
+    if isinstance(value, list):
+        return [(prefix, ", ".join(map(str, value)))]
+    return [(prefix, "unknown" if value is None else str(value))]

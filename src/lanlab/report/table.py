@@ -1,0 +1,76 @@
+"""A table as data: every cell has its value, for CSV, and its text, for people."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+
+Value = bool | int | float | str | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a table says at one place."""
+
+    value: Value
+    text: str
+
+
+EMPTY = Cell(None, "")
+
+
+def words(text: str) -> Cell:
+    """A cell that says the same to a program and to people."""
+    return Cell(text, text)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column; where a name or heading is empty, that face leaves it out."""
+
+    #: Unique in its table, with the unit, for CSV.
+    name: str
+    #: For people.
+    heading: str = ""
+    #: For the terminal, where there is little room.
+    short: str = ""
+    is_number: bool = True
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells below columns."""
+
+    #: Part of a file name.
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def to_csv(self) -> str:
+        """At full precision, as RFC 4180 has it; what was not measured is empty."""
+        kept = [place for place, column in enumerate(self.columns) if column.name]
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\r\n")
+        writer.writerow([self.columns[place].name for place in kept])
+        for row in self.rows:
+            writer.writerow([_csv_text(row[place].value) for place in kept])
+        return out.getvalue()
+
+    def shown(self) -> list[tuple[Column, list[Cell]]]:
+        """The columns for people that say anything, each with its cells."""
+        found = []
+        for place, column in enumerate(self.columns):
+            cells = [row[place] for row in self.rows]
+            if column.heading and any(cell.text for cell in cells):
+                found.append((column, cells))
+        return found
+
+
+def _csv_text(value: Value) -> str:
+    if value is None:
+        return ""
+    text = repr(value) if isinstance(value, float) else str(value)
+    # A spreadsheet takes such a text for a formula.
+    return f"'{text}" if isinstance(value, str) and text[:1] in ("=", "+", "@", "-") else text

@@ -1,0 +1,51 @@
+"""The tables of a run for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lanlab.report.answer import published_numbers
+from lanlab.report.metric_table import metric_table
+from lanlab.report.saturation_table import saturation_table
+from lanlab.report.table import Table
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Study, at_scale
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+
+def tables(run: RunRecord, trials: Sequence[TrialRecord]) -> list[RichTable]:
+    """The first metric of each experiment that has trials, then where the searches ended."""
+    study = Study.model_validate(run.study)
+    published = published_numbers(run)
+    measured = {trial.experiment for trial in trials}
+    found = []
+    for scaled in at_scale(study, run.scale):
+        experiment = scaled.experiment
+        if experiment.id in measured and scaled.search is None:
+            metric = experiment.metrics[0]
+            table = metric_table(run, trials, study, published, experiment.id, metric)
+            found.append(_rich(table, experiment.title))
+    searches = saturation_table(run, trials, study)
+    if searches.rows:
+        found.append(_rich(searches, searches.title))
+    return found
+
+
+def _rich(table: Table, title: str) -> RichTable:
+    from rich.markup import escape
+    from rich.table import Table as RichTable
+
+    made = RichTable(title=escape(title), title_justify="left", box=None, pad_edge=False)
+    kept = [
+        (place, column)
+        for place, column in enumerate(table.columns)
+        if column.short and any(row[place].text for row in table.rows)
+    ]
+    for _, column in kept:
+        made.add_column(escape(column.short), justify="right" if column.is_number else "left")
+    for row in table.rows:
+        made.add_row(*(escape(row[place].text) for place, _ in kept))
+    return made

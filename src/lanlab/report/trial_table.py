@@ -1,0 +1,71 @@
+"""Every trial of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.figures.wording import condition_text, number, quantity
+from lanlab.report.table import EMPTY, Cell, Column, Table, words
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Study
+
+
+def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> Table:
+    """Every trial, in order."""
+    columns = (
+        Column("number", "no."),
+        Column("block", "block"),
+        Column("experiment", "experiment", is_number=False),
+        Column("condition", "condition", is_number=False),
+        Column("purpose", "purpose", is_number=False),
+        Column("status", "status", is_number=False),
+        Column("metric", is_number=False),
+        Column("result"),
+        Column("unit", is_number=False),
+        Column("", "result"),
+        Column("start skew (ns)", "start skew"),
+        Column("greatest lateness (ns)", "greatest lateness"),
+        Column("load average before", "load"),
+        Column("elapsed (s)", "took (s)"),
+        Column("started at", "started (UTC)", is_number=False),
+        Column("error", "error", is_number=False),
+    )
+    metrics = {experiment.id: experiment.metrics[0] for experiment in study.experiment}
+    rows = []
+    for trial in trials:
+        metric = metrics.get(trial.experiment, "")
+        result = trial.metrics.get(metric)
+        error = trial.error or {}
+        load = _load(trial)
+        rows.append(
+            (
+                Cell(trial.number, str(trial.number)),
+                Cell(trial.block, str(trial.block)),
+                Cell(trial.experiment, trial.experiment),
+                words(condition_text(study, trial.factors)),
+                words(trial.purpose),
+                words(trial.status),
+                words(metric),
+                Cell(result, ""),
+                Cell(quantity(study, metric).si_unit, ""),
+                Cell(None, "" if result is None else quantity(study, metric).text(result)),
+                _microseconds(trial.metrics.get("start_skew_ns")),
+                _microseconds(trial.metrics.get("max_lateness_ns")),
+                EMPTY if load is None else Cell(load, number(load, 2)),
+                Cell(trial.elapsed_s, f"{trial.elapsed_s:.2f}"),
+                Cell(trial.started_at, trial.started_at[11:23]),
+                words(": ".join(str(error[k]) for k in ("code", "message") if error.get(k))),
+            )
+        )
+    return Table("trials", "Every trial", columns, tuple(rows))
+
+
+def _microseconds(value: float | None) -> Cell:
+    return EMPTY if value is None else Cell(value, f"{number(value / 1e3, 3)} µs")
+
+
+def _load(trial: TrialRecord) -> float | None:
+    """The highest load average of a host before a trial."""
+    hosts = trial.raw.get("facts", {}).get("before", {}).get("hosts", {})
+    loads = [facts.get("load_average") for facts in hosts.values() if isinstance(facts, dict)]
+    return max((float(load) for load in loads if load is not None), default=None)

@@ -1,0 +1,139 @@
+"""What the figures of the studies show."""
+
+from __future__ import annotations
+
+import pytest
+from synthetic_runs import SyntheticRun, synthetic_run
+
+from lanlab.analysis.limits import udp_limit_bps
+from lanlab.errors import UnknownName
+from lanlab.figures import FIGURES, Chart, build_figure
+from lanlab.studies import known_studies, load_study
+from lanlab.studies.model import Figure
+
+
+def charts(synthetic: SyntheticRun) -> list[Chart]:
+    return [
+        build_figure(synthetic.run, synthetic.trials, synthetic.study, synthetic.published, figure)
+        for figure in synthetic.study.figure
+    ]
+
+
+def test_every_figure_that_a_study_names_is_there() -> None:
+    named = {f.figure for name in known_studies() for f in load_study(name).study.figure}
+    assert named
+    assert named <= FIGURES.keys()
+
+
+def test_an_unknown_figure_is_refused_with_the_one_that_was_meant() -> None:
+    synthetic = synthetic_run("manford-kolahi", most_trials=0)
+    figure = Figure(figure="barz", title="?", experiments=("throughput",))
+    with pytest.raises(UnknownName, match="no figure named `barz`") as refused:
+        build_figure(synthetic.run, [], synthetic.study, synthetic.published, figure)
+    assert refused.value.hint == "did you mean `bars`?"
+
+
+def test_a_sweep_is_drawn_in_the_units_of_the_study_below_its_limit() -> None:
+    speed = charts(synthetic_run("milanovic-srbljic"))[0]
+    assert speed.y.label == "receiving speed (kB/s)"
+    assert [point.x for point in speed.series[0].points] == [500, 1325]
+    limit = next(limit for limit in speed.limits if limit.kind == "physical")
+    assert limit.points[-1][1] == pytest.approx(udp_limit_bps(10e6, 500, 4) / 8000)
+    guide = next(limit for limit in speed.limits if limit.kind == "guide")
+    assert guide.points == ((0, 0), (1325, 1325))
+
+
+def test_the_share_received_falls_beyond_what_the_link_can_carry() -> None:
+    share = charts(synthetic_run("milanovic-srbljic"))[1]
+    below, beyond = share.series[0].points
+    assert below.y == pytest.approx(100)
+    (limit,) = share.limits
+    assert limit.points[0] == (0, 100)
+    assert limit.points[-1][1] == pytest.approx(100 * 1104.24 / 1325, rel=1e-4)
+    assert beyond.y == pytest.approx(limit.points[-1][1], rel=0.02)
+
+
+def test_published_shares_of_the_link_stand_at_their_height() -> None:
+    speed = charts(synthetic_run("milanovic-srbljic"))[0]
+    heights = {series.name: series.marks[0].y for series in speed.published}
+    assert heights["pentium nt4"] == pytest.approx(1104.24 / 2, rel=1e-4)
+    assert heights["celeron nt4 and pentium linux"] == pytest.approx(1104.24, rel=1e-4)
+
+
+def test_bars_have_a_place_for_each_message_size_with_intervals() -> None:
+    bars = charts(synthetic_run("milanovic-srbljic"))[4]
+    assert bars.x.categories == ("500 B", "2 B")
+    for point in bars.series[0].points:
+        assert point.low is not None and point.high is not None
+        assert point.low < point.y < point.high
+        assert len(point.trials) == 2
+
+
+def test_throughput_against_size_has_a_series_and_a_limit_for_each_ip_version() -> None:
+    throughput = charts(synthetic_run("manford-kolahi", link_rate_bps=100_000_000))[0]
+    assert [series.name for series in throughput.series] == ["IPv4", "IPv6"]
+    assert [limit.series for limit in throughput.limits] == [0, 1]
+    assert dict(throughput.limits[1].points)[128] == pytest.approx(59.81, abs=0.005)
+
+
+def test_published_means_stand_at_their_size() -> None:
+    synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
+    throughput = charts(synthetic)[0]
+    xp = next(series for series in throughput.published if series.name == "xp, IPv4")
+    assert [(mark.x, mark.y) for mark in xp.marks] == [(384, 79.8), (1152, 86)]
+
+
+def test_round_trips_over_a_token_bucket_have_no_limit_of_a_wire() -> None:
+    shaped = charts(synthetic_run("manford-kolahi", link_rate_bps=100_000_000))[1]
+    assert {limit.kind for limit in shaped.limits} == {"guide"}
+    # One frame of 1474 octets at 100 Mbit/s, where a wire takes two.
+    assert dict(shaped.limits[0].points)[1408] == pytest.approx(0.11792)
+    wire = charts(synthetic_run("manford-kolahi", link_rate_bps=100_000_000, shape="wire"))[1]
+    assert dict(wire.limits[0].points)[1408] == pytest.approx(0.23392)
+
+
+def test_without_a_link_rate_there_is_no_limit() -> None:
+    for name in known_studies():
+        for chart in charts(synthetic_run(name, link_rate_bps=None)):
+            assert [limit for limit in chart.limits if limit.kind == "physical"] == []
+
+
+def test_numbers_far_apart_share_a_logarithmic_axis() -> None:
+    synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
+    assert charts(synthetic)[1].y.logarithmic
+
+
+def test_failed_trials_and_missing_metrics_are_not_drawn() -> None:
+    nothing = synthetic_run("manford-kolahi", fails=lambda planned: True)
+    assert all(chart.is_empty for chart in charts(nothing))
+    lacking = synthetic_run("milanovic-srbljic", lacks=frozenset({"received_ratio"}))
+    speed, share = charts(lacking)[:2]
+    assert not speed.is_empty
+    assert share.is_empty
+    assert "nothing was measured" in share.description()
+
+
+def test_a_single_trial_has_no_interval() -> None:
+    synthetic = synthetic_run("manford-kolahi", most_trials=12)
+    points = [p for chart in charts(synthetic) for s in chart.series for p in s.points]
+    assert points
+    assert all((p.low is None) == (len(p.trials) < 2) for p in points)
+
+
+def test_the_table_of_a_chart_has_every_number_that_is_drawn() -> None:
+    for chart in charts(synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)):
+        rows = list(chart.rows())
+        assert all(len(row) == len(chart.columns()) for row in rows)
+        drawn = [point.y for series in chart.series for point in series.points]
+        drawn += [mark.y for series in chart.published for mark in series.marks]
+        assert set(drawn) <= {row[3] for row in rows}
+
+
+def test_each_bar_has_the_limit_of_its_own_condition() -> None:
+    bars = charts(synthetic_run("milanovic-srbljic"))[4]
+    (limit,) = bars.limits
+    assert limit.in_pairs
+    assert len(limit.points) == 4
+    ends = [x for x, _ in limit.points]
+    places = [sum(ends[:2]) / 2, sum(ends[2:]) / 2]
+    assert places == pytest.approx([0, 1])

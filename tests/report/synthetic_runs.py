@@ -1,0 +1,146 @@
+"""Runs that were never measured: the plan's own trials, with results drawn from a seeded model."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lanlab.analysis.limits import tcp_limit_bps, udp_limit_bps
+from lanlab.plan import Plan, PlannedTrial
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Published, Study, load_study
+
+_START = "2026-11-21T08:15:00.000000+00:00"
+
+
+@dataclass(frozen=True)
+class SyntheticRun:
+    """A run with its trials and what its study printed."""
+
+    run: RunRecord
+    trials: list[TrialRecord]
+    study: Study
+    published: Published
+
+    def pair(self) -> tuple[RunRecord, list[TrialRecord]]:
+        """As a report takes it."""
+        return self.run, self.trials
+
+
+def synthetic_run(
+    name: str,
+    scale: str = "tiny",
+    *,
+    link_rate_bps: int | None = 10_000_000,
+    shape: str = "tbf",
+    fails: Callable[[PlannedTrial], bool] = lambda planned: False,
+    lacks: frozenset[str] = frozenset(),
+    most_trials: int | None = None,
+    title: str | None = None,
+) -> SyntheticRun:
+    """A run of a study as the plan orders it.
+
+    Args:
+        name: A study that comes with lanlab.
+        scale: One of its scales.
+        link_rate_bps: Of the link; the model carries 99.9 % of what such an Ethernet can.
+        shape: How the link keeps it.
+        fails: Whether a trial fails.
+        lacks: Metrics that no trial has.
+        most_trials: After so many the run was interrupted.
+        title: In place of the study's.
+    """
+    loaded = load_study(name)
+    study = loaded.study if title is None else loaded.study.model_copy(update={"title": title})
+    run = _run(study, scale, link_rate_bps, shape)
+    plan, rng = Plan(study, scale, run.seed), random.Random(7)
+    trials: list[TrialRecord] = []
+    while (planned := plan.next_trial()) is not None and len(trials) != most_trials:
+        metrics = None
+        if not fails(planned):
+            found = _metrics(planned.workload, planned.parameters, link_rate_bps, rng)
+            metrics = {key: value for key, value in found.items() if key not in lacks}
+        trials.append(_trial(run.id, planned, metrics))
+        plan.record(trials[-1])
+    if plan.next_trial() is not None:
+        run = replace(run, status="interrupted", ended_at=None)
+    return SyntheticRun(run, trials, study, loaded.published)
+
+
+def _run(study: Study, scale: str, link_rate_bps: int | None, shape: str) -> RunRecord:
+    host = {"processor": "test", "processors": 2, "memory_bytes": 2**33, "kernel": "6.1"}
+    return RunRecord(
+        id=f"20261121-081500-{study.id}-4f2a",
+        study_id=study.id,
+        study=study.model_dump(mode="json", exclude_none=True),
+        scale=scale,
+        seed=7,
+        testbed={
+            "name": "virtual",
+            "link": "unshaped" if link_rate_bps is None else f"{link_rate_bps // 10**6}M",
+            "link_rate_bps": link_rate_bps,
+            "link_facts": {"shape": shape, "topology": "cable", "framing": "ethernet"},
+            "facts": {"hosts": {"host0": host, "host1": host}},
+        },
+        versions={"lanlab": "0.1.0", "lanlab-engine": "0.1.0", "python": "3.11.2"},
+        status="done",
+        started_at=_START,
+        ended_at=_START,
+    )
+
+
+def _trial(
+    run_id: str, planned: PlannedTrial, metrics: dict[str, float | int] | None
+) -> TrialRecord:
+    failed: dict[str, Any] = {
+        "code": "peer.silent",
+        "message": "nothing heard for 3 s",
+        "hint": None,
+    }
+    return TrialRecord(
+        run_id=run_id,
+        number=planned.number,
+        experiment=planned.experiment,
+        workload=planned.workload,
+        factors=dict(planned.factors),
+        parameters=dict(planned.parameters),
+        block=planned.block,
+        purpose=planned.purpose,
+        status="failed" if metrics is None else "done",
+        started_at=_START,
+        elapsed_s=0.5,
+        metrics=metrics or {},
+        raw={"facts": {"before": {"hosts": {"host0": {"load_average": 0.25}}}}},
+        error=failed if metrics is None else None,
+    )
+
+
+def _metrics(
+    workload: str,
+    parameters: Mapping[str, Level],
+    link_rate_bps: int | None,
+    rng: random.Random,
+) -> dict[str, float | int]:
+    size, ip_version = int(parameters["message_size_bytes"]), int(parameters["ip_version"])
+    noise = rng.gauss(1, 0.003)
+    if workload == "echo":
+        mean_ns = (30_000 + 40 * size + 2_000 * ip_version) * noise
+        return {"rtt_mean_ns": mean_ns, "rtt_p50_ns": 0.98 * mean_ns, "timeouts": 0}
+    rate_bps = link_rate_bps or 10**9
+    if parameters["transport"] == "tcp":
+        goodput_bps = 0.999 * tcp_limit_bps(rate_bps, ip_version) * noise
+        return {"goodput_bps": goodput_bps, "retransmitted_segments": 0, "start_skew_ns": 1500}
+    carried_bps = 0.999 * udp_limit_bps(rate_bps, size, ip_version) * noise
+    offered_bps = float(parameters.get("rate_bps", 1.1 * carried_bps))
+    goodput_bps = min(offered_bps, carried_bps)
+    return {
+        "goodput_bps": goodput_bps,
+        "received_ratio": goodput_bps / offered_bps,
+        "goodput_ratio": goodput_bps / offered_bps,
+        "offered_bps": offered_bps,
+        "sent_bps": offered_bps,
+        "start_skew_ns": 1500,
+        "max_lateness_ns": 20_000,
+    }

@@ -1,0 +1,132 @@
+"""What a run answers in words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from synthetic_runs import synthetic_run
+
+from lanlab.analysis.summary import Summary
+from lanlab.report.answer import sentences
+from lanlab.report.contrast import contrast
+from lanlab.store import TrialRecord
+
+
+def test_a_saturation_is_told_with_its_share_of_the_link() -> None:
+    synthetic = synthetic_run("milanovic-srbljic", "quick")
+    first = sentences(synthetic.run, synthetic.trials)[0]
+    assert first.startswith("With 500-byte UDP messages, at least 99 % of ")
+    assert "kB/s" in first
+    assert "of what this Ethernet can carry" in first
+
+
+def test_a_sentence_follows_the_numbers() -> None:
+    synthetic = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
+    before = sentences(synthetic.run, synthetic.trials)
+    halved = [
+        replace(t, metrics={**t.metrics, "goodput_bps": t.metrics["goodput_bps"] / 2})
+        if "goodput_bps" in t.metrics
+        else t
+        for t in synthetic.trials
+    ]
+    after = sentences(synthetic.run, halved)
+    assert before[0] != after[0]
+    assert "99.9 % of what" in before[0] or "100" in before[0]
+    assert "50." in after[0] or "49." in after[0]
+
+
+def test_ip_versions_are_compared_with_an_interval_and_printed_means_with_a_ratio() -> None:
+    synthetic = synthetic_run("manford-kolahi", "standard", link_rate_bps=100_000_000)
+    said = sentences(synthetic.run, synthetic.trials)
+    shape = (
+        r"The throughput over IPv4 was (\S+) % \((\S+) … (\S+) %\) higher than over IPv6 at 128 B."
+    )
+    (found,) = [match for text in said if (match := re.fullmatch(shape, text))]
+    gain, low, high = map(float, found.groups())
+    assert low < gain < high
+    # Of 194 octets on the wire to 214.
+    assert gain == pytest.approx(10.3, abs=0.5)
+    assert "The study printed 5 means of throughput" in " ".join(said)
+
+
+def test_a_run_on_a_token_bucket_says_what_its_round_trips_are() -> None:
+    shaped = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
+    said = " ".join(sentences(shaped.run, shaped.trials))
+    assert "token bucket" in said
+    assert "0.118 ms for 1408 bytes over IPv4. A wire would take 0.234 ms" in said
+    wire = synthetic_run("manford-kolahi", link_rate_bps=100_000_000, shape="wire")
+    assert "token bucket" not in " ".join(sentences(wire.run, wire.trials))
+
+
+def test_failures_and_an_interruption_are_told() -> None:
+    synthetic = synthetic_run(
+        "manford-kolahi", fails=lambda planned: planned.number == 3, most_trials=10
+    )
+    said = sentences(synthetic.run, synthetic.trials)
+    assert "1 of 10 trials failed; they are in no mean." in said
+    assert "The run is interrupted: these are the trials that had ended." in said
+
+
+def test_nothing_is_claimed_of_a_run_without_results() -> None:
+    for failing in (True, False):
+        synthetic = synthetic_run(
+            "manford-kolahi", fails=lambda planned: True, most_trials=None if failing else 0
+        )
+        said = " ".join(sentences(synthetic.run, synthetic.trials))
+        assert "Mbit/s" not in said
+        assert said
+
+
+def _summary(trials: list[TrialRecord], ip_version: int) -> Summary:
+    values = [t.metrics["goodput_bps"] for t in trials if t.factors == {"ip_version": ip_version}]
+    return Summary(
+        experiment="e",
+        workload="stream",
+        factors={"ip_version": ip_version},
+        parameters={},
+        metric="goodput_bps",
+        values=tuple(map(float, values)),
+        failed=0,
+        mean=None,
+        sd=None,
+        ci_low=None,
+        ci_high=None,
+        limit=None,
+    )
+
+
+def _trials(ratios: list[float]) -> list[TrialRecord]:
+    template = synthetic_run("manford-kolahi", most_trials=1).trials[0]
+    found = []
+    for block, ratio in enumerate(ratios):
+        # The whole machine becomes slower from block to block.
+        base = 100.0 / (1 + block)
+        for ip_version, value in ((4, base * ratio), (6, base)):
+            found.append(
+                replace(
+                    template,
+                    experiment="e",
+                    factors={"ip_version": ip_version},
+                    block=block,
+                    metrics={"goodput_bps": value},
+                )
+            )
+    return found
+
+
+def test_a_drift_between_blocks_drops_out_of_a_contrast() -> None:
+    trials = _trials([1.10, 1.11, 1.09, 1.10])
+    found = contrast(_summary(trials, 4), _summary(trials, 6), trials)
+    assert found is not None and found.interval is not None
+    assert found.ratio == pytest.approx(1.10, abs=0.001)
+    assert found.differs
+    assert 1.08 < found.interval[0] < found.interval[1] < 1.12
+
+
+def test_a_contrast_of_one_block_has_no_interval_and_of_none_is_nothing() -> None:
+    trials = _trials([1.1])
+    once = contrast(_summary(trials, 4), _summary(trials, 6), trials)
+    assert once is not None and once.interval is None and not once.differs
+    assert contrast(_summary(trials, 4), _summary(trials, 6), trials[:1]) is None

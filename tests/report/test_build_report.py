@@ -1,0 +1,202 @@
+"""The report as it is written."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from synthetic_runs import SyntheticRun, synthetic_run
+
+from lanlab.errors import StoreError
+from lanlab.report.build import build_report
+
+_VOID = {"meta", "link", "br", "img", "input", "hr"}
+
+
+class _Page(HTMLParser):
+    """Tags in balance, ids, links and what the page would load."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.headings: list[int] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        if tag not in _VOID:
+            self.open.append(tag)
+        if found.get("id"):
+            self.ids.append(found["id"] or "")
+        if tag == "a":
+            self.links.append(found.get("href") or "")
+        elif tag in ("img", "script", "link", "iframe", "image", "use"):
+            for name in ("src", "href", "xlink:href"):
+                if found.get(name):
+                    self.loads.append(found[name] or "")
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in _VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def both() -> list[SyntheticRun]:
+    return [
+        synthetic_run("milanovic-srbljic", fails=lambda planned: planned.number == 4),
+        synthetic_run("manford-kolahi", link_rate_bps=100_000_000),
+    ]
+
+
+@pytest.fixture(scope="module")
+def folder(both: list[SyntheticRun], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("report") / "deep" / "out"
+    paths = build_report([synthetic.pair() for synthetic in both], out)
+    assert all(path.is_file() for path in (paths.html, *paths.figures, *paths.tables))
+    assert len(paths.figures) == 14
+    assert {path.suffix for path in paths.figures} == {".svg", ".pdf"}
+    assert {path.suffix for path in paths.tables} == {".csv"}
+    return out
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> _Page:
+    return _Page((folder / "report.html").read_text(encoding="utf-8"))
+
+
+def test_the_page_loads_nothing_from_anywhere(folder: Path, page: _Page) -> None:
+    assert all(load.startswith(("#", "data:")) for load in page.loads)
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    assert "@import" not in text
+    assert not re.search(r"url\((?!#|&#34;#|\"#)", text)
+
+
+def test_every_link_leads_somewhere_and_every_id_is_one(folder: Path, page: _Page) -> None:
+    assert len(page.ids) == len(set(page.ids))
+    for link in page.links:
+        if link.startswith("#"):
+            assert link[1:] in page.ids
+        elif not link.startswith("https://doi.org/"):
+            assert (folder / link).is_file()
+
+
+def test_headings_never_skip_a_level(page: _Page) -> None:
+    assert page.open == []
+    assert page.headings[0] == 1
+    steps = zip(page.headings, page.headings[1:], strict=False)
+    assert all(after <= before + 1 for before, after in steps)
+
+
+def test_the_page_says_what_is_needed_to_repeat_a_run(folder: Path) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    assert "lanlab run manford-kolahi --scale tiny --testbed virtual --link 100M --seed 7" in text
+    assert "peer.silent: nothing heard for 3 s" in text
+
+
+def test_the_same_runs_give_the_same_report(
+    both: list[SyntheticRun], folder: Path, tmp_path: Path
+) -> None:
+    build_report([synthetic.pair() for synthetic in both], tmp_path / "again")
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            again = tmp_path / "again" / path.relative_to(folder)
+            assert again.read_bytes() == path.read_bytes(), path.name
+
+
+def test_a_hostile_title_is_only_text(tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script>"
+    synthetic = synthetic_run("manford-kolahi", title=hostile)
+    text = build_report([synthetic.pair()], tmp_path).html.read_text(encoding="utf-8")
+    assert hostile not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+
+
+def test_a_hostile_study_id_never_becomes_a_path(tmp_path: Path) -> None:
+    synthetic = synthetic_run("manford-kolahi")
+    run = type(synthetic.run)(**{**vars(synthetic.run), "study_id": "../../x"})
+    paths = build_report([(run, synthetic.trials)], tmp_path / "out")
+    assert all(path.parent.parent == tmp_path / "out" for path in paths.figures)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("name", ["milanovic-srbljic", "manford-kolahi"])
+@pytest.mark.parametrize("most_trials", [0, 1, 7])
+def test_a_run_that_was_interrupted_early_has_a_report_too(
+    name: str, most_trials: int, tmp_path: Path
+) -> None:
+    synthetic = synthetic_run(name, most_trials=most_trials)
+    text = build_report([synthetic.pair()], tmp_path).html.read_text(encoding="utf-8")
+    assert "interrupted" in text
+
+
+def test_two_runs_of_one_study_keep_their_files_apart(tmp_path: Path) -> None:
+    synthetic = synthetic_run("manford-kolahi")
+    paths = build_report([synthetic.pair(), synthetic.pair()], tmp_path)
+    assert len(paths.figures) == 8
+    assert _Page(paths.html.read_text(encoding="utf-8")).open == []
+
+
+def test_a_report_replaces_the_one_before_and_leaves_other_files(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    first = synthetic_run("milanovic-srbljic", most_trials=3)
+    build_report([first.pair()], tmp_path)
+    build_report([synthetic_run("manford-kolahi", most_trials=30).pair()], tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "notes.txt",
+        "report.html",
+        "figures",
+        "tables",
+    }
+    assert not list((tmp_path / "tables").glob("milanovic*"))
+
+
+def test_what_cannot_be_written_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+    occupied = tmp_path / "occupied"
+    occupied.write_text("a file, no folder")
+    synthetic = synthetic_run("manford-kolahi", most_trials=1)
+    with pytest.raises(StoreError, match="could not be written") as refused:
+        build_report([synthetic.pair()], occupied)
+    assert refused.value.hint and "--out" in refused.value.hint
+    assert [path.name for path in tmp_path.iterdir()] == ["occupied"]
+    assert occupied.read_text() == "a file, no folder"
+
+
+def test_a_full_disk_leaves_the_report_of_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    synthetic = synthetic_run("manford-kolahi", most_trials=1)
+    build_report([synthetic.pair()], out)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("lanlab.report.build.os.fsync", full)
+    with pytest.raises(StoreError, match="No space left on device"):
+        build_report([synthetic_run("milanovic-srbljic", most_trials=1).pair()], out)
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_importing_the_report_does_not_load_what_only_drawing_needs() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, lanlab.report.build, lanlab.report.text, lanlab.report.answer; "
+        "print([m for m in ('matplotlib', 'numpy', 'scipy', 'jinja2') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

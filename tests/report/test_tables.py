@@ -1,0 +1,116 @@
+"""The tables of a run, for CSV, page and terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from rich.console import Console
+from synthetic_runs import SyntheticRun, synthetic_run
+
+from lanlab.report.metric_table import metric_table
+from lanlab.report.statement_table import statement_table
+from lanlab.report.table import Cell, Column, Table
+from lanlab.report.text import tables
+from lanlab.report.trial_table import trial_table
+
+
+def goodput(synthetic: SyntheticRun, experiment: str) -> Table:
+    run, trials = synthetic.pair()
+    return metric_table(
+        run, trials, synthetic.study, synthetic.published, experiment, "goodput_bps"
+    )
+
+
+def read(table: Table) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(table.to_csv())))
+
+
+def test_csv_has_the_study_unit_and_ours_at_full_precision() -> None:
+    synthetic = synthetic_run("milanovic-srbljic")
+    row = read(goodput(synthetic, "udp-500"))[1]
+    values = [
+        t.metrics["goodput_bps"]
+        for t in synthetic.trials
+        if t.experiment == "udp-500" and t.factors == {"rate_bps": 10_600_000}
+    ]
+    assert float(row["mean (bit/s)"]) == pytest.approx(sum(values) / len(values), rel=1e-15)
+    assert float(row["mean (kB/s)"]) * 8000 == pytest.approx(float(row["mean (bit/s)"]))
+    assert float(row["share of limit (ratio)"]) == pytest.approx(0.999, abs=0.01)
+    assert row["n"] == "2"
+
+
+def test_column_names_are_never_given_twice() -> None:
+    for name, experiment in (("milanovic-srbljic", "tcp"), ("manford-kolahi", "throughput")):
+        header = goodput(synthetic_run(name), experiment).to_csv().splitlines()[0]
+        names = next(csv.reader([header]))
+        assert len(names) == len(set(names))
+
+
+def test_published_values_stand_in_the_row_of_their_condition() -> None:
+    synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
+    rows = read(goodput(synthetic, "throughput"))
+    row = next(r for r in rows if (r["ip_version"], r["message_size_bytes"]) == ("4", "384"))
+    assert float(row["published mean, xp (Mbit/s)"]) == 79.8
+    ratio = float(row["measured / published mean, xp (ratio)"])
+    assert ratio == pytest.approx(float(row["mean (Mbit/s)"]) / 79.8)
+    assert row["published mean, vista (Mbit/s)"] == ""
+
+
+def test_a_condition_without_results_keeps_its_row() -> None:
+    synthetic = synthetic_run("manford-kolahi", fails=lambda planned: True)
+    rows = read(goodput(synthetic, "throughput"))
+    assert len(rows) == 6
+    assert all(row["mean (Mbit/s)"] == "" and int(row["failed"]) > 0 for row in rows)
+
+
+def test_a_single_trial_has_a_mean_and_no_spread() -> None:
+    synthetic = synthetic_run("manford-kolahi", most_trials=12)
+    rows = [row for row in read(goodput(synthetic, "throughput")) if row["n"] == "1"]
+    assert rows
+    assert all(row["mean (Mbit/s)"] and not row["95 % low (Mbit/s)"] for row in rows)
+
+
+def test_a_share_of_the_link_stands_beside_ours() -> None:
+    synthetic = synthetic_run("milanovic-srbljic")
+    run, trials = synthetic.pair()
+    table = statement_table(run, trials, synthetic.study, synthetic.published)
+    row = next(row for row in read(table) if row["id"] == "u500.pen.half")
+    assert float(row["value"]) == 0.5
+    assert float(row["measured"]) == pytest.approx(0.999, abs=0.01)
+
+
+def test_every_trial_is_in_the_table_with_its_error() -> None:
+    synthetic = synthetic_run("manford-kolahi", fails=lambda planned: planned.number == 2)
+    rows = read(trial_table(synthetic.run, synthetic.trials, synthetic.study))
+    assert [int(row["number"]) for row in rows] == list(range(len(synthetic.trials)))
+    assert rows[2]["error"] == "peer.silent: nothing heard for 3 s"
+    assert rows[0]["load average before"] == "0.25"
+
+
+def test_no_text_of_a_csv_is_taken_for_a_formula() -> None:
+    table = Table("t", "t", (Column("a"),), ((Cell("=1+1", "=1+1"),), (Cell(-1.5, "-1.5"),)))
+    assert table.to_csv() == "a\r\n'=1+1\r\n-1.5\r\n"
+
+
+@pytest.mark.parametrize("name", ["milanovic-srbljic", "manford-kolahi"])
+def test_the_terminal_shows_every_experiment(name: str) -> None:
+    synthetic = synthetic_run(name)
+    console = Console(width=120, record=True, file=io.StringIO())
+    for table in tables(*synthetic.pair()):
+        console.print(table)
+    text = console.export_text()
+    for experiment in synthetic.study.experiment:
+        assert experiment.title in text
+    assert "±" in text
+
+
+def test_the_terminal_takes_markup_in_a_title_as_text() -> None:
+    synthetic = synthetic_run("manford-kolahi")
+    study = dict(synthetic.run.study)
+    study["experiment"] = [{**e, "title": "[red]x[/red]"} for e in study["experiment"]]
+    run = type(synthetic.run)(**{**vars(synthetic.run), "study": study})
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(tables(run, synthetic.trials)[0])
+    assert "[red]x[/red]" in console.export_text()
