@@ -16,8 +16,9 @@ use crate::output::Output;
 const ARM_TIMEOUT_NS: u64 = 60_000_000_000;
 /// A start is given at most so far ahead.
 const MAX_AHEAD_NS: u64 = 600_000_000_000;
-/// How near to its start a thread sleeps; the rest it spins, so as not to oversleep.
-const SPIN_NS: u64 = 200_000;
+/// How near to a deadline a thread sleeps; the rest it spins, so as not to oversleep. Longer costs
+/// processor time, shorter costs precision where the system is slow to wake a thread.
+const SPIN_NS: u64 = 60_000;
 /// How near to its start a thread no longer listens to the driver.
 const NEAR_NS: u64 = 5_000_000;
 

@@ -26,6 +26,9 @@ _END_S = 2.0
 #: Lines of an engine's standard error that are kept for an error message.
 _STDERR_LINES = 20
 
+#: Types of the lines that end a request.
+_ENDS = ("result", "error")
+
 _Line = dict[str, Any]
 
 
@@ -37,6 +40,8 @@ class Measurement:
         self._engine = engine
         self._lines: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
         self.on_progress: Callable[[_Line], None] | None = None
+        #: Whether its result or error has been taken: there is nothing more to come.
+        self.is_over = False
 
     def deliver(self, line: _Line | None) -> None:
         """Take in a line of this request, or `None` when the engine is lost."""
@@ -54,6 +59,7 @@ class Measurement:
                 f"{self._engine.name}: no answer within {timeout_s:.0f} s",
                 hint="the host may be overloaded; see its load with `lanlab doctor`",
             ) from None
+        self.is_over = line is None or line["type"] in _ENDS
         if line is None:
             raise self._engine.lost()
         if line["type"] == "error":
@@ -117,6 +123,7 @@ class Engine:
                 stderr=subprocess.PIPE,
                 text=True,
                 encoding="utf-8",
+                errors="replace",
                 # Ctrl-C in the terminal is for lanlab, which ends its engines in order.
                 start_new_session=True,
             )
@@ -154,15 +161,17 @@ class Engine:
         assert self._process.stdout is not None
         for text in self._process.stdout:
             try:
-                line = json.loads(text)
+                line: _Line = json.loads(text)
             except ValueError:
                 break  # Not an engine: no more can be understood.
+            if not isinstance(line, dict):
+                break
             if line.get("type") == "hello":
                 self._hello.put(line)
                 continue
-            ends = line.get("type") in ("result", "error")
+            ends = line.get("type") in _ENDS
             with self._lock:
-                request_id = line.get("id")
+                request_id = line.get("id", 0)
                 measurement = self._open.get(request_id)
                 if ends:
                     self._open.pop(request_id, None)

@@ -119,7 +119,7 @@ def _attempt(
     on_progress: Callable[[Progress], None] | None,
 ) -> None:
     (listener, listener_request), (connector, connector_request) = listen, connect
-    exchange.error = None
+    exchange.error = exchange.listener = exchange.connector = None
     setup = exchange.setup = {"listener_request": _without_session(listener_request)}
     listening: Measurement | None = None
     connecting: Measurement | None = None
@@ -214,7 +214,7 @@ def _end(
 
 def _cancelled(end: End, measurement: Measurement) -> dict[str, object] | None:
     """Cancel a request and take what it had measured; `None` if there is nothing to be had."""
-    if end.engine.is_lost:
+    if end.engine.is_lost or measurement.is_over:
         return None
     with contextlib.suppress(LabError):
         end.engine.ask({"type": "cancel", "target": measurement.id})

@@ -49,6 +49,11 @@ impl Pacer {
         self.not_before = now.plus_nanos(self.half_group_ns);
     }
 
+    /// Leave out what is overdue before slot `index`.
+    pub fn skip_to(&mut self, index: u64) {
+        self.taken = self.taken.max(index);
+    }
+
     /// The slot of the next message.
     pub fn next_slot(&self) -> Instant {
         self.pace.slot(self.start, self.taken)
@@ -99,6 +104,15 @@ mod tests {
         assert_eq!(&sent_at[..4], [10_000, 10_500, 11_000, 11_500]);
         // Ten behind at 10 ms, one gained each millisecond: on time from 20 ms on.
         assert_eq!(&sent_at[19..23], [19_500, 20_000, 21_000, 22_000]);
+    }
+
+    #[test]
+    fn what_is_skipped_is_not_caught_up_with() {
+        let mut pacer = every_millisecond(1);
+        pacer.skip_to(10);
+        assert_eq!(pacer.turn(at_us(9_000), 100), Turn::Wait(at_us(10_000)));
+        pacer.skip_to(3);
+        assert_eq!(pacer.taken(), 10);
     }
 
     #[test]

@@ -123,6 +123,11 @@ impl Plan {
         ALIVE_NS.min(self.silence_ns / 4)
     }
 
+    /// Slots of one flow's schedule, begun at `first`, that lie before `end`; none without one.
+    fn slots(&self, first: Instant, end: Instant) -> u64 {
+        self.pace.map_or(0, |pace| pace.slots_within(end.nanos_since(first)))
+    }
+
     /// The end of the measured part, where time is the amount.
     fn end(&self, start: Instant) -> Option<Instant> {
         match self.amount {

@@ -179,7 +179,7 @@ impl<'a> Sender<'a> {
             self.sent.cpu = link::thread_usage().since(usage);
         }
         if let (Some(pacer), Some(end), Some(_)) = (&self.pacer, self.end, self.measuring) {
-            let due = self.slots_until(end.min(now));
+            let due = self.plan.slots(self.first_slot, end.min(now));
             self.sent.unsent_messages = due.saturating_sub(pacer.taken());
             self.sent.offered_messages += self.sent.unsent_messages;
         }
@@ -204,11 +204,16 @@ impl<'a> Sender<'a> {
                     return Ok(Some(EndedBy::Cancelled));
                 }
             }
-            let due = self.due(now);
-            if self.measuring.is_none() && due >= self.warmup_end {
-                self.measuring = Some((due, link::thread_usage()));
+            if self.measuring.is_none() && now.max(self.due(now)) >= self.warmup_end {
+                let warmup_slots = self.plan.slots(self.first_slot, self.warmup_end);
+                if let Some(pacer) = &mut self.pacer {
+                    // What the warm-up could not send in its time is not the measured part's.
+                    pacer.skip_to(warmup_slots);
+                }
+                self.measuring = Some((self.due(now), link::thread_usage()));
                 self.sent.facts.first_measured = self.sent.total_messages;
             }
+            let due = self.due(now);
             let over = match self.end {
                 Some(end) => due >= end || (now >= end && now.nanos_since(due) > LATE_NS),
                 None => self.messages_left() == 0,
@@ -241,11 +246,6 @@ impl<'a> Sender<'a> {
         self.pacer.as_ref().map_or(now, Pacer::next_slot)
     }
 
-    /// Slots of the schedule that lie before `end`.
-    fn slots_until(&self, end: Instant) -> u64 {
-        self.plan.pace.map_or(u64::MAX, |pace| pace.slots_within(end.nanos_since(self.first_slot)))
-    }
-
     /// Messages that may still be sent, in the warm-up or in the measured part: a group must not
     /// reach from the one into the other, or beyond the end.
     fn messages_left(&self) -> u64 {
@@ -253,7 +253,7 @@ impl<'a> Sender<'a> {
             (Some(_), Some(messages), _) => messages - self.sent.offered_messages,
             (_, _, Some(pacer)) => {
                 let end = self.end.filter(|_| self.measuring.is_some()).unwrap_or(self.warmup_end);
-                self.slots_until(end).saturating_sub(pacer.taken()).max(1)
+                self.plan.slots(self.first_slot, end).saturating_sub(pacer.taken()).max(1)
             }
             _ => u64::MAX,
         }
@@ -298,7 +298,12 @@ impl<'a> Sender<'a> {
             };
             match written {
                 Ok(0) => return Ok(Some(EndedBy::PeerClosed)),
-                Ok(octets) => left -= octets,
+                Ok(octets) => {
+                    left -= octets;
+                    if left > 0 {
+                        self.last_progress = link::monotonic();
+                    }
+                }
                 Err(error) if is_idle(&error) => {
                     if let Some(ended_by) = self.blocked() {
                         return Ok(Some(ended_by));

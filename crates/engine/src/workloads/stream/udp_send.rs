@@ -227,7 +227,7 @@ impl<'a> Sender<'a> {
             {
                 return Ok(Some(ended_by));
             }
-            if self.measuring.is_none() && self.due(now) >= self.warmup_end {
+            if self.measuring.is_none() && now.max(self.due(now)) >= self.warmup_end {
                 self.begin_measuring(now)?;
             }
             if self.is_over(now) {
@@ -261,6 +261,11 @@ impl<'a> Sender<'a> {
     }
 
     fn begin_measuring(&mut self, now: Instant) -> Result<(), Failure> {
+        let warmup_slots = self.plan.slots(self.first_slot, self.warmup_end);
+        if let Some(pacer) = &mut self.pacer {
+            // What the warm-up could not send in its time is not the measured part's to send.
+            pacer.skip_to(warmup_slots);
+        }
         self.measuring = Some((self.due(now), link::thread_usage()));
         self.sent.first_measured = self.sent.sequence;
         // Without a warm-up the first message is the first measured one: nothing to tell.
@@ -279,18 +284,14 @@ impl<'a> Sender<'a> {
 
     /// Messages that may still be sent, in the warm-up or in the measured part.
     fn messages_left(&self) -> u64 {
-        match (self.measuring, self.plan.messages()) {
-            (Some(_), Some(messages)) => messages - self.sent.offered_messages,
-            (None, _) if let Some(pacer) = &self.pacer => {
-                // A group must not reach from the warm-up into the measured part.
-                let pace = self.plan.pace.expect("a pacer has a pace");
-                let warmup_ns = self.warmup_end.nanos_since(self.first_slot);
-                pace.slots_within(warmup_ns).saturating_sub(pacer.taken()).max(1)
-            }
-            (Some(_), None) if let (Some(pacer), Some(end)) = (&self.pacer, self.end) => {
-                let pace = self.plan.pace.expect("a pacer has a pace");
-                let time_ns = end.nanos_since(self.first_slot);
-                pace.slots_within(time_ns).saturating_sub(pacer.taken()).max(1)
+        if let (Some(_), Some(messages)) = (self.measuring, self.plan.messages()) {
+            return messages - self.sent.offered_messages;
+        }
+        // A group must not reach from the warm-up into the measured part, nor beyond its end.
+        let part_end = if self.measuring.is_none() { Some(self.warmup_end) } else { self.end };
+        match (&self.pacer, part_end) {
+            (Some(pacer), Some(end)) => {
+                self.plan.slots(self.first_slot, end).saturating_sub(pacer.taken()).max(1)
             }
             _ => u64::MAX,
         }
@@ -373,8 +374,7 @@ impl<'a> Sender<'a> {
     /// By the schedule some messages may have been due by `now` whose turn never came.
     fn count_unsent(&mut self, now: Instant) {
         if let (Some(pacer), Some(end), Some(_)) = (&self.pacer, self.end, self.measuring) {
-            let pace = self.plan.pace.expect("a pacer has a pace");
-            let due = pace.slots_within(end.min(now).nanos_since(self.first_slot));
+            let due = self.plan.slots(self.first_slot, end.min(now));
             self.sent.unsent_messages = due.saturating_sub(pacer.taken());
             self.sent.offered_messages += self.sent.unsent_messages;
         }
@@ -449,8 +449,10 @@ impl<'a> Sender<'a> {
         };
         let mut pause_ns = FINISH_PAUSE_NS;
         self.last_heard = link::monotonic();
-        for said in 1.. {
+        let mut said = 0;
+        loop {
             self.say(kind)?;
+            said += 1;
             let next = link::monotonic().plus_nanos(pause_ns);
             if said >= QUICK_FINISHES {
                 pause_ns = (2 * pause_ns).min(self.plan.alive_ns());

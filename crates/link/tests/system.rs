@@ -1,0 +1,151 @@
+//! Clocks, CPU time, TCP and devices, as far as this system has them.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+
+use lanlab_link::{
+    Usage, capabilities, monotonic, prepare_thread, realtime_ns, set_congestion_control,
+    sleep_until, tcp_info, thread_usage,
+};
+
+#[test]
+fn the_monotonic_clock_does_not_go_back() {
+    let mut last = monotonic();
+    for _ in 0..10_000 {
+        let now = monotonic();
+        assert!(now >= last);
+        last = now;
+    }
+}
+
+#[test]
+fn a_sleep_ends_at_its_time_and_not_before() {
+    prepare_thread();
+    for ahead_ns in [0, 50_000, 2_000_000] {
+        let deadline = monotonic().plus_nanos(ahead_ns);
+        sleep_until(deadline);
+        assert!(monotonic() >= deadline);
+    }
+    // A time that has passed is no time to wait for.
+    let before = monotonic();
+    sleep_until(before.minus_nanos(1_000_000_000));
+    assert!(monotonic().nanos_since(before) < 1_000_000_000);
+}
+
+#[test]
+fn the_calendar_clock_is_past_the_year_2020() {
+    assert!(realtime_ns() > 1_577_836_800_000_000_000);
+}
+
+#[test]
+fn the_cpu_time_of_a_thread_is_its_own() {
+    let work = || {
+        let before = thread_usage();
+        let mut sum = 0_u64;
+        while thread_usage().since(before).user_ns < 20_000_000 && capabilities().thread_usage {
+            for number in 0..10_000_u64 {
+                sum = std::hint::black_box(sum.wrapping_mul(31).wrapping_add(number));
+            }
+        }
+        thread_usage().since(before)
+    };
+    let before = thread_usage();
+    let worked = std::thread::spawn(work).join().unwrap();
+    let waited = thread_usage().since(before);
+    if capabilities().thread_usage {
+        assert!(worked.user_ns >= 20_000_000);
+        // To wait for the other costs next to nothing.
+        assert!(waited.user_ns < worked.user_ns, "{waited:?}");
+    } else {
+        assert_eq!(worked, Usage::default());
+    }
+}
+
+#[test]
+fn usage_adds_up() {
+    let some = Usage { user_ns: 5, system_ns: 7, voluntary_switches: 1, involuntary_switches: 2 };
+    assert_eq!(some.plus(some).since(some), some);
+    assert_eq!(some.since(some.plus(some)), Usage::default());
+}
+
+fn connection() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    (client, listener.accept().unwrap().0)
+}
+
+#[test]
+fn what_tcp_knows_agrees_with_what_was_sent() {
+    let (mut client, mut server) = connection();
+    client.write_all(&[1; 10_000]).unwrap();
+    let mut octets = [0; 10_000];
+    server.read_exact(&mut octets).unwrap();
+    if !capabilities().tcp_info {
+        assert_eq!(tcp_info(&client).unwrap_err().kind(), std::io::ErrorKind::Unsupported);
+        return;
+    }
+    let received = tcp_info(&server).unwrap();
+    assert_eq!(received.received_bytes, 10_000);
+    assert!(received.data_segments_received >= 1);
+    // The answer to the last segment may still be on its way.
+    let sent = loop {
+        let sent = tcp_info(&client).unwrap();
+        if sent.acknowledged_bytes >= 10_000 {
+            break sent;
+        }
+        std::thread::yield_now();
+    };
+    // The begin of the connection counts as an octet.
+    assert!(sent.acknowledged_bytes <= 10_001);
+    assert!(sent.data_segments_sent >= 1 && sent.segments_sent >= sent.data_segments_sent);
+    assert!(sent.maximum_segment_bytes >= 536);
+    assert!(sent.congestion_window_segments >= 1);
+    assert!(sent.round_trip_ns > 0);
+}
+
+#[test]
+fn a_congestion_control_that_is_not_there_is_refused() {
+    let (client, _server) = connection();
+    let error = set_congestion_control(&client, "hope").unwrap_err();
+    let expected = if cfg!(all(target_os = "linux", not(lanlab_portable))) {
+        std::io::ErrorKind::NotFound
+    } else {
+        std::io::ErrorKind::Unsupported
+    };
+    assert_eq!(error.kind(), expected);
+}
+
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
+mod linux {
+    use super::*;
+    use lanlab_link::offloads::{offloads, set_offloads};
+
+    #[test]
+    fn a_congestion_control_that_is_there_is_chosen() {
+        let (client, _server) = connection();
+        // Every kernel has this one.
+        set_congestion_control(&client, "reno").unwrap();
+        let name = socket2::SockRef::from(&client).tcp_congestion().unwrap();
+        assert!(name.starts_with(b"reno"), "{name:?}");
+    }
+
+    #[test]
+    fn the_loopback_device_has_offloads() {
+        let list = offloads("lo").unwrap();
+        assert_eq!(list.len(), 6);
+        let segmentation =
+            list.iter().find(|offload| offload.name == "tcp-segmentation-offload").unwrap();
+        assert!(segmentation.on, "the kernel does not let anyone switch it off for `lo`");
+    }
+
+    #[test]
+    fn a_device_that_is_not_there_is_an_error() {
+        for name in ["no-such-device", "a-name-that-no-device-can-have", ""] {
+            let error = offloads(name).unwrap_err();
+            // ENODEV, netdevice(7).
+            assert_eq!(error.raw_os_error(), Some(19), "{name}: {error}");
+            assert_eq!(set_offloads(name, false).unwrap_err().raw_os_error(), Some(19), "{name}");
+        }
+        assert!(offloads("lo\0eth0").is_err());
+    }
+}

@@ -1,0 +1,210 @@
+"""An engine process driven line by line, so that a test sees what a driver would not show it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import queue
+import subprocess
+import threading
+import time
+from typing import Any
+
+from lanlab.engine import engine_path
+
+Line = dict[str, Any]
+
+#: A machine with other work to do may take this long to answer; what is measured is not this.
+PATIENCE_S = 20.0
+#: 32 hexadecimal digits.
+SESSION = "000102030405060708090a0b0c0d0e0f"
+
+
+class RawEngine:
+    """An engine and every line that it has said."""
+
+    def __init__(self, command: list[str] | None = None) -> None:
+        self.process = subprocess.Popen(
+            command or [engine_path()],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        #: Every line so far, in order.
+        self.lines: list[Line] = []
+        self._times_s: list[float] = []
+        self._arrived: queue.SimpleQueue[Line | None] = queue.SimpleQueue()
+        self._set_aside: list[Line] = []
+        self._next_id = 1
+        threading.Thread(target=self._read, daemon=True).start()
+        self.hello = self.next()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for text in self.process.stdout:
+            line = json.loads(text)
+            self._times_s.append(time.monotonic())
+            self.lines.append(line)
+            self._arrived.put(line)
+        self._arrived.put(None)
+
+    def send_bytes(self, octets: bytes) -> None:
+        """Send octets as they are."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(octets)
+        self.process.stdin.flush()
+
+    def send(self, request: Line, request_id: int | None = None) -> int:
+        """Send a request and give its id."""
+        if request_id is None:
+            request_id, self._next_id = self._next_id, self._next_id + 1
+        self.send_bytes(json.dumps({"id": request_id, "request": request}).encode() + b"\n")
+        return request_id
+
+    def next(self, patience_s: float = PATIENCE_S) -> Line:
+        """The next line, whatever it is."""
+        line = self._arrived.get(timeout=patience_s)
+        assert line is not None, "the engine has ended"
+        return line
+
+    def wait(self, request_id: int | None, *types: str, patience_s: float = PATIENCE_S) -> Line:
+        """The next line of a request that has one of the types (`result` or `error` if none is
+        given). Lines of other requests are kept for a later call."""
+        wanted = types or ("result", "error")
+        for line in self._set_aside:
+            if line.get("id") == request_id and line["type"] in wanted:
+                self._set_aside.remove(line)
+                return line
+        deadline = time.monotonic() + patience_s
+        while True:
+            line = self.next(max(0.01, deadline - time.monotonic()))
+            if line.get("id") == request_id and line["type"] in wanted:
+                return line
+            if line["type"] != "progress":
+                self._set_aside.append(line)
+
+    def ask(self, request: Line) -> Line:
+        """The line that ends a request."""
+        return self.wait(self.send(request))
+
+    def refusal(self, request: Line) -> Line:
+        """The error that ends a request, once it is known that the engine goes on."""
+        line = self.ask(request)
+        assert line["type"] == "error", line
+        assert self.is_usable()
+        return line
+
+    def arrived_at_s(self, line: Line) -> float:
+        """When a line came, on this process's monotonic clock."""
+        return next(
+            at_s for each, at_s in zip(self.lines, self._times_s, strict=False) if each is line
+        )
+
+    def is_usable(self) -> bool:
+        """Whether the engine answers a simple question."""
+        line = self.ask({"type": "ping"})
+        return bool(line["type"] == "result" and line["result"]["kind"] == "pong")
+
+    def ready(self, request: Line) -> tuple[int, list[int]]:
+        """Start a measurement; its id and ports once it is ready."""
+        request_id = self.send(request)
+        line = self.wait(request_id, "ready", "error")
+        assert line["type"] == "ready", line
+        return request_id, line["ports"]
+
+    def arm(self, target: int, at_ns: int) -> Line:
+        """Give a measurement its start."""
+        return self.ask({"type": "arm", "target": target, "at_ns": at_ns})
+
+    def close(self) -> None:
+        """End it."""
+        assert self.process.stdin is not None
+        if not self.process.stdin.closed:
+            self.process.stdin.close()
+        try:
+            self.process.wait(timeout=PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        assert self.process.stdout is not None
+
+    def __enter__(self) -> RawEngine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+STREAM_SPEC: Line = {
+    "transport": "udp",
+    "message_size_bytes": 500,
+    "amount": {"time_ns": 200_000_000},
+    "rate": {"messages_per_s": 1000.0},
+    "flows": 1,
+    "io": "auto",
+    "socket": {},
+    "warmup_ns": 0,
+    "interval_ns": 100_000_000,
+    "silence_ns": 1_000_000_000,
+}
+ECHO_SPEC: Line = {
+    "transport": "udp",
+    "message_size_bytes": 100,
+    "amount": {"requests": 20},
+    "rate_requests_per_s": None,
+    "timeout_ns": 500_000_000,
+    "socket": {},
+    "warmup_ns": 0,
+    "silence_ns": 1_000_000_000,
+}
+
+
+def _loopback(spec: Line, key_values: Line) -> Line:
+    spec = copy.deepcopy(spec) | key_values
+    return {"spec": spec, "bind": "127.0.0.1", "peer": "127.0.0.1", "session": SESSION}
+
+
+def stream_receive(**spec: Any) -> Line:
+    """A request to receive on loopback; arguments replace keys of the specification."""
+    return {"type": "stream_receive", **_loopback(STREAM_SPEC, spec)}
+
+
+def stream_send(ports: list[int], **spec: Any) -> Line:
+    """A request to send on loopback."""
+    return {"type": "stream_send", "ports": ports, **_loopback(STREAM_SPEC, spec)}
+
+
+def echo_respond(**spec: Any) -> Line:
+    """A request to answer on loopback."""
+    return {"type": "echo_respond", **_loopback(ECHO_SPEC, spec)}
+
+
+def echo_request(port: int, **spec: Any) -> Line:
+    """A request to ask on loopback."""
+    return {"type": "echo_request", "port": port, **_loopback(ECHO_SPEC, spec)}
+
+
+def run_stream(receiver: RawEngine, sender: RawEngine, **spec: Any) -> tuple[int, int]:
+    """Start a stream between two engines; the ids of both requests once they are armed."""
+    receiving, ports = receiver.ready(stream_receive(**spec))
+    sending, _ = sender.ready(stream_send(ports, **spec))
+    start_together((receiver, receiving), (sender, sending))
+    return receiving, sending
+
+
+def run_echo(responder: RawEngine, requester: RawEngine, **spec: Any) -> tuple[int, int]:
+    """Start an echo between two engines; the ids of both requests once they are armed."""
+    responding, ports = responder.ready(echo_respond(**spec))
+    requesting, _ = requester.ready(echo_request(ports[0], **spec))
+    start_together((responder, responding), (requester, requesting))
+    return responding, requesting
+
+
+def start_together(*ends: tuple[RawEngine, int], lead_ns: int = 150_000_000) -> int:
+    """Arm every end for the same moment, and give it."""
+    pong = ends[0][0].ask({"type": "ping"})["result"]
+    at_ns = int(pong["monotonic_ns"]) + lead_ns
+    for engine, request_id in ends:
+        armed = engine.arm(request_id, at_ns)
+        assert armed["type"] == "result", armed
+    return at_ns

@@ -1,0 +1,324 @@
+"""Whatever a driver sends, the engine says what is wrong with it, and goes on."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from raw_engine import (
+    Line,
+    RawEngine,
+    echo_request,
+    echo_respond,
+    stream_receive,
+    stream_send,
+)
+
+Run = Callable[..., tuple[int, int]]
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[RawEngine]:
+    """One engine for all: what one test sends must not disturb the next."""
+    with RawEngine() as engine:
+        yield engine
+
+
+@pytest.fixture
+def engine(shared: RawEngine) -> Iterator[RawEngine]:
+    """The engine, which must be usable afterwards."""
+    yield shared
+    assert shared.is_usable()
+
+
+def resident_bytes(engine: RawEngine) -> int:
+    """Main memory that the engine's process has."""
+    status = Path(f"/proc/{engine.process.pid}/status").read_text()
+    line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
+    return 1024 * int(line.split()[1])
+
+
+class Bad(NamedTuple):
+    """A line that no engine takes, and what its error says."""
+
+    name: str
+    line: bytes
+    says: str
+    #: Whether the error can say which request it is about.
+    has_id: bool = False
+
+
+def numbered(request: object) -> bytes:
+    return json.dumps({"id": 99, "request": request}).encode()
+
+
+MALFORMED = [
+    Bad("cut short", b'{"id": 1, "request": {', "EOF while parsing"),
+    Bad("no JSON", b"start please", "expected value"),
+    Bad("binary", bytes(range(128, 256)), "line 1 column 1"),
+    Bad("not UTF-8 in a string", b'{"id": 99, "request": {"type": "\xff"}}', "unicode", True),
+    Bad("a number", b"5", "invalid type: integer"),
+    Bad("a list", b'[1, {"type": "ping"}, 2]', "trailing characters|invalid length"),
+    Bad("two objects", b'{"id":1,"request":{"type":"ping"}} {}', "trailing characters"),
+    Bad("no id", b'{"request": {"type": "ping"}}', "missing field `id`"),
+    Bad("negative id", b'{"id": -1, "request": {"type": "ping"}}', "invalid value: integer `-1`"),
+    Bad("no request", b'{"id": 99}', "missing field `request`", True),
+    Bad("unknown type", numbered({"type": "dance"}), "unknown variant `dance`.*stream_send", True),
+    Bad("no type", numbered({}), "missing field `type`", True),
+    Bad("unknown key", numbered({"type": "ping", "x": 1}), "unknown field `x`", True),
+    Bad("missing key", numbered({"type": "arm", "target": 1}), "missing field `at_ns`", True),
+    Bad(
+        "wrong type",
+        numbered({"type": "arm", "target": "one", "at_ns": 1}),
+        'invalid type: string "one", expected u64',
+        True,
+    ),
+    Bad(
+        "fraction",
+        numbered({"type": "arm", "target": 1, "at_ns": 1.5}),
+        "invalid type: floating point `1.5`",
+        True,
+    ),
+    Bad(
+        "unknown key in the specification",
+        numbered(stream_receive(speed=1)),
+        "unknown field `speed`, expected one of `transport`",
+        True,
+    ),
+    Bad(
+        "unknown option",
+        numbered(stream_receive(socket={"ttl": 3})),
+        "unknown field `ttl`",
+        True,
+    ),
+    Bad("no address", numbered({**stream_receive(), "bind": "here"}), "IP address", True),
+    Bad("two amounts", numbered(stream_receive(amount={"bytes": 1, "messages": 1})), "", True),
+    Bad("port too large", numbered({**stream_receive(), "port": 65_536}), "65536.*u16", True),
+]
+
+
+@pytest.mark.parametrize("bad", MALFORMED, ids=lambda bad: bad.name)
+def test_a_malformed_line_is_answered(engine: RawEngine, bad: Bad) -> None:
+    """With its id if it can be read, what was found, and where to look."""
+    engine.send_bytes(bad.line + b"\n")
+    error = engine.wait(99 if bad.has_id else None, "error")
+    assert error["code"] == "request.malformed"
+    assert re.search(bad.says, error["message"]), error["message"]
+    assert "lanlab-engine schema" in error["hint"]
+
+
+def test_empty_lines_are_nothing(engine: RawEngine) -> None:
+    """A driver may end its lines as it likes."""
+    seen = len(engine.lines)
+    engine.send_bytes(b"\n\r\n   \t\n" + numbered({"type": "ping"}) + b"\r\n")
+    assert engine.wait(99)["type"] == "result"
+    assert len(engine.lines) == seen + 1
+
+
+@linux_only
+def test_an_endless_line_is_skipped_in_bounded_memory() -> None:
+    """10 MB of one line leave no trace but an error."""
+    with RawEngine() as engine:
+        assert engine.is_usable()
+        before = resident_bytes(engine)
+        for _ in range(10):
+            engine.send_bytes(b"x" * 1_000_000)
+        engine.send_bytes(b"\n")
+        error = engine.wait(None, "error")
+        assert error["code"] == "request.too_long"
+        assert str(engine.hello["max_line_bytes"]) in error["message"]
+        # A line is at most 64 KiB: a megabyte is room for what an allocator keeps.
+        assert resident_bytes(engine) - before < 1_000_000
+        assert engine.is_usable()
+
+
+@linux_only
+def test_binary_garbage_is_answered_line_by_line() -> None:
+    """As many errors as lines, then business as usual."""
+    with RawEngine() as engine:
+        garbage = bytes(range(1, 256)).replace(b"\n", b"") + b"\n"
+        engine.send_bytes(200 * garbage)
+        for _ in range(200):
+            assert engine.wait(None, "error")["code"] == "request.malformed"
+        assert engine.is_usable()
+
+
+ALLOWED_UDP = "allowed: 1 to 65507"
+#: What replaces keys of the specification, the code, and what the message says.
+VALUES: list[tuple[Line, str, str]] = [
+    ({"message_size_bytes": 0}, "request.value", f"`message_size_bytes`: found 0; {ALLOWED_UDP}"),
+    (
+        {"message_size_bytes": 65_508},
+        "request.value",
+        f"`message_size_bytes`: found 65508; {ALLOWED_UDP}",
+    ),
+    (
+        {"transport": "tcp", "message_size_bytes": 2**24 + 1},
+        "request.value",
+        "found 16777217; allowed: 1 to 16777216",
+    ),
+    ({"amount": {"time_ns": 0}}, "request.value", "`amount.time_ns`: found 0; allowed: 1000000 to"),
+    ({"amount": {"bytes": 0}}, "request.value", "`amount.bytes`: found 0; allowed: 1 to"),
+    ({"amount": {"messages": 0}}, "request.value", "`amount.messages`: found 0; allowed: 1 to"),
+    ({"rate": {"bps": 0}}, "request.value", "`rate.bps`: found 0; allowed: 1 to 400000000000"),
+    ({"rate": {"messages_per_s": 0.0}}, "request.value", "allowed: 0.001 to 100,000,000"),
+    ({"rate": {"messages_per_s": -1.0}}, "request.value", "allowed: 0.001 to 100,000,000"),
+    ({"rate": {"messages_per_s": 1e300}}, "request.value", "allowed: 0.001 to 100,000,000"),
+    ({"flows": 0}, "request.value", "`flows`: found 0; allowed: 1 to 128"),
+    ({"flows": 129}, "request.value", "`flows`: found 129; allowed: 1 to 128"),
+    ({"socket": {"dscp": 64}}, "request.value", "`socket.dscp`: found 64; allowed: 0 to 63"),
+    (
+        {"socket": {"receive_buffer_bytes": 1}},
+        "request.value",
+        "`socket.receive_buffer_bytes`: found 1; allowed: 1024 to",
+    ),
+    ({"interval_ns": 0}, "request.value", "`interval_ns`: found 0; allowed: 1000000 to"),
+    ({"silence_ns": 1}, "request.value", "`silence_ns`: found 1; allowed: 100000000 to"),
+    ({"warmup_ns": 2**63}, "request.value", "`warmup_ns`: found 9223372036854775808; allowed: 0"),
+    (
+        {"transport": "tcp", "io": "segment"},
+        "request.value",
+        "`io`: found segment; allowed: single, batch or auto over tcp",
+    ),
+    (
+        {"socket": {"congestion_control": "cubic"}},
+        "request.value",
+        "`socket.congestion_control`: found a name; allowed: none over udp",
+    ),
+    (
+        {"transport": "tcp", "socket": {"congestion_control": "hope"}},
+        "socket.congestion_control",
+        "congestion control `hope`: No such file or directory",
+    ),
+]
+
+
+@pytest.mark.parametrize(("spec", "code", "says"), VALUES, ids=lambda value: str(value)[:50])
+def test_a_value_that_is_not_allowed_is_refused(
+    engine: RawEngine, spec: Line, code: str, says: str
+) -> None:
+    """At both ends, with what was found and what is allowed."""
+    if code == "socket.congestion_control" and sys.platform != "linux":
+        pytest.skip("congestion control is chosen on Linux only")
+    ports = [9] * spec.get("flows", 1)
+    for request in (stream_receive(**spec), stream_send(ports, **spec)):
+        error = engine.refusal(request)
+        assert error["code"] == code
+        assert says in error["message"]
+        assert error["partial"] is None
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ({"amount": {"requests": 0}}, "`amount.requests`: found 0; allowed: 1 to"),
+        ({"rate_requests_per_s": 0.0}, "`rate_requests_per_s`: found 0; allowed: 0.001 to"),
+        ({"timeout_ns": 0}, "`timeout_ns`: found 0; allowed: 1000000 to 60000000000"),
+        ({"message_size_bytes": 65_508}, f"`message_size_bytes`: found 65508; {ALLOWED_UDP}"),
+    ],
+    ids=lambda value: str(value)[:50],
+)
+def test_an_echo_that_is_not_allowed_is_refused(engine: RawEngine, spec: Line, says: str) -> None:
+    """At both ends alike."""
+    for request in (echo_respond(**spec), echo_request(9, **spec)):
+        error = engine.refusal(request)
+        assert (error["code"], says in error["message"]) == ("request.value", True), error
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "says"),
+    [
+        ({"session": "secret"}, "request.value", "`session`: .*32 hexadecimal digits"),
+        ({"session": 32 * "g"}, "request.value", "`session`: .*32 hexadecimal digits"),
+        ({"peer": "224.0.0.1"}, "request.value", "`peer`: found 224.0.0.1; .*one host"),
+        ({"peer": "255.255.255.255"}, "request.value", "`peer`: found 255.255.255.255"),
+        ({"peer": "0.0.0.0"}, "request.value", "`peer`: found 0.0.0.0"),
+        ({"peer": "ff02::1", "bind": "::1"}, "request.value", "`peer`: found ff02::1"),
+        ({"peer": "::1"}, "request.value", "`bind`: found 127.0.0.1; .*same kind as ::1"),
+        ({"bind": "239.1.1.1"}, "request.value", "`bind`: found 239.1.1.1"),
+        # 192.0.2.0/24 is for documentation (RFC 5737): no host has such an address.
+        ({"bind": "192.0.2.7"}, "bind.no_address", "192.0.2.7: Cannot assign|192.0.2.7"),
+    ],
+    ids=lambda value: str(value)[:50],
+)
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+def test_an_address_or_session_that_cannot_be_is_refused(
+    engine: RawEngine, transport: str, change: Line, code: str, says: str
+) -> None:
+    """Before a socket is open."""
+    for request in (stream_receive(transport=transport), echo_respond(transport=transport)):
+        error = engine.refusal({**request, **change})
+        assert error["code"] == code, error
+        assert re.search(says, error["message"]), error
+
+
+def test_ports_must_be_as_many_as_flows(engine: RawEngine) -> None:
+    """One for each flow over UDP, one in all over TCP."""
+    error = engine.refusal(stream_send([9], flows=2))
+    assert (error["code"], error["message"]) == (
+        "request.value",
+        "`ports`: found 1; allowed: 2 ports",
+    )
+    error = engine.refusal(stream_send([9, 10], flows=2, transport="tcp"))
+    assert error["message"] == "`ports`: found 2; allowed: 1 ports"
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+def test_a_port_in_use_is_named(engine: RawEngine, transport: str) -> None:
+    """With the port, and what can be done."""
+    kind = {"udp": socket.SOCK_DGRAM, "tcp": socket.SOCK_STREAM}[transport]
+    with socket.socket(socket.AF_INET, kind) as taken:
+        taken.bind(("127.0.0.1", 0))
+        if transport == "tcp":
+            taken.listen()
+        port = taken.getsockname()[1]
+        for request in (stream_receive(transport=transport), echo_respond(transport=transport)):
+            error = engine.refusal({**request, "port": port})
+            assert error["code"] == "bind.in_use"
+            assert f"{transport.upper()} port {port} on 127.0.0.1" in error["message"]
+            assert "port 0" in error["hint"]
+
+
+def test_a_buffer_that_the_system_does_not_grant_is_refused(engine: RawEngine) -> None:
+    """Nothing is made smaller in silence."""
+    most = engine.ask({"type": "describe"})["result"]["max_receive_buffer_bytes"]
+    if most is None or 2 * most >= 2**30:
+        pytest.skip("this system grants any buffer")
+    for transport in ("udp", "tcp"):
+        spec = {"transport": transport, "socket": {"receive_buffer_bytes": 2**30}}
+        error = engine.refusal(stream_receive(**spec))
+        assert error["code"] == "socket.option"
+        assert "asked for 1073741824 bytes, granted" in error["message"]
+        assert "rmem_max" in error["hint"]
+
+
+def test_an_id_in_use_is_refused(engine: RawEngine) -> None:
+    """And the request that has it goes on."""
+    running, _ = engine.ready(stream_receive())
+    engine.send(stream_receive(), request_id=running)
+    error = engine.wait(running)
+    assert (error["code"], "`id`" in error["message"]) == ("request.value", True)
+    assert engine.ask({"type": "cancel", "target": running})["type"] == "result"
+    assert engine.wait(running)["code"] == "cancelled"
+
+
+def test_more_requests_than_can_run_are_refused(engine: RawEngine) -> None:
+    """Until one has ended."""
+    open_ids = [engine.ready(stream_receive())[0] for _ in range(16)]
+    error = engine.refusal(stream_receive())
+    assert error["code"] == "request.too_many"
+    assert "16 measurements" in error["message"]
+    for request_id in open_ids:
+        engine.ask({"type": "cancel", "target": request_id})
+        assert engine.wait(request_id)["code"] == "cancelled"
+    request_id, _ = engine.ready(stream_receive())
+    engine.ask({"type": "cancel", "target": request_id})
+    assert engine.wait(request_id)["code"] == "cancelled"

@@ -1,0 +1,271 @@
+"""What both sides say is what the one schema says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from raw_engine import (
+    SESSION,
+    Line,
+    RawEngine,
+    echo_request,
+    echo_respond,
+    run_echo,
+    run_stream,
+    stream_receive,
+    stream_send,
+)
+
+from lanlab.engine import SCHEMA_VERSION, engine_path
+from lanlab.engine.messages import Messages
+from lanlab.errors import RunError
+from lanlab.workloads import WORKLOADS, End
+from lanlab.workloads.echo import EchoParameters
+from lanlab.workloads.parameters import FlowParameters
+from lanlab.workloads.stream import StreamParameters
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _schema() -> dict[str, Any]:
+    done = subprocess.run([engine_path(), "schema"], capture_output=True, text=True, check=True)
+    schema: dict[str, Any] = json.loads(done.stdout)
+    return schema
+
+
+SCHEMA = _schema()
+
+
+def errors_of(instance: object, definition: str) -> list[str]:
+    """What is wrong with a line, by the schema."""
+    validator = Draft202012Validator({**SCHEMA, "properties": {}, "required": []}).evolve(
+        schema={"$ref": f"#/$defs/{definition}", "$defs": SCHEMA["$defs"]}
+    )
+    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(instance)]
+
+
+def variants(definition: str, tag: str) -> set[str]:
+    """The values that the tag of an enumeration can have."""
+    return {each["properties"][tag]["const"] for each in SCHEMA["$defs"][definition]["oneOf"]}
+
+
+@pytest.fixture(scope="module")
+def lines() -> Iterator[list[Line]]:
+    """Real lines: every type, every kind of result, errors with and without a partial result."""
+    with RawEngine() as target, RawEngine() as source:
+        source.ask({"type": "describe"})
+        for transport in ("udp", "tcp"):
+            # Long enough for a line of progress from each end.
+            time_ns = {"amount": {"time_ns": 300_000_000}}
+            runs = [
+                run(target, source, transport=transport, **time_ns)
+                for run in (run_stream, run_echo)
+            ]
+            for listening, connecting in runs:
+                source.wait(connecting)
+                target.wait(listening)
+        listening, connecting = run_stream(target, source, amount={"time_ns": 60_000_000_000})
+        source.wait(connecting, "progress")
+        target.ask({"type": "cancel", "target": listening})
+        target.wait(listening)
+        source.wait(connecting)
+        target.refusal(stream_receive(message_size_bytes=0))
+        target.send_bytes(b"{\n")
+        target.wait(None, "error")
+        yield target.lines + source.lines
+
+
+def test_python_types_are_those_of_the_engine() -> None:
+    """The generated module is what the generator makes of the engine's schema."""
+    pytest.importorskip("datamodel_code_generator", reason="needs datamodel-code-generator")
+    done = subprocess.run(
+        [sys.executable, "tools/generate_messages.py", "--check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_real_lines_are_valid(lines: list[Line]) -> None:
+    """Whatever an engine says, the schema allows."""
+    for line in lines:
+        assert errors_of(line, "Reply") == [], line
+
+
+def test_real_lines_show_every_kind(lines: list[Line]) -> None:
+    """So that the test above has seen all that there is."""
+    assert {line["type"] for line in lines} == variants("Reply", "type")
+    results = {line["result"]["kind"] for line in lines if line["type"] == "result"}
+    assert results == variants("Outcome", "kind")
+    errors = [line for line in lines if line["type"] == "error"]
+    assert {error["partial"] is None for error in errors} == {True, False}
+    assert {error["id"] is None for error in errors} == {True, False}
+
+
+def test_hello_is_the_first_line_and_states_the_versions(lines: list[Line]) -> None:
+    """A driver that cannot understand the rest can understand this."""
+    assert lines[0]["type"] == "hello"
+    assert lines[0]["schema_version"] == SCHEMA_VERSION
+    version = subprocess.run([engine_path(), "--version"], capture_output=True, text=True)
+    assert version.stdout == f"lanlab-engine {lines[0]['engine_version']}\n"
+
+
+def test_progress_comes_at_the_stated_rate() -> None:
+    """From either end of every workload, so that nobody watches a still picture."""
+    with RawEngine() as target, RawEngine() as source:
+        interval_ns = target.hello["progress_interval_ns"]
+        # Two intervals and a half: two lines. One may be missed on a busy machine.
+        amount = {"time_ns": 5 * interval_ns // 2}
+        runs = [run(target, source, amount=amount) for run in (run_stream, run_echo)]
+        for listening, connecting in runs:
+            source.wait(connecting)
+            target.wait(listening)
+            for engine, request_id in ((target, listening), (source, connecting)):
+                progress = [
+                    line
+                    for line in engine.lines
+                    if line["type"] == "progress" and line["id"] == request_id
+                ]
+                assert len(progress) in (1, 2), progress
+                counts = [line["messages"] for line in progress]
+                assert counts == sorted(counts)
+                assert counts[0] > 0
+                assert progress[0]["elapsed_ns"] >= interval_ns
+
+
+class _Recorder:
+    """Takes requests as an engine would and keeps them."""
+
+    def __init__(self) -> None:
+        self.requests: list[Any] = []
+
+    def start(self, request: object) -> object:
+        self.requests.append(request)
+        if len(self.requests) == 2:
+            raise RunError("enough")
+        ports = list(range(1, 129))
+        return SimpleNamespace(
+            id=1, is_over=True, on_progress=None, wait_ready=lambda _: {"ports": ports}
+        )
+
+    is_lost = True
+
+
+_COMMON: dict[str, Any] = {
+    "ip_version": st.sampled_from([4, 6]),
+    "message_size_bytes": st.integers(1, 65_507),
+    "warmup_s": st.floats(0, 600),
+    "nodelay": st.booleans(),
+    "send_buffer_bytes": st.none() | st.integers(1024, 2**30),
+    "receive_buffer_bytes": st.none() | st.integers(1024, 2**30),
+    "dscp": st.integers(0, 63),
+    "silence_s": st.floats(0.1, 600),
+}
+_TRANSPORT = st.fixed_dictionaries({"transport": st.just("udp")}) | st.fixed_dictionaries(
+    {"transport": st.just("tcp"), "congestion_control": st.sampled_from([None, "cubic", "reno"])}
+)
+_STREAM = st.builds(
+    lambda common, transport, amount, rate: StreamParameters(
+        **{**common, **transport, **amount, **rate}
+    ),
+    st.fixed_dictionaries(
+        {
+            **_COMMON,
+            "flows": st.integers(1, 128),
+            "io": st.sampled_from(["single", "batch", "auto"]),
+            "interval_s": st.floats(0.01, 60),
+        }
+    ),
+    _TRANSPORT,
+    st.one_of(
+        st.fixed_dictionaries({"time_s": st.floats(0.001, 86_400)}),
+        st.fixed_dictionaries({"bytes": st.integers(1, 2**50)}),
+        st.fixed_dictionaries({"messages": st.integers(1, 2**40)}),
+    ),
+    st.one_of(
+        st.just({}),
+        st.fixed_dictionaries({"rate_bps": st.integers(1, 400_000_000_000)}),
+        st.fixed_dictionaries({"rate_messages_per_s": st.floats(0.001, 100_000_000)}),
+    ),
+)
+_ECHO = st.builds(
+    lambda common, transport, amount: EchoParameters(**{**common, **transport, **amount}),
+    st.fixed_dictionaries(
+        {
+            **_COMMON,
+            "rate_requests_per_s": st.none() | st.floats(0.001, 10_000_000),
+            "timeout_s": st.floats(0.001, 60),
+        }
+    ),
+    _TRANSPORT,
+    st.one_of(
+        st.fixed_dictionaries({"time_s": st.floats(0.001, 86_400)}),
+        st.fixed_dictionaries({"requests": st.integers(1, 2**32)}),
+    ),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(parameters=_STREAM | _ECHO)
+def test_every_request_that_a_workload_builds_is_valid(parameters: FlowParameters) -> None:
+    """Whatever the condition."""
+    name = "stream" if isinstance(parameters, StreamParameters) else "echo"
+    recorder = _Recorder()
+    address = {4: "127.0.0.1", 6: "::1"}[parameters.ip_version]
+    end = End(cast("Any", recorder), address, None)
+    WORKLOADS[name].run(parameters, end, end, 0.1, None)
+
+    assert len(recorder.requests) == 2
+    for request in recorder.requests:
+        assert errors_of({"id": 1, "request": request}, "Command") == []
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"type": "describe"},
+        {"type": "ping"},
+        {"type": "arm", "target": 7, "at_ns": 1},
+        {"type": "cancel", "target": 7},
+        stream_receive(),
+        stream_send([5000]),
+        echo_respond(),
+        echo_request(5000),
+    ],
+    ids=lambda request: str(request["type"]),
+)
+def test_schema_and_engine_refuse_the_same(request_: Line) -> None:
+    """An unknown key and a missing one, in every form of request."""
+    if "session" in request_:
+        # Valid by the schema, refused all the same: nothing is to be measured here.
+        request_ = {**request_, "session": "no token"}
+    with RawEngine() as engine:
+        for wrong in (
+            {**request_, "colour": "red"},
+            *({k: v for k, v in request_.items() if k != key} for key in request_),
+        ):
+            allowed = errors_of({"id": 1, "request": wrong}, "Command") == []
+            line = engine.wait(engine.send(wrong), "ready", "result", "error")
+            malformed = line.get("code") == "request.malformed"
+            assert malformed != allowed, (wrong, line)
+
+
+def test_a_session_is_kept_out_of_every_reply(lines: list[Line]) -> None:
+    """Replies go into the record of a trial; who reads it must not learn the token."""
+    assert SESSION not in json.dumps(lines)
+
+
+def test_the_module_has_the_whole_document() -> None:
+    """The generated types begin where the schema does."""
+    assert set(Messages.__annotations__) == {"command", "reply"}

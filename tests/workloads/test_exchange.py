@@ -1,0 +1,284 @@
+"""One trial between two engines, when it goes wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, cast
+
+import pytest
+from trial_running import Pair, opened_pair
+
+from lanlab.engine import Engine, Measurement
+from lanlab.errors import EngineError, EngineLost, UnknownName
+from lanlab.workloads import WORKLOADS, End, Exchange, Progress, workload
+from lanlab.workloads.exchange import run_exchange
+from lanlab.workloads.stream import StreamParameters
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    """Two engines on this machine; some of these tests kill one."""
+    with opened_pair() as opened:
+        yield opened
+
+
+def with_requests(
+    pair: Pair, change: Callable[[dict[str, Any]], dict[str, Any]], **parameters: Any
+) -> Exchange:
+    """Run a stream whose requests are changed on their way to the engines."""
+
+    class Changing:
+        def __init__(self, engine: Engine) -> None:
+            self._engine = engine
+
+        def start(self, request: Mapping[str, object]) -> Measurement:
+            return self._engine.start(change(dict(request)))
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._engine, name)
+
+    ends = [
+        End(cast("Engine", Changing(end.engine)), end.address, end.boot_id)
+        for end in (pair.end(0), pair.end(1))
+    ]
+    condition = StreamParameters.model_validate(
+        {"messages": 10, "rate_messages_per_s": 1000, "warmup_s": 0, **parameters}
+    )
+    return workload("stream").run(condition, ends[0], ends[1], 0.05, None)
+
+
+def test_the_record_of_a_trial_tells_how_it_began(pair: Pair) -> None:
+    """What was asked of either end, without the token, and how sure the common start is."""
+    trial = pair.trial("stream", messages=10, rate_messages_per_s=1000)
+    setup = trial.exchange.setup
+    assert setup["listener_request"]["type"] == "stream_receive"
+    assert setup["connector_request"]["type"] == "stream_send"
+    assert "session" not in setup["listener_request"] | setup["connector_request"]
+    assert setup["setup_round_trip_ns"] > 0
+    assert setup["start_attempts"] >= 1
+    start = setup["start"]
+    assert start["shared_clock"] == (pair.end(0).boot_id is not None)
+    assert len(start["margins_ns"]) == 2
+    assert all(margin_ns > 0 for margin_ns in start["margins_ns"])
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+def test_both_ends_start_at_the_time_sent_ahead(pair: Pair, transport: str) -> None:
+    """The skew is what the sender says of itself: not before, and soon after."""
+    skews_ns = []
+    for _ in range(3):
+        trial = pair.trial("stream", transport=transport, messages=10, rate_messages_per_s=1000)
+        skews_ns.append(trial.metrics["start_skew_ns"])
+    assert all(skew_ns >= 0 for skew_ns in skews_ns)
+    # The best of a few: a busy machine may wake a thread late.
+    assert min(skews_ns) < 1_000_000
+
+
+def test_a_start_that_comes_too_late_is_tried_again(pair: Pair) -> None:
+    """With more time ahead."""
+    condition = StreamParameters.model_validate(
+        {"messages": 10, "rate_messages_per_s": 1000, "warmup_s": 0}
+    )
+    source, target = pair.end(0), pair.end(1)
+    exchange = workload("stream").run(condition, source, target, 1e-8, None)
+    assert isinstance(exchange.error, EngineError)
+    assert exchange.error.code == "arm.late"
+    assert exchange.setup["start_attempts"] == 4
+
+    late = _Late(pair.end(1).engine)
+    exchange = workload("stream").run(
+        condition, source, End(cast("Engine", late), target.address, target.boot_id), 0.05, None
+    )
+    assert exchange.error is None
+    assert exchange.setup["start_attempts"] == 2
+    assert exchange.setup["start"]["lead_s"] == 0.1
+    # Nothing of the first attempt is left in either engine.
+    for engine in pair.engines:
+        with pytest.raises(EngineError, match="is running"):
+            engine.ask({"type": "cancel", "target": 1})
+
+
+class _Late:
+    """An engine that hears of its first start when it has passed."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._armed = 0
+
+    def ask(self, request: Mapping[str, object]) -> dict[str, Any]:
+        if request["type"] == "arm":
+            self._armed += 1
+            if self._armed == 1:
+                request = {**request, "at_ns": 1}
+        return self._engine.ask(request)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._engine, name)
+
+
+def test_a_refused_request_ends_the_trial_at_once(pair: Pair) -> None:
+    """At either end; the other is not left waiting, and no time is lost."""
+    for wrong in ("stream_receive", "stream_send"):
+
+        def change(request: dict[str, Any], wrong: str = wrong) -> dict[str, Any]:
+            if request["type"] == wrong:
+                request["session"] = "none"
+            return request
+
+        began = time.monotonic()
+        exchange = with_requests(pair, change)
+        assert isinstance(exchange.error, EngineError)
+        assert exchange.error.code == "request.value"
+        assert time.monotonic() - began < 4
+        for engine in pair.engines:
+            assert engine.ask({"type": "ping"})["kind"] == "pong"
+    # And the next trial finds both engines free.
+    assert pair.trial("stream", messages=10, rate_messages_per_s=1000).metrics["lost_messages"] == 0
+
+
+def test_a_port_in_use_is_the_trials_error(pair: Pair) -> None:
+    """With the engine's own code, and the host's name."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("127.0.0.1", 0))
+
+        def change(request: dict[str, Any]) -> dict[str, Any]:
+            if request["type"] == "stream_receive":
+                request["port"] = taken.getsockname()[1]
+            return request
+
+        exchange = with_requests(pair, change)
+    assert isinstance(exchange.error, EngineError)
+    assert exchange.error.code == "bind.in_use"
+    assert exchange.error.message.startswith("host1: UDP port")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+@pytest.mark.parametrize("killed", [0, 1], ids=["source", "target"])
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_a_killed_engine_ends_the_trial_with_what_the_other_has(
+    pair: Pair, name: str, killed: int
+) -> None:
+    """In time, and with an error that says whose engine it was."""
+    begun = threading.Event()
+
+    def on_progress(_: Progress) -> None:
+        if not begun.is_set():
+            begun.set()
+            os.kill(pair.engines[killed].pid, signal.SIGKILL)
+
+    rate = "rate_messages_per_s" if name == "stream" else "rate_requests_per_s"
+    # An echo may be silent three time-outs long.
+    short: dict[str, Any] = {"timeout_s": 0.1} if name == "echo" else {}
+    began = time.monotonic()
+    exchange = pair.exchange(name, on_progress, time_s=60, silence_s=0.5, **{rate: 100.0}, **short)
+    assert begun.is_set()
+    assert time.monotonic() - began < 10
+    assert exchange.error is not None
+    if isinstance(exchange.error, EngineLost):
+        assert f"host{killed}: the engine was ended by signal 9" in exchange.error.message
+    else:
+        assert isinstance(exchange.error, EngineError)
+        assert exchange.error.code == "peer.gone"
+    left = exchange.listener if killed == 0 else exchange.connector
+    assert left is not None
+    counts = ("total_messages", "answered_messages", "replies")
+    assert any(left.get(count, 0) > 0 for count in counts)
+    assert pair.engines[killed].is_lost
+    assert not pair.engines[1 - killed].is_lost
+
+
+def test_an_interrupted_trial_leaves_the_engines_free(pair: Pair) -> None:
+    """Ctrl-C: the engines do not go on measuring for nobody."""
+
+    def interrupted(ports: list[int]) -> Mapping[str, object]:
+        raise KeyboardInterrupt
+
+    requests: list[dict[str, Any]] = []
+
+    def change(request: dict[str, Any]) -> dict[str, Any]:
+        requests.append(request)
+        return request
+
+    assert with_requests(pair, change).error is None
+    source, target = pair.end(0), pair.end(1)
+    with pytest.raises(KeyboardInterrupt):
+        run_exchange(
+            target, source, requests[0], interrupted, lead_s=0.05, expected_s=1, silence_s=1
+        )
+    with pytest.raises(EngineError, match="is running"):
+        target.engine.ask({"type": "cancel", "target": 1})
+    assert pair.trial("stream", messages=10, rate_messages_per_s=1000).metrics["lost_messages"] == 0
+
+
+def test_engines_on_unlike_clocks_start_together_all_the_same(pair: Pair) -> None:
+    """Hosts of which it is not known that they share a clock: offsets are measured."""
+    source, target = pair.end(0), pair.end(1)
+    condition = StreamParameters.model_validate(
+        {"messages": 10, "rate_messages_per_s": 1000, "warmup_s": 0}
+    )
+    exchange = workload("stream").run(
+        condition,
+        End(source.engine, source.address, "one boot"),
+        End(target.engine, target.address, "another"),
+        0.1,
+        None,
+    )
+    assert exchange.error is None
+    assert not exchange.setup["start"]["shared_clock"]
+    assert exchange.setup["start"]["clock_error_ns"] > 0
+
+
+def test_without_a_mark_there_is_no_received_ratio(pair: Pair) -> None:
+    """It is not known which messages were measured: no number is better than a wrong one."""
+    parameters: dict[str, Any] = {"messages": 100, "rate_messages_per_s": 5000, "warmup_s": 0.05}
+    trial = pair.trial("stream", **parameters)
+    trial.target["mark_seen"] = False
+    metrics = WORKLOADS["stream"].summarise(
+        StreamParameters.model_validate(parameters), trial.exchange
+    )
+    for key in ("received_messages", "received_ratio", "lost_messages", "loss_ratio"):
+        assert key in trial.metrics
+        assert key not in metrics
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("stream", {"messages": 100, "rate_messages_per_s": 5000, "warmup_s": 0.01}),
+        ("stream", {"time_s": 0.05, "rate_bps": 5_000_000}),
+        ("stream", {"transport": "tcp", "bytes": 1_000_000}),
+        ("echo", {"requests": 50}),
+        ("echo", {"transport": "tcp", "time_s": 0.05, "rate_requests_per_s": 500}),
+    ],
+    ids=str,
+)
+def test_every_metric_that_a_workload_names_is_there(
+    pair: Pair, name: str, parameters: dict[str, Any]
+) -> None:
+    """A table may ask for any of them; those of another transport are left out."""
+    metrics = pair.trial(name, **parameters).metrics
+    absent = set(WORKLOADS[name].metrics) - set(metrics)
+    transport = parameters.get("transport", "udp")
+    only = {
+        "udp": {"retransmitted_segments", "messages_per_segment"},
+        "tcp": {
+            "duplicate_messages",
+            "reordered_messages",
+            "delay_variation_mean_ns",
+            "delay_variation_p99_ns",
+        },
+    }
+    assert absent <= (only[transport] if name == "stream" else set())
+    assert all(isinstance(value, (int, float)) and value == value for value in metrics.values())
+
+
+def test_an_unknown_workload_offers_the_closest() -> None:
+    """A typing error is answered with what was meant."""
+    with pytest.raises(UnknownName, match="no workload named `streem`") as caught:
+        workload("streem")
+    assert caught.value.hint == "did you mean `stream`?"

@@ -1,0 +1,286 @@
+"""What does not belong to a session gets no answer and changes no count."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from datagram_relay import ADDRESS, Relay, Way, relayed_trial, session_kind, session_message
+from trial_running import Pair, opened_pair
+
+from lanlab.engine import Measurement
+from lanlab.workloads import Progress
+
+TOKEN = bytes(range(16))
+OTHER_TOKEN = bytes(range(1, 17))
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Pair]:
+    """Two engines on this machine."""
+    with opened_pair() as opened:
+        yield opened
+
+
+def at(address: str) -> socket.socket:
+    """A datagram socket at an address of this machine."""
+    sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        sender.bind((address, 0))
+    except OSError as error:
+        sender.close()
+        pytest.skip(f"{address} is not an address of this machine ({error.strerror})")
+    sender.settimeout(10)
+    return sender
+
+
+def nothing_came(stranger: socket.socket) -> bool:
+    """Whether nobody has answered; a refusal by the system is no answer."""
+    stranger.setblocking(False)
+    try:
+        stranger.recv(2048)
+    except ConnectionRefusedError:
+        return nothing_came(stranger)
+    except BlockingIOError:
+        return True
+    return False
+
+
+def probe(size: int, session: int, flow: int = 0, sequence: int = 0, kind: int = 1) -> bytes:
+    """A message of a stream, made by its description."""
+    head = bytes([kind, 0]) + flow.to_bytes(2) + session.to_bytes(4) + sequence.to_bytes(8)
+    return head.ljust(size, b"\0")
+
+
+#: What a stranger may try, the stream having messages of 500 octets.
+GARBAGE = [
+    b"",
+    b"x",
+    bytes(500),
+    secrets.token_bytes(500),
+    bytes(501),
+    bytes(64),
+    b"lanlab\x01\x01",
+    probe(500, session=0xDEAD_BEEF),
+    probe(500, session=0x0C0D_0E0F, flow=1),
+    probe(500, session=0x0C0D_0E0F, kind=2),
+    session_message("hello", OTHER_TOKEN, first=1),
+    session_message("prove", OTHER_TOKEN, first=1, second=1),
+    session_message("mark", OTHER_TOKEN, first=0),
+    session_message("finish", OTHER_TOKEN, first=0, second=5),
+    session_message("hello", TOKEN)[:63],
+    session_message("hello", TOKEN) + b"\0",
+    session_message("hello", TOKEN).replace(b"\x01", b"\x02", 1),
+]
+
+
+def listening(
+    pair: Pair, request_type: str, peer: str, transport: str = "udp"
+) -> tuple[Measurement, int]:
+    """A receiver or responder that waits for its peer; its port."""
+    spec: dict[str, Any] = {
+        "transport": transport,
+        "message_size_bytes": 500,
+        "amount": {"time_ns": 1_000_000_000},
+        "socket": {},
+        "warmup_ns": 0,
+        "silence_ns": 1_000_000_000,
+    }
+    if request_type == "stream_receive":
+        spec |= {"flows": 1, "io": "auto", "interval_ns": 100_000_000}
+    else:
+        spec |= {"timeout_ns": 100_000_000}
+    measurement = pair.engines[1].start(
+        {
+            "type": request_type,
+            "spec": spec,
+            "bind": "127.0.0.1",
+            "peer": peer,
+            "session": TOKEN.hex(),
+        }
+    )
+    return measurement, measurement.wait_ready(10)["ports"][0]
+
+
+@pytest.mark.parametrize("request_type", ["stream_receive", "echo_respond"])
+def test_before_a_session_only_its_peer_is_answered(pair: Pair, request_type: str) -> None:
+    """Not another address with the right token, nor the right address with a wrong one; and the
+    answer is no larger than what asked for it."""
+    measurement, port = listening(pair, request_type, peer=ADDRESS)
+    hello = session_message("hello", TOKEN, first=7)
+    with at("127.0.0.1") as elsewhere, at("127.0.0.3") as third, at(ADDRESS) as peer:
+        for stranger in (elsewhere, third):
+            for datagram in (hello, *GARBAGE):
+                stranger.sendto(datagram, ("127.0.0.1", port))
+        for datagram in GARBAGE:
+            peer.sendto(datagram, ("127.0.0.1", port))
+        # A proof without the cookie proves nothing.
+        peer.sendto(session_message("prove", TOKEN, 1, 7), ("127.0.0.1", port))
+        peer.sendto(hello, ("127.0.0.1", port))
+        # Datagrams of one machine come in order: when this one is answered, the others have been
+        # seen.
+        answer, sender = peer.recvfrom(2048)
+        assert session_kind(answer) == "challenge"
+        assert len(answer) == len(hello)
+        assert sender == ("127.0.0.1", port)
+        assert all(nothing_came(stranger) for stranger in (elsewhere, third, peer))
+
+        cookie = int.from_bytes(answer[32:40])
+        assert cookie not in (0, 1)
+        peer.settimeout(10)
+        peer.sendto(session_message("prove", TOKEN, cookie, 7), ("127.0.0.1", port))
+        accepted = peer.recv(2048)
+        assert session_kind(accepted) == "accept"
+        assert int.from_bytes(accepted[32:40]) == 7
+    pair.engines[1].ask({"type": "cancel", "target": measurement.id})
+
+
+def test_every_session_has_its_own_cookie(pair: Pair) -> None:
+    """One that was seen in another session is of no use."""
+    cookies = set()
+    for _ in range(3):
+        measurement, port = listening(pair, "stream_receive", peer=ADDRESS)
+        with at(ADDRESS) as peer:
+            peer.sendto(session_message("hello", TOKEN, first=7), ("127.0.0.1", port))
+            cookies.add(peer.recv(2048)[32:40])
+        pair.engines[1].ask({"type": "cancel", "target": measurement.id})
+    assert len(cookies) == 3
+
+
+def test_another_port_is_not_heard_while_a_stream_runs(pair: Pair) -> None:
+    """The system itself turns it away: nothing of it reaches the count."""
+    ports: list[int] = []
+    sent = threading.Event()
+    with at("127.0.0.1") as stranger:
+
+        def on_relay(relay: Relay) -> None:
+            ports.append(relay.target_port)
+
+        def on_progress(_: Progress) -> None:
+            if not sent.is_set():
+                sent.set()
+                for datagram in (*GARBAGE, session_message("hello", TOKEN, first=1)):
+                    try:
+                        stranger.sendto(datagram, ("127.0.0.1", ports[0]))
+                    except ConnectionRefusedError:
+                        continue
+
+        trial = relayed_trial(
+            pair,
+            "stream",
+            on_relay=on_relay,
+            on_progress=on_progress,
+            message_size_bytes=500,
+            time_s=0.5,
+            rate_messages_per_s=400,
+        )
+        assert sent.is_set()
+        assert nothing_came(stranger)
+    assert trial.metrics["received_messages"] == trial.metrics["sent_messages"] == 200
+    assert trial.metrics["foreign_datagrams"] == 0
+    assert trial.metrics["duplicate_messages"] == 0
+
+
+@pytest.mark.parametrize("workload", ["stream", "echo"])
+def test_what_reaches_the_socket_is_told_apart(pair: Pair, workload: str) -> None:
+    """From the peer's own port: counted as foreign, not answered, and nothing else changes."""
+    relays: list[Relay] = []
+
+    def inject(number: int) -> None:
+        if number == 20:
+            for datagram in GARBAGE:
+                relays[-1].to_target(datagram)
+
+    there, back = Way(before=inject), Way()
+    rate = "rate_messages_per_s" if workload == "stream" else "rate_requests_per_s"
+    trial = relayed_trial(
+        pair,
+        workload,
+        there,
+        back,
+        on_relay=relays.append,
+        message_size_bytes=500,
+        time_s=0.2,
+        **{rate: 200},
+    )
+    # An empty datagram, too, is one.
+    assert trial.target["foreign_datagrams"] == len(GARBAGE)
+    if workload == "stream":
+        assert trial.metrics["received_messages"] == trial.metrics["sent_messages"] == 40
+        assert trial.metrics["duplicate_messages"] == trial.metrics["reordered_messages"] == 0
+    else:
+        assert trial.metrics["replies"] == trial.metrics["requests"] == 40
+        assert trial.target["answered_messages"] == 40
+    # What came back is of this session and answers what this session asked.
+    token = there.messages[0][8:24]
+    assert all(message[8:24] == token for message in back.messages)
+    assert back.seen["challenge"] == there.seen["hello"] == 1
+    assert back.seen["finished"] == there.seen["finish"]
+
+
+def test_replayed_messages_of_the_session_start_nothing_anew(pair: Pair) -> None:
+    """A hello is not answered once the session is there; a proof is, and changes nothing."""
+    relays: list[Relay] = []
+
+    def replay(number: int) -> None:
+        if number == 50:
+            for message in list(there.messages):
+                relays[-1].to_target(message)
+            # Another who knows the token, but not the cookie.
+            token = there.messages[0][8:24]
+            relays[-1].to_target(session_message("prove", token, 1, 2))
+
+    there, back = Way(before=replay), Way()
+    trial = relayed_trial(
+        pair,
+        "stream",
+        there,
+        back,
+        on_relay=relays.append,
+        message_size_bytes=500,
+        time_s=0.2,
+        rate_messages_per_s=500,
+    )
+    assert back.seen["challenge"] == 1
+    assert back.seen["accept"] == 2
+    assert trial.metrics["received_messages"] == trial.metrics["sent_messages"] == 100
+    assert trial.metrics["duplicate_messages"] == 0
+
+
+def test_replayed_messages_of_the_stream_are_duplicates(pair: Pair) -> None:
+    """Counted as such and in no other figure."""
+    way = Way(repeat=frozenset(range(10, 60)))
+    trial = relayed_trial(
+        pair, "stream", way, message_size_bytes=500, messages=100, rate_messages_per_s=1000
+    )
+    assert trial.metrics["duplicate_messages"] == 50
+    assert trial.metrics["received_messages"] == 100
+    assert trial.target["total_bytes"] == 50_000
+
+
+@pytest.mark.parametrize("request_type", ["stream_receive", "echo_respond"])
+def test_a_connection_that_does_not_open_as_ours_is_closed(pair: Pair, request_type: str) -> None:
+    """Over TCP too, and the session goes on waiting for its peer."""
+    measurement, port = listening(pair, request_type, "127.0.0.1", "tcp")
+    for opening in (
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n" + bytes(64),
+        session_message("hello", OTHER_TOKEN, first=1),
+        session_message("finish", TOKEN),
+    ):
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as stranger:
+            stranger.sendall(opening)
+            # Closed without a word; an unread rest makes the system say so with a reset.
+            try:
+                assert stranger.recv(100) == b""
+            except ConnectionResetError:
+                continue
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as peer:
+        peer.sendall(session_message("hello", TOKEN, first=9))
+        answer = peer.recv(100)
+        assert session_kind(answer) == "accept"
+        assert int.from_bytes(answer[32:40]) == 9
+    pair.engines[1].ask({"type": "cancel", "target": measurement.id})

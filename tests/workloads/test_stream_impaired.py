@@ -1,0 +1,147 @@
+"""Loss, duplicates and reordering are named exactly, and the session survives them too."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+from datagram_relay import Way, relayed_exchange, relayed_trial
+from trial_running import Pair, opened_pair
+
+from lanlab.errors import EngineError
+
+MESSAGES = 300
+RATE = 2000
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Pair]:
+    """Two engines on this machine."""
+    with opened_pair() as opened:
+        yield opened
+
+
+def neighbours(way: Way) -> int:
+    """Pairs of messages that follow upon each other, as sent and as they arrive new."""
+    order = [n for n in range(MESSAGES) if n not in way.lose]
+    for number in sorted(way.swap):
+        at = order.index(number)
+        order[at], order[at + 1] = order[at + 1], order[at]
+    return sum(b == a + 1 for a, b in itertools.pairwise(order))
+
+
+#: 1-byte messages number to 256, so that these lie about where their numbers begin anew.
+IMPAIRED = Way(
+    lose=frozenset({0, 10, 11, 254, 255, 256, 299}),
+    repeat=frozenset({20, 21, 258}),
+    swap=frozenset({30, 70, 260}),
+)
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 12, 24, 500])
+def test_what_happens_on_the_way_is_counted(pair: Pair, size: int) -> None:
+    """The first and the last lost message too, in messages of any size."""
+    way = Way(lose=IMPAIRED.lose, repeat=IMPAIRED.repeat, swap=IMPAIRED.swap)
+    trial = relayed_trial(
+        pair,
+        "stream",
+        way,
+        message_size_bytes=size,
+        messages=MESSAGES,
+        rate_messages_per_s=RATE,
+    )
+    assert trial.metrics["sent_messages"] == MESSAGES
+    assert trial.metrics["received_messages"] == MESSAGES - len(way.lose)
+    assert trial.metrics["lost_messages"] == len(way.lose)
+    assert trial.metrics["loss_ratio"] == pytest.approx(len(way.lose) / MESSAGES)
+    assert trial.metrics["received_ratio"] == pytest.approx(1 - len(way.lose) / MESSAGES)
+    assert trial.metrics["duplicate_messages"] == len(way.repeat)
+    assert trial.metrics["reordered_messages"] == len(way.swap)
+    assert trial.metrics["stale_messages"] == 0
+    assert trial.metrics["foreign_datagrams"] == 0
+    assert trial.target["total_bytes"] == (MESSAGES - len(way.lose)) * size
+    if size >= 24:
+        assert trial.target["delay_variation"]["samples"] == neighbours(way)
+
+
+def test_without_impairment_the_relay_changes_nothing(pair: Pair) -> None:
+    """So that the tests here measure the impairment and not the relay."""
+    trial = relayed_trial(pair, "stream", messages=MESSAGES, rate_messages_per_s=RATE)
+    assert trial.metrics["received_messages"] == MESSAGES
+    for kind in ("duplicate", "reordered", "lost"):
+        assert trial.metrics[f"{kind}_messages"] == 0
+
+
+@pytest.mark.parametrize(
+    ("there", "back"),
+    [
+        ({"hello": 2}, {}),
+        ({"prove": 2}, {}),
+        ({"mark": 4}, {}),
+        ({"mark": 1_000_000}, {}),
+        ({"finish": 4}, {}),
+        ({}, {"challenge": 2}),
+        ({}, {"accept": 2}),
+        ({}, {"marked": 4}),
+        ({}, {"finished": 6}),
+        ({"hello": 1, "prove": 1, "mark": 1, "finish": 1}, {"challenge": 1, "finished": 1}),
+    ],
+    ids=str,
+)
+def test_lost_words_of_the_session_are_said_again(
+    pair: Pair, there: dict[str, int], back: dict[str, int]
+) -> None:
+    """And nothing is counted wrongly for it."""
+    ways = Way(lose_session=there), Way(lose_session=back)
+    trial = relayed_trial(
+        pair,
+        "stream",
+        *ways,
+        # Too short for a session of its own: nothing but the mark tells the warm-up.
+        message_size_bytes=2,
+        warmup_s=0.05,
+        messages=100,
+        rate_messages_per_s=1000,
+    )
+    for way, lost in zip(ways, (there, back), strict=True):
+        for kind, count in lost.items():
+            assert way.seen[kind] > min(count, 2), (kind, way.seen)
+    assert trial.target["mark_seen"]
+    first_measured = trial.source["flows"][0]["first_measured"]
+    assert 0 < first_measured <= 50
+    assert trial.metrics["received_messages"] == trial.metrics["sent_messages"] == 100
+    assert trial.target["total_messages"] == first_measured + 100
+    assert trial.target["ended_by"] == trial.source["ended_by"] == "finished"
+
+
+def test_messages_of_the_warm_up_may_be_lost(pair: Pair) -> None:
+    """They are not counted as lost, nor is what follows numbered wrongly."""
+    way = Way(lose=frozenset(range(0, 30, 3)) | {60})
+    trial = relayed_trial(
+        pair, "stream", way, warmup_s=0.05, messages=100, rate_messages_per_s=1000
+    )
+    assert trial.metrics["lost_messages"] == 1
+    assert trial.metrics["received_messages"] == 99
+
+
+def test_a_receiver_that_is_not_heard_is_given_up(pair: Pair) -> None:
+    """Though all that it is sent arrives: nobody knows that."""
+    never = Way(lose_session={"alive": 1_000_000})
+    exchange = relayed_exchange(
+        pair, "stream", Way(), never, time_s=10, silence_s=0.3, rate_messages_per_s=500
+    )
+    assert isinstance(exchange.error, EngineError)
+    assert exchange.error.code == "peer.gone"
+    assert exchange.connector is not None
+    assert exchange.connector["ended_by"] == "silence"
+    # What the receiver had counted until it was cancelled is kept.
+    assert exchange.listener is not None
+    assert exchange.listener["total_messages"] > 0
+
+
+@pytest.mark.parametrize("silence_s", [0.1, 0.2])
+def test_the_shortest_silence_is_no_false_alarm(pair: Pair, silence_s: float) -> None:
+    """Either end says often enough that it is there."""
+    trial = pair.trial("stream", time_s=0.6, silence_s=silence_s, rate_messages_per_s=20)
+    assert trial.metrics["received_messages"] == trial.metrics["sent_messages"] == 12

@@ -1,0 +1,280 @@
+"""What a stream's results say: amounts, warm-up, rates, flows and intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from trial_running import Pair, Trial, opened_pair
+
+from lanlab.workloads import workload
+from lanlab.workloads.stream import StreamParameters
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Pair]:
+    """Two engines on this machine."""
+    with opened_pair() as opened:
+        yield opened
+
+
+def attempts(check: Callable[[], None], times: int = 3) -> None:
+    """For what a busy machine can spoil: it must hold in one of a few attempts."""
+    for _ in range(times - 1):
+        try:
+            check()
+        except AssertionError:
+            continue
+        return
+    check()
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+@pytest.mark.parametrize(
+    ("amount", "flows", "messages"),
+    [
+        ({"messages": 1}, 1, 1),
+        ({"messages": 250}, 1, 250),
+        ({"bytes": 50_000}, 1, 100),
+        ({"bytes": 50_001}, 1, 101),
+        # The same for each flow, rounded up.
+        ({"messages": 250}, 4, 252),
+        ({"bytes": 1}, 4, 4),
+    ],
+    ids=str,
+)
+def test_an_amount_is_exact(
+    pair: Pair, transport: str, amount: dict[str, Any], flows: int, messages: int
+) -> None:
+    """To the message and the octet, at both ends."""
+    trial = pair.trial(
+        "stream",
+        transport=transport,
+        message_size_bytes=500,
+        flows=flows,
+        rate_messages_per_s=5000,
+        **amount,
+    )
+    assert trial.source["sent_messages"] == trial.source["total_messages"] == messages
+    assert trial.target["total_messages"] == messages
+    assert trial.target["total_bytes"] == 500 * messages
+    assert trial.metrics["received_ratio"] == 1
+    assert [flow["sent_messages"] for flow in trial.source["flows"]] == flows * [messages // flows]
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+@pytest.mark.parametrize("flows", [1, 3])
+@pytest.mark.parametrize("amount", [{"time_s": 0.2}, {"messages": 120}], ids=str)
+def test_the_warm_up_is_kept_out(
+    pair: Pair, transport: str, flows: int, amount: dict[str, Any]
+) -> None:
+    """It is sent and received, and in no figure but the totals."""
+    trial = pair.trial(
+        "stream",
+        transport=transport,
+        flows=flows,
+        message_size_bytes=500,
+        warmup_s=0.1,
+        rate_messages_per_s=600,
+        **amount,
+    )
+    # 600 a second: 60 in 0.1 s of warm-up, 120 in the 0.2 s that are measured.
+    first = [flow["first_measured"] for flow in trial.source["flows"]]
+    # What a busy machine has not sent when the warm-up is over stays unsent.
+    assert all(0 < count <= 60 // flows for count in first)
+    assert trial.source["offered_messages"] == 120
+    assert trial.source["sent_messages"] + trial.source["unsent_messages"] == 120
+    assert trial.source["total_messages"] == sum(first) + trial.source["sent_messages"]
+    assert trial.target["total_messages"] == trial.source["total_messages"]
+    assert sum(trial.target["intervals"]["bytes"]) == trial.target["total_bytes"]
+    if transport == "udp":
+        assert trial.target["mark_seen"]
+        assert trial.target["measured_messages"] == trial.source["sent_messages"]
+        # Pairs of measured messages: a flow's first one has none before it.
+        assert trial.target["delay_variation"]["samples"] == 120 - flows
+    if "time_s" in amount:
+        assert trial.target["window_ns"] == 200_000_000
+        assert trial.source["elapsed_ns"] == pytest.approx(200_000_000, rel=0.2)
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+@pytest.mark.parametrize(
+    ("rate", "flows", "time_s", "offered"),
+    [
+        (10, 4, 0.1, 1),
+        (1000, 3, 0.25, 250),
+        (999.5, 7, 0.3, 300),
+        (0.001, 1, 0.05, 1),
+        (100_000, 1, 0.2, 20_000),
+        (100_000, 2, 0.2, 20_000),
+    ],
+)
+def test_a_schedule_offers_what_is_due_and_no_more(
+    pair: Pair, transport: str, rate: float, flows: int, time_s: float, offered: int
+) -> None:
+    """Over all flows together, however they share it, and however they are grouped."""
+    trial = pair.trial(
+        "stream",
+        transport=transport,
+        message_size_bytes=64,
+        flows=flows,
+        rate_messages_per_s=rate,
+        time_s=time_s,
+        io="auto",
+    )
+    sent = trial.source
+    assert sent["offered_messages"] == offered
+    assert sent["offered_messages"] == (
+        sent["sent_messages"] + sent["refused_messages"] + sent["unsent_messages"]
+    )
+    assert sent["total_messages"] == sent["sent_messages"]
+    if rate < 10_000:
+        assert sent["burst_messages"] == 1
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+@pytest.mark.parametrize("flows", [2, 5])
+def test_flows_share_the_rate(pair: Pair, transport: str, flows: int) -> None:
+    """Evenly, and their counts sum to the whole."""
+    trial = pair.trial(
+        "stream",
+        transport=transport,
+        flows=flows,
+        message_size_bytes=500,
+        rate_bps=4_000_000,
+        time_s=0.3,
+    )
+    sent = [flow["sent_messages"] for flow in trial.source["flows"]]
+    assert sum(sent) == trial.source["sent_messages"] == 300
+    # A flow may lack its last message if its turn had not come when the time was over.
+    assert all(abs(count - 300 / flows) <= 1 for count in sent)
+    received = trial.target["flows"]
+    assert len(received) == flows
+    for name in ("window_bytes", "measured_messages"):
+        assert sum(flow[name] for flow in received) == trial.target[name]
+    assert len({flow["local_port"] for flow in trial.source["flows"]}) == flows
+
+
+def test_the_most_flows_that_there_can_be(pair: Pair) -> None:
+    """128, over either transport; the line that says so is within its bound."""
+    for transport in ("udp", "tcp"):
+        trial = pair.trial(
+            "stream",
+            transport=transport,
+            flows=128,
+            message_size_bytes=100,
+            rate_messages_per_s=5000,
+            messages=256,
+        )
+        assert [flow["sent_messages"] for flow in trial.source["flows"]] == 128 * [2]
+        assert trial.target["total_messages"] == 256
+
+
+def test_pacing_is_even(pair: Pair) -> None:
+    """1000 messages a second: every tenth of a second within 10 %, the whole within 1 %."""
+
+    def check() -> None:
+        trial = pair.trial(
+            "stream",
+            message_size_bytes=500,
+            rate_messages_per_s=1000,
+            time_s=2,
+            interval_s=0.1,
+        )
+        assert trial.source["offered_messages"] == 2000
+        assert trial.source["burst_messages"] == 1
+        assert trial.source["io"] == "single"
+        received = trial.target
+        assert sum(received["intervals"]["messages"]) == received["total_messages"]
+        assert [500 * n for n in received["intervals"]["messages"]] == (
+            received["intervals"]["bytes"]
+        )
+        assert received["intervals"]["interval_ns"] == 100_000_000
+        assert abs(received["total_messages"] - 2000) <= 20
+        assert trial.metrics["offered_bps"] == pytest.approx(4_000_000, rel=0.01)
+        assert trial.metrics["goodput_bps"] == pytest.approx(4_000_000, rel=0.01)
+        # Beyond the last bin there may be one for what was on its way at the end.
+        bins = received["intervals"]["messages"]
+        assert len(bins) in (20, 21)
+        assert all(90 <= count <= 110 for count in bins[:20]), bins
+
+    attempts(check)
+
+
+@pytest.mark.parametrize(("rate_bps", "size"), [(20_000, 125), (100_000_000, 1408)])
+def test_pacing_keeps_its_rate_from_slow_to_fast(pair: Pair, rate_bps: int, size: int) -> None:
+    """Within 1 % at the sender, and in single messages where these can follow."""
+
+    def check() -> None:
+        trial = pair.trial("stream", message_size_bytes=size, rate_bps=rate_bps, time_s=0.5)
+        assert trial.metrics["sent_bps"] == pytest.approx(rate_bps, rel=0.01)
+        assert trial.source["burst_messages"] == 1
+        assert trial.source["unsent_messages"] == 0
+
+    attempts(check)
+
+
+def test_a_fast_rate_states_its_burst(pair: Pair) -> None:
+    """Groups no larger than they must be, and none larger than stated."""
+    trial = pair.trial("stream", message_size_bytes=64, rate_messages_per_s=200_000, time_s=0.2)
+    assert trial.source["io"] in ("batch", "single")
+    if trial.source["io"] == "batch":
+        assert trial.source["burst_messages"] == 4
+    assert trial.source["offered_messages"] == 40_000
+
+
+def test_a_number_of_16_bits_is_restored(pair: Pair) -> None:
+    """70,000 messages of 2 octets: their numbers begin anew after 65,536."""
+    trial = pair.trial("stream", message_size_bytes=2, messages=70_000, rate_messages_per_s=140_000)
+    received = trial.target
+    assert trial.source["sent_messages"] == 70_000
+    # A busy machine may lose some, which must be seen as lost and as nothing else.
+    assert trial.metrics["lost_messages"] == 70_000 - received["total_messages"]
+    assert 0 <= trial.metrics["lost_messages"] < 30_000
+    for kind in ("duplicate", "reordered", "stale"):
+        assert received[f"{kind}_messages"] == 0
+
+
+@pytest.mark.parametrize("messages", [10, 100])
+def test_few_messages_are_not_too_fast(pair: Pair, messages: int) -> None:
+    """Each has its share of the time, the last one too."""
+
+    def check() -> None:
+        trial = pair.trial(
+            "stream", message_size_bytes=500, messages=messages, rate_messages_per_s=500
+        )
+        assert trial.metrics["offered_bps"] == pytest.approx(2_000_000, rel=0.03)
+        assert trial.metrics["goodput_bps"] == pytest.approx(2_000_000, rel=0.03)
+
+    attempts(check)
+
+
+def test_tcp_counts_what_arrived_and_not_what_was_written(pair: Pair) -> None:
+    """As fast as possible for a time: the receiver's octets, in the window and in all."""
+    trial: Trial = pair.trial(
+        "stream", transport="tcp", message_size_bytes=65_536, warmup_s=0.1, time_s=0.3
+    )
+    received = trial.target
+    assert received["total_bytes"] == 65_536 * trial.source["total_messages"]
+    assert received["window_bytes"] < received["total_bytes"]
+    assert received["window_ns"] == 300_000_000
+    assert trial.metrics["goodput_bps"] == 8e9 * received["window_bytes"] / 300_000_000
+    assert sum(received["intervals"]["bytes"]) == received["total_bytes"]
+    assert trial.metrics["lost_messages"] == 0
+    assert trial.metrics["received_ratio"] == 1
+
+
+@pytest.mark.parametrize(
+    ("parameters", "seconds"),
+    [
+        ({"time_s": 2, "warmup_s": 0.5}, 2.5),
+        ({"messages": 100, "rate_messages_per_s": 50, "warmup_s": 0}, 2),
+        ({"bytes": 1_000_000, "rate_bps": 8_000_000, "message_size_bytes": 1000, "warmup_s": 0}, 1),
+        ({"messages": 1, "warmup_s": 0.2}, 1.2),
+    ],
+)
+def test_the_time_of_a_trial_is_known_ahead(parameters: dict[str, Any], seconds: float) -> None:
+    """From its amount and rate; without a rate it is a guess."""
+    condition = StreamParameters.model_validate(parameters)
+    assert workload("stream").expected_time_s(condition) == pytest.approx(seconds)

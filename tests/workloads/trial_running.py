@@ -1,0 +1,109 @@
+"""Engines in pairs, and trials between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from lanlab.engine import Engine, engine_path
+from lanlab.errors import UnmetNeed
+from lanlab.testbeds.base import Testbed as Bed
+from lanlab.testbeds.registry import testbed as open_testbed
+from lanlab.workloads import WORKLOADS, End, Exchange, Progress
+
+Metrics = dict[str, float | int]
+OnProgress = Callable[[Progress], None]
+
+#: From giving a start to the start: short, for there are hundreds of trials here.
+LEAD_S = 0.02
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a trial came to."""
+
+    exchange: Exchange
+    #: As the sender or requester tells.
+    source: dict[str, Any]
+    #: As the receiver or responder tells.
+    target: dict[str, Any]
+    metrics: Metrics
+
+
+def finished(exchange: Exchange, workload: str, **parameters: Any) -> Trial:
+    """The trial that an exchange was, which must not have failed."""
+    if exchange.error is not None:
+        raise exchange.error
+    assert exchange.connector is not None
+    assert exchange.listener is not None
+    kind = WORKLOADS[workload]
+    condition = kind.Parameters.model_validate({"warmup_s": 0, **parameters})
+    metrics = kind.summarise(condition, exchange)
+    return Trial(exchange, exchange.connector, exchange.listener, metrics)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A source, `host0` of a testbed, and a target, `host1`, each with its engine."""
+
+    bed: Bed
+    engines: tuple[Engine, Engine]
+    lead_s: float = LEAD_S
+
+    def end(self, host: int, ip_version: int = 4) -> End:
+        """One end of a trial."""
+        engine = self.engines[host]
+        address = self.bed.hosts[host].addresses[ip_version]
+        return End(engine, address, engine.describe()["boot_id"])
+
+    def exchange(
+        self, workload: str, on_progress: OnProgress | None = None, **parameters: Any
+    ) -> Exchange:
+        """Run a trial that may fail. A start that comes too late is tried again with more lead."""
+        kind = WORKLOADS[workload]
+        condition = kind.Parameters.model_validate({"warmup_s": 0, **parameters})
+        source, target = (self.end(host, condition.ip_version) for host in (0, 1))
+        return kind.run(condition, source, target, self.lead_s, on_progress)
+
+    def trial(
+        self, workload: str, on_progress: OnProgress | None = None, **parameters: Any
+    ) -> Trial:
+        """Run a trial that must not fail, without a warm-up unless one is asked for."""
+        exchange = self.exchange(workload, on_progress, **parameters)
+        return finished(exchange, workload, **parameters)
+
+    def has_ipv6(self) -> bool:
+        """Whether the hosts have IPv6 addresses."""
+        return all(6 in host.addresses for host in self.bed.hosts)
+
+
+@contextmanager
+def opened_pair(
+    name: str = "loopback", link: str = "unshaped", lead_s: float = LEAD_S
+) -> Iterator[Pair]:
+    """Two hosts with engines; the test is skipped where this machine cannot have them."""
+    with ExitStack() as stack:
+        try:
+            bed = stack.enter_context(open_testbed(name, 2, link))
+        except UnmetNeed as error:
+            pytest.skip(f"{error.message} ({error.hint})")
+        engines = [
+            stack.enter_context(Engine(host.name, [*host.command_prefix, engine_path()]))
+            for host in bed.hosts
+        ]
+        yield Pair(bed, (engines[0], engines[1]), lead_s)
+
+
+def tried(attempts: int, check: Callable[[], str | None]) -> None:
+    """For what a busy machine can spoil: `check` must find nothing wrong in one of the attempts."""
+    wrong = []
+    for _ in range(attempts):
+        found = check()
+        if found is None:
+            return
+        wrong.append(found)
+    pytest.fail(f"in each of {attempts} attempts: {wrong}")
