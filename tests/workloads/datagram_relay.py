@@ -186,13 +186,15 @@ def relayed_exchange(
         return {**request, "peer": ADDRESS}
 
     def turn_source(request: dict[str, Any]) -> dict[str, Any]:
-        key = "ports" if workload == "stream" else "port"
-        port = request[key][0] if workload == "stream" else request[key]
-        relay = Relay(("127.0.0.1", port), there, back)
-        relays.append(relay)
-        if on_relay is not None:
-            on_relay(relay)
-        through = [relay.port] if workload == "stream" else relay.port
+        stream = workload == "stream"
+        key = "ports" if stream else "port"
+        # Every flow has its own, but all of them share what happens on the way.
+        for port in request["ports"] if stream else [request["port"]]:
+            relays.append(Relay(("127.0.0.1", port), there, back))
+            if on_relay is not None:
+                on_relay(relays[-1])
+        ports = [relay.port for relay in relays]
+        through = ports if stream else ports[0]
         return {**request, "peer": ADDRESS, key: through}
 
     ends = []

@@ -115,6 +115,18 @@ def test_lost_words_of_the_session_are_said_again(
     assert trial.target["ended_by"] == trial.source["ended_by"] == "finished"
 
 
+def test_a_flow_that_was_accepted_unheard_holds_up_no_other(pair: Pair) -> None:
+    """The receiver already waits for the second flow when the first asks again."""
+    back = Way(lose_session={"accept": 1})
+
+    trial = relayed_trial(
+        pair, "stream", Way(), back, flows=2, messages=20, rate_messages_per_s=1000
+    )
+
+    assert back.seen["accept"] >= 3
+    assert trial.metrics["received_messages"] == 20
+
+
 def test_messages_of_the_warm_up_may_be_lost(pair: Pair) -> None:
     """They are not counted as lost, nor is what follows numbered wrongly."""
     way = Way(lose=frozenset(range(0, 30, 3)) | {60})

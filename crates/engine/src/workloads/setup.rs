@@ -220,13 +220,15 @@ pub fn connect_datagram(
     }
 }
 
-/// Wait for the sender of a flow over UDP to prove its address, and connect to it.
+/// Wait for the sender of a flow over UDP to prove its address, and connect to it. `while_waiting`
+/// is called some fifty times a second.
 pub fn accept_datagram(
     socket: &DatagramSocket,
     peer: IpAddr,
     token: Token,
     flow: u16,
     running: &Running,
+    mut while_waiting: impl FnMut() -> Result<(), Failure>,
 ) -> Result<Acceptor, Failure> {
     let mut acceptor = Acceptor::new(token, flow, random_u64()?);
     let mut buffer = [0; MESSAGE_LEN + 1];
@@ -250,7 +252,7 @@ pub fn accept_datagram(
             }
             // Nobody but the peer is answered.
             Ok(_) => {}
-            Err(error) if is_idle(&error) => {}
+            Err(error) if is_idle(&error) => while_waiting()?,
             Err(error) => return Err(system(&error)),
         }
     }

@@ -35,7 +35,7 @@ pub fn respond(
 ) -> Result<EchoResponded, Failure> {
     let socket = bind_datagram(request.bind, request.port, &request.spec.socket)?;
     running.ready(vec![local_port(&socket)?], None);
-    let mut acceptor = accept_datagram(&socket, request.peer, token, 0, running)?;
+    let mut acceptor = accept_datagram(&socket, request.peer, token, 0, running, || Ok(()))?;
     let start = running.wait_for_start(|| answer_again(&socket, &mut acceptor))?;
     let responder = Responder { plan, token, socket, acceptor, running, start };
     running.with_progress(start, || responder.run())

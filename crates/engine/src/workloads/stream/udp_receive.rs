@@ -51,12 +51,13 @@ pub fn receive(
     running.ready(ports, None);
     let mut accepted = Vec::with_capacity(sockets.len());
     for (socket, flow) in sockets.into_iter().zip(0..) {
-        let acceptor = accept_datagram(&socket, request.peer, token, flow, running)?;
+        // The sender may not have heard yet that an earlier flow was accepted.
+        let acceptor = accept_datagram(&socket, request.peer, token, flow, running, || {
+            answer_all_again(&mut accepted)
+        })?;
         accepted.push((socket, acceptor));
     }
-    let start = running.wait_for_start(|| {
-        accepted.iter_mut().try_for_each(|(socket, acceptor)| answer_again(socket, acceptor))
-    })?;
+    let start = running.wait_for_start(|| answer_all_again(&mut accepted))?;
 
     let read_bytes = if plan.io == Io::Segment { JOINED_BYTES } else { buffer_bytes(plan) };
     let flows = run_flows(accepted, running, start, |flow, (socket, acceptor)| {
@@ -68,6 +69,10 @@ pub fn receive(
     let received = sum_up(plan, flows, read_bytes as u64, receive_buffer_bytes);
     let (_, failure) = worst_end(std::iter::once(received.ended_by));
     Ok((received, failure))
+}
+
+fn answer_all_again(accepted: &mut [(DatagramSocket, Acceptor)]) -> Result<(), Failure> {
+    accepted.iter_mut().try_for_each(|(socket, acceptor)| answer_again(socket, acceptor))
 }
 
 /// A buffer takes any message of the condition and of the session, and shows one that is too long.
