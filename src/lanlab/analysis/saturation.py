@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lanlab.analysis.summary import Summary, limit_of, summary_of
-from lanlab.plan import Condition, Plan
+from lanlab.errors import UsageError
+from lanlab.plan import Condition, Plan, SearchResult
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study, at_scale
 
@@ -17,7 +18,8 @@ class Saturation:
 
     experiment: str
     #: `found`; `at_least_high` and `below_low` if it lies outside the range that was searched;
-    #: `undecided` if trials failed or no level could be confirmed.
+    #: `undecided` if trials failed, if no level could be confirmed, or if another version planned
+    #: the trials in a way that this one cannot follow.
     kind: str
     #: The level found, in the factor's unit; of the two outside kinds the end that was tested.
     level: float | None
@@ -37,8 +39,7 @@ class Saturation:
 def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturation, ...]:
     """The searches of a run that have ended, in the study's order."""
     study = Study.model_validate(run.study)
-    results = Plan(study, run.scale, run.seed, history=trials).search_results()
-    link_rate_bps = run.testbed["link_rate_bps"]
+    results = _results(study, run, trials)
     found = []
     for scaled in at_scale(study, run.scale):
         result = results.get(scaled.experiment.id)
@@ -51,6 +52,7 @@ def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturati
             for step in steps
             if step.purpose == "confirm" and step.factors[factor] == result.level
         ]
+        link_rate_bps = run.testbed.get("link_rate_bps")
         limit = limit_of("rate_bps", steps[0].parameters, link_rate_bps) if steps else None
         found.append(
             Saturation(
@@ -66,6 +68,17 @@ def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturati
             )
         )
     return tuple(found)
+
+
+def _results(
+    study: Study, run: RunRecord, trials: Sequence[TrialRecord]
+) -> dict[str, SearchResult]:
+    """Where each search ended; for trials that are not of this version's plan, that it did not."""
+    try:
+        return Plan(study, run.scale, run.seed, history=trials).search_results()
+    except UsageError:
+        begun = {trial.experiment for trial in trials if trial.purpose != "trial"}
+        return {name: SearchResult("undecided", None, (None, None)) for name in begun}
 
 
 def _confirmed(confirming: list[TrialRecord], metric: str) -> Summary | None:

@@ -131,7 +131,7 @@ def summarise(
             condition,
             by_condition.get(_key(dict(condition.factors)), []),
             metric,
-            run.testbed["link_rate_bps"],
+            run.testbed.get("link_rate_bps"),
         )
         for condition in expand(study, run.scale)
         if condition.experiment == experiment

@@ -66,10 +66,18 @@ def _end_as_by_ctrl_c(number: int, frame: FrameType | None) -> None:
 def run() -> None:
     """Run a command; exit with 0 (done), 1 (failed) or 2 (refused)."""
     for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), _end_as_by_ctrl_c)
+        number = getattr(signal, name, None)
+        # What whoever started us has set to be ignored stays so: `nohup lanlab run`.
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end_as_by_ctrl_c)
     try:
-        app()
+        try:
+            # However it was started: `python -m` has no name that a user could type.
+            app(prog_name="lanlab")
+        finally:
+            # Here, as Python would complain of a reader that has gone when it is too late to ask.
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except LabError as error:
         print(f"error: {error.message}", file=sys.stderr)
         if error.hint:

@@ -44,9 +44,9 @@ def print_run(run: RunRecord, trials: list[TrialRecord], as_json: bool) -> None:
     from lanlab.report.answer import sentences
     from lanlab.report.text import tables
 
-    console = answer()
+    console, table_console = answer(), answer(markup=True)
     for table in tables(run, trials):
-        console.print(table)
+        table_console.print(table)
         console.print()
     for sentence in sentences(run, trials):
         console.print(sentence)

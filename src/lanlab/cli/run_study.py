@@ -18,8 +18,12 @@ from lanlab.cli.options import (
 )
 from lanlab.errors import UsageError
 
+#: What a run keeps from its beginning.
+_KEPT = ("scale", "testbed", "link", "seed")
+
 
 def run(
+    context: typer.Context,
     study: Annotated[
         str | None,
         typer.Argument(
@@ -60,6 +64,13 @@ def run(
             "give either a study or --resume RUN",
             hint="`lanlab studies` lists the studies, `lanlab runs` the runs",
         )
+    if resume is not None:
+        given = [f"--{name}" for name in _KEPT if _is_given(context, name)]
+        if given:
+            raise UsageError(
+                f"{', '.join(given)} beside --resume: a run goes on as it was begun",
+                hint="leave it out, or start a new run",
+            )
     with open_store(store) as records, RunWatch() as watch:
         if resume is not None:
             record = resume_run(resume, records, watch)
@@ -71,3 +82,8 @@ def run(
     print_run(record, trials, as_json)
     if record.status != "done":
         raise typer.Exit(1)
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -12,6 +13,29 @@ from pydantic import ValidationError
 
 from lanlab.errors import UsageError
 from lanlab.store import Level, RunRecord, TrialRecord
+
+#: Parameters of the workloads by the options that set them.
+_OPTIONS: Mapping[str, str] = {
+    "ip_version": "--ip",
+    "message_size_bytes": "--size",
+    "time_s": "--time",
+    "rate_bps": "--rate",
+    "rate_messages_per_s": "--message-rate",
+    "rate_requests_per_s": "--rate",
+    "congestion_control": "--congestion-control",
+    "send_buffer_bytes": "--send-buffer",
+    "receive_buffer_bytes": "--receive-buffer",
+    "timeout_s": "--timeout",
+    "warmup_s": "--warmup",
+    "silence_s": "--silence",
+    "messages": "--messages",
+    "requests": "--requests",
+    "transport": "--transport",
+    "bytes": "--bytes",
+    "flows": "--flows",
+    "dscp": "--dscp",
+    "io": "--io",
+}
 
 
 def measure(
@@ -45,13 +69,13 @@ def measure(
     try:
         checked = kind.Parameters.model_validate(given)
     except ValidationError as error:
-        raise _refused(error) from None
+        raise _refused(error, given) from None
     study = parse_study(
         {
             "schema": 1,
             "id": workload_name,
             "title": f"one {workload_name}",
-            "testbed": {"hosts": 2, "link": link or "unshaped"},
+            "testbed": {"hosts": 2},
             "experiment": [
                 {
                     "id": "single",
@@ -71,13 +95,26 @@ def measure(
         return run, records.trials(run.id)
 
 
-def _refused(error: ValidationError) -> UsageError:
+def _refused(error: ValidationError, given: Mapping[str, Level]) -> UsageError:
     """The first thing that is wrong, in the words of the command line."""
+    from lanlab.studies.problems import allowed_by
+
     first = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"]) or "options"
+    hint = "see --help for what is allowed"
     message = str(first["msg"]).removeprefix("Value error, ")
-    found = "" if isinstance(first["input"], dict) else f"; found {first['input']!r}"
-    return UsageError(f"{where}: {message}{found}", hint="see --help for what is allowed")
+    if not first["loc"]:
+        return UsageError(re.sub(r"\w+", lambda word: _option(word[0]), message), hint=hint)
+    key = str(first["loc"][0])
+    if first["type"] == "value_error":
+        # Of `lanlab.units`: what is wrong, after the name of the quantity.
+        return UsageError(f"{_option(key)}: {message.partition(': ')[2]}", hint=hint)
+    found = given.get(key, first["input"])
+    return UsageError(f"{_option(key)}: found `{found}`; allowed: {allowed_by(first)}", hint=hint)
+
+
+def _option(key: str) -> str:
+    """The option that sets a parameter; another word stays as it is."""
+    return _OPTIONS.get(key, key)
 
 
 def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:

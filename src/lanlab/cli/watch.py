@@ -43,7 +43,7 @@ class RunWatch:
     def __init__(self) -> None:
         self._console = talk()
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=20),
             TextColumn("{task.fields[done]}  {task.fields[now]}  left {task.fields[left]}"),
             console=self._console,

@@ -195,6 +195,9 @@ class Engine:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=1.0)
         code = self._process.returncode
+        if code is not None:
+            # Its last word may still be in the pipe.
+            self._threads[1].join(timeout=1.0)
         if code is None:
             how = "stopped answering"
         elif code < 0:

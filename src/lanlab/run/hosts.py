@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lanlab.engine import Engine, engine_path
-from lanlab.errors import LabError, UnmetNeed
+from lanlab.errors import EngineLost, LabError, UnmetNeed
 from lanlab.testbeds.base import Host, Testbed
 from lanlab.workloads import End
 
@@ -89,6 +89,10 @@ class Hosts:
         except LabError as error:
             counters = {"unknown": error.message}
         return {"hosts": hosts, "counters": counters}
+
+    def loss(self) -> EngineLost | None:
+        """How an engine ended that should not have; `None` if all are there."""
+        return next((engine.lost() for engine in self._engines.values() if engine.is_lost), None)
 
     def versions(self) -> dict[str, str]:
         """Versions of every part that a figure depends on."""

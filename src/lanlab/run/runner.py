@@ -13,7 +13,7 @@ import re
 import secrets
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -102,17 +102,19 @@ def resume_run(name: str, store: Store, watcher: Watcher) -> RunRecord:
         RunInterrupted, StoreError: As `new_run`.
     """
     run = store.run(name)
+    # Before its study and trials are read: another version may not understand them.
+    _check_same_version(run, "lanlab", __version__)
     with store.acquire_run(run.id):
         plan = Plan(Study.model_validate(run.study), run.scale, run.seed, store.trials(run.id))
         if plan.next_trial() is None:
-            if run.status != "done":
-                store.finish_run(run.id, "done")
+            if run.status != _end_status(plan):
+                store.finish_run(run.id, _end_status(plan))
             raise UsageError(
                 f"run {run.id} is complete", hint=f"see it with `lanlab report {run.id}`"
             )
         study = Study.model_validate(run.study)
         with _opened(study, run.testbed["name"], run.testbed["link"]) as (bed, hosts):
-            _check_same_versions(run, _versions(hosts))
+            _check_same_version(run, "lanlab-engine", hosts.versions()["lanlab-engine"])
             return _execute(store.reopen_run(run.id), plan, bed, hosts, store, watcher)
 
 
@@ -156,8 +158,8 @@ def _execute(
     run: RunRecord, plan: Plan, bed: Testbed, hosts: Hosts, store: Store, watcher: Watcher
 ) -> RunRecord:
     """Run what the plan has left."""
-    watcher.run_started(run, plan.estimate())
     try:
+        watcher.run_started(run, plan.estimate())
         while (planned := plan.next_trial()) is not None:
             watcher.trial_started(planned, plan.estimate())
             record = _trial(run, planned, bed, hosts, watcher)
@@ -177,9 +179,13 @@ def _execute(
         with contextlib.suppress(StoreError):
             store.finish_run(run.id, "interrupted")
         raise
-    status = "failed" if plan.given_up() else "done"
-    store.finish_run(run.id, status)
-    return replace(run, status=status, ended_at=_now())
+    store.finish_run(run.id, _end_status(plan))
+    return store.run(run.id)
+
+
+def _end_status(plan: Plan) -> str:
+    """Status of a run whose plan has nothing left."""
+    return "failed" if plan.given_up() else "done"
 
 
 def _trial(
@@ -188,13 +194,14 @@ def _trial(
     """Run one trial. Whatever goes wrong in it is its record."""
     kind = workload(planned.workload)
     parameters = kind.Parameters.model_validate(dict(planned.parameters))
-    before = hosts.passing_facts()
     started_at, began = _now(), time.monotonic()
-    raw: dict[str, Any] = {"facts": {"before": before}}
+    raw: dict[str, Any] = {"facts": {}}
     metrics: dict[str, float | int] = {}
     error: LabError | None
     try:
+        # First, as a lost engine is started anew here and has facts to tell again.
         source, target = (hosts.end(index, parameters.ip_version) for index in (0, 1))
+        raw["facts"]["before"] = hosts.passing_facts()
 
         def on_progress(progress: Progress) -> None:
             watcher.trial_progress(planned, progress)
@@ -212,6 +219,9 @@ def _trial(
         error = failed
     elapsed_s = time.monotonic() - began
     raw["facts"]["after"] = hosts.passing_facts()
+    if error is not None:
+        # That its peer fell silent is all that an end can say where the other's engine was lost.
+        error = hosts.loss() or error
     return TrialRecord(
         run_id=run.id,
         number=planned.number,
@@ -235,15 +245,14 @@ def _error_record(error: LabError) -> dict[str, Any]:
     return {"code": code, "message": error.message, "hint": error.hint}
 
 
-def _check_same_versions(run: RunRecord, now: dict[str, str]) -> None:
+def _check_same_version(run: RunRecord, name: str, now: str) -> None:
     """Trials of unlike versions must not be averaged unseen."""
-    for name in ("lanlab", "lanlab-engine"):
-        if run.versions.get(name) != now.get(name):
-            raise UsageError(
-                f"run {run.id} was begun with {name} {run.versions.get(name)}, "
-                f"this is {now.get(name)}",
-                hint="install that version to go on, or start a new run",
-            )
+    then = run.versions.get(name)
+    if then != now:
+        raise UsageError(
+            f"run {run.id} was begun with {name} {then}, this is {now}",
+            hint="install that version to go on, or start a new run",
+        )
 
 
 def _versions(hosts: Hosts) -> dict[str, str]:

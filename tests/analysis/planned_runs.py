@@ -1,0 +1,104 @@
+"""Runs as a plan orders them, with results from a model instead of a measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lanlab.analysis.limits import tcp_limit_bps, udp_limit_bps
+from lanlab.plan import Plan, PlannedTrial
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Published, Study, load_study
+
+Metrics = dict[str, float | int]
+
+_START = "2026-11-21T08:15:00.000000+00:00"
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A run, its trials, and what its study printed."""
+
+    run: RunRecord
+    trials: list[TrialRecord]
+    published: Published
+
+    def of(self, experiment: str) -> list[TrialRecord]:
+        """The trials of one experiment."""
+        return [trial for trial in self.trials if trial.experiment == experiment]
+
+
+def a_run(study: Study, scale: str, link_rate_bps: int | None) -> RunRecord:
+    """A finished run on a link of that rate."""
+    return RunRecord(
+        id="20261121-081500-planned-4f2a",
+        study_id=study.id,
+        study=study.model_dump(mode="json", exclude_none=True),
+        scale=scale,
+        seed=7,
+        testbed={"name": "virtual", "link": "any", "link_rate_bps": link_rate_bps, "facts": {}},
+        versions={"lanlab": "0.1.0"},
+        status="done",
+        started_at=_START,
+        ended_at=_START,
+    )
+
+
+def a_trial(run: RunRecord, planned: PlannedTrial, metrics: Metrics | None) -> TrialRecord:
+    """The record of a planned trial; without metrics a failed one."""
+    error: dict[str, Any] = {"code": "peer.silent", "message": "nothing heard", "hint": None}
+    return TrialRecord(
+        run_id=run.id,
+        number=planned.number,
+        experiment=planned.experiment,
+        workload=planned.workload,
+        factors=dict(planned.factors),
+        parameters=dict(planned.parameters),
+        block=planned.block,
+        purpose=planned.purpose,
+        status="failed" if metrics is None else "done",
+        started_at=_START,
+        elapsed_s=0.5,
+        metrics=metrics or {},
+        raw={},
+        error=error if metrics is None else None,
+    )
+
+
+def planned_run(
+    name: str,
+    scale: str = "tiny",
+    link_rate_bps: int | None = 10_000_000,
+    fails: Callable[[PlannedTrial], bool] = lambda planned: False,
+) -> PlannedRun:
+    """A whole run of a study that comes with lanlab."""
+    loaded = load_study(name)
+    run = a_run(loaded.study, scale, link_rate_bps)
+    plan = Plan(loaded.study, scale, run.seed)
+    trials: list[TrialRecord] = []
+    while (planned := plan.next_trial()) is not None:
+        metrics = modelled(planned.workload, planned.parameters, link_rate_bps)
+        trials.append(a_trial(run, planned, None if fails(planned) else metrics))
+        plan.record(trials[-1])
+    return PlannedRun(run, trials, loaded.published)
+
+
+def modelled(workload: str, parameters: Mapping[str, Level], link_rate_bps: int | None) -> Metrics:
+    """What a link brings that carries exactly its limit; one without a rate carries everything."""
+    size, ip_version = int(parameters["message_size_bytes"]), int(parameters["ip_version"])
+    if workload == "echo":
+        return {"rtt_mean_ns": 30_000.0 + size}
+    if parameters["transport"] == "tcp":
+        return {"goodput_bps": tcp_limit_bps(link_rate_bps or 1e12, ip_version)}
+    carried_bps = udp_limit_bps(link_rate_bps or 1e12, size, ip_version)
+    offered_bps = float(parameters.get("rate_bps", 2 * carried_bps))
+    goodput_bps = min(offered_bps, carried_bps)
+    ratio = goodput_bps / offered_bps
+    return {"goodput_bps": goodput_bps, "received_ratio": ratio, "goodput_ratio": ratio}
+
+
+def without_rate(found: PlannedRun) -> PlannedRun:
+    """The same run with a testbed that says nothing of its link's rate."""
+    testbed = {key: value for key, value in found.run.testbed.items() if key != "link_rate_bps"}
+    return replace(found, run=replace(found.run, testbed=testbed))

@@ -1,0 +1,167 @@
+"""Means, spreads and intervals, with the trial as the unit."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from planned_runs import PlannedRun, planned_run, without_rate
+
+from lanlab.analysis import Summary, summarise, udp_limit_bps
+from lanlab.analysis.summary import limit_of, standard_deviation, student_interval
+from lanlab.store import Level, TrialRecord
+
+#: Copying times of a published study, seconds.
+PRINTED_TRIALS = [80.0, 83.0, 80.0, 85.0, 82.0]
+STREAM = "throughput"
+
+
+@pytest.fixture(scope="module")
+def found() -> PlannedRun:
+    """Six conditions of two trials each."""
+    return planned_run("manford-kolahi", "tiny", 100_000_000)
+
+
+def first_condition(found: PlannedRun, trials: list[TrialRecord]) -> Summary:
+    return summarise(found.run, trials, STREAM, "goodput_bps")[0]
+
+
+def of_first_condition(found: PlannedRun, *values: float | None) -> list[TrialRecord]:
+    """Trials of the experiment's first condition; `None` makes a failed one."""
+    factors = first_condition(found, []).factors
+    like = next(trial for trial in found.of(STREAM) if trial.factors == factors)
+    return [
+        replace(
+            like,
+            number=number,
+            status="failed" if value is None else "done",
+            metrics={} if value is None else {"goodput_bps": value},
+        )
+        for number, value in enumerate(values)
+    ]
+
+
+def test_the_interval_of_printed_trials_is_the_one_worked_out_by_hand() -> None:
+    """Mean 82.00, half-width 2.63: 2.776 times 2.121 over the square root of 5."""
+    interval = student_interval(PRINTED_TRIALS)
+
+    assert interval is not None
+    low, high = interval
+    assert f"{(low + high) / 2:.2f} ± {(high - low) / 2:.2f}" == "82.00 ± 2.63"
+    assert standard_deviation(PRINTED_TRIALS) == pytest.approx(4.5**0.5)
+
+
+@pytest.mark.parametrize("trials", [2, 3, 8])
+def test_intervals_hold_the_mean_95_times_in_a_hundred(trials: int) -> None:
+    """4000 samples from a normal distribution; the share is seeded, so it is always the same."""
+    rng = random.Random(20261121 + trials)
+    held = 0
+    for _ in range(4000):
+        interval = student_interval([rng.gauss(10.0, 2.0) for _ in range(trials)])
+        assert interval is not None
+        held += interval[0] <= 10.0 <= interval[1]
+
+    assert held / 4000 == pytest.approx(0.95, abs=0.01)
+
+
+def test_no_interval_without_a_spread_to_see() -> None:
+    """One value tells nothing of how the next would differ."""
+    assert student_interval([]) is None
+    assert student_interval([5.0]) is None
+
+
+def test_equal_values_have_an_interval_of_no_width() -> None:
+    """Three times 0.1 has no spread, whatever binary fractions make of their sum."""
+    assert student_interval([0.1, 0.1, 0.1]) == pytest.approx((0.1, 0.1), abs=1e-15)
+
+
+def test_conditions_come_in_the_order_of_the_study_whatever_the_order_of_trials(
+    found: PlannedRun,
+) -> None:
+    """The last factor changes fastest."""
+    levels = [(4, 128), (4, 512), (4, 1408), (6, 128), (6, 512), (6, 1408)]
+
+    for trials in (found.trials, found.trials[::-1]):
+        summaries = summarise(found.run, trials, STREAM, "goodput_bps")
+        assert [tuple(summary.factors.values()) for summary in summaries] == levels
+
+
+def test_each_trial_is_in_the_mean_of_its_own_condition(found: PlannedRun) -> None:
+    """The model's link carries exactly its limit, so each mean is the limit of its condition."""
+    for summary in summarise(found.run, found.trials, STREAM, "goodput_bps"):
+        assert summary.n == 2
+        assert summary.mean == pytest.approx(summary.limit)
+
+
+def test_mean_deviation_and_interval_are_of_the_trials(found: PlannedRun) -> None:
+    """The printed trials again, this time through a table."""
+    summary = first_condition(found, of_first_condition(found, *PRINTED_TRIALS))
+
+    assert summary.values == tuple(PRINTED_TRIALS)
+    assert summary.mean == 82.0
+    assert summary.sd == pytest.approx(4.5**0.5)
+    assert (summary.ci_low, summary.ci_high) == student_interval(PRINTED_TRIALS)
+
+
+def test_failed_trials_are_counted_and_in_no_mean(found: PlannedRun) -> None:
+    """Two that ended well make the mean."""
+    summary = first_condition(found, of_first_condition(found, 2.0, None, 4.0))
+
+    assert (summary.n, summary.failed, summary.mean) == (2, 1, 3.0)
+
+
+def test_a_trial_that_did_not_measure_the_metric_is_in_no_mean(found: PlannedRun) -> None:
+    """Absent means not measured; it is not a zero."""
+    one, other = of_first_condition(found, 2.0, 4.0)
+
+    summary = first_condition(found, [one, replace(other, metrics={"sent_bps": 4.0})])
+
+    assert (summary.n, summary.failed, summary.mean) == (1, 0, 2.0)
+
+
+def test_one_trial_has_a_mean_and_no_interval(found: PlannedRun) -> None:
+    """Nothing is known of the spread."""
+    summary = first_condition(found, of_first_condition(found, 2.0))
+
+    assert (summary.mean, summary.sd, summary.ci_low, summary.ci_high) == (2.0, None, None, None)
+
+
+def test_a_condition_that_has_not_run_is_there_without_a_mean(found: PlannedRun) -> None:
+    """A table of an interrupted run shows what is missing."""
+    summaries = summarise(found.run, [], STREAM, "goodput_bps")
+
+    assert len(summaries) == 6
+    assert {(summary.n, summary.failed, summary.mean) for summary in summaries} == {(0, 0, None)}
+
+
+def test_trials_of_a_search_are_in_no_mean_of_a_condition(found: PlannedRun) -> None:
+    """Each was chosen by what came before it, so they are no sample."""
+    one, other = of_first_condition(found, 2.0, 9.0)
+
+    summary = first_condition(found, [one, replace(other, purpose="search")])
+
+    assert summary.values == (2.0,)
+
+
+def test_limits_are_of_what_a_link_carries_only() -> None:
+    """A share of messages or a time has no limit here; TCP's does not depend on the message."""
+    udp: dict[str, Level] = {"transport": "udp", "ip_version": 6, "message_size_bytes": 128}
+    tcp: dict[str, Level] = {**udp, "transport": "tcp", "ip_version": 4}
+
+    assert limit_of("goodput_bps", udp, 10e6) == udp_limit_bps(10e6, 128, 6)
+    assert limit_of("goodput_bps", tcp, 10e6) == limit_of(
+        "goodput_bps", {**tcp, "message_size_bytes": 2}, 10e6
+    )
+    assert limit_of("received_ratio", udp, 10e6) is None
+    assert limit_of("rtt_mean_ns", udp, 10e6) is None
+
+
+def test_a_link_without_a_rate_sets_no_limit(found: PlannedRun) -> None:
+    """Loopback or an unshaped link, also in the record of a testbed that does not speak of it."""
+    unshaped = replace(found.run, testbed={**found.run.testbed, "link_rate_bps": None})
+
+    for run in (unshaped, without_rate(found).run):
+        summary = summarise(run, found.trials, STREAM, "goodput_bps")[0]
+        assert summary.limit is None
+        assert summary.mean is not None

@@ -1,0 +1,153 @@
+"""The command line as its users meet it: a process of its own, or quickly within this one."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+COMMAND = [sys.executable, "-c", "from lanlab.cli import main; main()"]
+
+#: Two experiments, three conditions, six trials of a twentieth of a second.
+SMALL_STUDY = """
+schema = 1
+id = "small"
+title = "Small messages"
+
+[[experiment]]
+id = "sizes"
+title = "Goodput of small messages"
+workload = "stream"
+metrics = ["goodput_bps"]
+parameters = { rate_bps = "1M" }
+factors = { message_size_bytes = [50, 100] }
+
+[[experiment]]
+id = "round-trips"
+title = "Round trips"
+workload = "echo"
+metrics = ["rtt_mean_ns"]
+parameters = { message_size_bytes = 50 }
+
+[[figure]]
+figure = "bars"
+title = "Goodput"
+experiments = ["sizes"]
+
+[scale.quick]
+trials = { min = 2, max = 2 }
+parameters = { time_s = 0.05, warmup_s = 0 }
+
+[scale.slow]
+trials = { min = 3, max = 3 }
+parameters = { time_s = 0.15, warmup_s = 0 }
+"""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command came to."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        """Its answer, which must be one JSON object and nothing else."""
+        value = json.loads(self.out)
+        assert isinstance(value, dict)
+        return value
+
+
+Lanlab = Callable[..., Said]
+
+
+def until(condition: Callable[[], bool], what: str, patience_s: float = 15.0) -> None:
+    """Wait for another process, which has no other way to tell."""
+    deadline = time.monotonic() + patience_s
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {patience_s:g} s for {what}"
+        time.sleep(0.01)
+
+
+class Running:
+    """A command that runs, and all the processes that it started."""
+
+    def __init__(self, folder: Path, *args: str, ignored: signal.Signals | None = None) -> None:
+        self._mark = f"LANLAB_TEST_MARK={uuid.uuid4().hex}"
+        name, _, value = self._mark.partition("=")
+
+        def as_from_a_shell() -> None:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            if ignored is not None:
+                signal.signal(ignored, signal.SIG_IGN)
+
+        self.process = subprocess.Popen(
+            [*COMMAND, *args],
+            cwd=folder,
+            env={**environment(), name: value},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=as_from_a_shell,
+        )
+
+    def end(self) -> Said:
+        """Wait for it."""
+        out, err = self.process.communicate(timeout=30)
+        return Said(self.process.returncode, out, err)
+
+    def left(self) -> list[str]:
+        """Processes that came of it and are there still: id and command of each."""
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if self._mark.encode() in (process / "environ").read_bytes().split(b"\0"):
+                    found.append(f"{process.name} {(process / 'cmdline').read_bytes()!r}")
+            except OSError:
+                continue
+        return found
+
+
+@contextmanager
+def running(folder: Path, *args: str, **options: Any) -> Iterator[Running]:
+    """A command under way, which is ended with the test."""
+    command = Running(folder, *args, **options)
+    try:
+        yield command
+    finally:
+        if command.process.poll() is None:
+            command.process.kill()
+        command.process.communicate()
+
+
+def environment(**changes: str) -> Mapping[str, str]:
+    """Of a command that finds this source tree, whatever the tests were started with."""
+    others = ("LANLAB_STORE", "PYTHONUNBUFFERED")
+    kept = {key: value for key, value in os.environ.items() if key not in others}
+    return {**kept, "PYTHONPATH": os.pathsep.join(sys.path), **changes}
+
+
+def lanlab_process(folder: Path, *args: str, **changes: str) -> Said:
+    """Run a command to its end in a process of its own; `changes` are of its environment."""
+    done = subprocess.run(
+        [*COMMAND, *args],
+        cwd=folder,
+        env=environment(**changes),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return Said(done.returncode, done.stdout, done.stderr)

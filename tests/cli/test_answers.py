@@ -1,0 +1,235 @@
+"""What commands answer, to people and to programs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from command_line import COMMAND, Lanlab, environment, lanlab_process
+
+from lanlab.testbeds.needs import Need
+
+QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
+
+
+def test_a_study_is_run_and_answered_as_json(lanlab: Lanlab) -> None:
+    """One object with every trial; the talk is on standard error."""
+    said = lanlab("run", "small.toml", "--testbed", "loopback", "--seed", "7", "--json")
+
+    assert said.code == 0
+    answer = said.json()
+    assert (answer["study"], answer["seed"], answer["status"]) == ("small", 7, "done")
+    assert [trial["number"] for trial in answer["trials"]] == list(range(6))
+    assert said.err.startswith(f"run {answer['run']}: quick, on loopback (unshaped), ")
+
+
+def test_a_study_is_run_and_answered_in_words(lanlab: Lanlab) -> None:
+    """Tables, then what they say, then where the figures are."""
+    said = lanlab("run", "small.toml", "--testbed", "loopback")
+
+    assert said.code == 0
+    assert "Goodput of small messages" in said.out
+    assert "done: 6 trials, 0 failed; `lanlab report " in said.out
+    assert "goodput" not in said.err
+
+
+@pytest.mark.parametrize(
+    ("args", "key"),
+    [
+        (["stream", *QUICK, "--size", "100", "--rate", "1M"], "goodput_bps"),
+        (["stream", *QUICK, "--transport", "tcp"], "goodput_bps"),
+        (["echo", *QUICK], "rtt_p99_ns"),
+    ],
+)
+def test_a_single_measurement_as_json_has_the_keys_of_the_store(
+    args: list[str], key: str, lanlab: Lanlab
+) -> None:
+    """At full precision; of several trials the mean and each."""
+    one = lanlab(*args, "--json").json()
+    two = lanlab(*args, "--trials", "2", "--json").json()
+
+    assert one[key] == one["trials"][0][key] > 0
+    first, second = (trial[key] for trial in two["trials"])
+    assert two[key] == pytest.approx((first + second) / 2)
+
+
+def test_a_single_measurement_in_words(lanlab: Lanlab) -> None:
+    """What arrived, how much of it, and the name under which it is kept."""
+    stream = lanlab("stream", *QUICK, "--size", "100", "--rate", "1M", "--trials", "2")
+    echo = lanlab("echo", *QUICK)
+
+    assert (stream.code, echo.code) == (0, 0)
+    assert "goodput  " in stream.out and "95 % interval" in stream.out
+    assert "round trip  mean " in echo.out
+    assert all("kept as     2" in said.out for said in (stream, echo))
+
+
+def test_a_failed_measurement_exits_with_1_and_says_why(lanlab: Lanlab) -> None:
+    """As JSON too: the object then has the error."""
+    said = lanlab(
+        "stream", *QUICK, "--transport", "tcp", "--congestion-control", "nonesuch", "--json"
+    )
+
+    assert said.code == 1
+    assert "nonesuch" in said.json()["trials"][0]["error"]["message"]
+    assert "error: host1: congestion control `nonesuch`" in said.err
+
+
+def test_a_run_with_a_condition_that_was_given_up_exits_with_1(
+    lanlab: Lanlab, folder: Path
+) -> None:
+    """The other conditions are run, and the answer says that it failed."""
+    text = (folder / "small.toml").read_text()
+    broken = text.replace('rate_bps = "1M"', 'transport = "tcp", congestion_control = "nonesuch"')
+    (folder / "small.toml").write_text(broken)
+
+    said = lanlab("run", "small.toml", "--testbed", "loopback", "--json")
+
+    assert said.code == 1
+    assert said.json()["status"] == "failed"
+    assert "failed: host1: congestion control `nonesuch`" in said.err
+
+
+def test_studies_and_what_they_are(lanlab: Lanlab) -> None:
+    """In words and as JSON."""
+    names = [study["id"] for study in lanlab("studies", "--json").json()["studies"]]
+    assert names == ["manford-kolahi", "milanovic-srbljic"]
+    assert all(name in lanlab("studies").out for name in names)
+    for name in names:
+        shown = lanlab("show", name, "--json").json()
+        assert shown["study"]["id"] == name
+        assert shown["published"]
+        assert shown["estimates"]["full"]["trials"] > shown["estimates"]["quick"]["trials"] > 0
+        assert shown["study"]["title"] in lanlab("show", name).out
+
+
+def test_a_bracket_in_a_title_is_a_bracket(lanlab: Lanlab, folder: Path) -> None:
+    """Not the markup of the library that prints it."""
+    text = (folder / "small.toml").read_text()
+    title = "[/b] [red]"
+    (folder / "small.toml").write_text(text.replace("Goodput of small messages", title))
+
+    shown, ran = lanlab("show", "small.toml"), lanlab("run", "small.toml", "--testbed", "loopback")
+
+    assert (shown.code, ran.code) == (0, 0)
+    assert title in shown.out
+    assert title in ran.out
+
+
+def test_runs_are_listed_newest_last(lanlab: Lanlab) -> None:
+    """Those of any command."""
+    first = lanlab("stream", *QUICK, "--json").json()["run"]
+    second = lanlab("run", "small.toml", "--testbed", "loopback", "--json").json()["run"]
+
+    rows = lanlab("runs", "--json").json()["runs"]
+
+    assert [row["run"] for row in rows] == [first, second]
+    assert [row["trials"] for row in rows] == [1, 6]
+    assert {row["status"] for row in rows} == {"done"}
+    lines = lanlab("runs").out.splitlines()
+    assert [line.split()[0] for line in lines] == ["run", first, second]
+
+
+def test_a_report_is_written_into_the_folder_that_is_named(lanlab: Lanlab, folder: Path) -> None:
+    """Of one run or several; the path of the page is the answer."""
+    lanlab("run", "small.toml", "--testbed", "loopback")
+
+    said = lanlab("report", "last", "--out", "mine")
+    as_json = lanlab("report", "last", "last", "--json").json()
+
+    assert said.code == 0
+    page = Path(said.out.strip())
+    assert page.parent == Path("mine")
+    assert page.read_text().lstrip().lower().startswith("<!doctype html>")
+    assert Path(as_json["html"]).is_file()
+    assert as_json["tables"] and as_json["figures"]
+    assert all(Path(path).is_file() for path in (*as_json["tables"], *as_json["figures"]))
+
+
+def test_the_tour_runs_two_studies_and_draws_them(tmp_path: Path) -> None:
+    """Where no rights are needed: at its smallest, on loopback."""
+    said = lanlab_process(
+        tmp_path, "tour", "--scale", "tiny", "--testbed", "loopback", "--out", "here", "--json"
+    )
+
+    assert said.code == 0, said.err
+    answer = said.json()
+    assert [run["study"] for run in answer["runs"]] == ["milanovic-srbljic", "manford-kolahi"]
+    assert {run["status"] for run in answer["runs"]} == {"done"}
+    assert (tmp_path / answer["html"]).is_file()
+    assert list((tmp_path / "here").rglob("*.csv"))
+
+
+@pytest.mark.parametrize("able", [True, False])
+def test_the_doctor_exits_with_0_only_if_every_testbed_can_be_had(
+    able: bool, lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is missing comes with how to get it; what is not required does not count."""
+    needs = [
+        Need("tc", able, "/sbin/tc" if able else "not found", "apt install iproute2"),
+        Need("IPv6", False, "::1 cannot be bound", "sysctl", required=False),
+    ]
+    monkeypatch.setattr("lanlab.testbeds.needs.needs", lambda name: needs)
+
+    said, as_json = lanlab("doctor"), lanlab("doctor", "--json")
+
+    assert said.code == as_json.code == (0 if able else 1)
+    assert ("apt install iproute2" in said.out) is not able
+    answer = as_json.json()
+    assert answer.keys() == {"loopback", "virtual"}
+    assert {bed["able"] for bed in answer.values()} == {able}
+    assert answer["virtual"]["needs"][0]["found"] is able
+
+
+def test_the_doctor_looks_at_this_machine(lanlab: Lanlab) -> None:
+    """Loopback is to be had wherever these tests run."""
+    answer = lanlab("doctor", "--json").json()
+
+    assert answer["loopback"]["able"]
+
+
+@pytest.mark.parametrize("setting", [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {}])
+def test_no_colour_where_none_is_wanted(setting: dict[str, str], tmp_path: Path) -> None:
+    """Nor where the answer goes into a file."""
+    said = lanlab_process(tmp_path, "show", "milanovic-srbljic", **setting)
+
+    assert said.code == 0
+    assert "\x1b" not in said.out + said.err
+
+
+def test_no_colour_obeys_even_where_colour_is_forced(tmp_path: Path) -> None:
+    """Colour only adds: without it the same words are there."""
+    forced = lanlab_process(tmp_path, "studies", FORCE_COLOR="1", NO_COLOR="1", COLUMNS="200")
+
+    assert "\x1b[3" not in forced.out
+    assert "milanovic-srbljic" in forced.out
+
+
+def test_a_reader_that_has_gone_is_no_reason_to_complain(tmp_path: Path) -> None:
+    """As in `lanlab show … | head -1`, however early it goes."""
+    for args in (["show", "manford-kolahi"], ["studies", "--json"], ["--help"]):
+        process = subprocess.Popen(
+            [*COMMAND, *args],
+            cwd=tmp_path,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read().decode()
+        process.stderr.close()
+        process.wait(timeout=30)
+        assert said == ""
+
+
+def test_json_is_not_a_number_that_json_does_not_have(lanlab: Lanlab) -> None:
+    """Strict readers take every answer."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    for args in (["doctor"], ["studies"], ["show", "manford-kolahi"], ["stream", *QUICK]):
+        json.loads(lanlab(*args, "--json").out, parse_constant=refuse)

@@ -1,0 +1,129 @@
+"""Commands that are ended from outside: what is kept, what is left, and how to go on."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab, Running, running, until
+
+from lanlab.store import open_store
+from lanlab.testbeds.needs import needs
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+
+SLOW = ("run", "small.toml", "--scale", "slow", "--seed", "3", "--testbed", "loopback")
+STORE = Path("lanlab-results", "store.sqlite")
+#: Three conditions, three times each.
+TRIALS = 9
+
+
+def wait_for_trials(command: Running, count: int) -> None:
+    """Until so many trials are in the store."""
+
+    def there() -> bool:
+        assert command.process.poll() is None, command.end()
+        if not STORE.exists():
+            return False
+        with open_store(str(STORE)) as store:
+            return sum(len(store.trials(run.id)) for run in store.runs()) >= count
+
+    until(there, f"{count} trials")
+
+
+def completed(lanlab: Lanlab, kept: int) -> None:
+    """Go on with the last run, and check that what was kept is in it."""
+    (row,) = lanlab("runs", "--json").json()["runs"]
+    assert row["status"] == "interrupted"
+    assert kept <= row["trials"] < TRIALS
+    assert "interrupted" in lanlab("runs").out
+
+    done = lanlab("run", "--resume", "last", "--json")
+
+    assert done.code == 0
+    answer = done.json()
+    assert (answer["run"], answer["status"], answer["seed"]) == (row["run"], "done", 3)
+    assert [trial["number"] for trial in answer["trials"]] == list(range(TRIALS))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_ended_can_be_gone_on_with(
+    number: signal.Signals, lanlab: Lanlab, folder: Path
+) -> None:
+    """By Ctrl-C, by the system, or by a terminal that is closed."""
+    with running(folder, *SLOW, "--json") as command:
+        wait_for_trials(command, 2)
+        command.process.send_signal(number)
+        said = command.end()
+        left = command.left()
+
+    assert (said.code, said.out) == (1, "")
+    *_, error, hint = said.err.splitlines()
+    run = error.split()[2]
+    assert error == f"error: run {run} was interrupted; the trials that had ended are kept"
+    assert hint == f"hint: go on with `lanlab run --resume {run}`"
+    assert left == []
+    if number == signal.SIGINT:
+        completed(lanlab, kept=2)
+
+
+@pytest.mark.parametrize("testbed", ["loopback", "virtual"])
+def test_a_run_that_is_killed_leaves_nothing_behind_but_its_trials(
+    testbed: str, lanlab: Lanlab, folder: Path
+) -> None:
+    """Its engines and hosts see that their input has closed; the next command, that it was
+    killed."""
+    lacking = [need.name for need in needs(testbed) if need.required and not need.found]
+    if lacking:
+        pytest.skip(f"needs {', '.join(lacking)}")
+    with running(folder, *SLOW[:-1], testbed) as command:
+        wait_for_trials(command, 1)
+        assert len(command.left()) >= 3
+        command.process.kill()
+        command.process.wait()
+        until(lambda: command.left() == [], "the engines to end")
+
+    completed(lanlab, kept=1)
+
+
+def test_a_run_under_way_is_running_and_cannot_be_resumed(lanlab: Lanlab, folder: Path) -> None:
+    """A second process is told so, and disturbs nothing."""
+    with running(folder, *SLOW) as command:
+        wait_for_trials(command, 1)
+        (row,) = lanlab("runs", "--json").json()["runs"]
+        second = lanlab("run", "--resume", "last")
+        first = command.end()
+
+    assert row["status"] == "running"
+    assert (second.code, second.out) == (1, "")
+    assert f"run `{row['run']}` is being executed by another process" in second.err
+    assert first.code == 0
+    assert f"done: {TRIALS} trials, 0 failed" in first.out
+
+
+def test_a_run_that_is_to_survive_its_terminal_does(folder: Path) -> None:
+    """As under `nohup`, which has the end of the terminal ignored."""
+    with running(folder, *SLOW, ignored=signal.SIGHUP) as command:
+        wait_for_trials(command, 1)
+        command.process.send_signal(signal.SIGHUP)
+        # One more may have ended before the signal came.
+        wait_for_trials(command, 3)
+        assert command.process.poll() is None
+
+
+def test_a_single_measurement_that_is_ended_is_a_run_to_go_on_with(
+    lanlab: Lanlab, folder: Path
+) -> None:
+    """`stream` and `echo` keep their trials as any run does."""
+    args = ("stream", "--testbed", "loopback", "--time", "0.2", "--trials", "20", "--json")
+    with running(folder, *args) as command:
+        wait_for_trials(command, 1)
+        command.process.send_signal(signal.SIGINT)
+        said = command.end()
+
+    assert (said.code, said.out) == (1, "")
+    assert "hint: go on with `lanlab run --resume " in said.err
+    (row,) = lanlab("runs", "--json").json()["runs"]
+    assert (row["study"], row["status"]) == ("stream", "interrupted")

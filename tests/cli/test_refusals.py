@@ -1,0 +1,235 @@
+"""What is refused: with the reason on standard error, nothing on standard output, and code 2."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab
+
+QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ("stream --size 0", "--size: found `0`; allowed: greater than or equal to 1"),
+        ("stream --size 65508", "--size 65508 is above the largest UDP message (65507)"),
+        ("stream --transport tcp --size 17MiB", "--size: found `17MiB`; allowed: "),
+        ("stream --size 1.5", "--size: `1.5` is 1.5, which is not whole"),
+        ("stream --size big", "--size: `big` is not a number with a unit"),
+        ("stream --size=-5", "--size: `-5` is not a number with a unit"),
+        ("stream --time 0", "--time: found `0`; allowed: greater than 0"),
+        ("stream --time 2d", "--time: `2d` is not a number with a unit"),
+        ("stream --time 1000h", "--time: found `1000h`; allowed: "),
+        ("stream --bytes 0", "--bytes: found `0`; allowed: "),
+        ("stream --time 1 --messages 5", "need exactly one of --time, --bytes, --messages"),
+        ("stream --rate 0", "--rate: found `0`; allowed: "),
+        ("stream --rate 500G", "--rate: found `500G`; allowed: less than or equal to 400000000000"),
+        ("stream --rate 5M --message-rate 3", "give --rate or --message-rate, not both"),
+        ("stream --message-rate nan", "--message-rate: found `nan`; allowed: "),
+        ("stream --link 40G", "link: 40.0 Gbit/s cannot be shaped; allowed: "),
+        ("stream --link 10M:ring", "link: no topology named `ring`; allowed: cable, switch"),
+        ("stream --testbed loopback --link 10M", "loopback has no link `10M`; allowed: unshaped"),
+        ("stream --transport sctp", "--transport: found `sctp`; allowed: 'udp' or 'tcp'"),
+        ("stream --ip 5", "--ip: found `5`; allowed: 4 or 6"),
+        ("stream --congestion-control cubic", "--congestion-control applies to tcp, not to udp"),
+        ("stream --transport tcp --io segment", "--io `segment` applies to udp"),
+        ("stream --flows 129", "--flows: found `129`; allowed: "),
+        ("stream --dscp 64", "--dscp: found `64`; allowed: "),
+        ("stream --trials 0", "Invalid value for '--trials'"),
+        ("stream --seed -1", "Invalid value for '--seed'"),
+        ("stream --port 5", "No such option: --port"),
+        ("echo --size 0", "--size: found `0`; allowed: "),
+        ("echo --size 65508", "--size 65508 is above the largest UDP message (65507)"),
+        ("echo --rate inf", "--rate: found `inf`; allowed: "),
+        ("echo --timeout 0", "--timeout: found `0`; allowed: "),
+        ("echo --silence 0", "--silence: found `0`; allowed: "),
+        ("run", "give either a study or --resume RUN"),
+        ("run small.toml --resume last", "give either a study or --resume RUN"),
+        ("run --resume last --link 10M", "--link beside --resume: a run goes on as it was begun"),
+        ("run small.toml --testbed loopback --link 10M", "loopback has no link `10M`"),
+        ("runs --store postgresql://x", "a store in PostgreSQL is not supported"),
+        ("stream --store mysql://x", "no store of the kind `mysql://`"),
+        ("report last --store=", "the store's path is empty"),
+        ("report", "Missing argument"),
+    ],
+)
+def test_a_request_that_cannot_be_met_is_refused(
+    args: str, message: str, lanlab: Lanlab, folder: Path
+) -> None:
+    """Before anything is written; with what to do about it."""
+    said = lanlab(*args.split())
+
+    assert (said.code, said.out) == (2, "")
+    assert message in said.err
+    assert "hint: " in said.err or "Try 'lanlab " in said.err
+    assert [path.name for path in folder.iterdir()] == ["small.toml"]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ("schema = 1", "schema = ", "line 2, column"),
+        ("schema = 1", "schema = 2", "`schema`: found 2; allowed: 1"),
+        ('title = "Small messages"', "", "`title`: found nothing; allowed: a value"),
+        ("factors =", "factor =", "`experiment.sizes.factor`: found an unknown key"),
+        ('"stream"', '"straem"', "`experiment.sizes.workload`: found unknown name 'straem'"),
+        ('"goodput_bps"', '"goodput"', "`experiment.sizes.metrics`: found unknown name 'goodput'"),
+        ("[50, 100]", "[50, 0]", "`experiment.sizes.factors.message_size_bytes`: found 0 in "),
+        ("[50, 100]", "[50, 70000]", "above the largest UDP message (65507)"),
+        ("[50, 100]", "[]", "`experiment.sizes.factors.message_size_bytes`: found []"),
+        ("[50, 100]", "[50, 50]", "message_size_bytes=50 twice"),
+        ('rate_bps = "1M"', 'rate_bps = "fast"', "`experiment.sizes.parameters.rate_bps`"),
+        ('id = "round-trips"', 'id = "sizes"', "`experiment.sizes.id`: found 2 experiments"),
+        ('experiments = ["sizes"]', 'experiments = ["size"]', "`figure.0.experiments`"),
+        ("min = 2, max = 2", "min = 3, max = 2", "`scale.quick.trials"),
+        ("time_s = 0.05,", "times_s = 0.05,", "`scale.quick.parameters.times_s`"),
+    ],
+)
+def test_a_mistake_in_a_study_is_named_by_file_and_key(
+    right: str, wrong: str, message: str, lanlab: Lanlab, folder: Path
+) -> None:
+    """With what is allowed there; nothing is run or written."""
+    file = folder / "small.toml"
+    file.write_text(file.read_text().replace(right, wrong, 1))
+
+    said = lanlab("run", "small.toml", "--testbed", "loopback")
+
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("error: small.toml: ")
+    assert message in said.err
+    assert [path.name for path in folder.iterdir()] == ["small.toml"]
+
+
+def test_a_tool_that_is_missing_is_named_with_its_package(
+    lanlab: Lanlab, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a machine without iproute2; what else there is stays."""
+    tools = folder / "tools"
+    tools.mkdir()
+    for place in ("/usr/bin", "/bin", "/usr/sbin", "/sbin"):
+        for name in ("cat", "env", "sh", "true", "unshare", "nsenter"):
+            if Path(place, name).exists() and not (tools / name).exists():
+                (tools / name).symlink_to(Path(place, name))
+    monkeypatch.setenv("PATH", str(tools))
+    monkeypatch.setattr("lanlab.testbeds.tools._SYSTEM_FOLDERS", ())
+
+    said = lanlab("stream", "--testbed", "virtual", "--link", "10M")
+
+    assert (said.code, said.out) == (2, "")
+    assert said.err == (
+        "error: need `ip` from iproute2, not found on PATH\nhint: apt install iproute2\n"
+    )
+
+
+def test_a_missing_engine_is_named_with_how_to_get_it(
+    lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it was looked for, too."""
+    monkeypatch.setenv("LANLAB_ENGINE", "/no/such/engine")
+
+    said = lanlab("stream", *QUICK)
+
+    assert (said.code, said.out) == (2, "")
+    assert said.err == (
+        "error: LANLAB_ENGINE names `/no/such/engine`, which is no program\n"
+        "hint: name the engine binary, or unset it\n"
+    )
+
+
+@pytest.mark.parametrize("command", [["runs"], ["report", "last"], ["run", "--resume", "last"]])
+def test_where_there_is_no_store_the_message_says_how_to_get_one(
+    command: list[str], lanlab: Lanlab, folder: Path
+) -> None:
+    """Looking makes none."""
+    said = lanlab(*command)
+
+    assert (said.code, said.out) == (1, "")
+    assert said.err == (
+        "error: lanlab-results/store.sqlite: there is no store\n"
+        "hint: make one with `lanlab run STUDY`, or name another with --store\n"
+    )
+    assert not (folder / "lanlab-results").exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        (".", "is a directory, not a store"),
+        ("small.toml", "is not a store: not an SQLite file"),
+        ("small.toml/store.sqlite", "small.toml"),
+        ("newer.sqlite", "the store has schema version 99"),
+        ("other.sqlite", "an SQLite file of another program"),
+    ],
+)
+def test_what_is_no_store_is_left_as_it_is(
+    place: str, message: str, lanlab: Lanlab, folder: Path
+) -> None:
+    """By reading commands and writing ones."""
+    for name, application_id, version in (("newer", 0x4C4E4C42, 99), ("other", 77, 1)):
+        connection = sqlite3.connect(folder / f"{name}.sqlite")
+        connection.executescript(
+            f"PRAGMA application_id = {application_id}; PRAGMA user_version = {version};"
+            "CREATE TABLE precious (x)"
+        )
+        connection.close()
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+
+    for command in (["runs"], ["stream", *QUICK]):
+        said = lanlab(*command, "--store", place)
+        assert (said.code, said.out) == (1, "")
+        assert message in said.err
+        assert "hint: " in said.err
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_named(lanlab: Lanlab, folder: Path) -> None:
+    """Nothing is measured first."""
+    (folder / "shut").mkdir(mode=0o555)
+
+    said = lanlab("stream", *QUICK, "--store", "shut/store.sqlite")
+
+    assert (said.code, said.out) == (1, "")
+    assert "shut/store.sqlite" in said.err
+    assert "hint: " in said.err
+
+
+@pytest.fixture
+def small_disk(folder: Path) -> Iterator[Path]:
+    """A disk of 200 kB."""
+    disk = folder / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "lanlab-test", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a small disk needs root")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_disk_that_gets_full_ends_the_run_and_not_its_records(
+    lanlab: Lanlab, folder: Path, small_disk: Path
+) -> None:
+    """Every trial that was told of is there, and with more room the run goes on to its end."""
+    file = folder / "small.toml"
+    text = file.read_text().replace("min = 2, max = 2", "min = 8, max = 8")
+    file.write_text(text.replace("time_s = 0.05", "time_s = 0.02"))
+    store = ("--store", str(small_disk / "store.sqlite"))
+
+    full = lanlab("run", "small.toml", "--testbed", "loopback", *store)
+
+    assert (full.code, full.out) == (1, "")
+    assert "error: " in full.err and "full" in full.err
+    assert "hint: " in full.err
+    subprocess.run(["mount", "-o", "remount,size=8M", str(small_disk)], check=True)
+    (row,) = lanlab("runs", *store, "--json").json()["runs"]
+    assert row["status"] == "interrupted"
+    assert 0 < row["trials"] < 24
+    done = lanlab("run", "--resume", "last", *store, "--json")
+    assert done.code == 0
+    assert len(done.json()["trials"]) == 24

@@ -1,0 +1,161 @@
+"""A small study, stores for it, and watchers that interfere with its runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lanlab.engine import engine_path
+from lanlab.plan import Estimate, PlannedTrial
+from lanlab.run import RunRequest
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.store.sqlite import SqliteStore
+from lanlab.studies import Study
+from lanlab.studies.load import parse_study
+from lanlab.workloads import Progress
+
+#: Two experiments, five conditions, ten trials of a twentieth of a second.
+SMALL: dict[str, Any] = {
+    "schema": 1,
+    "id": "small",
+    "title": "Small messages",
+    "testbed": {"hosts": 2, "link": "unshaped"},
+    "experiment": [
+        {
+            "id": "sizes",
+            "title": "Goodput of small messages",
+            "workload": "stream",
+            "metrics": ["goodput_bps"],
+            "parameters": {"rate_bps": "1M"},
+            "factors": {"message_size_bytes": [50, 100, 200]},
+        },
+        {
+            "id": "round-trips",
+            "title": "Round trips of small messages",
+            "workload": "echo",
+            "metrics": ["rtt_mean_ns"],
+            "factors": {"message_size_bytes": [50, 100]},
+        },
+    ],
+    "scale": {
+        "quick": {
+            "parameters": {"time_s": 0.05, "warmup_s": 0},
+            "trials": {"min": 2, "max": 2},
+        }
+    },
+}
+
+
+def small_study(**parameters: Any) -> Study:
+    """The small study, with some parameters of its streams changed."""
+    first, second = SMALL["experiment"]
+    changed = {**first, "parameters": {**first["parameters"], **parameters}}
+    return parse_study({**SMALL, "experiment": [changed, second]}, "small.toml")
+
+
+def slow_study(time_s: float = 0.6) -> Study:
+    """One condition, two trials, each long enough to say how far it is before it ends."""
+    (scale,) = SMALL["scale"].values()
+    experiment = {**SMALL["experiment"][0], "factors": {"message_size_bytes": [100]}}
+    parameters = {**scale["parameters"], "time_s": time_s}
+    return parse_study(
+        {
+            **SMALL,
+            "experiment": [experiment],
+            "scale": {"quick": {**scale, "parameters": parameters}},
+        },
+        "slow.toml",
+    )
+
+
+def on_loopback(study: Study, seed: int | None = 1) -> RunRequest:
+    """That study where no rights are needed."""
+    return RunRequest(study, "quick", "loopback", None, seed)
+
+
+class Watching:
+    """Keeps what it is told; tests put their interference in its place."""
+
+    def __init__(self) -> None:
+        self.run: RunRecord | None = None
+        self.planned: list[PlannedTrial] = []
+        self.ended: list[TrialRecord] = []
+        #: Called once, by another thread, in the middle of a trial.
+        self.in_mid_trial: Callable[[], None] | None = None
+
+    def run_started(self, run: RunRecord, estimate: Estimate) -> None:
+        self.run = run
+
+    def trial_started(self, trial: PlannedTrial, estimate: Estimate) -> None:
+        self.planned.append(trial)
+
+    def trial_progress(self, trial: PlannedTrial, progress: Progress) -> None:
+        interfere, self.in_mid_trial = self.in_mid_trial, None
+        if interfere is not None:
+            interfere()
+
+    def trial_ended(self, trial: TrialRecord) -> None:
+        self.ended.append(trial)
+
+
+class Interrupting(Watching):
+    """Ends the run, as Ctrl-C does, when so many trials have ended and another has begun."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__()
+        self._after = after
+
+    def trial_started(self, trial: PlannedTrial, estimate: Estimate) -> None:
+        super().trial_started(trial, estimate)
+        if len(self.planned) > self._after:
+            raise KeyboardInterrupt
+
+
+def press_ctrl_c() -> None:
+    """As a terminal does it: a signal to the main thread."""
+    main = threading.main_thread().ident
+    assert main is not None
+    signal.pthread_kill(main, signal.SIGINT)
+
+
+def order_of(trials: list[TrialRecord]) -> list[tuple[Any, ...]]:
+    """What identifies each trial, in order of execution."""
+    return [(t.number, t.experiment, t.factors, t.block, t.purpose) for t in trials]
+
+
+class NotedEngines:
+    """Engines that write down their process ids when they start."""
+
+    def __init__(self, folder: Path) -> None:
+        self._pids = folder / "pids"
+        self.program = folder / "noted-engine"
+        self.program.write_text(
+            f'#!/bin/sh\necho $$ >> "{self._pids}"\nexec "{engine_path()}" "$@"\n'
+        )
+        self.program.chmod(0o755)
+
+    def pids(self) -> list[int]:
+        """Of all that were started, in order: host0 and host1 first."""
+        return [int(line) for line in self._pids.read_text().split()]
+
+    def kill(self, index: int) -> None:
+        """Kill one, as the system does when memory is short."""
+        os.kill(self.pids()[index], signal.SIGKILL)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process is there. One that has ended is not, once it has been waited for."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def a_store(folder: Path) -> SqliteStore:
+    """A store of its own for each test."""
+    return SqliteStore(folder / "store.sqlite")

@@ -1,0 +1,243 @@
+"""Runs from their beginning: what is kept, and what goes wrong in their trials."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_runs import (
+    NotedEngines,
+    Watching,
+    a_store,
+    alive,
+    on_loopback,
+    order_of,
+    slow_study,
+    small_study,
+)
+
+from lanlab import __version__
+from lanlab.errors import UsageError
+from lanlab.run import new_run
+from lanlab.run import runner as running
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Study
+from lanlab.testbeds import Testbed as Bed
+from lanlab.testbeds.loopback import LoopbackTestbed
+
+Kept = tuple[RunRecord, list[TrialRecord], Watching]
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    """A whole run of the small study, read back from its store."""
+    watching = Watching()
+    folder = tmp_path_factory.mktemp("kept")
+    with a_store(folder) as store:
+        run = new_run(on_loopback(small_study()), store, watching)
+    with a_store(folder) as store:
+        assert store.run("last") == run
+        return run, store.trials(run.id), watching
+
+
+def test_every_trial_is_kept_in_the_order_of_the_plan(kept: Kept) -> None:
+    """Two blocks of five conditions; the watcher is told of what is in the store."""
+    _, trials, watching = kept
+
+    assert trials == watching.ended
+    assert [trial.number for trial in trials] == list(range(10))
+    assert [trial.block for trial in trials] == 5 * [0] + 5 * [1]
+    assert [t.factors for t in trials] == [dict(planned.factors) for planned in watching.planned]
+    assert {trial.status for trial in trials} == {"done"}
+
+
+def test_the_run_says_all_that_is_needed_to_repeat_it(kept: Kept) -> None:
+    """Study, scale, seed, testbed with the facts of its hosts, versions, times."""
+    run, _, watching = kept
+
+    assert Study.model_validate(run.study) == small_study()
+    assert (run.scale, run.seed, run.status) == ("quick", 1, "done")
+    assert (run.testbed["name"], run.testbed["link"]) == ("loopback", "unshaped")
+    assert run.testbed["link_rate_bps"] is None
+    for host in ("host0", "host1"):
+        facts = run.testbed["facts"]["hosts"][host]
+        assert facts["processors"] >= 1
+        assert {"system", "kernel", "boot_id", "memory_bytes"} <= facts.keys()
+    assert run.versions["lanlab"] == __version__
+    assert {"lanlab-engine", "python"} <= run.versions.keys()
+    assert run.ended_at is not None and run.started_at < run.ended_at
+    assert watching.run is not None
+    assert watching.run.status == "running"
+
+
+def test_every_trial_has_its_parameters_requests_results_and_facts(kept: Kept) -> None:
+    """Both ends, before and after."""
+    run, trials, _ = kept
+
+    for trial in trials:
+        assert trial.run_id == run.id
+        assert run.started_at < trial.started_at
+        assert 0.05 <= trial.elapsed_s < 5
+        assert trial.factors.items() <= trial.parameters.items()
+        assert trial.parameters["time_s"] == 0.05
+        for end in ("source", "target"):
+            assert trial.raw[end]["kind"]
+        for request in ("listener_request", "connector_request"):
+            assert trial.raw["setup"][request]
+            # Worth nothing once the trial is over, and nobody's business.
+            assert "session" not in trial.raw["setup"][request]
+        assert trial.raw["setup"]["start_attempts"] >= 1
+        for when in ("before", "after"):
+            facts = trial.raw["facts"][when]
+            assert facts["hosts"].keys() == {"host0", "host1"}
+            assert all(
+                host and "unknown" not in host and "kernel" not in host
+                for host in facts["hosts"].values()
+            )
+            assert "counters" in facts
+
+
+def test_trials_have_their_metrics(kept: Kept) -> None:
+    """What the study's tables show, from each of its workloads."""
+    _, trials, _ = kept
+
+    for trial in trials:
+        metric = "goodput_bps" if trial.experiment == "sizes" else "rtt_mean_ns"
+        assert trial.metrics[metric] > 0
+
+
+def test_a_seed_is_drawn_and_kept_where_none_is_given(tmp_path: Path) -> None:
+    """So that the order can be had again."""
+    with a_store(tmp_path) as store:
+        run = new_run(on_loopback(slow_study(0.05), seed=None), store, Watching())
+        again = new_run(on_loopback(slow_study(0.05), seed=run.seed), store, Watching())
+
+        assert run.id != again.id
+        assert order_of(store.trials(run.id)) == order_of(store.trials(again.id))
+
+
+@pytest.mark.parametrize("host", [0, 1])
+def test_an_engine_killed_in_mid_trial_costs_that_trial_only(
+    host: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its record says how the engine ended; a new engine runs what is left."""
+    engines = NotedEngines(tmp_path)
+    monkeypatch.setenv("LANLAB_ENGINE", str(engines.program))
+    watching = Watching()
+    watching.in_mid_trial = lambda: engines.kill(host)
+
+    with a_store(tmp_path) as store:
+        run = new_run(on_loopback(slow_study()), store, watching)
+        failed, *others = store.trials(run.id)
+
+    assert failed.status == "failed"
+    assert failed.metrics == {}
+    assert failed.error is not None
+    assert failed.error["code"] == "EngineLost"
+    assert failed.error["message"] == f"host{host}: the engine was ended by signal 9"
+    assert "unknown" in failed.raw["facts"]["after"]["hosts"][f"host{host}"]
+    assert [trial.status for trial in others] == ["done", "done"]
+    assert "unknown" not in others[0].raw["facts"]["before"]["hosts"][f"host{host}"]
+    assert run.status == "done"
+    assert len(engines.pids()) == 3
+    assert not any(alive(pid) for pid in engines.pids())
+
+
+def test_what_the_other_end_of_a_lost_engine_had_measured_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The receiver had counted for a quarter of a second when the sender was killed."""
+    engines = NotedEngines(tmp_path)
+    monkeypatch.setenv("LANLAB_ENGINE", str(engines.program))
+    watching = Watching()
+    watching.in_mid_trial = lambda: engines.kill(0)
+
+    with a_store(tmp_path) as store:
+        run = new_run(on_loopback(slow_study()), store, watching)
+        failed = store.trials(run.id)[0]
+
+    assert failed.raw["source"] is None
+    assert failed.raw["target"]["kind"] == "stream_received"
+
+
+def test_a_condition_that_fails_three_times_in_a_row_is_given_up(tmp_path: Path) -> None:
+    """The other experiment is run to its end; the run has failed, and says so for good."""
+    study = small_study(transport="tcp", congestion_control="nonesuch")
+
+    with a_store(tmp_path) as store:
+        run = new_run(on_loopback(study), store, Watching())
+        trials = store.trials(run.id)
+
+        with pytest.raises(UsageError, match="is complete"):
+            running.resume_run(run.id, store, Watching())
+        assert store.run(run.id).status == "failed"
+
+    assert run.status == "failed"
+    for size in (50, 100, 200):
+        statuses = [
+            t.status
+            for t in trials
+            if t.factors == {"message_size_bytes": size} and t.experiment == "sizes"
+        ]
+        assert statuses == 3 * ["failed"]
+    errors = [trial.error for trial in trials if trial.error is not None]
+    assert all("nonesuch" in error["message"] for error in errors)
+    assert [t.status for t in trials if t.experiment == "round-trips"] == 4 * ["done"]
+
+
+def test_a_missing_ip_version_is_refused_before_anything_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even though the first condition could be run."""
+    monkeypatch.setattr("lanlab.testbeds.loopback.has_ipv6", lambda: False)
+
+    with a_store(tmp_path) as store, pytest.raises(UsageError) as refused:
+        new_run(on_loopback(small_study(ip_version=6)), store, Watching())
+
+    assert refused.value.message == (
+        "experiment `sizes` needs IPv6, which host0, host1 of testbed `loopback` does not have"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_segmentation_offload_on_a_shaped_link_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would pass the link faster than its medium allows. Unshaped, it may be used."""
+
+    def shaped(name: str, hosts: int, link: str) -> Bed:
+        bed = LoopbackTestbed(hosts, link)
+        bed.link = dataclasses.replace(bed.link, shape="tbf", rate_bps=10_000_000)
+        return bed
+
+    monkeypatch.setattr(running, "testbed", shaped)
+
+    with a_store(tmp_path) as store, pytest.raises(UsageError) as refused:
+        new_run(on_loopback(small_study(io="segment")), store, Watching())
+
+    assert "segmentation offload" in refused.value.message
+    assert refused.value.hint == "use io `batch`, or `--link unshaped`"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"scale": "quik"}, "no scale named `quik`"),
+        ({"testbed": "lopback"}, "no testbed named `lopback`"),
+        ({"link": "10M"}, "loopback has no link `10M`; allowed: unshaped"),
+    ],
+)
+def test_what_cannot_be_had_is_refused_before_anything_is_stored(
+    change: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    """Nothing is started either."""
+    request = dataclasses.replace(on_loopback(small_study()), **change)
+
+    with a_store(tmp_path) as store, pytest.raises(UsageError) as refused:
+        new_run(request, store, Watching())
+
+    assert refused.value.message == message
+    assert list(tmp_path.iterdir()) == []
