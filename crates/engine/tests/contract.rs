@@ -13,6 +13,8 @@ struct Engine {
     output: BufReader<ChildStdout>,
     hello: Value,
     next_id: u64,
+    /// Lines of other requests than the one that was waited for.
+    kept: Vec<Value>,
 }
 
 impl Engine {
@@ -24,7 +26,8 @@ impl Engine {
             .unwrap();
         let input = process.stdin.take();
         let output = BufReader::new(process.stdout.take().unwrap());
-        let mut engine = Self { process, input, output, hello: Value::Null, next_id: 1 };
+        let mut engine =
+            Self { process, input, output, hello: Value::Null, next_id: 1, kept: Vec::new() };
         engine.hello = engine.line();
         engine
     }
@@ -48,13 +51,20 @@ impl Engine {
         id
     }
 
-    /// The next line of request `id` that is no progress.
+    /// The next line of request `id` that is no progress. Requests end in any order.
     fn wait(&mut self, id: u64) -> Value {
+        if let Some(index) = self.kept.iter().position(|line| line["id"] == id) {
+            return self.kept.remove(index);
+        }
         loop {
             let line = self.line();
-            if line["id"] == id && line["type"] != "progress" {
+            if line["type"] == "progress" {
+                continue;
+            }
+            if line["id"] == id {
                 return line;
             }
+            self.kept.push(line);
         }
     }
 

@@ -1,5 +1,6 @@
 //! `stream`: messages from a sender to a receiver that counts them.
 
+mod course;
 mod tcp_receive;
 mod tcp_send;
 mod udp_receive;

@@ -5,21 +5,18 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use lanlab_link as link;
-use lanlab_link::Usage;
 use lanlab_units::Instant;
 
-use super::{Plan, Session, run_flows, worst_end};
+use super::course::{Course, Sent, Step, sum_up};
+use super::{Plan, Session, run_flows};
 use crate::failure::Failure;
-use crate::measure::{Pacer, Turn};
-use crate::messages::{EndedBy, FlowSent, StreamSend, StreamSent};
+use crate::messages::{EndedBy, StreamSend, StreamSent};
 use crate::running::{Running, wait_until};
 use crate::workloads::setup::{TICK, connect_stream, is_closed, is_idle, tcp_facts};
 
 /// A blocked write comes back so often, to look whether the peer is still there.
 const BLOCKED: Duration = Duration::from_millis(50);
 const CHECK_NS: u64 = 10_000_000;
-/// A message that is begun later than this after its slot is counted as late.
-const LATE_NS: u64 = 1_000_000;
 
 /// Connect, wait for the start, send, and wait until all has arrived.
 pub fn send(
@@ -48,46 +45,7 @@ pub fn send(
     let flows = run_flows(streams, running, start, |flow, stream| {
         Sender::new(plan, flow, &stream, running, start).run()
     });
-    let flows = flows.into_iter().collect::<Result<Vec<Sent>, Failure>>()?;
-    let (ended_by, failure) = worst_end(flows.iter().map(|flow| flow.ended_by));
-    let sum = |count: fn(&Sent) -> u64| flows.iter().map(count).sum::<u64>();
-    let max = |count: fn(&Sent) -> u64| flows.iter().map(count).max().unwrap_or(0);
-    let sent = StreamSent {
-        ended_by,
-        io: plan.io,
-        burst_messages: plan.group as u64,
-        start_skew_ns: flows.iter().map(|flow| flow.start_skew_ns).max().unwrap_or(0),
-        elapsed_ns: max(|flow| flow.elapsed_ns),
-        offered_messages: sum(|flow| flow.offered_messages),
-        sent_messages: sum(|flow| flow.sent_messages),
-        refused_messages: 0,
-        refused_retried: 0,
-        unsent_messages: sum(|flow| flow.unsent_messages),
-        late_messages: sum(|flow| flow.late_messages),
-        max_lateness_ns: max(|flow| flow.max_lateness_ns),
-        total_messages: sum(|flow| flow.total_messages),
-        send_buffer_bytes: max(|flow| flow.send_buffer_bytes),
-        cpu: flows.iter().fold(Usage::default(), |all, flow| all.plus(flow.cpu)).into(),
-        flows: flows.into_iter().map(|flow| flow.facts).collect(),
-    };
-    Ok((sent, failure))
-}
-
-/// What one flow came to.
-#[derive(Debug)]
-struct Sent {
-    ended_by: EndedBy,
-    start_skew_ns: i64,
-    elapsed_ns: u64,
-    offered_messages: u64,
-    sent_messages: u64,
-    unsent_messages: u64,
-    late_messages: u64,
-    max_lateness_ns: u64,
-    total_messages: u64,
-    send_buffer_bytes: u64,
-    cpu: Usage,
-    facts: FlowSent,
+    Ok(sum_up(plan, flows.into_iter().collect::<Result<_, Failure>>()?))
 }
 
 /// One flow while it sends.
@@ -95,18 +53,12 @@ struct Sender<'a> {
     plan: &'a Plan,
     stream: &'a TcpStream,
     running: &'a Running,
-    start: Instant,
-    first_slot: Instant,
-    warmup_end: Instant,
-    end: Option<Instant>,
-    pacer: Option<Pacer>,
+    course: Course<'a>,
     message: Vec<u8>,
-    measuring: Option<(Instant, Usage)>,
     next_check: Instant,
     last_progress: Instant,
     /// As the system told last.
     acknowledged_bytes: u64,
-    sent: Sent,
 }
 
 impl<'a> Sender<'a> {
@@ -117,7 +69,7 @@ impl<'a> Sender<'a> {
         running: &'a Running,
         start: Instant,
     ) -> Self {
-        let first_slot = plan.first_slot(start, flow);
+        let local_port = stream.local_addr().map_or(0, |address| address.port());
         let mut padding = 0_u8;
         let mut next_octet = || {
             padding = padding.wrapping_mul(5).wrapping_add(113);
@@ -127,72 +79,30 @@ impl<'a> Sender<'a> {
             plan,
             stream,
             running,
-            start,
-            first_slot,
-            warmup_end: plan.warmup_end(start),
-            end: plan.end(start),
-            pacer: plan.pace.map(|pace| Pacer::new(pace, first_slot, plan.group as u64)),
+            course: Course::new(plan, flow, running, start, local_port),
             message: (0..plan.message_bytes).map(|_| next_octet()).collect(),
-            measuring: None,
             next_check: start.plus_nanos(CHECK_NS),
             last_progress: start,
             acknowledged_bytes: 0,
-            sent: Sent {
-                ended_by: EndedBy::Unconfirmed,
-                start_skew_ns: 0,
-                elapsed_ns: 0,
-                offered_messages: 0,
-                sent_messages: 0,
-                unsent_messages: 0,
-                late_messages: 0,
-                max_lateness_ns: 0,
-                total_messages: 0,
-                send_buffer_bytes: 0,
-                cpu: Usage::default(),
-                facts: FlowSent {
-                    local_port: stream.local_addr().map_or(0, |address| address.port()),
-                    first_measured: 0,
-                    offered_messages: 0,
-                    sent_messages: 0,
-                    tcp: None,
-                },
-            },
         }
     }
 
     fn run(mut self) -> Result<Sent, Failure> {
-        let stopped = match self.running.wait_to_begin(self.start) {
+        let stopped = match self.course.wait_to_begin() {
             None => Some(EndedBy::Cancelled),
             Some(now) => {
                 self.last_progress = now;
-                self.sent.start_skew_ns = now.signed_nanos_from(self.start);
                 self.send_all()?
             }
         };
-        if stopped.is_none() {
-            // The last message has its share of the time too.
-            link::sleep_until(self.end.unwrap_or_else(|| self.due(Instant::ZERO)));
-        }
-        let now = link::monotonic();
-        if let Some((since, usage)) = self.measuring {
-            self.sent.elapsed_ns = now.nanos_since(since);
-            self.sent.cpu = link::thread_usage().since(usage);
-        }
-        if let (Some(pacer), Some(end), Some(_)) = (&self.pacer, self.end, self.measuring) {
-            let due = self.plan.slots(self.first_slot, end.min(now));
-            self.sent.unsent_messages = due.saturating_sub(pacer.taken());
-            self.sent.offered_messages += self.sent.unsent_messages;
-        }
-        self.sent.ended_by = match stopped {
-            Some(ended_by) => ended_by,
-            None => self.drain(),
-        };
-        self.sent.send_buffer_bytes =
+        self.course.close(stopped);
+        let ended_by = stopped.unwrap_or_else(|| self.drain());
+        let mut sent = self.course.sent;
+        sent.ended_by = ended_by;
+        sent.send_buffer_bytes =
             socket2::SockRef::from(self.stream).send_buffer_size().unwrap_or(0) as u64;
-        self.sent.facts.tcp = tcp_facts(self.stream);
-        self.sent.facts.offered_messages = self.sent.offered_messages;
-        self.sent.facts.sent_messages = self.sent.sent_messages;
-        Ok(self.sent)
+        sent.tcp = tcp_facts(self.stream);
+        Ok(sent)
     }
 
     fn send_all(&mut self) -> Result<Option<EndedBy>, Failure> {
@@ -204,76 +114,21 @@ impl<'a> Sender<'a> {
                     return Ok(Some(EndedBy::Cancelled));
                 }
             }
-            if self.measuring.is_none() && now.max(self.due(now)) >= self.warmup_end {
-                let warmup_slots = self.plan.slots(self.first_slot, self.warmup_end);
-                if let Some(pacer) = &mut self.pacer {
-                    // What the warm-up could not send in its time is not the measured part's.
-                    pacer.skip_to(warmup_slots);
-                }
-                self.measuring = Some((self.due(now), link::thread_usage()));
-                self.sent.facts.first_measured = self.sent.total_messages;
-            }
-            let due = self.due(now);
-            let over = match self.end {
-                Some(end) => due >= end || (now >= end && now.nanos_since(due) > LATE_NS),
-                None => self.messages_left() == 0,
-            };
-            if over {
-                return Ok(None);
-            }
-            let limit = self.messages_left();
-            let turn = match &self.pacer {
-                None => Turn::Send(limit.min(self.plan.group as u64)),
-                Some(pacer) => pacer.turn(now, pacer.taken().saturating_add(limit)),
-            };
-            match turn {
-                Turn::Wait(until) if until > self.next_check => link::sleep_until(self.next_check),
-                Turn::Wait(until) => {
+            match self.course.next(now) {
+                Step::Measure => {}
+                Step::Over => return Ok(None),
+                Step::Wait(until) if until > self.next_check => link::sleep_until(self.next_check),
+                Step::Wait(until) => {
                     wait_until(until);
                 }
-                Turn::Send(messages) => {
+                Step::Send(messages) => {
                     if let Some(ended_by) = self.write(messages, now)? {
                         return Ok(Some(ended_by));
                     }
-                    self.took(messages, now);
+                    self.course.took(messages, messages, now);
                 }
             }
         }
-    }
-
-    /// When the next message is due: its slot, or now if there is no schedule.
-    fn due(&self, now: Instant) -> Instant {
-        self.pacer.as_ref().map_or(now, Pacer::next_slot)
-    }
-
-    /// Messages that may still be sent, in the warm-up or in the measured part: a group must not
-    /// reach from the one into the other, or beyond the end.
-    fn messages_left(&self) -> u64 {
-        match (self.measuring, self.plan.messages(), &self.pacer) {
-            (Some(_), Some(messages), _) => messages - self.sent.offered_messages,
-            (_, _, Some(pacer)) => {
-                let end = self.end.filter(|_| self.measuring.is_some()).unwrap_or(self.warmup_end);
-                self.plan.slots(self.first_slot, end).saturating_sub(pacer.taken()).max(1)
-            }
-            _ => u64::MAX,
-        }
-    }
-
-    fn took(&mut self, messages: u64, began: Instant) {
-        if let Some(pacer) = &mut self.pacer {
-            let lateness_ns = began.nanos_since(pacer.next_slot());
-            pacer.took(messages, began);
-            if self.measuring.is_some() {
-                self.sent.max_lateness_ns = self.sent.max_lateness_ns.max(lateness_ns);
-                self.sent.late_messages += if lateness_ns > LATE_NS { messages } else { 0 };
-            }
-        }
-        self.sent.total_messages += messages;
-        if self.measuring.is_some() {
-            self.sent.offered_messages += messages;
-            self.sent.sent_messages += messages;
-        }
-        self.running.count(messages, messages * self.plan.message_bytes as u64);
     }
 
     /// Write `messages` messages, begun at `began`: one in one call, or several in one vector.

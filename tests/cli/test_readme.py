@@ -1,0 +1,71 @@
+"""What the README and the documents promise: their commands run, their links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab
+
+from lanlab.errors import LabError
+from lanlab.testbeds import testbed as open_testbed
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+_PROGRAM = ".venv/bin/lanlab"
+_CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
+_LINK = re.compile(r"\]\(([^)#]+)(?:#([^)]*))?\)")
+
+
+def commands(document: Path) -> list[str]:
+    """Lines that a reader is told to type."""
+    blocks = _CONSOLE.findall(document.read_text())
+    lines = [line for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+    return [line.removeprefix("$ ").partition("#")[0].strip() for line in lines]
+
+
+def test_the_two_commands_of_the_readme_are_targets_of_the_makefile() -> None:
+    """`make tour` and `make test`, and no other make."""
+    named = [line for line in commands(ROOT / "README.md") if line.startswith("make ")]
+
+    assert named == ["make tour", "make test"]
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert {"tour", "test"} <= set(targets)
+
+
+def test_every_lanlab_command_of_the_readme_runs(
+    lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In order, in one folder, as a reader would; a study at its smallest scale."""
+    try:
+        open_testbed("virtual", 2, "10M").close()
+    except LabError as error:
+        pytest.skip(f"no virtual LAN here: {error.message}")
+    lines = [line for line in commands(ROOT / "README.md") if line.startswith(_PROGRAM)]
+    assert len(lines) >= 6
+
+    for line in lines:
+        words = shlex.split(line.replace("--scale quick", "--scale tiny"))
+        said = lanlab(*words[1:])
+
+        if "--resume" in words:
+            # Nothing was interrupted here.
+            assert (said.code, "is complete" in said.err) == (2, True), line
+        else:
+            assert said.code == 0, (line, said.err)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(document: Path) -> None:
+    """Relative ones, to a file of the project and to a heading of it."""
+    for target, heading in _LINK.findall(document.read_text()):
+        if target.startswith(("http://", "https://")):
+            continue
+        found = document.parent / target
+        assert found.exists(), target
+        if heading:
+            titles = re.findall(r"^#+ (.*)$", found.read_text(), re.MULTILINE)
+            anchors = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+            assert heading in anchors, f"{target}#{heading}"
