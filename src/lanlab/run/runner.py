@@ -105,14 +105,14 @@ def resume_run(name: str, store: Store, watcher: Watcher) -> RunRecord:
     # Before its study and trials are read: another version may not understand them.
     _check_same_version(run, "lanlab", __version__)
     with store.acquire_run(run.id):
-        plan = Plan(Study.model_validate(run.study), run.scale, run.seed, store.trials(run.id))
+        study = Study.model_validate(run.study)
+        plan = Plan(study, run.scale, run.seed, store.trials(run.id))
         if plan.next_trial() is None:
             if run.status != _end_status(plan):
                 store.finish_run(run.id, _end_status(plan))
             raise UsageError(
                 f"run {run.id} is complete", hint=f"see it with `lanlab report {run.id}`"
             )
-        study = Study.model_validate(run.study)
         with _opened(study, run.testbed["name"], run.testbed["link"]) as (bed, hosts):
             _check_same_version(run, "lanlab-engine", hosts.versions()["lanlab-engine"])
             return _execute(store.reopen_run(run.id), plan, bed, hosts, store, watcher)
