@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import typer
 
 from lanlab.cli.options import JsonOption
@@ -25,16 +27,7 @@ def doctor(as_json: JsonOption = False) -> None:
             {
                 name: {
                     "able": able[name],
-                    "needs": [
-                        {
-                            "name": need.name,
-                            "found": need.found,
-                            "required": need.required,
-                            "detail": need.detail,
-                            "how_to_get": need.how_to_get,
-                        }
-                        for need in found[name]
-                    ],
+                    "needs": [dataclasses.asdict(need) for need in found[name]],
                 }
                 for name in found
             }

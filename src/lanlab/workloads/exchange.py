@@ -92,8 +92,8 @@ def run_exchange(
         The exchange. A failed one has `error` and whatever either end had measured.
     """
     exchange = Exchange()
+    timeout_s = expected_s + silence_s + _MARGIN_S
     for attempt in range(_START_ATTEMPTS):
-        timeout_s = expected_s + silence_s + _MARGIN_S
         _attempt(
             exchange,
             (listener, listener_request),

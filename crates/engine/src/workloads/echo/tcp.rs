@@ -13,6 +13,7 @@ use super::requester::{self, Handed, Heard, Replies, Requests};
 use crate::failure::Failure;
 use crate::messages::{EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy};
 use crate::running::Running;
+use crate::workloads::padding;
 use crate::workloads::setup::{
     TICK, accept_streams, connect_stream, is_closed, is_idle, listen, tcp_facts,
 };
@@ -156,7 +157,7 @@ pub fn request(
         stream: &stream,
         running,
         silence_ns: plan.silence_ns,
-        message: (0..plan.message_bytes).map(|octet| (octet as u8).wrapping_mul(113)).collect(),
+        message: std::iter::repeat_with(padding()).take(plan.message_bytes).collect(),
         closed: None,
     };
     let mut replies = StreamReplies {

@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::messages::{EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy};
 use crate::running::Running;
 use crate::session::Acceptor;
+use crate::workloads::padding;
 use crate::workloads::setup::{
     TICK, accept_datagram, answer_again, bind_datagram, connect_datagram, is_idle, is_no_room,
     local_port,
@@ -159,7 +160,7 @@ pub fn request(
         socket: &socket,
         token,
         layout,
-        message: (0..plan.message_bytes).map(|octet| (octet as u8).wrapping_mul(113)).collect(),
+        message: std::iter::repeat_with(padding()).take(plan.message_bytes).collect(),
         last_sent: start,
     };
     let mut replies = DatagramReplies {

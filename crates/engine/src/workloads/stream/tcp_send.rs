@@ -12,6 +12,7 @@ use super::{Plan, Session, run_flows};
 use crate::failure::Failure;
 use crate::messages::{EndedBy, StreamSend, StreamSent};
 use crate::running::{Running, wait_until};
+use crate::workloads::padding;
 use crate::workloads::setup::{TICK, connect_stream, is_closed, is_idle, tcp_facts};
 
 /// A blocked write comes back so often, to look whether the peer is still there.
@@ -70,17 +71,12 @@ impl<'a> Sender<'a> {
         start: Instant,
     ) -> Self {
         let local_port = stream.local_addr().map_or(0, |address| address.port());
-        let mut padding = 0_u8;
-        let mut next_octet = || {
-            padding = padding.wrapping_mul(5).wrapping_add(113);
-            padding
-        };
         Self {
             plan,
             stream,
             running,
             course: Course::new(plan, flow, running, start, local_port),
-            message: (0..plan.message_bytes).map(|_| next_octet()).collect(),
+            message: std::iter::repeat_with(padding()).take(plan.message_bytes).collect(),
             next_check: start.plus_nanos(CHECK_NS),
             last_progress: start,
             acknowledged_bytes: 0,

@@ -15,6 +15,7 @@ use super::{Plan, Session, run_flows};
 use crate::failure::Failure;
 use crate::messages::{EndedBy, Io, StreamSend, StreamSent};
 use crate::running::{Running, wait_until};
+use crate::workloads::padding;
 use crate::workloads::setup::{connect_datagram, is_idle, is_no_room, local_port};
 
 /// How often a sender looks for word from its receiver and its driver.
@@ -84,11 +85,7 @@ impl<'a> Sender<'a> {
         running: &'a Running,
         start: Instant,
     ) -> Result<Self, Failure> {
-        let mut padding = 0_u8;
-        let batch = SendBatch::new(plan.group, plan.message_bytes, || {
-            padding = padding.wrapping_mul(5).wrapping_add(113);
-            padding
-        });
+        let batch = SendBatch::new(plan.group, plan.message_bytes, padding());
         let mut course = Course::new(plan, flow, running, start, local_port(socket)?);
         course.sent.send_buffer_bytes =
             socket2::SockRef::from(socket.plain()).send_buffer_size().unwrap_or(0) as u64;
