@@ -15,7 +15,7 @@ from trial_running import Pair, opened_pair
 
 from lanlab.engine import Engine, Measurement
 from lanlab.errors import EngineError, EngineLost, UnknownName
-from lanlab.workloads import WORKLOADS, End, Exchange, Progress, workload
+from lanlab.workloads import WORKLOADS, CounterChanges, End, Exchange, Progress, workload
 from lanlab.workloads.exchange import run_exchange
 from lanlab.workloads.stream import StreamParameters
 
@@ -239,7 +239,7 @@ def test_without_a_mark_there_is_no_received_ratio(pair: Pair) -> None:
     trial = pair.trial("stream", **parameters)
     trial.target["mark_seen"] = False
     metrics = WORKLOADS["stream"].summarise(
-        StreamParameters.model_validate(parameters), trial.exchange
+        StreamParameters.model_validate(parameters), trial.exchange, CounterChanges()
     )
     for key in ("received_messages", "received_ratio", "lost_messages", "loss_ratio"):
         assert key in trial.metrics

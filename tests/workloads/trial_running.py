@@ -13,7 +13,7 @@ from lanlab.engine import Engine, engine_path
 from lanlab.errors import UnmetNeed
 from lanlab.testbeds.base import Testbed as Bed
 from lanlab.testbeds.registry import testbed as open_testbed
-from lanlab.workloads import WORKLOADS, End, Exchange, Progress
+from lanlab.workloads import WORKLOADS, CounterChanges, End, Exchange, Progress, counter_changes
 
 Metrics = dict[str, float | int]
 OnProgress = Callable[[Progress], None]
@@ -34,7 +34,12 @@ class Trial:
     metrics: Metrics
 
 
-def finished(exchange: Exchange, workload: str, **parameters: Any) -> Trial:
+def finished(
+    exchange: Exchange,
+    workload: str,
+    changes: CounterChanges | None = None,
+    **parameters: Any,
+) -> Trial:
     """The trial that an exchange was, which must not have failed."""
     if exchange.error is not None:
         raise exchange.error
@@ -42,7 +47,7 @@ def finished(exchange: Exchange, workload: str, **parameters: Any) -> Trial:
     assert exchange.listener is not None
     kind = WORKLOADS[workload]
     condition = kind.Parameters.model_validate({"warmup_s": 0, **parameters})
-    metrics = kind.summarise(condition, exchange)
+    metrics = kind.summarise(condition, exchange, changes or CounterChanges())
     return Trial(exchange, exchange.connector, exchange.listener, metrics)
 
 
@@ -58,7 +63,8 @@ class Pair:
         """One end of a trial."""
         engine = self.engines[host]
         address = self.bed.hosts[host].addresses[ip_version]
-        return End(engine, address, engine.describe()["boot_id"])
+        host_prefix = self.bed.hosts[host].command_prefix
+        return End(engine, address, engine.describe()["boot_id"], host_prefix)
 
     def exchange(
         self, workload: str, on_progress: OnProgress | None = None, **parameters: Any
@@ -73,8 +79,11 @@ class Pair:
         self, workload: str, on_progress: OnProgress | None = None, **parameters: Any
     ) -> Trial:
         """Run a trial that must not fail, without a warm-up unless one is asked for."""
+        before = self.bed.counters()
         exchange = self.exchange(workload, on_progress, **parameters)
-        return finished(exchange, workload, **parameters)
+        hosts = (host.name for host in self.bed.hosts)
+        changes = counter_changes(before, self.bed.counters(), *hosts)
+        return finished(exchange, workload, changes, **parameters)
 
     def has_ipv6(self) -> bool:
         """Whether the hosts have IPv6 addresses."""

@@ -58,6 +58,7 @@ pub fn describe() -> HostFacts {
         clock_source: read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         load_average: read("/proc/loadavg").and_then(|text| text.split(' ').next()?.parse().ok()),
+        offloads: BTreeMap::new(),
         congestion_control: read("/proc/sys/net/ipv4/tcp_congestion_control"),
         congestion_controls: read("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
             .map(|text| text.split_whitespace().map(str::to_owned).collect())

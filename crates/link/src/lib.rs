@@ -43,6 +43,13 @@ pub struct Capabilities {
     pub tcp_info: bool,
     /// CPU time of a single thread.
     pub thread_usage: bool,
+    /// The kernel tells of datagrams dropped for want of room in a socket's buffer
+    /// (`SO_RXQ_OVFL`, `SO_MEMINFO`).
+    pub socket_drop_reports: bool,
+    /// The kernel's time stamps of packets (`SO_TIMESTAMPING`).
+    pub kernel_timestamps: bool,
+    /// Threads can be bound to a processor.
+    pub processor_binding: bool,
 }
 
 /// What this build can do.

@@ -57,6 +57,25 @@ class Cancelled(TypedDict):
     """
 
 
+class Candidate(TypedDict):
+    """
+    One way that was tried.
+    """
+
+    cpu_ns_per_message: float
+    """
+    CPU time of both threads for each message received, nanoseconds; likewise.
+    """
+    messages_per_s: float
+    """
+    Messages received per second; the median of its rounds.
+    """
+    name: str
+    """
+    Its name, as in `batch` or `poll`.
+    """
+
+
 class Capabilities(TypedDict):
     """
     What this engine can do on this system, so that unlike systems are not compared unseen.
@@ -66,13 +85,25 @@ class Capabilities(TypedDict):
     """
     Many datagrams in one system call.
     """
+    kernel_timestamps: bool
+    """
+    The kernel's time stamps of packets.
+    """
     local_drop_reports: bool
     """
     The kernel tells of datagrams that it drops on the sending host.
     """
+    processor_binding: bool
+    """
+    Threads can be bound to a processor.
+    """
     segment: bool
     """
     Segmentation offload of UDP.
+    """
+    socket_drop_reports: bool
+    """
+    The kernel tells of datagrams dropped for want of room in a socket's buffer.
     """
     tcp_info: bool
     """
@@ -81,6 +112,36 @@ class Capabilities(TypedDict):
     thread_usage: bool
     """
     CPU time of a single thread.
+    """
+
+
+class Choice(TypedDict):
+    """
+    What the engine chose where it was left to it, and why.
+    """
+
+    candidates: list[Candidate]
+    """
+    What was tried, over loopback, before the trial; empty if nothing had to be.
+    """
+    reason: str
+    """
+    One sentence.
+    """
+
+
+class ClockRelation(TypedDict, closed=True):
+    """
+    How another host's monotonic clock stands to this one's.
+    """
+
+    error_ns: int
+    """
+    The offset is right to within so much; 0 if it is one clock.
+    """
+    offset_ns: int
+    """
+    The other clock's reading less this one's at the same moment.
     """
 
 
@@ -140,6 +201,57 @@ class DelayVariation(TypedDict):
     smoothed_ns: int
     """
     Smoothed as in RFC 3550, section 6.4.1, at the end; the greatest of all flows.
+    """
+
+
+class Distribution(TypedDict):
+    """
+    A distribution of times, from a histogram of three significant digits.
+    """
+
+    histogram: str
+    """
+    The whole histogram in the `HdrHistogram` V2 format, hexadecimal; it can be merged.
+    """
+    max_ns: int
+    """
+    Greatest, exact.
+    """
+    mean_ns: int
+    """
+    Mean, from the exact times.
+    """
+    min_ns: int
+    """
+    Least, exact.
+    """
+    p1_ns: int
+    """
+    First percentile.
+    """
+    p50_ns: int
+    """
+    Median.
+    """
+    p90_ns: int
+    """
+    90th percentile.
+    """
+    p999_ns: int
+    """
+    99.9th percentile.
+    """
+    p99_ns: int
+    """
+    99th percentile.
+    """
+    samples: int
+    """
+    Times taken.
+    """
+    sd_ns: int
+    """
+    Standard deviation within the trial, from the exact times.
     """
 
 
@@ -239,6 +351,11 @@ class HostFacts(TypedDict):
     """
     Main memory, bytes.
     """
+    offloads: dict[str, dict[str, bool]]
+    """
+    Offloads of each network device, by its name, as ethtool names them; empty where the system
+    does not tell.
+    """
     processor: NotRequired[str | None]
     """
     Processor, as it names itself.
@@ -326,6 +443,11 @@ class DescriptionOutcome(TypedDict):
     """
     Main memory, bytes.
     """
+    offloads: dict[str, dict[str, bool]]
+    """
+    Offloads of each network device, by its name, as ethtool names them; empty where the system
+    does not tell.
+    """
     processor: NotRequired[str | None]
     """
     Processor, as it names itself.
@@ -386,34 +508,6 @@ class CancelledOutcome(TypedDict):
     kind: Literal['cancelled']
 
 
-class EchoRespondedOutcome(TypedDict):
-    """
-    Of `echo_respond`.
-    """
-
-    answered_messages: int
-    """
-    Requests answered.
-    """
-    cpu: CpuTime
-    """
-    CPU time of the responding thread.
-    """
-    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
-    """
-    Why it stopped.
-    """
-    foreign_datagrams: int
-    """
-    Datagrams that do not belong to the session or are no request; not answered.
-    """
-    refused_messages: int
-    """
-    Requests whose answer the system refused.
-    """
-    kind: Literal['echo_responded']
-
-
 class Pong(TypedDict):
     """
     The clocks.
@@ -426,6 +520,37 @@ class Pong(TypedDict):
     realtime_ns: int
     """
     Calendar clock, since 1970.
+    """
+
+
+class ProcessorTimes(TypedDict):
+    """
+    CPU time of all processors (`/proc/stat`), to the hundredth of a second.
+    """
+
+    idle_ns: int
+    """
+    Nothing, waiting for disks included.
+    """
+    interrupt_ns: int
+    """
+    Interrupts.
+    """
+    soft_interrupt_ns: int
+    """
+    Soft interrupts: most of what receiving packets takes.
+    """
+    steal_ns: int
+    """
+    Taken by the hypervisor for others.
+    """
+    system_ns: int
+    """
+    The kernel on their behalf.
+    """
+    user_ns: int
+    """
+    Programs, the nice ones included.
     """
 
 
@@ -485,6 +610,26 @@ class Ready(TypedDict):
     setup_round_trip_ns: NotRequired[int | None]
     """
     Round trip of the session's set-up, if this end saw one.
+    """
+
+
+class ReceiverLoad(TypedDict, closed=True):
+    """
+    What slows a receiver down on purpose.
+    """
+
+    quota_ratio: NotRequired[float | None]
+    """
+    Share of a processor that each receiving thread may use, 0.01 to 1: of every 10 ms it rests
+    once it has used so much, as under a quota of the system. Absent: all.
+    """
+    rivals: NotRequired[int]
+    """
+    Threads that never rest beside each receiving thread, bound to its processor; 0 to 16.
+    """
+    work_ns: NotRequired[int]
+    """
+    Time that the receiving thread works on each message, up to 1 s.
     """
 
 
@@ -609,61 +754,14 @@ class CancelRequest(TypedDict, closed=True):
     type: Literal['cancel']
 
 
-class RoundTrip(TypedDict):
-    """
-    A distribution of round-trip times, from a histogram of three significant digits.
-    """
-
-    histogram: str
-    """
-    The whole histogram in the `HdrHistogram` V2 format, hexadecimal; it can be merged.
-    """
-    max_ns: int
-    """
-    Greatest, exact.
-    """
-    mean_ns: int
-    """
-    Mean, from the exact times.
-    """
-    min_ns: int
-    """
-    Least, exact.
-    """
-    p50_ns: int
-    """
-    Median.
-    """
-    p90_ns: int
-    """
-    90th percentile.
-    """
-    p999_ns: int
-    """
-    99.9th percentile.
-    """
-    p99_ns: int
-    """
-    99th percentile.
-    """
-    samples: int
-    """
-    Round trips.
-    """
-    sd_ns: int
-    """
-    Standard deviation within the trial, from the exact times.
-    """
-
-
 class SocketOptions(TypedDict, closed=True):
     """
     Socket options of either end. What is absent stays as the system has it.
     """
 
-    congestion_control: NotRequired[str | None]
+    congestion_controls: NotRequired[list[str]]
     """
-    Congestion control of TCP, by its name.
+    Congestion controls of TCP, by name, given to the flows in turn; empty: the system's.
     """
     dscp: NotRequired[int]
     """
@@ -750,70 +848,6 @@ class TcpFacts(TypedDict):
     """
 
 
-class EchoRequested(TypedDict):
-    """
-    What the requester measured. Counts are of the measured part.
-    """
-
-    cpu: CpuTime
-    """
-    CPU time of the requesting threads.
-    """
-    duplicate_replies: int
-    """
-    Replies that came again.
-    """
-    elapsed_ns: int
-    """
-    From the first measured request to the last reply or time-out.
-    """
-    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
-    """
-    Why it stopped.
-    """
-    foreign_datagrams: int
-    """
-    Datagrams that do not belong to the session or are no reply.
-    """
-    late_replies: int
-    """
-    Replies that came after the time-out.
-    """
-    offered_requests: int
-    """
-    Requests that were due: by the schedule with a rate, else those sent.
-    """
-    refused_requests: int
-    """
-    Requests that the system refused for want of room (`ENOBUFS`).
-    """
-    replies: int
-    """
-    Replies in time.
-    """
-    requests: int
-    """
-    Requests sent.
-    """
-    round_trip: RoundTrip
-    """
-    Round-trip times of the replies in time: with a rate from the intended time of the request,
-    else from when it was handed to the system.
-    """
-    start_skew_ns: int
-    """
-    Time from the start asked for to the first request.
-    """
-    tcp: NotRequired[TcpFacts | None]
-    """
-    What TCP knows at the end.
-    """
-    timeouts: int
-    """
-    Requests without a reply in time.
-    """
-
-
 class EchoResponded(TypedDict):
     """
     What the responder did, warm-up included.
@@ -834,6 +868,10 @@ class EchoResponded(TypedDict):
     foreign_datagrams: int
     """
     Datagrams that do not belong to the session or are no request; not answered.
+    """
+    receive: Literal['block', 'poll', 'spin', 'auto']
+    """
+    How it waited: never `auto`.
     """
     refused_messages: int
     """
@@ -859,6 +897,10 @@ class EchoSpec(TypedDict, closed=True):
     Requests per second on a fixed schedule, to a thousandth; absent: a closed loop, the next
     request when the reply is there or overdue.
     """
+    receive: NotRequired[Literal['block', 'poll', 'spin', 'auto']]
+    """
+    How both ends wait for what comes next.
+    """
     silence_ns: int
     """
     Either end gives up when nothing has come from the other for so long.
@@ -870,6 +912,10 @@ class EchoSpec(TypedDict, closed=True):
     timeout_ns: int
     """
     A reply later than this after the intended time of its request is a time-out.
+    """
+    timestamps: NotRequired[Literal['program', 'kernel']]
+    """
+    Whether the kernel's time stamps are taken as well (UDP, closed loop).
     """
     transport: Literal['udp', 'tcp']
     """
@@ -931,6 +977,45 @@ class FlowSent(TypedDict):
     """
 
 
+class HostWindow(TypedDict):
+    """
+    What a whole host did in a stretch of time: everybody's doings, not only the engine's.
+    """
+
+    clock_step_ns: int
+    """
+    By how much the calendar clock was stepped against the monotonic one.
+    """
+    elapsed_ns: int
+    """
+    Length of the stretch.
+    """
+    engine_cpu_ns: int
+    """
+    CPU time of this engine's process, all threads.
+    """
+    processors: ProcessorTimes
+    """
+    CPU time of all processors, by what it went to.
+    """
+    softnet_dropped: int
+    """
+    Packets that it dropped because a backlog was full. Of the whole kernel, all namespaces.
+    """
+    softnet_processed: int
+    """
+    Packets that the kernel took from its per-processor backlogs.
+    """
+    softnet_squeezed: int
+    """
+    Times that it ran out of its time slice for packets.
+    """
+    udp_counters: dict[str, int]
+    """
+    By how much UDP counters of this network namespace rose, by the kernel's names.
+    """
+
+
 class StreamReceivedOutcome(TypedDict):
     """
     Of `stream_receive`.
@@ -938,7 +1023,7 @@ class StreamReceivedOutcome(TypedDict):
 
     cpu: CpuTime
     """
-    CPU time of the receiving threads.
+    CPU time of the receiving threads, without work that was asked for on purpose.
     """
     delay_variation: NotRequired[DelayVariation | None]
     """
@@ -960,6 +1045,10 @@ class StreamReceivedOutcome(TypedDict):
     """
     Datagrams that do not belong to the session or are no message; not counted as received.
     """
+    host: NotRequired[HostWindow | None]
+    """
+    What the whole host did from the start of the measured part until reception ended.
+    """
     intervals: Intervals
     """
     Arrivals over time, warm-up included.
@@ -975,23 +1064,58 @@ class StreamReceivedOutcome(TypedDict):
     """
     measured_messages: int
     """
-    Messages of the measured part that arrived, whenever they did, duplicates not counted.
+    Messages of the measured part that arrived until `drain_ns` after its end, duplicates not
+    counted.
+    """
+    one_way_delay: NotRequired[Distribution | None]
+    """
+    One-way delay, where messages carry a send time and the clocks' relation is known.
+    """
+    overdue_messages: int
+    """
+    Messages of the measured part that arrived after that: not in `measured_messages`.
     """
     read_bytes: int
     """
     Bytes asked for in one read (TCP), or the size of a buffer (UDP).
     """
+    receive: Literal['block', 'poll', 'spin', 'auto']
+    """
+    How the receiver waited: never `auto`.
+    """
     receive_buffer_bytes: int
     """
     Effective `SO_RCVBUF` as the system reports it, bytes.
+    """
+    receive_calls: int
+    """
+    Calls that brought something.
+    """
+    receive_choice: NotRequired[Choice | None]
+    """
+    Why, if it was the engine's choice.
     """
     reordered_messages: int
     """
     Messages that arrived after one sent later (RFC 4737, section 3.3).
     """
+    socket_dropped_datagrams: NotRequired[int | None]
+    """
+    Datagrams that the kernel dropped for want of room in the sockets' buffers, from the start
+    of the measured part on (`SO_RXQ_OVFL`, `SO_MEMINFO`); `null` where it does not tell. With
+    joined reception a drop may be of several messages.
+    """
     stale_messages: int
     """
     Messages so far behind the newest that they may be duplicates; not counted as received.
+    """
+    threads: int
+    """
+    Threads that the flows were spread over.
+    """
+    timestamps: Literal['program', 'kernel']
+    """
+    Which clock reading the arrival of a message was.
     """
     total_bytes: int
     """
@@ -1024,6 +1148,15 @@ class StreamSentOutcome(TypedDict):
     Of `stream_send`.
     """
 
+    back_to_back_messages: int
+    """
+    Messages that left within a tenth of the period after the one before, beyond the stated
+    size of a burst: gaps that the schedule does not have.
+    """
+    blocked_ns: int
+    """
+    Time in which the system made the sender wait for room.
+    """
     burst_messages: int
     """
     Messages handed over back to back at most; with a rate, the stated size of a burst.
@@ -1044,9 +1177,21 @@ class StreamSentOutcome(TypedDict):
     """
     Each flow by itself.
     """
+    gap: NotRequired[Distribution | None]
+    """
+    With a rate, the times between the hand-over of one group of messages and the next.
+    """
+    host: NotRequired[HostWindow | None]
+    """
+    What the whole host did from the start of the measured part to its end.
+    """
     io: Literal['single', 'batch', 'segment', 'auto']
     """
     How messages were handed over: never `auto`.
+    """
+    io_choice: NotRequired[Choice | None]
+    """
+    Why, if it was the engine's choice.
     """
     late_messages: int
     """
@@ -1076,19 +1221,63 @@ class StreamSentOutcome(TypedDict):
     """
     Messages that the system took.
     """
+    skipped_messages: int
+    """
+    Messages left out because the next one was due as well (`skip`).
+    """
     start_skew_ns: int
     """
     Time from the start asked for to the first message, the latest of all flows.
     """
+    threads: int
+    """
+    Threads that the flows were spread over.
+    """
     total_messages: int
     """
     Messages sent in all, warm-up included.
+    """
+    total_refused: int
+    """
+    The same two counts, warm-up included.
     """
     unsent_messages: int
     """
     Messages that were due but whose turn had not come when the time was over.
     """
     kind: Literal['stream_sent']
+
+
+class EchoRespondedOutcome(TypedDict):
+    """
+    Of `echo_respond`.
+    """
+
+    answered_messages: int
+    """
+    Requests answered.
+    """
+    cpu: CpuTime
+    """
+    CPU time of the responding thread.
+    """
+    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
+    """
+    Why it stopped.
+    """
+    foreign_datagrams: int
+    """
+    Datagrams that do not belong to the session or are no request; not answered.
+    """
+    receive: Literal['block', 'poll', 'spin', 'auto']
+    """
+    How it waited: never `auto`.
+    """
+    refused_messages: int
+    """
+    Requests whose answer the system refused.
+    """
+    kind: Literal['echo_responded']
 
 
 class EchoRequestedOutcome(TypedDict):
@@ -1116,6 +1305,15 @@ class EchoRequestedOutcome(TypedDict):
     """
     Datagrams that do not belong to the session or are no reply.
     """
+    host: NotRequired[HostWindow | None]
+    """
+    What the whole host did from the start of the measured part to its end.
+    """
+    kernel_round_trip: NotRequired[Distribution | None]
+    """
+    The same from the kernel's stamp of a request to its stamp of the reply: without the
+    requester's own waiting and waking. `null` unless asked for.
+    """
     late_replies: int
     """
     Replies that came after the time-out.
@@ -1123,6 +1321,10 @@ class EchoRequestedOutcome(TypedDict):
     offered_requests: int
     """
     Requests that were due: by the schedule with a rate, else those sent.
+    """
+    receive: Literal['block', 'poll', 'spin', 'auto']
+    """
+    How it waited: never `auto`.
     """
     refused_requests: int
     """
@@ -1136,7 +1338,7 @@ class EchoRequestedOutcome(TypedDict):
     """
     Requests sent.
     """
-    round_trip: RoundTrip
+    round_trip: Distribution
     """
     Round-trip times of the replies in time: with a rate from the intended time of the request,
     else from when it was handed to the system.
@@ -1217,6 +1419,10 @@ class EchoRespondRequest(TypedDict, closed=True):
     """
     Port to listen on; 0 lets the system choose.
     """
+    processor: NotRequired[int | None]
+    """
+    The processor that this end's threads are bound to; absent: any.
+    """
     session: str
     """
     What both ends know and nobody else: 32 hexadecimal digits.
@@ -1245,6 +1451,10 @@ class EchoRequestRequest(TypedDict, closed=True):
     """
     The responder's port, from its `ready`.
     """
+    processor: NotRequired[int | None]
+    """
+    The processor that this end's threads are bound to; absent: any.
+    """
     session: str
     """
     What both ends know and nobody else: 32 hexadecimal digits.
@@ -1263,7 +1473,7 @@ class StreamReceived(TypedDict):
 
     cpu: CpuTime
     """
-    CPU time of the receiving threads.
+    CPU time of the receiving threads, without work that was asked for on purpose.
     """
     delay_variation: NotRequired[DelayVariation | None]
     """
@@ -1285,6 +1495,10 @@ class StreamReceived(TypedDict):
     """
     Datagrams that do not belong to the session or are no message; not counted as received.
     """
+    host: NotRequired[HostWindow | None]
+    """
+    What the whole host did from the start of the measured part until reception ended.
+    """
     intervals: Intervals
     """
     Arrivals over time, warm-up included.
@@ -1300,23 +1514,58 @@ class StreamReceived(TypedDict):
     """
     measured_messages: int
     """
-    Messages of the measured part that arrived, whenever they did, duplicates not counted.
+    Messages of the measured part that arrived until `drain_ns` after its end, duplicates not
+    counted.
+    """
+    one_way_delay: NotRequired[Distribution | None]
+    """
+    One-way delay, where messages carry a send time and the clocks' relation is known.
+    """
+    overdue_messages: int
+    """
+    Messages of the measured part that arrived after that: not in `measured_messages`.
     """
     read_bytes: int
     """
     Bytes asked for in one read (TCP), or the size of a buffer (UDP).
     """
+    receive: Literal['block', 'poll', 'spin', 'auto']
+    """
+    How the receiver waited: never `auto`.
+    """
     receive_buffer_bytes: int
     """
     Effective `SO_RCVBUF` as the system reports it, bytes.
+    """
+    receive_calls: int
+    """
+    Calls that brought something.
+    """
+    receive_choice: NotRequired[Choice | None]
+    """
+    Why, if it was the engine's choice.
     """
     reordered_messages: int
     """
     Messages that arrived after one sent later (RFC 4737, section 3.3).
     """
+    socket_dropped_datagrams: NotRequired[int | None]
+    """
+    Datagrams that the kernel dropped for want of room in the sockets' buffers, from the start
+    of the measured part on (`SO_RXQ_OVFL`, `SO_MEMINFO`); `null` where it does not tell. With
+    joined reception a drop may be of several messages.
+    """
     stale_messages: int
     """
     Messages so far behind the newest that they may be duplicates; not counted as received.
+    """
+    threads: int
+    """
+    Threads that the flows were spread over.
+    """
+    timestamps: Literal['program', 'kernel']
+    """
+    Which clock reading the arrival of a message was.
     """
     total_bytes: int
     """
@@ -1348,6 +1597,15 @@ class StreamSent(TypedDict):
     What the sender saw. Counts are of the measured part unless they say otherwise.
     """
 
+    back_to_back_messages: int
+    """
+    Messages that left within a tenth of the period after the one before, beyond the stated
+    size of a burst: gaps that the schedule does not have.
+    """
+    blocked_ns: int
+    """
+    Time in which the system made the sender wait for room.
+    """
     burst_messages: int
     """
     Messages handed over back to back at most; with a rate, the stated size of a burst.
@@ -1368,9 +1626,21 @@ class StreamSent(TypedDict):
     """
     Each flow by itself.
     """
+    gap: NotRequired[Distribution | None]
+    """
+    With a rate, the times between the hand-over of one group of messages and the next.
+    """
+    host: NotRequired[HostWindow | None]
+    """
+    What the whole host did from the start of the measured part to its end.
+    """
     io: Literal['single', 'batch', 'segment', 'auto']
     """
     How messages were handed over: never `auto`.
+    """
+    io_choice: NotRequired[Choice | None]
+    """
+    Why, if it was the engine's choice.
     """
     late_messages: int
     """
@@ -1400,13 +1670,25 @@ class StreamSent(TypedDict):
     """
     Messages that the system took.
     """
+    skipped_messages: int
+    """
+    Messages left out because the next one was due as well (`skip`).
+    """
     start_skew_ns: int
     """
     Time from the start asked for to the first message, the latest of all flows.
     """
+    threads: int
+    """
+    Threads that the flows were spread over.
+    """
     total_messages: int
     """
     Messages sent in all, warm-up included.
+    """
+    total_refused: int
+    """
+    The same two counts, warm-up included.
     """
     unsent_messages: int
     """
@@ -1423,9 +1705,13 @@ class StreamSpec(TypedDict, closed=True):
     """
     How much is measured, after the warm-up.
     """
+    drain_ns: NotRequired[int]
+    """
+    Over UDP, what arrives later than this after the end of the measured part is late, and lost.
+    """
     flows: int
     """
-    Parallel flows, 1 to 128.
+    Parallel flows, 1 to 1000.
     """
     interval_ns: int
     """
@@ -1443,6 +1729,14 @@ class StreamSpec(TypedDict, closed=True):
     """
     Sending rate of all flows together; absent: as fast as possible.
     """
+    read_bytes: NotRequired[int]
+    """
+    Octets that one read asks for (TCP), 1 to 16,777,216, whatever the size of a message.
+    """
+    receive: NotRequired[Literal['block', 'poll', 'spin', 'auto']]
+    """
+    How a receiver waits for what comes next.
+    """
     silence_ns: int
     """
     Either end gives up when nothing has come from the other for so long.
@@ -1451,6 +1745,15 @@ class StreamSpec(TypedDict, closed=True):
     """
     Socket options of both ends.
     """
+    threads: NotRequired[int | None]
+    """
+    Threads that each end spreads its flows over, 1 to 64; absent: as many as flows, but no more
+    than processors.
+    """
+    timestamps: NotRequired[Literal['program', 'kernel']]
+    """
+    Which clock reading the arrival of a message is (UDP).
+    """
     transport: Literal['udp', 'tcp']
     """
     UDP or TCP.
@@ -1458,6 +1761,87 @@ class StreamSpec(TypedDict, closed=True):
     warmup_ns: int
     """
     Time from the start that is kept out of the figures.
+    """
+    when_late: NotRequired[Literal['catch_up', 'skip']]
+    """
+    What a sender with a rate does about messages whose slot has passed.
+    """
+
+
+class EchoRequested(TypedDict):
+    """
+    What the requester measured. Counts are of the measured part.
+    """
+
+    cpu: CpuTime
+    """
+    CPU time of the requesting threads.
+    """
+    duplicate_replies: int
+    """
+    Replies that came again.
+    """
+    elapsed_ns: int
+    """
+    From the first measured request to the last reply or time-out.
+    """
+    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
+    """
+    Why it stopped.
+    """
+    foreign_datagrams: int
+    """
+    Datagrams that do not belong to the session or are no reply.
+    """
+    host: NotRequired[HostWindow | None]
+    """
+    What the whole host did from the start of the measured part to its end.
+    """
+    kernel_round_trip: NotRequired[Distribution | None]
+    """
+    The same from the kernel's stamp of a request to its stamp of the reply: without the
+    requester's own waiting and waking. `null` unless asked for.
+    """
+    late_replies: int
+    """
+    Replies that came after the time-out.
+    """
+    offered_requests: int
+    """
+    Requests that were due: by the schedule with a rate, else those sent.
+    """
+    receive: Literal['block', 'poll', 'spin', 'auto']
+    """
+    How it waited: never `auto`.
+    """
+    refused_requests: int
+    """
+    Requests that the system refused for want of room (`ENOBUFS`).
+    """
+    replies: int
+    """
+    Replies in time.
+    """
+    requests: int
+    """
+    Requests sent.
+    """
+    round_trip: Distribution
+    """
+    Round-trip times of the replies in time: with a rate from the intended time of the request,
+    else from when it was handed to the system.
+    """
+    start_skew_ns: int
+    """
+    Time from the start asked for to the first request.
+    """
+    tcp: NotRequired[TcpFacts | None]
+    """
+    What TCP knows at the end.
+    """
+    timeouts: int
+    """
+    Requests without a reply in time.
     """
 
 
@@ -1512,6 +1896,10 @@ class StreamReceiveRequest(TypedDict, closed=True):
     """
     Address to listen on.
     """
+    load: NotRequired[ReceiverLoad]
+    """
+    What slows this receiver down on purpose.
+    """
     peer: str
     """
     The only address that may send.
@@ -1519,6 +1907,14 @@ class StreamReceiveRequest(TypedDict, closed=True):
     port: NotRequired[int]
     """
     Port to listen on, that of the first flow; 0 lets the system choose.
+    """
+    processor: NotRequired[int | None]
+    """
+    The processor that the receiving threads are bound to; absent: any.
+    """
+    sender_clock: NotRequired[ClockRelation | None]
+    """
+    How the sender's monotonic clock stands to this one; absent: unknown, no one-way figures.
     """
     session: str
     """
@@ -1547,6 +1943,10 @@ class StreamSendRequest(TypedDict, closed=True):
     ports: list[int]
     """
     The receiver's ports, from its `ready`.
+    """
+    processor: NotRequired[int | None]
+    """
+    The processor that the sending threads are bound to; absent: any.
     """
     session: str
     """

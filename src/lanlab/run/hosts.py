@@ -65,7 +65,9 @@ class Hosts:
             self._engines[host.name].close()
             self._start(host)
         boot_id = self._facts[host.name].get("boot_id")
-        return End(self._engines[host.name], host.addresses[ip_version], boot_id)
+        return End(
+            self._engines[host.name], host.addresses[ip_version], boot_id, host.command_prefix
+        )
 
     def lasting_facts(self) -> dict[str, dict[str, Any]]:
         """By host, what does not change while it is up."""

@@ -24,7 +24,7 @@ from lanlab.run.hosts import Hosts
 from lanlab.store import RunRecord, Store, TrialRecord
 from lanlab.studies import Study
 from lanlab.testbeds import Testbed, testbed
-from lanlab.workloads import Progress, workload
+from lanlab.workloads import Progress, counter_changes, workload
 
 
 @dataclass(frozen=True)
@@ -195,13 +195,14 @@ def _trial(
     kind = workload(planned.workload)
     parameters = kind.Parameters.model_validate(dict(planned.parameters))
     started_at, began = _now(), time.monotonic()
-    raw: dict[str, Any] = {"facts": {}}
+    facts: dict[str, Any] = {}
+    raw: dict[str, Any] = {"facts": facts}
     metrics: dict[str, float | int] = {}
     error: LabError | None
     try:
         # First, as a lost engine is started anew here and has facts to tell again.
         source, target = (hosts.end(index, parameters.ip_version) for index in (0, 1))
-        raw["facts"]["before"] = hosts.passing_facts()
+        facts["before"] = hosts.passing_facts()
 
         def on_progress(progress: Progress) -> None:
             watcher.trial_progress(planned, progress)
@@ -213,12 +214,19 @@ def _trial(
             "target": exchange.listener,
         }
         error = exchange.error
+        elapsed_s = time.monotonic() - began
+        facts["after"] = hosts.passing_facts()
         if error is None:
-            metrics = kind.summarise(parameters, exchange)
+            changes = counter_changes(
+                facts["before"]["counters"],
+                facts["after"]["counters"],
+                *(host.name for host in bed.hosts[:2]),
+            )
+            metrics = kind.summarise(parameters, exchange, changes)
     except LabError as failed:
         error = failed
-    elapsed_s = time.monotonic() - began
-    raw["facts"]["after"] = hosts.passing_facts()
+        elapsed_s = time.monotonic() - began
+        facts["after"] = hosts.passing_facts()
     if error is not None:
         # That its peer fell silent is all that an end can say where the other's engine was lost.
         error = hosts.loss() or error

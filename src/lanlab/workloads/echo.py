@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping
 
 from pydantic import Field, model_validator
 
-from lanlab.workloads.exchange import End, Exchange, Progress, new_session, run_exchange
+from lanlab.workloads.exchange import (
+    CounterChanges,
+    End,
+    Exchange,
+    Progress,
+    new_session,
+    run_exchange,
+)
 from lanlab.workloads.parameters import FlowParameters, Seconds, cpu_s, nanoseconds
 
 
@@ -83,6 +90,7 @@ class Echo:
                 "bind": target.address,
                 "peer": source.address,
                 "session": session,
+                "processor": parameters.receiver_processor,
             },
             lambda ports: {
                 "type": "echo_request",
@@ -91,6 +99,7 @@ class Echo:
                 "peer": target.address,
                 "port": ports[0],
                 "session": session,
+                "processor": parameters.sender_processor,
             },
             lead_s=lead_s,
             expected_s=expected_s,
@@ -98,7 +107,9 @@ class Echo:
             on_progress=on_progress,
         )
 
-    def summarise(self, parameters: EchoParameters, exchange: Exchange) -> dict[str, float | int]:
+    def summarise(
+        self, parameters: EchoParameters, exchange: Exchange, changes: CounterChanges
+    ) -> dict[str, float | int]:
         """A trial's results from what the requester measured."""
         requested, responded = exchange.connector, exchange.listener
         assert requested is not None
@@ -142,6 +153,8 @@ def _spec(parameters: EchoParameters) -> dict[str, object]:
         "amount": amount,
         "rate_requests_per_s": parameters.rate_requests_per_s,
         "timeout_ns": nanoseconds(parameters.timeout_s),
+        "receive": parameters.receive,
+        "timestamps": parameters.timestamps,
         "socket": parameters.socket_options(),
         "warmup_ns": nanoseconds(parameters.warmup_s),
         "silence_ns": nanoseconds(parameters.silence_s),

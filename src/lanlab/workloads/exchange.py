@@ -34,6 +34,45 @@ class End:
     address: str
     #: Identifies the kernel, and so the monotonic clock, that the engine runs on.
     boot_id: str | None
+    #: Put before a command, starts it on this host.
+    command_prefix: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CounterChanges:
+    """By how much the testbed's interface counters rose over a trial, warm-up included.
+
+    Each by its name (`rx_drops`, `qdisc_drops`, …), summed over a host's interfaces; a name that
+    the testbed does not count is not there.
+    """
+
+    source: Mapping[str, int] = field(default_factory=dict)
+    target: Mapping[str, int] = field(default_factory=dict)
+    #: Of what lies between, as the ports of a switch.
+    between: Mapping[str, int] = field(default_factory=dict)
+
+
+def counter_changes(
+    before: Mapping[str, Any], after: Mapping[str, Any], source: str, target: str
+) -> CounterChanges:
+    """What a testbed's counters, read before and after a trial, say of it.
+
+    Args:
+        before, after: As `Testbed.counters` gives them (`host0/eth0`, then name, to count).
+        source, target: Names of the two hosts. Interfaces that no host has for itself, as the
+            one of loopback, are taken for both hosts'.
+    """
+    sums: dict[str, dict[str, int]] = {}
+    for interface, counters in after.items():
+        earlier = before.get(interface)
+        if not isinstance(counters, Mapping) or not isinstance(earlier, Mapping):
+            continue  # They could not be read.
+        place = interface.partition("/")[0]
+        total = sums.setdefault(place if place in (source, target) else "", {})
+        for counter, value in counters.items():
+            total[counter] = total.get(counter, 0) + value - earlier.get(counter, 0)
+    between = sums.get("", {})
+    return CounterChanges(sums.get(source, between), sums.get(target, between), between)
 
 
 @dataclass(frozen=True)

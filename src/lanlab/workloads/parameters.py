@@ -42,7 +42,17 @@ class FlowParameters(BaseModel):
     message_size_bytes: SizeBytes = Field(default=1408, ge=1, le=MAX_TCP_BYTES)
     warmup_s: Seconds = Field(default=0.2, ge=0, le=600)
     nodelay: bool = False
-    congestion_control: str | None = Field(default=None, pattern=r"^[a-z0-9_]{1,15}$")
+    #: Of TCP; several, with commas between, are given to the flows in turn.
+    congestion_control: str | None = Field(
+        default=None, pattern=r"^[a-z0-9_]{1,15}(,[a-z0-9_]{1,15}){0,15}$"
+    )
+    #: How receivers wait for what comes next.
+    receive: Literal["block", "poll", "spin", "auto"] = "auto"
+    #: Which clock readings times are made of.
+    timestamps: Literal["program", "kernel"] = "program"
+    #: Processors that the threads of either end are bound to; absent: any.
+    sender_processor: int | None = Field(default=None, ge=0, le=1023)
+    receiver_processor: int | None = Field(default=None, ge=0, le=1023)
     send_buffer_bytes: SizeBytes | None = Field(default=None, ge=1024, le=2**30)
     receive_buffer_bytes: SizeBytes | None = Field(default=None, ge=1024, le=2**30)
     dscp: int = Field(default=0, ge=0, le=63)
@@ -64,7 +74,9 @@ class FlowParameters(BaseModel):
         """The socket options of a request to an engine."""
         return {
             "nodelay": self.nodelay,
-            "congestion_control": self.congestion_control,
+            "congestion_controls": (
+                self.congestion_control.split(",") if self.congestion_control else []
+            ),
             "send_buffer_bytes": self.send_buffer_bytes,
             "receive_buffer_bytes": self.receive_buffer_bytes,
             "dscp": self.dscp,

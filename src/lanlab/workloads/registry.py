@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from lanlab.errors import UnknownName
 from lanlab.workloads.echo import Echo
-from lanlab.workloads.exchange import End, Exchange, Progress
+from lanlab.workloads.exchange import CounterChanges, End, Exchange, Progress
 from lanlab.workloads.parameters import FlowParameters
 from lanlab.workloads.stream import Stream
 
@@ -40,8 +40,10 @@ class Workload(Protocol):
     ) -> Exchange:
         """Run one trial from `source` to `target`."""
 
-    def summarise(self, parameters: Any, exchange: Exchange) -> dict[str, float | int]:
-        """A trial's results from what both ends of a finished exchange counted."""
+    def summarise(
+        self, parameters: Any, exchange: Exchange, changes: CounterChanges
+    ) -> dict[str, float | int]:
+        """A trial's results from what both ends of a finished exchange counted, and the link."""
 
 
 WORKLOADS: Mapping[str, Workload] = {entry.name: entry for entry in (Stream(), Echo())}

@@ -8,8 +8,16 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from lanlab.workloads.exchange import End, Exchange, Progress, new_session, run_exchange
+from lanlab.workloads.exchange import (
+    CounterChanges,
+    End,
+    Exchange,
+    Progress,
+    new_session,
+    run_exchange,
+)
 from lanlab.workloads.parameters import (
+    MAX_TCP_BYTES,
     FlowParameters,
     RateBps,
     Seconds,
@@ -28,7 +36,21 @@ class StreamParameters(FlowParameters):
     messages: int | None = Field(default=None, ge=1, le=2**40)
     rate_bps: RateBps | None = Field(default=None, ge=1, le=400_000_000_000)
     rate_messages_per_s: float | None = Field(default=None, gt=0, le=100_000_000)
-    flows: int = Field(default=1, ge=1, le=128)
+    flows: int = Field(default=1, ge=1, le=1000)
+    #: Of each end; absent: as many as flows, but no more than processors.
+    threads: int | None = Field(default=None, ge=1, le=64)
+    #: Asked for by one read (TCP), whatever the size of a message.
+    read_bytes: SizeBytes = Field(default=262_144, ge=1, le=MAX_TCP_BYTES)
+    #: What a sender with a rate does about messages whose slot has passed.
+    when_late: Literal["catch_up", "skip"] = "catch_up"
+    #: Over UDP, what arrives later than this after the end is late, and lost.
+    drain_s: Seconds = Field(default=0.5, ge=0, le=60)
+    #: Share of a processor that each receiving thread may use.
+    receiver_quota_ratio: float | None = Field(default=None, ge=0.01, le=1)
+    #: Time that the receiver works on each message.
+    receiver_work_s: Seconds = Field(default=0, ge=0, le=1)
+    #: Busy threads beside each receiving thread, on its processor.
+    receiver_rivals: int = Field(default=0, ge=0, le=16)
     io: Literal["single", "batch", "segment", "auto"] = "auto"
     interval_s: Seconds = Field(default=0.1, ge=0.01, le=60)
 
@@ -62,14 +84,37 @@ class Stream:
         "sent_messages": "messages",
         "received_messages": "messages",
         "lost_messages": "messages",
+        "lost_sender_queue_messages": "messages",
+        "lost_link_messages": "messages",
+        "lost_backlog_messages": "messages",
+        "lost_socket_buffer_messages": "messages",
+        "lost_late_messages": "messages",
         "duplicate_messages": "messages",
         "reordered_messages": "messages",
         "refused_messages": "messages",
         "unsent_messages": "messages",
+        "skipped_messages": "messages",
+        "late_messages": "messages",
+        "back_to_back_messages": "messages",
+        "gap_p1_ns": "ns",
+        "gap_p50_ns": "ns",
+        "gap_p99_ns": "ns",
+        "one_way_delay_min_ns": "ns",
+        "one_way_delay_p50_ns": "ns",
+        "one_way_delay_p99_ns": "ns",
+        "clock_error_ns": "ns",
         "delay_variation_mean_ns": "ns",
         "delay_variation_p99_ns": "ns",
         "sender_cpu_s": "s",
         "receiver_cpu_s": "s",
+        "sender_cpu_ns_per_message": "ns/message",
+        "receiver_cpu_ns_per_message": "ns/message",
+        "sender_cpu_s_per_gb": "s/GB",
+        "receiver_cpu_s_per_gb": "s/GB",
+        "interrupt_cpu_s": "s",
+        "received_messages_per_s": "messages/s",
+        "jain_index": "ratio",
+        "first_control_share_ratio": "ratio",
         "retransmitted_segments": "segments",
         "messages_per_segment": "messages/segment",
         "start_skew_ns": "ns",
@@ -108,6 +153,12 @@ class Stream:
                 "bind": target.address,
                 "peer": source.address,
                 "session": session,
+                "processor": parameters.receiver_processor,
+                "load": {
+                    "quota_ratio": parameters.receiver_quota_ratio,
+                    "work_ns": nanoseconds(parameters.receiver_work_s),
+                    "rivals": parameters.receiver_rivals,
+                },
             },
             lambda ports: {
                 "type": "stream_send",
@@ -116,6 +167,7 @@ class Stream:
                 "peer": target.address,
                 "ports": ports,
                 "session": session,
+                "processor": parameters.sender_processor,
             },
             lead_s=lead_s,
             expected_s=_longest_time_s(self.expected_time_s(parameters), parameters),
@@ -123,7 +175,9 @@ class Stream:
             on_progress=on_progress,
         )
 
-    def summarise(self, parameters: StreamParameters, exchange: Exchange) -> dict[str, float | int]:
+    def summarise(
+        self, parameters: StreamParameters, exchange: Exchange, changes: CounterChanges
+    ) -> dict[str, float | int]:
         """A trial's results from what both ends counted. The receiver's count is the figure."""
         sent, received = exchange.connector, exchange.listener
         assert sent is not None
@@ -238,9 +292,15 @@ def _spec(parameters: StreamParameters) -> dict[str, object]:
         "amount": amount,
         "rate": rate,
         "flows": parameters.flows,
+        "threads": parameters.threads,
         "io": parameters.io,
+        "receive": parameters.receive,
+        "read_bytes": parameters.read_bytes,
+        "when_late": parameters.when_late,
+        "timestamps": parameters.timestamps,
         "socket": parameters.socket_options(),
         "warmup_ns": nanoseconds(parameters.warmup_s),
+        "drain_ns": nanoseconds(parameters.drain_s),
         "interval_ns": nanoseconds(parameters.interval_s),
         "silence_ns": nanoseconds(parameters.silence_s),
     }

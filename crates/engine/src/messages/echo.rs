@@ -3,7 +3,10 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CpuTime, EndedBy, SocketOptions, TcpFacts, Transport};
+use super::{
+    CpuTime, Distribution, EndedBy, HostWindow, Receive, SocketOptions, TcpFacts, Timestamps,
+    Transport,
+};
 
 /// What an echo is, the same for both ends.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -21,6 +24,12 @@ pub struct EchoSpec {
     pub rate_requests_per_s: Option<f64>,
     /// A reply later than this after the intended time of its request is a time-out.
     pub timeout_ns: u64,
+    /// How both ends wait for what comes next.
+    #[serde(default)]
+    pub receive: Receive,
+    /// Whether the kernel's time stamps are taken as well (UDP, closed loop).
+    #[serde(default)]
+    pub timestamps: Timestamps,
     /// Socket options of both ends.
     #[serde(default)]
     pub socket: SocketOptions,
@@ -57,6 +66,9 @@ pub struct EchoRespond {
     pub peer: IpAddr,
     /// What both ends know and nobody else: 32 hexadecimal digits.
     pub session: String,
+    /// The processor that this end's threads are bound to; absent: any.
+    #[serde(default)]
+    pub processor: Option<u16>,
 }
 
 /// Send echo requests.
@@ -74,6 +86,9 @@ pub struct EchoRequest {
     pub port: u16,
     /// What both ends know and nobody else: 32 hexadecimal digits.
     pub session: String,
+    /// The processor that this end's threads are bound to; absent: any.
+    #[serde(default)]
+    pub processor: Option<u16>,
 }
 
 /// What the responder did, warm-up included.
@@ -81,6 +96,8 @@ pub struct EchoRequest {
 pub struct EchoResponded {
     /// Why it stopped.
     pub ended_by: EndedBy,
+    /// How it waited: never `auto`.
+    pub receive: Receive,
     /// Requests answered.
     pub answered_messages: u64,
     /// Requests whose answer the system refused.
@@ -96,6 +113,8 @@ pub struct EchoResponded {
 pub struct EchoRequested {
     /// Why it stopped.
     pub ended_by: EndedBy,
+    /// How it waited: never `auto`.
+    pub receive: Receive,
     /// Time from the start asked for to the first request.
     pub start_skew_ns: i64,
     /// From the first measured request to the last reply or time-out.
@@ -118,34 +137,14 @@ pub struct EchoRequested {
     pub foreign_datagrams: u64,
     /// Round-trip times of the replies in time: with a rate from the intended time of the request,
     /// else from when it was handed to the system.
-    pub round_trip: RoundTrip,
+    pub round_trip: Distribution,
+    /// The same from the kernel's stamp of a request to its stamp of the reply: without the
+    /// requester's own waiting and waking. `null` unless asked for.
+    pub kernel_round_trip: Option<Distribution>,
     /// CPU time of the requesting threads.
     pub cpu: CpuTime,
+    /// What the whole host did from the start of the measured part to its end.
+    pub host: Option<HostWindow>,
     /// What TCP knows at the end.
     pub tcp: Option<TcpFacts>,
-}
-
-/// A distribution of round-trip times, from a histogram of three significant digits.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
-pub struct RoundTrip {
-    /// Round trips.
-    pub samples: u64,
-    /// Mean, from the exact times.
-    pub mean_ns: u64,
-    /// Standard deviation within the trial, from the exact times.
-    pub sd_ns: u64,
-    /// Least, exact.
-    pub min_ns: u64,
-    /// Median.
-    pub p50_ns: u64,
-    /// 90th percentile.
-    pub p90_ns: u64,
-    /// 99th percentile.
-    pub p99_ns: u64,
-    /// 99.9th percentile.
-    pub p999_ns: u64,
-    /// Greatest, exact.
-    pub max_ns: u64,
-    /// The whole histogram in the `HdrHistogram` V2 format, hexadecimal; it can be merged.
-    pub histogram: String,
 }

@@ -15,6 +15,12 @@ pub struct Capabilities {
     pub tcp_info: bool,
     /// CPU time of a single thread.
     pub thread_usage: bool,
+    /// The kernel tells of datagrams dropped for want of room in a socket's buffer.
+    pub socket_drop_reports: bool,
+    /// The kernel's time stamps of packets.
+    pub kernel_timestamps: bool,
+    /// Threads can be bound to a processor.
+    pub processor_binding: bool,
 }
 
 impl From<lanlab_link::Capabilities> for Capabilities {
@@ -25,6 +31,9 @@ impl From<lanlab_link::Capabilities> for Capabilities {
             local_drop_reports: c.local_drop_reports,
             tcp_info: c.tcp_info,
             thread_usage: c.thread_usage,
+            socket_drop_reports: c.socket_drop_reports,
+            kernel_timestamps: c.kernel_timestamps,
+            processor_binding: c.processor_binding,
         }
     }
 }
@@ -52,6 +61,9 @@ pub struct HostFacts {
     pub governor: Option<String>,
     /// Processes that ran or wanted to run, mean over the last minute.
     pub load_average: Option<f64>,
+    /// Offloads of each network device, by its name, as ethtool names them; empty where the system
+    /// does not tell.
+    pub offloads: std::collections::BTreeMap<String, std::collections::BTreeMap<String, bool>>,
     /// TCP congestion control by default.
     pub congestion_control: Option<String>,
     /// TCP congestion controls that this user may choose.

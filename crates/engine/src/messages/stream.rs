@@ -3,7 +3,9 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CpuTime, SocketOptions, Transport};
+use super::{
+    Choice, CpuTime, Distribution, HostWindow, Receive, SocketOptions, Timestamps, Transport,
+};
 
 /// What a stream is, the same for both ends.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -18,19 +20,57 @@ pub struct StreamSpec {
     /// Sending rate of all flows together; absent: as fast as possible.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Parallel flows, 1 to 128.
+    /// Parallel flows, 1 to 1000.
     pub flows: u16,
+    /// Threads that each end spreads its flows over, 1 to 64; absent: as many as flows, but no more
+    /// than processors.
+    #[serde(default)]
+    pub threads: Option<u16>,
     /// How messages are handed to the system and taken from it.
     pub io: Io,
+    /// How a receiver waits for what comes next.
+    #[serde(default)]
+    pub receive: Receive,
+    /// Octets that one read asks for (TCP), 1 to 16,777,216, whatever the size of a message.
+    #[serde(default = "default_read_bytes")]
+    pub read_bytes: u32,
+    /// What a sender with a rate does about messages whose slot has passed.
+    #[serde(default)]
+    pub when_late: WhenLate,
+    /// Which clock reading the arrival of a message is (UDP).
+    #[serde(default)]
+    pub timestamps: Timestamps,
     /// Socket options of both ends.
     #[serde(default)]
     pub socket: SocketOptions,
     /// Time from the start that is kept out of the figures.
     pub warmup_ns: u64,
+    /// Over UDP, what arrives later than this after the end of the measured part is late, and lost.
+    #[serde(default = "default_drain_ns")]
+    pub drain_ns: u64,
     /// Width of the bins of the interval series.
     pub interval_ns: u64,
     /// Either end gives up when nothing has come from the other for so long.
     pub silence_ns: u64,
+}
+
+fn default_read_bytes() -> u32 {
+    262_144
+}
+
+fn default_drain_ns() -> u64 {
+    500_000_000
+}
+
+/// What a sender with a rate does about messages whose slot has passed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WhenLate {
+    /// Send them all, at twice the rate until it is on time again: keeps the mean rate.
+    #[default]
+    CatchUp,
+    /// Leave out those whose successor is due as well: never sends faster than the rate.
+    Skip,
 }
 
 /// How much is measured.
@@ -89,6 +129,41 @@ pub struct StreamReceive {
     pub peer: IpAddr,
     /// What both ends know and nobody else: 32 hexadecimal digits.
     pub session: String,
+    /// The processor that the receiving threads are bound to; absent: any.
+    #[serde(default)]
+    pub processor: Option<u16>,
+    /// What slows this receiver down on purpose.
+    #[serde(default)]
+    pub load: ReceiverLoad,
+    /// How the sender's monotonic clock stands to this one; absent: unknown, no one-way figures.
+    #[serde(default)]
+    pub sender_clock: Option<ClockRelation>,
+}
+
+/// What slows a receiver down on purpose.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReceiverLoad {
+    /// Share of a processor that each receiving thread may use, 0.01 to 1: of every 10 ms it rests
+    /// once it has used so much, as under a quota of the system. Absent: all.
+    #[serde(default)]
+    pub quota_ratio: Option<f64>,
+    /// Time that the receiving thread works on each message, up to 1 s.
+    #[serde(default)]
+    pub work_ns: u64,
+    /// Threads that never rest beside each receiving thread, bound to its processor; 0 to 16.
+    #[serde(default)]
+    pub rivals: u16,
+}
+
+/// How another host's monotonic clock stands to this one's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClockRelation {
+    /// The other clock's reading less this one's at the same moment.
+    pub offset_ns: i64,
+    /// The offset is right to within so much; 0 if it is one clock.
+    pub error_ns: u64,
 }
 
 /// Send a stream.
@@ -106,6 +181,9 @@ pub struct StreamSend {
     pub ports: Vec<u16>,
     /// What both ends know and nobody else: 32 hexadecimal digits.
     pub session: String,
+    /// The processor that the sending threads are bound to; absent: any.
+    #[serde(default)]
+    pub processor: Option<u16>,
 }
 
 /// Why an end stopped.
@@ -131,6 +209,10 @@ pub struct StreamSent {
     pub ended_by: EndedBy,
     /// How messages were handed over: never `auto`.
     pub io: Io,
+    /// Why, if it was the engine's choice.
+    pub io_choice: Option<Choice>,
+    /// Threads that the flows were spread over.
+    pub threads: u64,
     /// Messages handed over back to back at most; with a rate, the stated size of a burst.
     pub burst_messages: u64,
     /// Time from the start asked for to the first message, the latest of all flows.
@@ -145,18 +227,31 @@ pub struct StreamSent {
     pub refused_messages: u64,
     /// Times the system refused a message that was then sent all the same.
     pub refused_retried: u64,
+    /// The same two counts, warm-up included.
+    pub total_refused: u64,
     /// Messages that were due but whose turn had not come when the time was over.
     pub unsent_messages: u64,
+    /// Messages left out because the next one was due as well (`skip`).
+    pub skipped_messages: u64,
     /// Messages that left more than 1 ms after their slot.
     pub late_messages: u64,
     /// Greatest time by which a message left after its slot.
     pub max_lateness_ns: u64,
+    /// Messages that left within a tenth of the period after the one before, beyond the stated
+    /// size of a burst: gaps that the schedule does not have.
+    pub back_to_back_messages: u64,
+    /// With a rate, the times between the hand-over of one group of messages and the next.
+    pub gap: Option<Distribution>,
+    /// Time in which the system made the sender wait for room.
+    pub blocked_ns: u64,
     /// Messages sent in all, warm-up included.
     pub total_messages: u64,
     /// Effective `SO_SNDBUF` as the system reports it, bytes.
     pub send_buffer_bytes: u64,
     /// CPU time of the sending threads.
     pub cpu: CpuTime,
+    /// What the whole host did from the start of the measured part to its end.
+    pub host: Option<HostWindow>,
     /// Each flow by itself.
     pub flows: Vec<FlowSent>,
 }
@@ -218,6 +313,14 @@ pub struct StreamReceived {
     pub ended_by: EndedBy,
     /// How messages were taken: never `auto`.
     pub io: Io,
+    /// How the receiver waited: never `auto`.
+    pub receive: Receive,
+    /// Why, if it was the engine's choice.
+    pub receive_choice: Option<Choice>,
+    /// Threads that the flows were spread over.
+    pub threads: u64,
+    /// Which clock reading the arrival of a message was.
+    pub timestamps: Timestamps,
     /// Bytes asked for in one read (TCP), or the size of a buffer (UDP).
     pub read_bytes: u64,
     /// The window in which `window_messages` and `window_bytes` were counted: for an amount of time
@@ -229,8 +332,17 @@ pub struct StreamReceived {
     pub window_messages: u64,
     /// Octets of payload that arrived in the window, counted alike.
     pub window_bytes: u64,
-    /// Messages of the measured part that arrived, whenever they did, duplicates not counted.
+    /// Messages of the measured part that arrived until `drain_ns` after its end, duplicates not
+    /// counted.
     pub measured_messages: u64,
+    /// Messages of the measured part that arrived after that: not in `measured_messages`.
+    pub overdue_messages: u64,
+    /// Datagrams that the kernel dropped for want of room in the sockets' buffers, from the start
+    /// of the measured part on (`SO_RXQ_OVFL`, `SO_MEMINFO`); `null` where it does not tell. With
+    /// joined reception a drop may be of several messages.
+    pub socket_dropped_datagrams: Option<u64>,
+    /// Calls that brought something.
+    pub receive_calls: u64,
     /// Whether it is known which message was the first measured one (else `measured_messages`
     /// counts the warm-up too).
     pub mark_seen: bool,
@@ -248,12 +360,16 @@ pub struct StreamReceived {
     pub total_bytes: u64,
     /// Variation of the one-way delay, where messages carry a send time.
     pub delay_variation: Option<DelayVariation>,
+    /// One-way delay, where messages carry a send time and the clocks' relation is known.
+    pub one_way_delay: Option<Distribution>,
     /// Arrivals over time, warm-up included.
     pub intervals: Intervals,
     /// Effective `SO_RCVBUF` as the system reports it, bytes.
     pub receive_buffer_bytes: u64,
-    /// CPU time of the receiving threads.
+    /// CPU time of the receiving threads, without work that was asked for on purpose.
     pub cpu: CpuTime,
+    /// What the whole host did from the start of the measured part until reception ended.
+    pub host: Option<HostWindow>,
     /// Each flow by itself.
     pub flows: Vec<FlowReceived>,
 }

@@ -46,8 +46,8 @@ pub fn check_common(
             check_range(key, value.into(), 1024, 1 << 30)?;
         }
     }
-    if transport == Transport::Udp && socket.congestion_control.is_some() {
-        return Err(Failure::value("socket.congestion_control", "a name", "none over udp"));
+    if transport == Transport::Udp && !socket.congestion_controls.is_empty() {
+        return Err(Failure::value("socket.congestion_controls", "a name", "none over udp"));
     }
     Ok(())
 }
@@ -289,7 +289,7 @@ fn check_waiting(running: &Running, deadline: Instant) -> Result<(), Failure> {
     Ok(())
 }
 
-fn tcp_socket(address: SocketAddr, options: &SocketOptions) -> Result<Socket, Failure> {
+fn tcp_socket(address: SocketAddr, options: &SocketOptions, flow: u16) -> Result<Socket, Failure> {
     let build = || -> io::Result<Socket> {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
         if address.is_ipv6() {
@@ -305,7 +305,8 @@ fn tcp_socket(address: SocketAddr, options: &SocketOptions) -> Result<Socket, Fa
         Ok(socket)
     };
     let socket = build().map_err(|error| Failure::system("TCP socket", &error))?;
-    if let Some(name) = &options.congestion_control {
+    let controls = &options.congestion_controls;
+    if let Some(name) = controls.get(flow as usize % controls.len().max(1)) {
         link::set_congestion_control(&socket, name).map_err(|error| {
             Failure::new(
                 "socket.congestion_control",
@@ -320,7 +321,7 @@ fn tcp_socket(address: SocketAddr, options: &SocketOptions) -> Result<Socket, Fa
 /// Listen for the flows of a session over TCP.
 pub fn listen(address: IpAddr, port: u16, options: &SocketOptions) -> Result<TcpListener, Failure> {
     let address = SocketAddr::new(address, port);
-    let socket = tcp_socket(address, options)?;
+    let socket = tcp_socket(address, options, 0)?;
     let start = || -> io::Result<TcpListener> {
         // A port just used may be bound again; what still listens there is an error all the same.
         #[cfg(unix)]
@@ -392,7 +393,7 @@ pub fn connect_stream(
     flow: u16,
     running: &Running,
 ) -> Result<(TcpStream, u64), Failure> {
-    let socket = tcp_socket(peer, options)?;
+    let socket = tcp_socket(peer, options, flow)?;
     let nonce = random_u64()?;
     let connect = || -> io::Result<(TcpStream, u64)> {
         if let Some(bind) = bind {

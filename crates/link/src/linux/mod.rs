@@ -17,6 +17,9 @@ pub const CAPABILITIES: crate::Capabilities = crate::Capabilities {
     local_drop_reports: true,
     tcp_info: true,
     thread_usage: true,
+    socket_drop_reports: true,
+    kernel_timestamps: true,
+    processor_binding: true,
 };
 
 /// The result of a system call that gives -1 and `errno` on failure.

@@ -11,4 +11,7 @@ pub const CAPABILITIES: crate::Capabilities = crate::Capabilities {
     local_drop_reports: false,
     tcp_info: false,
     thread_usage: false,
+    socket_drop_reports: false,
+    kernel_timestamps: false,
+    processor_binding: false,
 };

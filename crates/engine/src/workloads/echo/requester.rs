@@ -8,8 +8,8 @@ use lanlab_units::{Instant, Pace};
 
 use super::Plan;
 use crate::failure::Failure;
-use crate::measure::{Pacer, RoundTripMeter, Seen, SequenceWindow, Turn};
-use crate::messages::{EchoRequested, EndedBy};
+use crate::measure::{DistributionMeter, Pacer, Seen, SequenceWindow, Turn};
+use crate::messages::{EchoRequested, EndedBy, Receive};
 use crate::running::{Running, wait_until};
 
 /// How often a requester looks whether the driver wants it to stop.
@@ -69,6 +69,7 @@ pub fn run(
     let counts = counts;
     Ok(EchoRequested {
         ended_by,
+        receive: Receive::Block,
         start_skew_ns: began.signed_nanos_from(start),
         elapsed_ns: counts.last.nanos_since(counts.measured_from),
         offered_requests: counts.offered,
@@ -80,7 +81,9 @@ pub fn run(
         refused_requests: counts.refused,
         foreign_datagrams: counts.foreign,
         round_trip: counts.round_trip.finish(),
+        kernel_round_trip: None,
         cpu: usage.into(),
+        host: None,
         tcp: None,
     })
 }
@@ -99,7 +102,7 @@ struct Counts<'a> {
     late: u64,
     duplicate: u64,
     foreign: u64,
-    round_trip: RoundTripMeter,
+    round_trip: DistributionMeter,
     arrived: SequenceWindow,
     /// The last reply or time-out.
     last: Instant,
@@ -120,7 +123,7 @@ impl<'a> Counts<'a> {
             late: 0,
             duplicate: 0,
             foreign: 0,
-            round_trip: RoundTripMeter::new(),
+            round_trip: DistributionMeter::new(),
             arrived: SequenceWindow::new(),
             last: plan.warmup_end(start),
             last_heard: start,
@@ -291,7 +294,7 @@ impl<'a> Counts<'a> {
             Seen::InOrder | Seen::Reordered if measured => {
                 self.last = now;
                 if round_trip_ns <= self.plan.timeout_ns {
-                    self.round_trip.record(round_trip_ns);
+                    self.round_trip.record(round_trip_ns.cast_signed());
                 } else {
                     self.late += 1;
                 }

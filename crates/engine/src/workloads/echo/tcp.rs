@@ -11,7 +11,7 @@ use lanlab_wire::session::Token;
 use super::Plan;
 use super::requester::{self, Handed, Heard, Replies, Requests};
 use crate::failure::Failure;
-use crate::messages::{EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy};
+use crate::messages::{EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy, Receive};
 use crate::running::Running;
 use crate::workloads::padding;
 use crate::workloads::setup::{
@@ -61,6 +61,7 @@ fn answer(stream: &TcpStream, plan: &Plan, running: &Running) -> Result<EchoResp
     };
     Ok(EchoResponded {
         ended_by,
+        receive: Receive::Block,
         answered_messages: answered,
         refused_messages: 0,
         foreign_datagrams: 0,

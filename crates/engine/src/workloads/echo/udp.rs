@@ -13,7 +13,7 @@ use lanlab_wire::session::{Kind, MESSAGE_LEN, Message, Token};
 use super::Plan;
 use super::requester::{self, Handed, Heard, Replies, Requests};
 use crate::failure::Failure;
-use crate::messages::{EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy};
+use crate::messages::{EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy, Receive};
 use crate::running::Running;
 use crate::session::Acceptor;
 use crate::workloads::padding;
@@ -110,6 +110,7 @@ impl Responder<'_> {
         };
         Ok(EchoResponded {
             ended_by,
+            receive: Receive::Block,
             answered_messages: answered,
             refused_messages: refused,
             foreign_datagrams: foreign,

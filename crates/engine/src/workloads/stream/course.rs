@@ -216,6 +216,8 @@ pub fn sum_up(plan: &Plan, flows: Vec<Sent>) -> (StreamSent, Option<Failure>) {
     let mut sent = StreamSent {
         ended_by,
         io: plan.io,
+        io_choice: None,
+        threads: flows.len() as u64,
         burst_messages: plan.group as u64,
         start_skew_ns: flows.iter().map(|flow| flow.start_skew_ns).max().unwrap_or(0),
         elapsed_ns: max(|flow| flow.elapsed_ns),
@@ -223,12 +225,18 @@ pub fn sum_up(plan: &Plan, flows: Vec<Sent>) -> (StreamSent, Option<Failure>) {
         sent_messages: sum(|flow| flow.sent_messages),
         refused_messages: sum(|flow| flow.refused_messages),
         refused_retried: sum(|flow| flow.refused_retried),
+        total_refused: sum(|flow| flow.refused_messages + flow.refused_retried),
         unsent_messages: sum(|flow| flow.unsent_messages),
+        skipped_messages: 0,
         late_messages: sum(|flow| flow.late_messages),
         max_lateness_ns: max(|flow| flow.max_lateness_ns),
+        back_to_back_messages: 0,
+        gap: None,
+        blocked_ns: 0,
         total_messages: sum(|flow| flow.total_messages),
         send_buffer_bytes: max(|flow| flow.send_buffer_bytes),
         cpu: flows.iter().fold(Usage::default(), |all, flow| all.plus(flow.cpu)).into(),
+        host: None,
         flows: Vec::new(),
     };
     sent.flows = flows

@@ -10,7 +10,9 @@ use lanlab_units::Instant;
 use super::{Plan, Session, run_flows, worst_end};
 use crate::failure::Failure;
 use crate::measure::IntervalMeter;
-use crate::messages::{EndedBy, FlowReceived, Intervals, StreamReceive, StreamReceived};
+use crate::messages::{
+    EndedBy, FlowReceived, Intervals, Receive, StreamReceive, StreamReceived, Timestamps,
+};
 use crate::running::Running;
 use crate::workloads::setup::{TICK, accept_streams, is_idle, listen, tcp_facts};
 
@@ -44,11 +46,18 @@ pub fn receive(
     let mut received = StreamReceived {
         ended_by,
         io: plan.io,
+        receive: Receive::Block,
+        receive_choice: None,
+        threads: flows.len() as u64,
+        timestamps: Timestamps::Program,
         read_bytes: READ_BYTES as u64,
         window_ns: flows.iter().map(|flow| flow.facts.window_ns).max().unwrap_or(0),
         window_messages: window_bytes / size,
         window_bytes,
         measured_messages: sum(|flow| flow.facts.measured_messages),
+        overdue_messages: 0,
+        socket_dropped_datagrams: None,
+        receive_calls: 0,
         mark_seen: true,
         duplicate_messages: 0,
         reordered_messages: 0,
@@ -57,9 +66,11 @@ pub fn receive(
         total_messages: total_bytes / size,
         total_bytes,
         delay_variation: None,
+        one_way_delay: None,
         intervals: Intervals::default(),
         receive_buffer_bytes: flows.iter().map(|f| f.receive_buffer_bytes).max().unwrap_or(0),
         cpu: flows.iter().fold(Usage::default(), |all, flow| all.plus(flow.cpu)).into(),
+        host: None,
         flows: Vec::new(),
     };
     let (facts, intervals) = flows.into_iter().map(|flow| (flow.facts, flow.intervals)).unzip();

@@ -11,7 +11,9 @@ use lanlab_wire::session::{Kind, MESSAGE_LEN, Message, Token};
 use super::{Plan, Session, run_flows, worst_end};
 use crate::failure::Failure;
 use crate::measure::{DelayVariationMeter, IntervalMeter, Seen, SequenceWindow};
-use crate::messages::{EndedBy, FlowReceived, Io, StreamReceive, StreamReceived};
+use crate::messages::{
+    EndedBy, FlowReceived, Io, Receive, StreamReceive, StreamReceived, Timestamps,
+};
 use crate::running::Running;
 use crate::session::Acceptor;
 use crate::workloads::setup::{
@@ -92,11 +94,18 @@ fn sum_up(
     let mut received = StreamReceived {
         ended_by,
         io: plan.io,
+        receive: Receive::Block,
+        receive_choice: None,
+        threads: flows.len() as u64,
+        timestamps: Timestamps::Program,
         read_bytes,
         window_ns: flows.iter().map(|flow| flow.window_ns).max().unwrap_or(0),
         window_messages: sum(|flow| flow.window_messages),
         window_bytes: sum(|flow| flow.window_bytes),
         measured_messages: sum(|flow| flow.measured_messages),
+        overdue_messages: 0,
+        socket_dropped_datagrams: None,
+        receive_calls: 0,
         mark_seen: flows.iter().all(|flow| flow.first_measured.is_some()),
         duplicate_messages: sum(|flow| flow.duplicate_messages),
         reordered_messages: sum(|flow| flow.reordered_messages),
@@ -105,9 +114,11 @@ fn sum_up(
         total_messages: sum(|flow| flow.total_messages),
         total_bytes: sum(|flow| flow.total_messages) * plan.message_bytes as u64,
         delay_variation: None,
+        one_way_delay: None,
         intervals: crate::messages::Intervals::default(),
         receive_buffer_bytes,
         cpu: flows.iter().fold(Usage::default(), |all, flow| all.plus(flow.cpu)).into(),
+        host: None,
         flows: Vec::new(),
     };
     for flow in flows {

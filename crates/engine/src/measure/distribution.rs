@@ -1,41 +1,66 @@
-//! Round-trip times: exact mean, spread and ends, and a histogram for the percentiles.
+//! A distribution of times: exact mean, spread and ends, and a histogram for the percentiles.
 
 use std::fmt::Write as _;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 
-use crate::messages::RoundTrip;
+use crate::messages::Distribution;
 
-/// Longest round trip told apart, nanoseconds: one minute, the longest time-out there is.
+/// Longest time told apart, nanoseconds: one minute, the longest time-out there is.
 const MAX_NS: u64 = 60_000_000_000;
 
 #[derive(Debug)]
-pub struct RoundTripMeter {
+pub struct DistributionMeter {
     histogram: Histogram<u64>,
-    sum_ns: u128,
-    min_ns: u64,
-    max_ns: u64,
+    sum_ns: i128,
+    min_ns: i64,
+    max_ns: i64,
     /// Welford's running mean and sum of squared differences.
     mean_ns: f64,
     squares_ns2: f64,
 }
 
-impl RoundTripMeter {
+impl DistributionMeter {
     pub fn new() -> Self {
         let histogram =
             Histogram::new_with_bounds(1, MAX_NS, 3).expect("constant bounds are valid");
-        Self { histogram, sum_ns: 0, min_ns: u64::MAX, max_ns: 0, mean_ns: 0.0, squares_ns2: 0.0 }
+        Self {
+            histogram,
+            sum_ns: 0,
+            min_ns: i64::MAX,
+            max_ns: i64::MIN,
+            mean_ns: 0.0,
+            squares_ns2: 0.0,
+        }
     }
 
-    pub fn record(&mut self, round_trip_ns: u64) {
-        self.histogram.saturating_record(round_trip_ns);
-        self.sum_ns += u128::from(round_trip_ns);
-        self.min_ns = self.min_ns.min(round_trip_ns);
-        self.max_ns = self.max_ns.max(round_trip_ns);
-        let difference = round_trip_ns as f64 - self.mean_ns;
+    /// Take in a time. One between two clocks may be negative within the error of their relation:
+    /// mean and ends keep it so, the histogram takes it for the least it knows.
+    pub fn record(&mut self, time_ns: i64) {
+        self.histogram.saturating_record(u64::try_from(time_ns).unwrap_or(0));
+        self.sum_ns += i128::from(time_ns);
+        self.min_ns = self.min_ns.min(time_ns);
+        self.max_ns = self.max_ns.max(time_ns);
+        let difference = time_ns as f64 - self.mean_ns;
         self.mean_ns += difference / self.histogram.len() as f64;
-        self.squares_ns2 += difference * (round_trip_ns as f64 - self.mean_ns);
+        self.squares_ns2 += difference * (time_ns as f64 - self.mean_ns);
+    }
+
+    /// Take in what another meter has.
+    pub fn add(&mut self, other: &Self) {
+        let (own, more) = (self.samples() as f64, other.samples() as f64);
+        if more == 0.0 {
+            return;
+        }
+        self.histogram.add(&other.histogram).expect("both have the same bounds");
+        self.sum_ns += other.sum_ns;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        // Chan, Golub, LeVeque: updating formulae for a pooled variance.
+        let difference = other.mean_ns - self.mean_ns;
+        self.mean_ns += difference * more / (own + more);
+        self.squares_ns2 += other.squares_ns2 + difference * difference * own * more / (own + more);
     }
 
     pub fn samples(&self) -> u64 {
@@ -43,10 +68,10 @@ impl RoundTripMeter {
     }
 
     /// The distribution; all zero without a sample.
-    pub fn finish(&self) -> RoundTrip {
+    pub fn finish(&self) -> Distribution {
         let samples = self.samples();
         if samples == 0 {
-            return RoundTrip::default();
+            return Distribution::default();
         }
         let sd_ns =
             if samples > 1 { (self.squares_ns2 / (samples - 1) as f64).sqrt() } else { 0.0 };
@@ -59,11 +84,12 @@ impl RoundTripMeter {
                 write!(text, "{octet:02x}").expect("a string takes whatever is written to it");
                 text
             });
-        RoundTrip {
+        Distribution {
             samples,
-            mean_ns: (self.sum_ns / u128::from(samples)) as u64,
+            mean_ns: (self.sum_ns / i128::from(samples)) as i64,
             sd_ns: sd_ns as u64,
             min_ns: self.min_ns,
+            p1_ns: self.histogram.value_at_quantile(0.01),
             p50_ns: self.histogram.value_at_quantile(0.5),
             p90_ns: self.histogram.value_at_quantile(0.9),
             p99_ns: self.histogram.value_at_quantile(0.99),
@@ -81,7 +107,7 @@ mod tests {
 
     #[test]
     fn ends_and_mean_are_exact() {
-        let mut meter = RoundTripMeter::new();
+        let mut meter = DistributionMeter::new();
         for round_trip_ns in 1..=10_001 {
             meter.record(round_trip_ns * 1000);
         }
@@ -98,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_histogram_reads_back() {
-        let mut meter = RoundTripMeter::new();
+        let mut meter = DistributionMeter::new();
         meter.record(36_000);
         let text = meter.finish().histogram;
         let octets: Vec<u8> = (0..text.len())
@@ -112,6 +138,6 @@ mod tests {
 
     #[test]
     fn no_sample_is_no_time() {
-        assert_eq!(RoundTripMeter::new().finish().samples, 0);
+        assert_eq!(DistributionMeter::new().finish().samples, 0);
     }
 }
