@@ -625,7 +625,8 @@ class ReceiverLoad(TypedDict, closed=True):
     """
     rivals: NotRequired[int]
     """
-    Threads that never rest beside each receiving thread, bound to its processor; 0 to 16.
+    Threads that never rest beside each receiving thread, bound to its processor, which must be
+    named; 0 to 16.
     """
     work_ns: NotRequired[int]
     """
