@@ -196,6 +196,8 @@ pub enum EndedBy {
     Silence,
     /// The peer closed the connection or its port.
     PeerClosed,
+    /// The system refused to go on; the error says why.
+    Failed,
     /// The driver asked for it.
     Cancelled,
 }

@@ -126,6 +126,7 @@ fn failure_of(ended_by: EndedBy) -> Option<Failure> {
         EndedBy::Finished | EndedBy::Unconfirmed => None,
         EndedBy::Silence => Some(Failure::peer_gone("nothing came from it any more")),
         EndedBy::PeerClosed => Some(Failure::peer_gone("it closed its end")),
+        EndedBy::Failed => Some(Failure::new("system.call", "the echo could not go on")),
         EndedBy::Cancelled => Some(Failure::cancelled()),
     }
 }

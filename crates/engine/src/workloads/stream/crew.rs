@@ -145,8 +145,28 @@ pub fn run<S: Send, R: Send>(
     Ok((results?, host))
 }
 
+/// What the flows of one thread came to.
+pub struct Driven<F, M> {
+    /// In the order of the thread's flows.
+    pub flows: Vec<F>,
+    pub meters: M,
+    /// What ended them before their time, if the system did.
+    pub failure: Option<Failure>,
+}
+
+/// What all threads came to: the flows in their order, each thread's meters, the first failure.
+pub fn gather<F, M>(threads: Vec<Driven<F, M>>) -> (Vec<F>, Vec<M>, Option<Failure>) {
+    let (mut flows, mut meters, mut failure) = (Vec::new(), Vec::new(), None);
+    for thread in threads {
+        flows.push(thread.flows);
+        meters.push(thread.meters);
+        failure = failure.or(thread.failure);
+    }
+    (in_order(flows), meters, failure)
+}
+
 /// What the flows of each thread came to, in the order of the flows.
-pub fn in_order<T>(threads: Vec<Vec<T>>) -> Vec<T> {
+fn in_order<T>(threads: Vec<Vec<T>>) -> Vec<T> {
     let mut threads: Vec<_> = threads.into_iter().map(Vec::into_iter).collect();
     let mut flows = Vec::new();
     while let Some(flow) = {

@@ -315,7 +315,8 @@ fn worst_end(ends: impl Iterator<Item = EndedBy>) -> (EndedBy, Option<Failure>) 
         EndedBy::Unconfirmed => 1,
         EndedBy::Silence => 2,
         EndedBy::PeerClosed => 3,
-        EndedBy::Cancelled => 4,
+        EndedBy::Failed => 4,
+        EndedBy::Cancelled => 5,
     };
     let worst = ends.max_by_key(|ended| rank(*ended)).unwrap_or(EndedBy::Finished);
     let failure = match worst {
@@ -323,6 +324,7 @@ fn worst_end(ends: impl Iterator<Item = EndedBy>) -> (EndedBy, Option<Failure>) 
         EndedBy::Unconfirmed => Some(Failure::peer_gone("it did not confirm the end")),
         EndedBy::Silence => Some(Failure::peer_gone("nothing came from it any more")),
         EndedBy::PeerClosed => Some(Failure::peer_gone("it closed its end")),
+        EndedBy::Failed => Some(Failure::new("system.call", "a flow could not go on")),
         EndedBy::Cancelled => Some(Failure::cancelled()),
     };
     (worst, failure)

@@ -7,7 +7,7 @@ use lanlab_link as link;
 use lanlab_link::{Interest, Readiness, Usage};
 use lanlab_units::Instant;
 
-use super::crew::{self, Flow, ThreadUsage, Turn};
+use super::crew::{self, Driven, Flow, ThreadUsage, Turn};
 use super::slowness::Slowness;
 use super::{Plan, Session, worst_end};
 use crate::failure::Failure;
@@ -51,16 +51,17 @@ pub fn receive(
             flows.push(Receiver::new(plan, stream, alone, running, start));
         }
         shared.slowness.begin(request.processor)?;
-        crew::drive_receivers(&mut flows, &mut shared, plan.receive)?;
+        let failure = crew::drive_receivers(&mut flows, &mut shared, plan.receive).err();
+        shared.usage.end();
         shared.usage.leave_out(shared.slowness.worked_ns());
-        let received = flows.into_iter().map(Receiver::finish).collect::<Vec<_>>();
-        Ok((received, shared))
+        let flows = flows.into_iter().map(Receiver::finish).collect();
+        Ok(Driven { flows, meters: shared, failure })
     };
     let (threads, host) = crew::run(plan, request.processor, streams, running, start, work)?;
-    let (flows, meters): (Vec<_>, Vec<_>) = threads.into_iter().unzip();
-    let received = sum_up(plan, crew::in_order(flows), &meters, host);
-    let (_, failure) = worst_end(std::iter::once(received.ended_by));
-    Ok((received, failure))
+    let (flows, meters, failure) = crew::gather(threads);
+    let received = sum_up(plan, flows, &meters, host);
+    let (_, ended) = worst_end(std::iter::once(received.ended_by));
+    Ok((received, failure.or(ended)))
 }
 
 fn sum_up(
@@ -148,7 +149,8 @@ impl Flow for Receiver<'_> {
             link::receive_now(&self.stream, &mut shared.buffer)
         };
         let ended_by = match outcome {
-            Ok(0) => Some(self.end_of_stream(now)),
+            // The time now: the call may have waited.
+            Ok(0) => Some(self.end_of_stream(link::monotonic())),
             Ok(octets) => {
                 let now = link::monotonic();
                 if now >= self.window_start {
@@ -173,7 +175,6 @@ impl Flow for Receiver<'_> {
             Err(error) => return Err(Failure::system("read", &error)),
         };
         let Some(ended_by) = ended_by else { return Ok(Turn::Again) };
-        shared.usage.end();
         self.received.ended_by = ended_by;
         Ok(Turn::Over)
     }
@@ -205,7 +206,8 @@ impl<'a> Receiver<'a> {
             window_end: plan.end(start),
             last_arrival: start,
             received: Received {
-                ended_by: EndedBy::Silence,
+                // Until it ends otherwise.
+                ended_by: EndedBy::Failed,
                 total_bytes: 0,
                 receive_buffer_bytes: 0,
                 facts: FlowReceived {

@@ -9,7 +9,7 @@ use lanlab_link::{Interest, Readiness};
 use lanlab_units::Instant;
 
 use super::course::{Course, Sent, SharedMeters, Step, sum_up};
-use super::crew::{self, Flow, Turn};
+use super::crew::{self, Driven, Flow, Turn};
 use super::{Plan, Session};
 use crate::failure::Failure;
 use crate::messages::{EndedBy, StreamSend, StreamSent};
@@ -57,15 +57,22 @@ pub fn send(
             message: std::iter::repeat_with(padding()).take(plan.message_bytes).collect(),
             meters: SharedMeters::new(),
         };
+        let mut failure = None;
+        let mut stopped = EndedBy::Cancelled;
         if running.wait_to_begin(start).is_some() {
-            crew::drive_senders(&mut flows, &mut shared)?;
+            failure = crew::drive_senders(&mut flows, &mut shared).err();
+            stopped = EndedBy::Failed;
         }
-        let sent: Vec<_> = flows.into_iter().map(Sender::finish).collect();
-        Ok((sent, shared.meters))
+        for flow in flows.iter_mut().filter(|flow| flow.phase != Phase::Over) {
+            flow.stop(stopped, link::monotonic(), &mut shared);
+        }
+        let flows = flows.into_iter().map(Sender::finish).collect();
+        Ok(Driven { flows, meters: shared.meters, failure })
     };
     let (threads, host) = crew::run(plan, request.processor, streams, running, start, work)?;
-    let (flows, meters): (Vec<_>, Vec<_>) = threads.into_iter().unzip();
-    Ok(sum_up(plan, crew::in_order(flows), &meters, host))
+    let (flows, meters, failure) = crew::gather(threads);
+    let (sent, ended) = sum_up(plan, flows, &meters, host);
+    Ok((sent, failure.or(ended)))
 }
 
 /// What the flows of one thread have in common.

@@ -8,7 +8,7 @@ use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
 use lanlab_wire::session::{Kind, MESSAGE_LEN, Message, Token};
 
-use super::crew::{self, Flow, ThreadUsage, Turn};
+use super::crew::{self, Driven, Flow, ThreadUsage, Turn};
 use super::slowness::Slowness;
 use super::{Plan, Session, worst_end};
 use crate::failure::Failure;
@@ -88,17 +88,18 @@ pub fn receive(
             flows.push(Receiver::new(plan, token, flow, socket, acceptor, alone, running, start));
         }
         shared.slowness.begin(request.processor)?;
-        let driven = crew::drive_receivers(&mut flows, &mut shared, plan.receive);
-        let meters = shared.finish();
-        driven?;
-        Ok((flows.into_iter().map(|flow| flow.received).collect::<Vec<_>>(), meters))
+        let failure = crew::drive_receivers(&mut flows, &mut shared, plan.receive).err();
+        for flow in flows.iter_mut().filter(|flow| !flow.is_over) {
+            flow.stop(EndedBy::Failed, link::monotonic(), &mut shared.meters);
+        }
+        let flows = flows.into_iter().map(|flow| flow.received).collect();
+        Ok(Driven { flows, meters: shared.finish(), failure })
     };
     let (threads, host) = crew::run(plan, request.processor, accepted, running, start, work)?;
-    let (flows, meters): (Vec<_>, Vec<_>) = threads.into_iter().unzip();
-    let flows = crew::in_order(flows);
+    let (flows, meters, failure) = crew::gather(threads);
     let received = sum_up(plan, flows, &meters, read_bytes as u64, receive_buffer_bytes, host);
-    let (_, failure) = worst_end(std::iter::once(received.ended_by));
-    Ok((received, failure))
+    let (_, ended) = worst_end(std::iter::once(received.ended_by));
+    Ok((received, failure.or(ended)))
 }
 
 fn answer_all_again(accepted: &mut [(DatagramSocket, Acceptor)]) -> Result<(), Failure> {
@@ -259,6 +260,7 @@ struct Receiver<'a> {
     last_heard: Instant,
     next_check: Instant,
     next_alive: Instant,
+    is_over: bool,
     received: Received,
 }
 
@@ -343,6 +345,7 @@ impl<'a> Receiver<'a> {
             // The driver may change its mind before the start.
             next_check: Instant::ZERO,
             next_alive: start,
+            is_over: false,
             received: Received {
                 ended_by: EndedBy::Silence,
                 window_ns: 0,
@@ -566,6 +569,7 @@ impl<'a> Receiver<'a> {
         if self.finished_at.is_none() {
             meters.usage.end();
         }
+        self.is_over = true;
         meters.delay_variation.end(&self.last_delay);
         let dropped = self.socket.dropped().ok();
         let received = &mut self.received;

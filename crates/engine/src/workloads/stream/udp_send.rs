@@ -11,7 +11,7 @@ use lanlab_wire::probe::{Header, Layout};
 use lanlab_wire::session::{Kind, MESSAGE_LEN, Message, Token};
 
 use super::course::{Course, SharedMeters, Step, sum_up};
-use super::crew::{self, Flow, Turn};
+use super::crew::{self, Driven, Flow, Turn};
 use super::{Plan, Session};
 use crate::failure::Failure;
 use crate::messages::{EndedBy, Io, StreamSend, StreamSent};
@@ -65,14 +65,22 @@ pub fn send(
             batch: SendBatch::new(plan.group, plan.message_bytes, padding()),
             meters: SharedMeters::new(),
         };
+        let mut failure = None;
+        let mut stopped = EndedBy::Cancelled;
         if running.wait_to_begin(start).is_some() {
-            crew::drive_senders(&mut flows, &mut shared)?;
+            failure = crew::drive_senders(&mut flows, &mut shared).err();
+            stopped = EndedBy::Failed;
         }
-        Ok((flows.into_iter().map(|flow| flow.course.sent).collect::<Vec<_>>(), shared.meters))
+        for flow in flows.iter_mut().filter(|flow| !matches!(flow.phase, Phase::Over)) {
+            flow.stop(stopped, link::monotonic(), &mut shared);
+        }
+        let flows = flows.into_iter().map(|flow| flow.course.sent).collect();
+        Ok(Driven { flows, meters: shared.meters, failure })
     };
     let (threads, host) = crew::run(plan, request.processor, sockets, running, start, work)?;
-    let (flows, meters): (Vec<_>, Vec<_>) = threads.into_iter().unzip();
-    Ok(sum_up(plan, crew::in_order(flows), &meters, host))
+    let (flows, meters, failure) = crew::gather(threads);
+    let (sent, ended) = sum_up(plan, flows, &meters, host);
+    Ok((sent, failure.or(ended)))
 }
 
 /// What the flows of one thread have in common.
