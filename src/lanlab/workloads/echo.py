@@ -14,7 +14,11 @@ from lanlab.workloads.exchange import (
     new_session,
     run_exchange,
 )
-from lanlab.workloads.parameters import FlowParameters, Seconds, cpu_s, nanoseconds
+from lanlab.workloads.parameters import FlowParameters, Seconds, nanoseconds
+from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
+
+#: What is told of a distribution of round-trip times.
+_STATISTICS = ("mean", "sd", "min", "p1", "p50", "p90", "p99", "p999", "max")
 
 
 class EchoParameters(FlowParameters):
@@ -40,13 +44,8 @@ class Echo:
     name = "echo"
     Parameters = EchoParameters
     metrics: Mapping[str, str] = {
-        "rtt_mean_ns": "ns",
-        "rtt_min_ns": "ns",
-        "rtt_p50_ns": "ns",
-        "rtt_p90_ns": "ns",
-        "rtt_p99_ns": "ns",
-        "rtt_p999_ns": "ns",
-        "rtt_max_ns": "ns",
+        **{f"rtt_{name}_ns": "ns" for name in _STATISTICS},
+        **{f"kernel_rtt_{name}_ns": "ns" for name in _STATISTICS},
         "requests": "requests",
         "replies": "replies",
         "timeouts": "requests",
@@ -54,7 +53,12 @@ class Echo:
         "duplicate_replies": "replies",
         "replies_per_s": "1/s",
         "requester_cpu_s": "s",
+        "requester_cpu_user_s": "s",
+        "requester_cpu_system_s": "s",
         "responder_cpu_s": "s",
+        "responder_cpu_user_s": "s",
+        "responder_cpu_system_s": "s",
+        "interrupt_cpu_s": "s",
         "start_skew_ns": "ns",
     }
 
@@ -128,14 +132,20 @@ class Echo:
                 "start_skew_ns",
             )
         }
-        metrics["requester_cpu_s"] = cpu_s(requested["cpu"])
-        metrics["responder_cpu_s"] = cpu_s(responded["cpu"])
+        capabilities = exchange.setup.get("capabilities") or {}
+        for name, end, told in (
+            ("requester", "connector", requested),
+            ("responder", "listener", responded),
+        ):
+            metrics |= cpu_metrics(name, told["cpu"], capabilities.get(end) or {})
+        metrics |= interrupt_metrics(exchange)
         if requested["elapsed_ns"] > 0:
             metrics["replies_per_s"] = 1e9 * requested["replies"] / requested["elapsed_ns"]
-        round_trip = requested["round_trip"]
-        if round_trip["samples"] > 0:
-            for name in ("mean", "sd", "min", "p50", "p90", "p99", "p999", "max"):
-                metrics[f"rtt_{name}_ns"] = round_trip[f"{name}_ns"]
+        for prefix, key in (("rtt", "round_trip"), ("kernel_rtt", "kernel_round_trip")):
+            round_trip = requested[key]
+            if round_trip is not None and round_trip["samples"] > 0:
+                for name in _STATISTICS:
+                    metrics[f"{prefix}_{name}_ns"] = round_trip[f"{name}_ns"]
         return metrics
 
 

@@ -159,7 +159,13 @@ def _attempt(
 ) -> None:
     (listener, listener_request), (connector, connector_request) = listen, connect
     exchange.error = exchange.listener = exchange.connector = None
-    setup = exchange.setup = {"listener_request": _without_session(listener_request)}
+    setup = exchange.setup = {
+        "capabilities": {
+            "listener": listener.engine.hello["capabilities"],
+            "connector": connector.engine.hello["capabilities"],
+        },
+        "listener_request": _without_session(listener_request),
+    }
     listening: Measurement | None = None
     connecting: Measurement | None = None
     try:

@@ -70,13 +70,16 @@ class FlowParameters(BaseModel):
                 raise ValueError("congestion_control applies to tcp, not to udp")
         return self
 
+    @property
+    def congestion_controls(self) -> list[str]:
+        """Those that flows take in turn; none: the system's."""
+        return self.congestion_control.split(",") if self.congestion_control else []
+
     def socket_options(self) -> dict[str, object]:
         """The socket options of a request to an engine."""
         return {
             "nodelay": self.nodelay,
-            "congestion_controls": (
-                self.congestion_control.split(",") if self.congestion_control else []
-            ),
+            "congestion_controls": self.congestion_controls,
             "send_buffer_bytes": self.send_buffer_bytes,
             "receive_buffer_bytes": self.receive_buffer_bytes,
             "dscp": self.dscp,
@@ -86,8 +89,3 @@ class FlowParameters(BaseModel):
 def nanoseconds(time_s: float) -> int:
     """Whole nanoseconds of a time in seconds."""
     return round(time_s * 1e9)
-
-
-def cpu_s(cpu: dict[str, int]) -> float:
-    """CPU time of an end in seconds, user and system together."""
-    return (cpu["user_ns"] + cpu["system_ns"]) / 1e9

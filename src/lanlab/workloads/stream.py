@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
@@ -23,9 +23,9 @@ from lanlab.workloads.parameters import (
     RateBps,
     Seconds,
     SizeBytes,
-    cpu_s,
     nanoseconds,
 )
+from lanlab.workloads.stream_results import stream_metrics
 
 
 class StreamParameters(FlowParameters):
@@ -68,6 +68,11 @@ class StreamParameters(FlowParameters):
             raise ValueError("io `segment` applies to udp; tcp takes single, batch or auto")
         return self
 
+    @property
+    def has_rate(self) -> bool:
+        """Whether the sender keeps a schedule; without one it is as fast as possible."""
+        return self.rate_bps is not None or self.rate_messages_per_s is not None
+
 
 class Stream:
     """The `stream` workload."""
@@ -97,27 +102,37 @@ class Stream:
         "skipped_messages": "messages",
         "late_messages": "messages",
         "back_to_back_messages": "messages",
+        "blocked_ratio": "ratio",
         "gap_p1_ns": "ns",
         "gap_p50_ns": "ns",
         "gap_p99_ns": "ns",
         "one_way_delay_min_ns": "ns",
+        "one_way_delay_mean_ns": "ns",
         "one_way_delay_p50_ns": "ns",
         "one_way_delay_p99_ns": "ns",
         "clock_error_ns": "ns",
         "delay_variation_mean_ns": "ns",
         "delay_variation_p99_ns": "ns",
         "sender_cpu_s": "s",
+        "sender_cpu_user_s": "s",
+        "sender_cpu_system_s": "s",
         "receiver_cpu_s": "s",
+        "receiver_cpu_user_s": "s",
+        "receiver_cpu_system_s": "s",
         "sender_cpu_ns_per_message": "ns/message",
         "receiver_cpu_ns_per_message": "ns/message",
         "sender_cpu_s_per_gb": "s/GB",
         "receiver_cpu_s_per_gb": "s/GB",
         "interrupt_cpu_s": "s",
         "received_messages_per_s": "messages/s",
+        "receive_calls": "calls",
         "jain_index": "ratio",
         "first_control_share_ratio": "ratio",
+        "flow_goodput_min_bps": "bit/s",
+        "flow_goodput_max_bps": "bit/s",
         "retransmitted_segments": "segments",
         "messages_per_segment": "messages/segment",
+        "bytes_per_segment": "B/segment",
         "start_skew_ns": "ns",
     }
 
@@ -180,90 +195,7 @@ class Stream:
         self, parameters: StreamParameters, exchange: Exchange, changes: CounterChanges
     ) -> dict[str, float | int]:
         """A trial's results from what both ends counted. The receiver's count is the figure."""
-        sent, received = exchange.connector, exchange.listener
-        assert sent is not None
-        assert received is not None
-        size = parameters.message_size_bytes
-        metrics: dict[str, float | int] = {
-            "offered_messages": sent["offered_messages"],
-            "offered_bytes": sent["offered_messages"] * size,
-            "sent_messages": sent["sent_messages"],
-            "sent_bytes": sent["sent_messages"] * size,
-            "refused_messages": sent["refused_messages"],
-            "unsent_messages": sent["unsent_messages"],
-            "skipped_messages": sent["skipped_messages"],
-            "late_messages": sent["late_messages"],
-            "max_lateness_ns": sent["max_lateness_ns"],
-            "start_skew_ns": sent["start_skew_ns"],
-            "sender_cpu_s": cpu_s(sent["cpu"]),
-            "receiver_cpu_s": cpu_s(received["cpu"]),
-        }
-        if sent["elapsed_ns"] > 0:
-            for name in ("offered", "sent"):
-                metrics[f"{name}_bps"] = 8e9 * metrics[f"{name}_bytes"] / sent["elapsed_ns"]
-        if received["window_ns"] > 0:
-            metrics["goodput_bps"] = 8e9 * received["window_bytes"] / received["window_ns"]
-            if metrics.get("offered_bps"):
-                metrics["goodput_ratio"] = metrics["goodput_bps"] / metrics["offered_bps"]
-        if parameters.transport == "tcp":
-            metrics |= _tcp_metrics(size, sent, received)
-        else:
-            metrics |= _udp_metrics(size, sent, received, changes)
-        return metrics
-
-
-def _udp_metrics(
-    size: int, sent: dict[str, Any], received: dict[str, Any], changes: CounterChanges
-) -> dict[str, float | int]:
-    metrics: dict[str, float | int] = {
-        name: received[name]
-        for name in (
-            "duplicate_messages",
-            "reordered_messages",
-            "stale_messages",
-            "foreign_datagrams",
-        )
-    }
-    # Without the mark it is not known which messages were measured: no number is better than a
-    # wrong one.
-    if received["mark_seen"]:
-        count = received["measured_messages"]
-        metrics["received_messages"] = count
-        metrics["received_bytes"] = count * size
-        metrics["lost_messages"] = sent["sent_messages"] - count
-        metrics |= lost_by_place(sent, received, changes)
-        if sent["sent_messages"] > 0:
-            metrics["loss_ratio"] = 1 - count / sent["sent_messages"]
-        if sent["offered_messages"] > 0:
-            metrics["received_ratio"] = count / sent["offered_messages"]
-    variation = received.get("delay_variation")
-    if variation is not None:
-        for name in ("mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", "smoothed_ns"):
-            metrics[f"delay_variation_{name}"] = variation[name]
-    return metrics
-
-
-def _tcp_metrics(
-    size: int, sent: dict[str, Any], received: dict[str, Any]
-) -> dict[str, float | int]:
-    # TCP keeps no messages and loses none: what was sent, warm-up included, must have arrived.
-    total_bytes = sent["total_messages"] * size
-    metrics: dict[str, float | int] = {
-        "received_messages": received["window_messages"],
-        "received_bytes": received["window_bytes"],
-        "lost_messages": sent["total_messages"] - received["total_messages"],
-    }
-    if total_bytes > 0:
-        metrics["received_ratio"] = received["total_bytes"] / total_bytes
-        metrics["loss_ratio"] = 1 - metrics["received_ratio"]
-    facts = [flow["tcp"] for flow in sent["flows"] if flow.get("tcp") is not None]
-    if facts:
-        segments = sum(flow["data_segments_sent"] for flow in facts)
-        metrics["retransmitted_segments"] = sum(flow["retransmitted_segments"] for flow in facts)
-        metrics["data_segments_sent"] = segments
-        if segments > 0:
-            metrics["messages_per_segment"] = sent["total_messages"] / segments
-    return metrics
+        return stream_metrics(parameters, exchange, changes)
 
 
 def _longest_time_s(expected_s: float, parameters: StreamParameters) -> float:

@@ -1,0 +1,83 @@
+"""What a trial cost in processor time: at either end, and in interrupts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lanlab.workloads.exchange import Exchange
+
+Metrics = dict[str, float | int]
+
+
+def cpu_metrics(name: str, cpu: Mapping[str, int], capabilities: Mapping[str, bool]) -> Metrics:
+    """
+    CPU time of the threads at one end that moved the data.
+
+    Args:
+        name: Of the end, as in `sender`.
+        cpu: What it told.
+        capabilities: What its engine can do. One that does not know the CPU time of a thread
+            tells zeros: nothing is said then.
+
+    Returns:
+        `…_cpu_s` and its parts `…_cpu_user_s` and `…_cpu_system_s`, seconds.
+    """
+    if not capabilities.get("thread_usage"):
+        return {}
+    user_ns, system_ns = cpu["user_ns"], cpu["system_ns"]
+    return {
+        f"{name}_cpu_s": (user_ns + system_ns) / 1e9,
+        f"{name}_cpu_user_s": user_ns / 1e9,
+        f"{name}_cpu_system_s": system_ns / 1e9,
+    }
+
+
+def cost_metrics(name: str, metrics: Mapping[str, float | int]) -> Metrics:
+    """
+    CPU time of one end for each message, and for each 10⁹ octets, that arrived.
+
+    Args:
+        name: Of the end, as in `sender`.
+        metrics: With `…_cpu_s`, `received_messages` and `received_bytes`; where one is not known,
+            or nothing arrived, there is no cost of it.
+    """
+    cpu_s = metrics.get(f"{name}_cpu_s")
+    found: Metrics = {}
+    if cpu_s is None:
+        return found
+    if metrics.get("received_messages", 0) > 0:
+        found[f"{name}_cpu_ns_per_message"] = 1e9 * cpu_s / metrics["received_messages"]
+    if metrics.get("received_bytes", 0) > 0:
+        found[f"{name}_cpu_s_per_gb"] = 1e9 * cpu_s / metrics["received_bytes"]
+    return found
+
+
+def interrupt_metrics(exchange: Exchange) -> Metrics:
+    """
+    Time that the machines under a trial spent in interrupts and soft interrupts, everybody's,
+    while it was measured.
+
+    Returns:
+        `interrupt_cpu_s`, seconds: of both hosts together. Hosts that share a kernel share its
+        interrupts; they are counted once, as seen by the end that watched longer. Nothing where an
+        end does not tell.
+    """
+    windows = [(end or {}).get("host") for end in (exchange.connector, exchange.listener)]
+    if shares_a_kernel(exchange.setup):
+        known = [window for window in windows if window is not None]
+        windows = [max(known, key=lambda window: int(window["elapsed_ns"]))] if known else []
+    if not windows or None in windows:
+        return {}
+    spent_ns = sum(
+        window["processors"][kind]
+        for window in windows
+        if window is not None
+        for kind in ("interrupt_ns", "soft_interrupt_ns")
+    )
+    return {"interrupt_cpu_s": spent_ns / 1e9}
+
+
+def shares_a_kernel(setup: Mapping[str, Any]) -> bool:
+    """Whether both hosts of a trial are one machine: their boot ids are the same."""
+    return bool((setup.get("start") or {}).get("shared_clock"))

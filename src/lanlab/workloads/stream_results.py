@@ -1,0 +1,195 @@
+"""The results of a `stream` trial from what both ends, and the link between them, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lanlab.workloads.exchange import CounterChanges, Exchange
+from lanlab.workloads.fairness import jain_index
+from lanlab.workloads.losses import lost_by_place
+from lanlab.workloads.processor_time import cost_metrics, cpu_metrics, interrupt_metrics
+
+if TYPE_CHECKING:
+    from lanlab.workloads.stream import StreamParameters
+
+Metrics = dict[str, float | int]
+
+
+def stream_metrics(
+    parameters: StreamParameters, exchange: Exchange, changes: CounterChanges
+) -> Metrics:
+    """
+    A trial's results. The receiver's count is the figure.
+
+    Args:
+        parameters: The condition.
+        exchange: One that did not fail.
+        changes: Of the counters of the hosts' interfaces.
+
+    Returns:
+        By the keys of `Stream.metrics` and some beside them. What is not known is not there.
+    """
+    sent, received = exchange.connector, exchange.listener
+    assert sent is not None
+    assert received is not None
+    size = parameters.message_size_bytes
+    metrics: Metrics = {
+        "offered_messages": sent["offered_messages"],
+        "offered_bytes": sent["offered_messages"] * size,
+        "sent_messages": sent["sent_messages"],
+        "sent_bytes": sent["sent_messages"] * size,
+        "refused_messages": sent["refused_messages"],
+        "unsent_messages": sent["unsent_messages"],
+        "skipped_messages": sent["skipped_messages"],
+        "late_messages": sent["late_messages"],
+        "max_lateness_ns": sent["max_lateness_ns"],
+        "start_skew_ns": sent["start_skew_ns"],
+        "receive_calls": received["receive_calls"],
+    }
+    if sent["elapsed_ns"] > 0:
+        for name in ("offered", "sent"):
+            metrics[f"{name}_bps"] = 8e9 * metrics[f"{name}_bytes"] / sent["elapsed_ns"]
+        metrics["blocked_ratio"] = sent["blocked_ns"] / sent["elapsed_ns"]
+    if received["window_ns"] > 0:
+        metrics["goodput_bps"] = 8e9 * received["window_bytes"] / received["window_ns"]
+        metrics["received_messages_per_s"] = (
+            1e9 * received["window_messages"] / received["window_ns"]
+        )
+        if metrics.get("offered_bps"):
+            metrics["goodput_ratio"] = metrics["goodput_bps"] / metrics["offered_bps"]
+    if parameters.has_rate:
+        metrics |= _pacing(sent)
+    if parameters.transport == "tcp":
+        metrics |= _tcp_metrics(size, sent, received)
+    else:
+        metrics |= _udp_metrics(size, sent, received, changes)
+    metrics |= _one_way_delay(exchange)
+    metrics |= _sharing(parameters.congestion_controls, received["flows"])
+    capabilities = exchange.setup.get("capabilities") or {}
+    for name, end, told in (("sender", "connector", sent), ("receiver", "listener", received)):
+        metrics |= cpu_metrics(name, told["cpu"], capabilities.get(end) or {})
+        metrics |= cost_metrics(name, metrics)
+    return metrics | interrupt_metrics(exchange)
+
+
+def _pacing(sent: Mapping[str, Any]) -> Metrics:
+    """How evenly the messages left; without a rate there is nothing to be even against."""
+    metrics: Metrics = {"back_to_back_messages": sent["back_to_back_messages"]}
+    gap = sent["gap"]
+    if gap is not None and gap["samples"] > 0:
+        for name in ("p1_ns", "p50_ns", "p99_ns"):
+            metrics[f"gap_{name}"] = gap[name]
+    return metrics
+
+
+def _udp_metrics(
+    size: int, sent: Mapping[str, Any], received: Mapping[str, Any], changes: CounterChanges
+) -> Metrics:
+    metrics: Metrics = {
+        name: received[name]
+        for name in (
+            "duplicate_messages",
+            "reordered_messages",
+            "stale_messages",
+            "foreign_datagrams",
+        )
+    }
+    # Without the mark it is not known which messages were measured: no number is better than a
+    # wrong one.
+    if received["mark_seen"]:
+        count = received["measured_messages"]
+        metrics["received_messages"] = count
+        metrics["received_bytes"] = count * size
+        metrics["lost_messages"] = sent["sent_messages"] - count
+        metrics |= _known_places(lost_by_place(sent, received, changes), received, changes)
+        if sent["sent_messages"] > 0:
+            metrics["loss_ratio"] = 1 - count / sent["sent_messages"]
+        if sent["offered_messages"] > 0:
+            metrics["received_ratio"] = count / sent["offered_messages"]
+    variation = received.get("delay_variation")
+    if variation is not None:
+        for name in ("mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", "smoothed_ns"):
+            metrics[f"delay_variation_{name}"] = variation[name]
+    return metrics
+
+
+def _known_places(
+    lost: Mapping[str, int], received: Mapping[str, Any], changes: CounterChanges
+) -> Metrics:
+    """The places of loss without those at which nobody counted: what was lost there is among
+    `lost_link_messages`, and 0 would say that nothing was."""
+    unseen = set()
+    if received["socket_dropped_datagrams"] is None:
+        unseen.add("lost_socket_buffer_messages")
+    if received.get("host") is None and "rx_drops" not in changes.target:
+        unseen.add("lost_backlog_messages")
+    if "qdisc_drops" not in changes.source:
+        unseen.add("lost_sender_queue_messages")
+    return {place: count for place, count in lost.items() if place not in unseen}
+
+
+def _tcp_metrics(size: int, sent: Mapping[str, Any], received: Mapping[str, Any]) -> Metrics:
+    # TCP keeps no messages and loses none: what was sent, warm-up included, must have arrived.
+    total_bytes = sent["total_messages"] * size
+    metrics: Metrics = {
+        "received_messages": received["window_messages"],
+        "received_bytes": received["window_bytes"],
+        "lost_messages": sent["total_messages"] - received["total_messages"],
+    }
+    if total_bytes > 0:
+        metrics["received_ratio"] = received["total_bytes"] / total_bytes
+        metrics["loss_ratio"] = 1 - metrics["received_ratio"]
+    facts = [flow["tcp"] for flow in sent["flows"] if flow.get("tcp") is not None]
+    if facts:
+        segments = sum(flow["data_segments_sent"] for flow in facts)
+        metrics["retransmitted_segments"] = sum(flow["retransmitted_segments"] for flow in facts)
+        metrics["data_segments_sent"] = segments
+        if segments > 0:
+            metrics["messages_per_segment"] = sent["total_messages"] / segments
+            metrics["bytes_per_segment"] = total_bytes / segments
+    return metrics
+
+
+def _one_way_delay(exchange: Exchange) -> Metrics:
+    """Delays, with how far they can be wrong; none where the clocks' relation is not known."""
+    assert exchange.listener is not None
+    delay = exchange.listener.get("one_way_delay")
+    clock = exchange.setup.get("listener_request", {}).get("sender_clock")
+    if delay is None or delay["samples"] == 0 or clock is None:
+        return {}
+    metrics: Metrics = {
+        f"one_way_delay_{name}": delay[name] for name in ("min_ns", "mean_ns", "p50_ns", "p99_ns")
+    }
+    metrics["clock_error_ns"] = clock["error_ns"]
+    return metrics
+
+
+def _sharing(controls: Sequence[str], flows: Sequence[Mapping[str, Any]]) -> Metrics:
+    """How several flows shared what there was. Flows stand in one order at both ends, and take
+    the congestion controls in turn."""
+    if len(flows) < 2:
+        return {}
+    goodputs = flow_goodputs_bps(flows)
+    metrics: Metrics = {
+        "flow_goodput_min_bps": min(goodputs),
+        "flow_goodput_max_bps": max(goodputs),
+    }
+    if max(goodputs) > 0:
+        metrics["jain_index"] = jain_index(goodputs)
+        if len(set(controls)) > 1:
+            first = [
+                goodput
+                for place, goodput in enumerate(goodputs)
+                if controls[place % len(controls)] == controls[0]
+            ]
+            metrics["first_control_share_ratio"] = sum(first) / sum(goodputs)
+    return metrics
+
+
+def flow_goodputs_bps(flows: Sequence[Mapping[str, Any]]) -> list[float]:
+    """Goodput of each flow as its receiver counted it, bit/s; 0 for one of which nothing came."""
+    return [
+        8e9 * flow["window_bytes"] / flow["window_ns"] if flow["window_ns"] > 0 else 0.0
+        for flow in flows
+    ]

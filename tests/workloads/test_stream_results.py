@@ -1,0 +1,248 @@
+"""What is made of the counts of a stream's ends, whatever these may be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_up_ends import (
+    distribution,
+    exchange_of,
+    flow_received,
+    host_window,
+    stream_received,
+    stream_sent,
+)
+
+from lanlab.workloads import CounterChanges, workload
+from lanlab.workloads.losses import NOT_RECEIVED
+from lanlab.workloads.stream import Stream, StreamParameters
+
+COUNTED = CounterChanges(source={"qdisc_drops": 0}, target={"rx_drops": 0})
+
+
+def metrics(
+    sent: dict[str, Any] | None = None,
+    received: dict[str, Any] | None = None,
+    changes: CounterChanges = COUNTED,
+    how: dict[str, Any] | None = None,
+    **parameters: Any,
+) -> dict[str, float | int]:
+    """Of a trial of 500-byte messages, as those two ends tell it."""
+    condition = {"message_size_bytes": 500, "time_s": 1, "rate_messages_per_s": 1000, **parameters}
+    exchange = exchange_of(sent or stream_sent(), received or stream_received(), **(how or {}))
+    checked = StreamParameters.model_validate(condition)
+    return workload("stream").summarise(checked, exchange, changes)
+
+
+count = st.integers(0, 5000)
+
+
+@given(
+    received=count,
+    lost=count,
+    refused=count,
+    unsent=count,
+    skipped=count,
+    overdue=count,
+    socket_dropped=st.none() | count,
+    softnet_dropped=st.none() | count,
+    rx_drops=st.none() | count,
+    qdisc_drops=st.none() | count,
+    more_refused=count,
+    burst=st.integers(1, 64),
+    io=st.sampled_from(["single", "batch", "segment"]),
+)
+def test_what_was_not_received_adds_up_to_what_was_offered(
+    received: int,
+    lost: int,
+    refused: int,
+    unsent: int,
+    skipped: int,
+    overdue: int,
+    socket_dropped: int | None,
+    softnet_dropped: int | None,
+    rx_drops: int | None,
+    qdisc_drops: int | None,
+    more_refused: int,
+    burst: int,
+    io: str,
+) -> None:
+    """To the message, and none is negative, however much the kernel's own counts tell."""
+    sent_messages = received + lost
+    found = metrics(
+        stream_sent(
+            offered_messages=sent_messages + refused + unsent + skipped,
+            sent_messages=sent_messages,
+            refused_messages=refused,
+            total_refused=refused + more_refused,
+            unsent_messages=unsent,
+            skipped_messages=skipped,
+            burst_messages=burst,
+        ),
+        stream_received(
+            io=io,
+            measured_messages=received,
+            overdue_messages=min(overdue, lost),
+            socket_dropped_datagrams=socket_dropped,
+            host=None if softnet_dropped is None else host_window(softnet_dropped=softnet_dropped),
+        ),
+        CounterChanges(
+            source={} if qdisc_drops is None else {"qdisc_drops": qdisc_drops},
+            target={} if rx_drops is None else {"rx_drops": rx_drops},
+        ),
+    )
+    parts = [found.get(key, 0) for key in NOT_RECEIVED]
+    assert sum(parts) == found["offered_messages"] - found["received_messages"]
+    assert min(parts) >= 0
+
+
+@pytest.mark.parametrize(
+    ("place", "received", "changes"),
+    [
+        ("lost_late_messages", {"overdue_messages": 7}, COUNTED),
+        ("lost_socket_buffer_messages", {"socket_dropped_datagrams": 7}, COUNTED),
+        (
+            "lost_backlog_messages",
+            {"host": host_window(softnet_dropped=7)},
+            CounterChanges({"qdisc_drops": 0}, {"rx_drops": 7}),
+        ),
+        ("lost_sender_queue_messages", {}, CounterChanges({"qdisc_drops": 7}, {"rx_drops": 0})),
+        ("lost_link_messages", {}, COUNTED),
+    ],
+)
+def test_a_loss_is_named_by_who_counted_it(
+    place: str, received: dict[str, Any], changes: CounterChanges
+) -> None:
+    """Seven messages lost, all at one place."""
+    found = metrics(received=stream_received(measured_messages=993, **received), changes=changes)
+    lost = {key: found[key] for key in NOT_RECEIVED if key.startswith("lost_")}
+    assert lost == {key: 7 if key == place else 0 for key in lost}
+    assert found["lost_messages"] == 7
+
+
+def test_a_place_at_which_nobody_counts_is_not_said_to_have_lost_nothing() -> None:
+    """What was lost there is among what is called lost on the link."""
+    found = metrics(
+        received=stream_received(measured_messages=990, socket_dropped_datagrams=None, host=None),
+        changes=CounterChanges(),
+    )
+    assert found["lost_link_messages"] == 10
+    unseen = ("lost_socket_buffer_messages", "lost_backlog_messages", "lost_sender_queue_messages")
+    assert not found.keys() & set(unseen)
+
+
+def test_without_the_mark_of_the_warm_up_no_loss_is_claimed() -> None:
+    found = metrics(received=stream_received(mark_seen=False))
+    claimed = {"received_messages", "lost_messages", "received_ratio", "sender_cpu_ns_per_message"}
+    assert not found.keys() & (claimed | {key for key in NOT_RECEIVED if "lost" in key})
+    assert found["goodput_bps"] == 4_000_000
+
+
+def test_cpu_time_is_counted_for_each_message_and_gigabyte_that_arrived() -> None:
+    found = metrics(received=stream_received(measured_messages=800))
+    assert found["sender_cpu_s"] == 0.004
+    assert (found["sender_cpu_user_s"], found["sender_cpu_system_s"]) == (0.001, 0.003)
+    assert found["sender_cpu_ns_per_message"] == pytest.approx(4e6 / 800)
+    assert found["receiver_cpu_ns_per_message"] == pytest.approx(8e6 / 800)
+    assert found["receiver_cpu_s_per_gb"] == pytest.approx(0.008 / (800 * 500 / 1e9))
+
+
+def test_an_engine_that_does_not_know_its_cpu_time_has_none() -> None:
+    """The zeros that it tells are no measurement."""
+    found = metrics(how={"capabilities": {"thread_usage": False}})
+    assert not [key for key in found if "cpu" in key and key != "interrupt_cpu_s"]
+
+
+def test_where_nothing_arrived_nothing_has_a_cost() -> None:
+    lost = stream_received(measured_messages=0, window_messages=0, window_bytes=0)
+    found = metrics(received=lost)
+    assert found["sender_cpu_s"] == 0.004
+    assert not [key for key in found if key.endswith(("_per_message", "_per_gb"))]
+
+
+def test_interrupts_of_one_machine_are_counted_once_and_of_two_together() -> None:
+    assert metrics()["interrupt_cpu_s"] == pytest.approx(0.04)
+    assert metrics(how={"shared_clock": False})["interrupt_cpu_s"] == pytest.approx(0.08)
+    one_silent = stream_received(host=None)
+    assert metrics(received=one_silent)["interrupt_cpu_s"] == pytest.approx(0.04)
+    unknown = metrics(received=one_silent, how={"shared_clock": False})
+    assert "interrupt_cpu_s" not in unknown
+
+
+def test_gaps_are_told_where_there_is_a_rate() -> None:
+    paced = metrics()
+    gaps = [paced[f"gap_{name}_ns"] for name in ("p1", "p50", "p99")]
+    assert gaps == [995_000, 1_000_000, 1_005_000]
+    assert paced["back_to_back_messages"] == 0
+    unpaced = metrics(stream_sent(gap=None), rate_messages_per_s=None)
+    assert not [key for key in unpaced if key.startswith(("gap_", "back_to_back"))]
+
+
+def test_one_way_delays_come_with_the_error_of_the_clocks() -> None:
+    delayed = stream_received(one_way_delay=distribution())
+    found = metrics(received=delayed, how={"sender_clock": {"offset_ns": 5, "error_ns": 12_000}})
+    assert found["one_way_delay_min_ns"] == 990_000
+    assert found["clock_error_ns"] == 12_000
+    # Nor is there an error without a delay, or a delay without its error.
+    for lacking in (metrics(received=delayed), metrics(how={"sender_clock": {"error_ns": 0}})):
+        assert not [key for key in lacking if key.startswith(("one_way", "clock_error"))]
+
+
+def test_the_time_that_the_sender_was_made_to_wait_is_a_share_of_its_time() -> None:
+    assert metrics()["blocked_ratio"] == 0.25
+    assert metrics()["received_messages_per_s"] == 1000
+
+
+def test_flows_are_held_against_each_other() -> None:
+    """Two controls in turn: the first has flows 1 and 3."""
+    flows = [flow_received(octets) for octets in (300_000, 100_000, 300_000, 100_000)]
+    found = metrics(
+        received=stream_received(flows=flows),
+        transport="tcp",
+        flows=4,
+        congestion_control="cubic,reno",
+    )
+    assert found["jain_index"] == pytest.approx(0.8**2 / (4 * (2 * 0.3**2 + 2 * 0.1**2)))
+    assert found["first_control_share_ratio"] == pytest.approx(0.75)
+    assert (found["flow_goodput_min_bps"], found["flow_goodput_max_bps"]) == (800_000, 2_400_000)
+
+
+def test_a_single_flow_shares_with_nobody() -> None:
+    assert not metrics().keys() & {"jain_index", "first_control_share_ratio"}
+    starved = stream_received(flows=[flow_received(0), flow_received(0)])
+    assert "jain_index" not in metrics(received=starved, flows=2)
+
+
+def test_segments_say_how_many_messages_rode_together() -> None:
+    tcp = {"data_segments_sent": 24, "retransmitted_segments": 3}
+    flow = {"local_port": 1, "tcp": tcp}
+    found = metrics(stream_sent(flows=[flow, flow]), transport="tcp", flows=1)
+    assert found["messages_per_segment"] == 25
+    assert found["bytes_per_segment"] == 12_500
+    assert found["retransmitted_segments"] == 6
+    assert not [key for key in found if key.startswith("lost_") and key != "lost_messages"]
+
+
+def test_every_metric_that_a_study_can_name_is_computed() -> None:
+    """By one of two trials, one of each transport, in which everything is known."""
+    tcp_flow = {"local_port": 1, "tcp": {"data_segments_sent": 24, "retransmitted_segments": 3}}
+    flows = [flow_received(300_000), flow_received(100_000)]
+    variation = dict.fromkeys(("mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", "smoothed_ns"), 1)
+    udp = metrics(
+        received=stream_received(
+            flows=flows, one_way_delay=distribution(), delay_variation=variation
+        ),
+        how={"sender_clock": {"offset_ns": 0, "error_ns": 0}},
+        flows=2,
+    )
+    tcp = metrics(
+        stream_sent(flows=[tcp_flow, tcp_flow]),
+        stream_received(flows=flows),
+        transport="tcp",
+        flows=2,
+        congestion_control="cubic,reno",
+    )
+    assert Stream.metrics.keys() <= udp.keys() | tcp.keys()
