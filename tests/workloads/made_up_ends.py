@@ -7,7 +7,7 @@ from typing import Any
 from lanlab.workloads import Exchange
 
 SECOND_NS = 1_000_000_000
-CAPABLE = {"thread_usage": True, "socket_drop_reports": True}
+CAPABLE = {"thread_usage": True, "socket_drop_reports": True, "local_drop_reports": False}
 
 
 def distribution(**changes: int) -> dict[str, Any]:

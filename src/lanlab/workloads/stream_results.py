@@ -63,7 +63,7 @@ def stream_metrics(
     if parameters.transport == "tcp":
         metrics |= _tcp_metrics(size, sent, received)
     else:
-        metrics |= _udp_metrics(size, sent, received, changes)
+        metrics |= _udp_metrics(size, exchange, changes)
     metrics |= _one_way_delay(exchange)
     metrics |= _sharing(parameters.congestion_controls, received["flows"])
     capabilities = exchange.setup.get("capabilities") or {}
@@ -83,9 +83,10 @@ def _pacing(sent: Mapping[str, Any]) -> Metrics:
     return metrics
 
 
-def _udp_metrics(
-    size: int, sent: Mapping[str, Any], received: Mapping[str, Any], changes: CounterChanges
-) -> Metrics:
+def _udp_metrics(size: int, exchange: Exchange, changes: CounterChanges) -> Metrics:
+    sent, received = exchange.connector, exchange.listener
+    assert sent is not None
+    assert received is not None
     metrics: Metrics = {
         name: received[name]
         for name in (
@@ -102,7 +103,9 @@ def _udp_metrics(
         metrics["received_messages"] = count
         metrics["received_bytes"] = count * size
         metrics["lost_messages"] = sent["sent_messages"] - count
-        metrics |= _known_places(lost_by_place(sent, received, changes), received, changes)
+        unseen = _unseen_places(exchange, changes)
+        lost = lost_by_place(sent, received, changes)
+        metrics |= {place: count for place, count in lost.items() if place not in unseen}
         if sent["sent_messages"] > 0:
             metrics["loss_ratio"] = 1 - count / sent["sent_messages"]
         if sent["offered_messages"] > 0:
@@ -114,19 +117,20 @@ def _udp_metrics(
     return metrics
 
 
-def _known_places(
-    lost: Mapping[str, int], received: Mapping[str, Any], changes: CounterChanges
-) -> Metrics:
-    """The places of loss without those at which nobody counted: what was lost there is among
-    `lost_link_messages`, and 0 would say that nothing was."""
+def _unseen_places(exchange: Exchange, changes: CounterChanges) -> set[str]:
+    """The places of loss at which nobody counted. What was lost there is among what is called
+    lost on the link, and a 0 would say that nothing was."""
+    assert exchange.listener is not None
     unseen = set()
-    if received["socket_dropped_datagrams"] is None:
+    if exchange.listener["socket_dropped_datagrams"] is None:
         unseen.add("lost_socket_buffer_messages")
-    if received.get("host") is None and "rx_drops" not in changes.target:
+    if exchange.listener.get("host") is None and "rx_drops" not in changes.target:
         unseen.add("lost_backlog_messages")
-    if "qdisc_drops" not in changes.source:
+    sender = (exchange.setup.get("capabilities") or {}).get("connector") or {}
+    # Where the kernel tells the sender, what its queue drops was refused and not sent.
+    if "qdisc_drops" not in changes.source and not sender.get("local_drop_reports"):
         unseen.add("lost_sender_queue_messages")
-    return {place: count for place, count in lost.items() if place not in unseen}
+    return unseen
 
 
 def _tcp_metrics(size: int, sent: Mapping[str, Any], received: Mapping[str, Any]) -> Metrics:
