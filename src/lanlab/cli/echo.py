@@ -12,9 +12,13 @@ from lanlab.cli.flow_options import (
     IpOption,
     NodelayOption,
     ReceiveBufferOption,
+    ReceiveOption,
+    ReceiverProcessorOption,
     SendBufferOption,
+    SenderProcessorOption,
     SilenceOption,
     SizeOption,
+    TimestampsOption,
     TransportOption,
     TrialsOption,
     WarmupOption,
@@ -49,6 +53,10 @@ def echo(
     timeout: Annotated[
         str, typer.Option("--timeout", metavar="TIME", help="A later reply is a time-out.")
     ] = "1",
+    receive: ReceiveOption = "auto",
+    timestamps: TimestampsOption = "program",
+    sender_processor: SenderProcessorOption = None,
+    receiver_processor: ReceiverProcessorOption = None,
     nodelay: NodelayOption = False,
     congestion_control: CongestionOption = None,
     send_buffer: SendBufferOption = None,
@@ -70,7 +78,7 @@ def echo(
     """
     from lanlab.cli import single
     from lanlab.cli.terminal import answer, print_json
-    from lanlab.units import format_time
+    from lanlab.report.echo_text import echo_lines
 
     if time is None and requests is None:
         time = "3"
@@ -82,6 +90,10 @@ def echo(
         "requests": requests,
         "rate_requests_per_s": rate,
         "timeout_s": timeout,
+        "receive": receive,
+        "timestamps": timestamps,
+        "sender_processor": sender_processor,
+        "receiver_processor": receiver_processor,
         "nodelay": nodelay,
         "congestion_control": congestion_control,
         "send_buffer_bytes": send_buffer,
@@ -99,18 +111,7 @@ def echo(
         return
     console = answer()
     for trial in records:
-        m = trial.metrics
-        if trial.status != "done":
-            continue
-        if "rtt_mean_ns" in m:
-            shown = [
-                f"{name} {format_time(m[f'rtt_{name}_ns'] / 1e9)}"
-                for name in ("mean", "min", "p50", "p90", "p99", "p999", "max")
-            ]
-            console.print(f"round trip  {', '.join(shown)}")
-        console.print(
-            f"replies     {m['replies']} of {m['requests']} requests, {m['timeouts']} time-outs, "
-            f"{m['late_replies']} late replies, {m['duplicate_replies']} duplicates"
-        )
+        if trial.status == "done":
+            console.print("\n".join(echo_lines(trial)))
     console.print(f"kept as     {run.id}")
     single.finish(run, records)

@@ -19,7 +19,31 @@ WarmupOption = Annotated[
 NodelayOption = Annotated[bool, typer.Option("--nodelay", help="Set TCP_NODELAY.")]
 CongestionOption = Annotated[
     str | None,
-    typer.Option("--congestion-control", metavar="NAME", help="Of TCP, as in cubic or bbr."),
+    typer.Option(
+        "--congestion-control",
+        metavar="NAME",
+        help="Of TCP, as in cubic; flows take several, as in cubic,bbr, in turn.",
+    ),
+]
+ReceiveOption = Annotated[
+    str,
+    typer.Option(
+        "--receive",
+        help="How to wait for messages: `block` in the system's call, `poll` (sleep 200 µs, then "
+        "take all), `spin` (never sleep), `auto` (try them here, say which).",
+    ),
+]
+TimestampsOption = Annotated[
+    str,
+    typer.Option("--timestamps", help="Whose clock readings times are: `program` or `kernel`."),
+]
+SenderProcessorOption = Annotated[
+    int | None,
+    typer.Option("--sender-processor", metavar="NUMBER", help="Bind the sending end to it."),
+]
+ReceiverProcessorOption = Annotated[
+    int | None,
+    typer.Option("--receiver-processor", metavar="NUMBER", help="Bind the receiving end to it."),
 ]
 SendBufferOption = Annotated[
     str | None, typer.Option("--send-buffer", metavar="SIZE", help="SO_SNDBUF of both ends.")

@@ -8,6 +8,14 @@ from lanlab.cli.terminal import answer, print_json
 from lanlab.store import RunRecord, TrialRecord
 
 
+def modes_as_json(trial: TrialRecord) -> dict[str, Any] | None:
+    """What a trial was measured with; `None` where no engine of ours told."""
+    from lanlab.analysis.modes import modes_of
+
+    modes = modes_of(trial)
+    return None if modes is None else modes.to_json()
+
+
 def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     """A run and its trials, for programs. What the engines said in full stays in the store."""
     return {
@@ -29,6 +37,7 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 "status": trial.status,
                 "factors": trial.factors,
                 "error": trial.error,
+                "modes": modes_as_json(trial),
                 **trial.metrics,
             }
             for trial in trials

@@ -11,6 +11,7 @@ from typing import Any
 import typer
 from pydantic import ValidationError
 
+from lanlab.cli.results import modes_as_json
 from lanlab.errors import UsageError
 from lanlab.store import Level, RunRecord, TrialRecord
 
@@ -33,6 +34,17 @@ _OPTIONS: Mapping[str, str] = {
     "transport": "--transport",
     "bytes": "--bytes",
     "flows": "--flows",
+    "threads": "--threads",
+    "receive": "--receive",
+    "timestamps": "--timestamps",
+    "read_bytes": "--read-size",
+    "when_late": "--when-late",
+    "drain_s": "--drain",
+    "receiver_quota_ratio": "--receiver-quota",
+    "receiver_work_s": "--receiver-work",
+    "receiver_rivals": "--receiver-rivals",
+    "sender_processor": "--sender-processor",
+    "receiver_processor": "--receiver-processor",
     "dscp": "--dscp",
     "io": "--io",
 }
@@ -122,6 +134,9 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     One object: the results by their keys in the store, and where they come from. With several
     trials each number is the mean of those that ended well, and `trials` holds each.
     """
+    ended = [modes_as_json(trial) for trial in trials if trial.status == "done"]
+    # Of all that ended well, if it is of all: an engine may choose otherwise the next time.
+    modes = ended[0] if ended and all(other == ended[0] for other in ended) else None
     done = [trial.metrics for trial in trials if trial.status == "done"]
     common = [key for key in done[0] if all(key in metrics for metrics in done)] if done else []
     means = {key: math.fsum(metrics[key] for metrics in done) / len(done) for key in common}
@@ -131,9 +146,17 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
         "link": run.testbed["link"],
         "workload": trials[0].workload,
         "parameters": trials[0].parameters,
+        "modes": modes,
         **(dict(done[0]) if len(done) == 1 else means),
         "trials": [
-            {"number": t.number, "status": t.status, "error": t.error, **t.metrics} for t in trials
+            {
+                "number": trial.number,
+                "status": trial.status,
+                "error": trial.error,
+                "modes": modes_as_json(trial),
+                **trial.metrics,
+            }
+            for trial in trials
         ],
     }
 

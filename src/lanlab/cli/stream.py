@@ -12,9 +12,13 @@ from lanlab.cli.flow_options import (
     IpOption,
     NodelayOption,
     ReceiveBufferOption,
+    ReceiveOption,
+    ReceiverProcessorOption,
     SendBufferOption,
+    SenderProcessorOption,
     SilenceOption,
     SizeOption,
+    TimestampsOption,
     TransportOption,
     TrialsOption,
     WarmupOption,
@@ -52,11 +56,65 @@ def stream(
     message_rate: Annotated[
         float | None, typer.Option("--message-rate", help="Sending rate, messages/s.")
     ] = None,
-    flows: Annotated[int, typer.Option("--flows", help="Parallel flows, 1 to 128.")] = 1,
+    flows: Annotated[int, typer.Option("--flows", help="Parallel flows, 1 to 1000.")] = 1,
     io: Annotated[
         str,
         typer.Option("--io", help="Messages a system call: `single`, `batch`, `segment`, `auto`."),
     ] = "auto",
+    receive: ReceiveOption = "auto",
+    timestamps: TimestampsOption = "program",
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            "--threads",
+            help="Threads of each end, 1 to 64. Default: as many as flows, at most as processors.",
+        ),
+    ] = None,
+    read_size: Annotated[
+        str,
+        typer.Option(
+            "--read-size", metavar="SIZE", help="Most that one read takes (TCP), as in 64KiB."
+        ),
+    ] = "256KiB",
+    when_late: Annotated[
+        str,
+        typer.Option(
+            "--when-late",
+            help="Messages whose slot has passed: `catch_up` at twice the rate, or `skip` them.",
+        ),
+    ] = "catch_up",
+    drain: Annotated[
+        str,
+        typer.Option(
+            "--drain", metavar="TIME", help="What comes later after the end is lost (UDP)."
+        ),
+    ] = "0.5",
+    receiver_quota: Annotated[
+        float | None,
+        typer.Option(
+            "--receiver-quota",
+            metavar="SHARE",
+            help="Slow the receiver: share of a processor that each of its threads may use, "
+            "0.01 to 1.",
+        ),
+    ] = None,
+    receiver_work: Annotated[
+        str,
+        typer.Option(
+            "--receiver-work",
+            metavar="TIME",
+            help="Slow the receiver: time that it works on each message, as in 5us.",
+        ),
+    ] = "0",
+    receiver_rivals: Annotated[
+        int,
+        typer.Option(
+            "--receiver-rivals",
+            help="Slow the receiver: busy threads on the processor of each of its own, 0 to 16.",
+        ),
+    ] = 0,
+    sender_processor: SenderProcessorOption = None,
+    receiver_processor: ReceiverProcessorOption = None,
     nodelay: NodelayOption = False,
     congestion_control: CongestionOption = None,
     send_buffer: SendBufferOption = None,
@@ -92,6 +150,17 @@ def stream(
         "rate_messages_per_s": message_rate,
         "flows": flows,
         "io": io,
+        "receive": receive,
+        "timestamps": timestamps,
+        "threads": threads,
+        "read_bytes": read_size,
+        "when_late": when_late,
+        "drain_s": drain,
+        "receiver_quota_ratio": receiver_quota,
+        "receiver_work_s": receiver_work,
+        "receiver_rivals": receiver_rivals,
+        "sender_processor": sender_processor,
+        "receiver_processor": receiver_processor,
         "nodelay": nodelay,
         "congestion_control": congestion_control,
         "send_buffer_bytes": send_buffer,
@@ -111,46 +180,16 @@ def stream(
 
 
 def _print(run: Any, trials: list[Any]) -> None:
-    from lanlab.analysis.summary import limit_of, student_interval
+    from lanlab.analysis.summary import student_interval
     from lanlab.cli.terminal import answer
-    from lanlab.units import format_rate, format_time
+    from lanlab.report.stream_text import stream_lines
+    from lanlab.units import format_rate
 
     console = answer()
-    goodputs = []
-    for trial in trials:
-        if trial.status != "done":
-            continue
-        m, sent = trial.metrics, trial.raw["source"]
-        limit = limit_of("goodput_bps", trial.parameters, run.testbed["link_rate_bps"])
-        share = f", {100 * m['goodput_bps'] / limit:.2f} % of the link's limit" if limit else ""
-        goodputs.append(m["goodput_bps"])
-        lines = [f"goodput     {format_rate(m['goodput_bps'])}{share}"]
-        if "received_ratio" in m:
-            lines.append(
-                f"received    {100 * m['received_ratio']:.4g} % of {m['offered_messages']} messages"
-                f" offered: lost {m['lost_messages']}, refused {m['refused_messages']}, "
-                f"not sent in time {m['unsent_messages']}"
-            )
-        if trial.parameters["transport"] == "udp":
-            lines.append(
-                f"order       {m['reordered_messages']} out of order, "
-                f"{m['duplicate_messages']} duplicates"
-            )
-        elif "messages_per_segment" in m:
-            lines.append(
-                f"segments    {m['messages_per_segment']:.3g} messages in each, "
-                f"{m['retransmitted_segments']} sent again"
-            )
-        if "delay_variation_mean_ns" in m:
-            lines.append(
-                f"delay varies by {format_time(m['delay_variation_mean_ns'] / 1e9)} in the mean, "
-                f"{format_time(m['delay_variation_p99_ns'] / 1e9)} at the 99th percentile"
-            )
-        lines.append(
-            f"processor   {m['sender_cpu_s']:.2f} s sending, {m['receiver_cpu_s']:.2f} s receiving "
-            f"(io {sent['io']}, at most {sent['burst_messages']} messages at once)"
-        )
-        console.print("\n".join(lines))
+    done = [trial for trial in trials if trial.status == "done"]
+    for trial in done:
+        console.print("\n".join(stream_lines(run, trial)))
+    goodputs = [t.metrics["goodput_bps"] for t in done if "goodput_bps" in t.metrics]
     interval = student_interval(goodputs)
     if interval is not None:
         mean = sum(goodputs) / len(goodputs)

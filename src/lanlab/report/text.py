@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lanlab.analysis.loss_places import not_received
 from lanlab.report.answer import published_numbers
+from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.saturation_table import saturation_table
 from lanlab.report.table import Table
@@ -17,10 +19,13 @@ if TYPE_CHECKING:
 
 
 def tables(run: RunRecord, trials: Sequence[TrialRecord]) -> list[RichTable]:
-    """The first metric of each experiment that has trials, then where the searches ended."""
+    """The first metric of each experiment that has trials, with what was lost where the study
+    draws that; then where the searches ended."""
     study = Study.model_validate(run.study)
     published = published_numbers(run)
     measured = {trial.experiment for trial in trials}
+    drawn = [figure for figure in study.figure if figure.figure == "losses_against_sent"]
+    explained = {name for figure in drawn for name in figure.experiments}
     found = []
     for scaled in at_scale(study, run.scale):
         experiment = scaled.experiment
@@ -28,6 +33,11 @@ def tables(run: RunRecord, trials: Sequence[TrialRecord]) -> list[RichTable]:
             metric = experiment.metrics[0]
             table = metric_table(run, trials, study, published, experiment.id, metric)
             found.append(_rich(table, experiment.title))
+            own = [trial for trial in trials if trial.experiment == experiment.id]
+            if experiment.id in explained and any(not_received(t.metrics) for t in own):
+                losses = loss_table(run, trials, study, experiment.id)
+                if losses.rows:
+                    found.append(_rich(losses, f"{experiment.title}: {losses.title.lower()}"))
     searches = saturation_table(run, trials, study)
     if searches.rows:
         found.append(_rich(searches, searches.title))

@@ -4,10 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lanlab.analysis.modes import modes_of
 from lanlab.figures.wording import condition_text, number, quantity
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
+
+#: Columns for CSV of what a trial was measured with, and the fields of `Modes`.
+_MODES = {
+    "io": "io",
+    "io chosen because": "io_reason",
+    "messages at once": "burst_messages",
+    "receive": "receive",
+    "receive chosen because": "receive_reason",
+    "times by": "timestamps",
+    "sending threads": "sender_threads",
+    "receiving threads": "receiver_threads",
+    "write size (B)": "write_bytes",
+    "read size (B)": "read_bytes",
+}
 
 
 def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> Table:
@@ -29,6 +44,8 @@ def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> 
         Column("elapsed (s)", "took (s)"),
         Column("started at", "started (UTC)", is_number=False),
         Column("error", "error", is_number=False),
+        Column("", "measured with", is_number=False),
+        *(Column(name) for name in _MODES),
     )
     metrics = {experiment.id: experiment.metrics[0] for experiment in study.experiment}
     rows = []
@@ -55,9 +72,18 @@ def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> 
                 Cell(trial.elapsed_s, f"{trial.elapsed_s:.2f}"),
                 Cell(trial.started_at, trial.started_at[11:23]),
                 words(": ".join(str(error[k]) for k in ("code", "message") if error.get(k))),
+                *_modes(trial),
             )
         )
     return Table("trials", "Every trial", columns, tuple(rows))
+
+
+def _modes(trial: TrialRecord) -> list[Cell]:
+    modes = modes_of(trial)
+    if modes is None:
+        return [EMPTY] * (1 + len(_MODES))
+    told = modes.to_json()
+    return [Cell(None, modes.words()), *(Cell(told[field], "") for field in _MODES.values())]
 
 
 def _microseconds(value: float | None) -> Cell:

@@ -1,0 +1,78 @@
+"""What became of the messages that a UDP sender was asked for: received, or where they ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from lanlab.store import TrialRecord
+from lanlab.workloads.losses import LOST_ON_THE_WAY
+
+#: The keys of `NOT_RECEIVED` in words, in the order of the way from sender to receiver.
+PLACES: Mapping[str, str] = {
+    "skipped_messages": "left out, as the next was due",
+    "unsent_messages": "not sent in time",
+    "refused_messages": "refused by the sending host",
+    "lost_sender_queue_messages": "dropped in the sender's queue",
+    "lost_link_messages": "lost on the link",
+    "lost_backlog_messages": "dropped in the receiving host's backlog",
+    "lost_socket_buffer_messages": "dropped in the receiver's socket buffer",
+    "lost_late_messages": "arrived after the end",
+}
+RECEIVED = "received"
+
+#: Metrics of shares, by what they are shares of: `received` or a place.
+SHARES: Mapping[str, str] = {
+    RECEIVED: "received_share_ratio",
+    **{place: place.removesuffix("_messages") + "_share_ratio" for place in PLACES},
+}
+
+
+def not_received(metrics: Mapping[str, float | int]) -> dict[str, int]:
+    """Messages that were not received, by place; only the places at which there were any."""
+    return {place: int(metrics[place]) for place in PLACES if metrics.get(place)}
+
+
+def shares(metrics: Mapping[str, float | int]) -> dict[str, float] | None:
+    """
+    What became of the messages asked for, as shares of them.
+
+    Args:
+        metrics: Of a `stream` trial.
+
+    Returns:
+        By `received` and the keys of `PLACES`, 0 to 1; they add up to 1. `None` where nothing was
+        offered, or where it is not known what arrived, or over TCP, which loses no messages.
+    """
+    offered = metrics.get("offered_messages", 0)
+    if offered <= 0 or "lost_link_messages" not in metrics:
+        return None
+    found = {RECEIVED: metrics["received_messages"] / offered}
+    return found | {place: metrics.get(place, 0) / offered for place in PLACES}
+
+
+def with_shares(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
+    """The trials with the metrics of `SHARES`, so that they can be summarised as any other."""
+    found = []
+    for trial in trials:
+        known = shares(trial.metrics) or {}
+        own = {SHARES[place]: share for place, share in known.items()}
+        found.append(replace(trial, metrics={**trial.metrics, **own}))
+    return found
+
+
+def unseen_places(metrics: Mapping[str, float | int]) -> list[str]:
+    """Places at which nobody counted: what was lost there is among what the link lost."""
+    if "lost_link_messages" not in metrics:
+        return []
+    return [place for place in LOST_ON_THE_WAY if place not in metrics]
+
+
+def place_words(trials: Sequence[TrialRecord]) -> dict[str, str]:
+    """The words of every share, for these trials: a loss that was seen by nobody else is called
+    the link's only where everybody else counts."""
+    words = {RECEIVED: RECEIVED, **PLACES}
+    unseen = [p for p in LOST_ON_THE_WAY if any(p in unseen_places(t.metrics) for t in trials)]
+    if unseen:
+        words["lost_link_messages"] += f", or {' or '.join(PLACES[place] for place in unseen)}"
+    return words

@@ -1,0 +1,109 @@
+"""How the messages of a trial were handed over, waited for and timed: what every figure of it
+depends on, and so is named with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lanlab.store import TrialRecord
+
+
+@dataclass(frozen=True)
+class Modes:
+    """What one trial was measured with. What its workload does not have, or an end that failed
+    did not tell, is `None`."""
+
+    #: How the sender handed messages to the system: `single`, `batch` or `segment`.
+    io: str | None
+    #: Why, if the engine chose.
+    io_reason: str | None
+    #: Messages that left back to back at most, as the sender stated before.
+    burst_messages: int | None
+    #: How the receiving end (of an echo: both) waited: `block`, `poll` or `spin`.
+    receive: str | None
+    receive_reason: str | None
+    #: Whose clock readings arrivals are: `program` or `kernel`.
+    timestamps: str | None
+    sender_threads: int | None
+    receiver_threads: int | None
+    #: Octets of one write and most of one read; of TCP only, which keeps no messages.
+    write_bytes: int | None
+    read_bytes: int | None
+
+    def to_json(self) -> dict[str, str | int | None]:
+        """By the names of the fields."""
+        return asdict(self)
+
+    def words(self, *, with_reasons: bool = True) -> str:
+        """In one line, as in `io batch (…), receive poll, at most 64 messages at once`.
+
+        Args:
+            with_reasons: Whether to say why, where the engine chose.
+        """
+        parts = []
+        chosen = (("io", self.io, self.io_reason), ("receive", self.receive, self.receive_reason))
+        for name, mode, reason in chosen:
+            if mode is not None:
+                because = f" ({reason})" if reason and with_reasons else ""
+                parts.append(f"{name} {mode}{because}")
+        if self.burst_messages is not None:
+            plural = "s" if self.burst_messages != 1 else ""
+            parts.append(f"at most {self.burst_messages} message{plural} at once")
+        if self.write_bytes is not None:
+            parts.append(f"writes of {self.write_bytes} B")
+        if self.read_bytes is not None:
+            parts.append(f"reads of up to {self.read_bytes} B")
+        if self.timestamps is not None:
+            parts.append(f"times by the {self.timestamps}")
+        if self.sender_threads is not None and self.receiver_threads is not None:
+            parts.append(
+                f"threads {self.sender_threads} sending, {self.receiver_threads} receiving"
+            )
+        return ", ".join(parts)
+
+
+def modes_of(trial: TrialRecord) -> Modes | None:
+    """The modes of a trial; `None` where no engine of ours told any."""
+    source, target = (trial.raw.get(end) or {} for end in ("source", "target"))
+    if "receive" not in source and "receive" not in target:
+        return None
+    parameters = trial.parameters
+    is_tcp = parameters.get("transport") == "tcp"
+    is_stream = trial.workload == "stream"
+    # A stream tells which stamps it had; an echo has the kernel's beside its own if asked for.
+    asked = parameters.get("timestamps")
+    size = parameters.get("message_size_bytes")
+    return Modes(
+        io=source.get("io"),
+        io_reason=_reason(source.get("io_choice")),
+        burst_messages=source.get("burst_messages"),
+        receive=target.get("receive", source.get("receive")),
+        receive_reason=_reason(target.get("receive_choice")),
+        timestamps=target.get("timestamps", None if asked is None else str(asked)),
+        sender_threads=source.get("threads"),
+        receiver_threads=target.get("threads"),
+        write_bytes=int(size) if is_tcp and is_stream and size is not None else None,
+        read_bytes=target.get("read_bytes") if is_tcp else None,
+    )
+
+
+def common_words(trials: Sequence[TrialRecord]) -> str:
+    """The modes of several trials in one line; where they differ, how many had which."""
+    groups: dict[str, list[str]] = {}
+    for trial in trials:
+        modes = modes_of(trial)
+        if modes is not None and trial.status == "done":
+            groups.setdefault(modes.words(with_reasons=False), []).append(modes.words())
+    # A reason can name what was measured before a trial: where reasons differ, each stands with
+    # its own trial.
+    said = {full[0] if len(set(full)) == 1 else plain: len(full) for plain, full in groups.items()}
+    if len(said) == 1:
+        return next(iter(said))
+    ranked = sorted(said.items(), key=lambda item: -item[1])
+    return "; ".join(f"{count} trials: {words}" for words, count in ranked)
+
+
+def _reason(choice: Mapping[str, Any] | None) -> str | None:
+    return None if choice is None else str(choice["reason"]).rstrip(".")

@@ -1,0 +1,46 @@
+"""One trial of an echo in a few lines, for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lanlab.analysis.modes import modes_of
+from lanlab.report.stream_text import interrupts
+from lanlab.store import TrialRecord
+from lanlab.units import format_time
+
+_STATISTICS = ("mean", "min", "p50", "p90", "p99", "p999", "max")
+
+
+def echo_lines(trial: TrialRecord) -> list[str]:
+    """What a trial that ended well has measured; what is not known has no line."""
+    metrics = trial.metrics
+    said = []
+    if "rtt_mean_ns" in metrics:
+        said.append(f"round trip  {_distribution(metrics, 'rtt')}")
+    if "kernel_rtt_mean_ns" in metrics:
+        said.append(f"in kernel   {_distribution(metrics, 'kernel_rtt')}")
+    said.append(
+        f"replies     {metrics['replies']} of {metrics['requests']} requests, "
+        f"{metrics['timeouts']} time-outs, {metrics['late_replies']} late replies, "
+        f"{metrics['duplicate_replies']} duplicates"
+    )
+    parts = [
+        f"{doing} {metrics[f'{name}_cpu_s']:.2f} s"
+        for name, doing in (("requester", "requesting"), ("responder", "responding"))
+        if f"{name}_cpu_s" in metrics
+    ]
+    if "interrupt_cpu_s" in metrics:
+        parts.append(interrupts(metrics["interrupt_cpu_s"], trial.raw.get("setup") or {}))
+    if parts:
+        said.append(f"processor   {'; '.join(parts)}")
+    modes = modes_of(trial)
+    if modes is not None:
+        said.append(f"modes       {modes.words()}")
+    return said
+
+
+def _distribution(metrics: Mapping[str, float | int], prefix: str) -> str:
+    return ", ".join(
+        f"{name} {format_time(metrics[f'{prefix}_{name}_ns'] / 1e9)}" for name in _STATISTICS
+    )

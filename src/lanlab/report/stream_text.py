@@ -1,0 +1,162 @@
+"""One trial of a stream in a few lines, for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lanlab.analysis.loss_places import PLACES, not_received, unseen_places
+from lanlab.analysis.modes import modes_of
+from lanlab.analysis.summary import limit_of
+from lanlab.figures.wording import number
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.units import format_rate, format_time
+from lanlab.workloads.processor_time import shares_a_kernel
+
+Metrics = Mapping[str, float | int]
+
+#: A label and the blanks after it.
+_LABEL = 12
+
+
+def stream_lines(run: RunRecord, trial: TrialRecord) -> list[str]:
+    """What a trial that ended well has measured; what is not known has no line."""
+    metrics = trial.metrics
+    said: list[tuple[str, str]] = []
+    if "goodput_bps" in metrics:
+        said.append(("goodput", _goodput(run, trial)))
+    said += _arrival(metrics)
+    said += _order(trial)
+    said += _pacing(trial)
+    said += _delays(metrics)
+    said += _flows(metrics)
+    said += _processor(trial)
+    modes = modes_of(trial)
+    if modes is not None:
+        said.append(("modes", modes.words()))
+    return [f"{label:<{_LABEL}}{text}" for label, text in said]
+
+
+def _goodput(run: RunRecord, trial: TrialRecord) -> str:
+    goodput_bps = trial.metrics["goodput_bps"]
+    limit = limit_of("goodput_bps", trial.parameters, run.testbed["link_rate_bps"])
+    share = f", {100 * goodput_bps / limit:.2f} % of the link's limit" if limit else ""
+    messages = trial.metrics.get("received_messages_per_s")
+    rate = f", {number(messages, 4)} messages/s" if messages is not None else ""
+    return f"{format_rate(goodput_bps)}{share}{rate}"
+
+
+def _arrival(metrics: Metrics) -> Iterator[tuple[str, str]]:
+    """How much arrived, and where the rest ended."""
+    if "received_ratio" not in metrics:
+        return
+    share = f"{100 * metrics['received_ratio']:.4g} % of {metrics['offered_messages']} messages"
+    rest = not_received(metrics)
+    if metrics.get("lost_messages") and "lost_link_messages" not in metrics:
+        # Over TCP nothing is lost on the way but the connection's end.
+        yield "received", f"{share} offered; {metrics['lost_messages']} never read"
+    else:
+        yield "received", f"{share} offered" + ("" if rest else ", none lost")
+    if rest:
+        text = ", ".join(f"{count} {PLACES[place]}" for place, count in rest.items())
+        unseen = unseen_places(metrics)
+        if unseen and "lost_link_messages" in rest:
+            hidden = " or ".join(PLACES[place] for place in unseen)
+            text += f" (or {hidden}: nobody counted that)"
+        yield "the rest", text
+
+
+def _order(trial: TrialRecord) -> Iterator[tuple[str, str]]:
+    metrics = trial.metrics
+    if trial.parameters["transport"] == "udp":
+        yield (
+            "order",
+            f"{metrics['reordered_messages']} out of order, "
+            f"{metrics['duplicate_messages']} duplicates",
+        )
+    elif "messages_per_segment" in metrics:
+        yield (
+            "segments",
+            f"{number(metrics['messages_per_segment'], 3)} messages "
+            f"({number(metrics['bytes_per_segment'], 4)} B) in each, "
+            f"{metrics['retransmitted_segments']} sent again",
+        )
+
+
+def _pacing(trial: TrialRecord) -> Iterator[tuple[str, str]]:
+    """How even the sender was, where it had a rate to keep."""
+    metrics = trial.metrics
+    if "back_to_back_messages" not in metrics:
+        return
+    parts = []
+    if "gap_p50_ns" in metrics:
+        gaps = (f"{p} {_time(metrics[f'gap_{p}_ns'])}" for p in ("p1", "p50", "p99"))
+        parts.append(f"gaps {', '.join(gaps)}")
+    for key, words in (
+        ("late_messages", "late by more than 1 ms"),
+        ("skipped_messages", "skipped"),
+        ("back_to_back_messages", "back to back"),
+    ):
+        parts.append(f"{metrics[key]} {words}")
+    yield "pacing", ", ".join(parts)
+
+
+def _delays(metrics: Metrics) -> Iterator[tuple[str, str]]:
+    if "one_way_delay_p50_ns" in metrics:
+        shown = (f"{p} {_time(metrics[f'one_way_delay_{p}_ns'])}" for p in ("min", "p50", "p99"))
+        error_ns = metrics["clock_error_ns"]
+        sure = f"clocks known to ± {_time(error_ns)}" if error_ns else "both ends have one clock"
+        yield "one way", f"{', '.join(shown)} ({sure})"
+    if "delay_variation_mean_ns" in metrics:
+        yield (
+            "delay",
+            f"varies by {_time(metrics['delay_variation_mean_ns'])} in the mean, "
+            f"{_time(metrics['delay_variation_p99_ns'])} at the 99th percentile",
+        )
+
+
+def _flows(metrics: Metrics) -> Iterator[tuple[str, str]]:
+    if "flow_goodput_min_bps" not in metrics:
+        return
+    least, most = (format_rate(metrics[f"flow_goodput_{end}_bps"]) for end in ("min", "max"))
+    parts = [f"{least} to {most} each"]
+    if "jain_index" in metrics:
+        parts.append(f"Jain's index {metrics['jain_index']:.3f}")
+    if "first_control_share_ratio" in metrics:
+        share = 100 * metrics["first_control_share_ratio"]
+        parts.append(f"{share:.1f} % by those of the first congestion control")
+    yield "flows", ", ".join(parts)
+
+
+def _processor(trial: TrialRecord) -> Iterator[tuple[str, str]]:
+    parts = [
+        text
+        for name, doing in (("sender", "sending"), ("receiver", "receiving"))
+        if (text := _cost(trial.metrics, name, doing))
+    ]
+    if "interrupt_cpu_s" in trial.metrics:
+        parts.append(interrupts(trial.metrics["interrupt_cpu_s"], trial.raw.get("setup") or {}))
+    if parts:
+        yield "processor", "; ".join(parts)
+
+
+def _cost(metrics: Metrics, name: str, doing: str) -> str:
+    """What one end took, in all and for what arrived."""
+    if f"{name}_cpu_s" not in metrics:
+        return ""
+    parts = [f"{doing} {metrics[f'{name}_cpu_s']:.2f} s"]
+    if f"{name}_cpu_ns_per_message" in metrics:
+        parts.append(f"{_time(metrics[f'{name}_cpu_ns_per_message'])} a message")
+    if f"{name}_cpu_s_per_gb" in metrics:
+        parts.append(f"{number(metrics[f'{name}_cpu_s_per_gb'], 3)} s/GB")
+    return ", ".join(parts)
+
+
+def interrupts(interrupt_cpu_s: float, setup: Mapping[str, Any]) -> str:
+    """Time in interrupts, and whose they are."""
+    whose = "of the one machine under both hosts" if shares_a_kernel(setup) else "of both hosts"
+    return f"interrupts {interrupt_cpu_s:.2f} s ({whose})"
+
+
+def _time(time_ns: float) -> str:
+    return format_time(time_ns / 1e9)
