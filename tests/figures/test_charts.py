@@ -61,7 +61,7 @@ def test_published_shares_of_the_link_stand_at_their_height() -> None:
 
 
 def test_bars_have_a_place_for_each_message_size_with_intervals() -> None:
-    bars = charts(synthetic_run("milanovic-srbljic"))[4]
+    bars = charts(synthetic_run("milanovic-srbljic"))[6]
     assert bars.x.categories == ("500 B", "2 B")
     for point in bars.series[0].points:
         assert point.low is not None and point.high is not None
@@ -130,7 +130,7 @@ def test_the_table_of_a_chart_has_every_number_that_is_drawn() -> None:
 
 
 def test_each_bar_has_the_limit_of_its_own_condition() -> None:
-    bars = charts(synthetic_run("milanovic-srbljic"))[4]
+    bars = charts(synthetic_run("milanovic-srbljic"))[6]
     (limit,) = bars.limits
     assert limit.in_pairs
     assert len(limit.points) == 4

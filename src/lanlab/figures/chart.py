@@ -59,7 +59,11 @@ class Series:
 
     name: str
     points: tuple[Point, ...]
-    kind: Literal["line", "points", "bars"] = "line"
+    #: Of a `stack` each series stands on those before it: areas, or bars where x has categories.
+    kind: Literal["line", "points", "bars", "stack"] = "line"
+    #: Which of the renderer's colours and patterns, so that the same thing looks the same in
+    #: every figure; `None`: the one of its place among the series.
+    style: int | None = None
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,16 @@ class Chart:
     def is_empty(self) -> bool:
         """Whether nothing was measured."""
         return not any(series.points for series in self.series)
+
+    def floors(self, index: int) -> dict[float, float]:
+        """What a series of a stack stands on: at each x, the sum of those before it."""
+        floors: dict[float, float] = {}
+        for number, series in enumerate(self.series):
+            if series.kind == "stack":
+                for point in series.points:
+                    height = point.y if number < index else 0.0
+                    floors[point.x] = floors.get(point.x, 0.0) + height
+        return dict(sorted(floors.items()))
 
     def columns(self) -> tuple[str, ...]:
         """Names of the table's columns, with units."""

@@ -38,11 +38,15 @@ def metric_of(study: Study, figure: Figure, beginning: str, default: str) -> str
 def in_series(
     summaries: Sequence[Summary], x_factors: Collection[str], study: Study
 ) -> dict[str, list[Summary]]:
-    """Conditions by the levels of all factors but those that the x axis shows."""
+    """Conditions by their experiment, where there are several, and by the levels of all factors
+    but those that the x axis shows."""
+    titles = {experiment.id: experiment.title for experiment in study.experiment}
+    several = len({summary.experiment for summary in summaries}) > 1
     series: dict[str, list[Summary]] = {}
     for summary in summaries:
         rest = {k: v for k, v in summary.factors.items() if k not in x_factors}
-        series.setdefault(condition_text(study, rest) or "measured", []).append(summary)
+        words = [titles[summary.experiment] if several else "", condition_text(study, rest)]
+        series.setdefault(", ".join(filter(None, words)) or "measured", []).append(summary)
     return series
 
 
@@ -156,8 +160,10 @@ def category_axis(study: Study, key: str, levels: Sequence[Level]) -> Axis:
     return Axis(quantity(study, key).name if key else "", "", categories=names)
 
 
-def caption(run: RunRecord, text: str = "") -> str:
+_MEANS = "Means of the trials with 95 % intervals; small dots are single trials."
+
+
+def caption(run: RunRecord, text: str = "", drawn: str = _MEANS) -> str:
     """A caption: what is drawn, and where it was measured."""
-    drawn = "Means of the trials with 95 % intervals; small dots are single trials."
     where = link_text(run)
     return " ".join(filter(None, [text, drawn, f"{where[0].upper()}{where[1:]}; run {run.id}."]))

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from lanlab.errors import UnknownName
+from lanlab.figures.against_factor import against_factor
 from lanlab.figures.against_size import against_size
 from lanlab.figures.bars import bars
 from lanlab.figures.chart import Chart
+from lanlab.figures.flow_shares import flow_shares
+from lanlab.figures.losses_against_sent import losses_against_sent
 from lanlab.figures.received_against_sent import received_against_sent
 from lanlab.figures.received_ratio_against_sent import received_ratio_against_sent
 from lanlab.figures.rtt_against_size import rtt_against_size
@@ -18,8 +21,11 @@ from lanlab.studies.model import Figure
 Builder = Callable[[RunRecord, Sequence[TrialRecord], Study, Published, Figure], Chart]
 
 FIGURES: Mapping[str, Builder] = {
+    "against_factor": against_factor,
     "against_size": against_size,
     "bars": bars,
+    "flow_shares": flow_shares,
+    "losses_against_sent": losses_against_sent,
     "received_against_sent": received_against_sent,
     "received_ratio_against_sent": received_ratio_against_sent,
     "rtt_against_size": rtt_against_size,

@@ -8,8 +8,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from lanlab.figures.chart import Chart, Limit, Point, Series, bar_span
-from lanlab.figures.wording import number, plain
+from lanlab.figures.chart import Chart, Limit, Point, bar_span
+from lanlab.figures.scale_matplotlib import LETTER_IN, scale_axes
+from lanlab.figures.wording import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +22,11 @@ MUTED = "#5b6470"
 #: Of the palette of M. Okabe and K. Ito (2008) those with enough contrast on white; each series
 #: has a marker and a line style of its own besides.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499")
+#: Of stacked areas, whose outlines and patterns make up for what lighter colours lack in contrast.
+FILLS = (*COLOURS, "#e69f00", "#56b4e9", "#f0e442", "#9aa3ad", "#6b7480")
+_HATCHES = (None, "///", "...", "xx", "\\\\\\", None, "---", "+++", "|||")
+#: Outlines and patterns of stacked areas; nearly `INK`, but dark on a dark page too.
+HATCH = "#1b1f25"
 _MARKERS = ("o", "s", "^", "v")
 _LINES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1.2, 1, 1.2)), (0, (1.5, 1)))
 _PUBLISHED_MARKERS = ("D", "P", "X", "*", "<", ">")
@@ -114,6 +120,7 @@ def _style(svg_text: str) -> Any:
         "lines.linewidth": 1.4,
         "svg.hashsalt": "lanlab",
         "pdf.fonttype": 42,
+        "hatch.linewidth": 0.5,
     }
 
 
@@ -137,14 +144,11 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
     height_in = _PLOT_HEIGHT_IN + legend_in
     figure = Figure(figsize=(width_in, height_in))
     axes = figure.add_subplot()
-    _scale_axes(chart, axes)
+    scale_axes(chart, axes)
     entries: list[tuple[str, str, Any]] = []
     for index, series in enumerate(chart.series):
-        is_bars = series.kind == "bars"
-        draw = _draw_bars if is_bars else _draw_points
-        entries.append(
-            (f"series-{index}", series.name, draw(axes, series, index, len(chart.series)))
-        )
+        draw = {"bars": _draw_bars, "stack": _draw_stack}.get(series.kind, _draw_points)
+        entries.append((f"series-{index}", series.name, draw(axes, chart, index)))
     for index, limit in enumerate(chart.limits):
         style: dict[str, Any]
         if limit.kind == "guide":
@@ -186,51 +190,18 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _scale_axes(chart: Chart, axes: Axes) -> None:
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-    axes.set_xlabel(chart.x.label)
-    axes.set_ylabel(chart.y.label)
-    values = [p.y for s in chart.series for p in s.points]
-    values += [y for s in chart.series for p in s.points for y in (*p.trials, p.high or p.y)]
-    values += [y for limit in chart.limits for _, y in limit.points]
-    values += [mark.y for series in chart.published for mark in series.marks]
-    if chart.y.logarithmic:
-        axes.set_yscale("log")
-        if values:
-            axes.set_ylim(min(v for v in values if v > 0) / 1.6, max(values) * 1.6)
-        axes.grid(visible=True, which="minor", axis="y", linewidth=0.3)
-    else:
-        # From zero: a cut axis makes a small difference look like a large one.
-        axes.set_ylim(0, 1.06 * max(values, default=1.0) or 1.0)
-        axes.yaxis.set_major_locator(MaxNLocator(6))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-    if chart.x.categories:
-        axes.set_xticks(range(len(chart.x.categories)), chart.x.categories)
-        axes.set_xlim(-0.6, len(chart.x.categories) - 0.4)
-        axes.grid(visible=False, axis="x")
-        return
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-    xs = [p.x for s in chart.series for p in s.points]
-    if xs and chart.x.unit == "B" and len(set(xs)) <= 16:
-        axes.set_xticks(sorted(set(xs)))
-        axes.tick_params("x", labelrotation=45 if len(set(xs)) > 8 else 0)
-        margin = 0.04 * (max(xs) - min(xs)) or 1
-        axes.set_xlim(min(xs) - margin, max(xs) + margin)
-    else:
-        axes.set_xlim(0, 1.04 * max(xs, default=1.0))
-        axes.xaxis.set_major_locator(MaxNLocator(7))
-
-
 def _colour(index: int) -> str:
     return COLOURS[index % len(COLOURS)]
 
 
-def _draw_points(axes: Axes, series: Series, index: int, count: int) -> Any:
-    """Gives what the legend shows; `count` series share the axes."""
+def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
+    """Draws a series and gives what the legend shows."""
+    series = chart.series[index]
     xs = [point.x for point in series.points]
-    marker = _MARKERS[index % len(_MARKERS)]
-    style = _LINES[index % len(_LINES)] if series.kind == "line" else "none"
+    # Beyond as many as there are colours, no colour comes with the same marker and line again.
+    turn = index + index // len(COLOURS)
+    marker = _MARKERS[turn % len(_MARKERS)]
+    style = _LINES[turn % len(_LINES)] if series.kind == "line" else "none"
     (line,) = axes.plot(
         xs,
         [point.y for point in series.points],
@@ -245,8 +216,9 @@ def _draw_points(axes: Axes, series: Series, index: int, count: int) -> Any:
     return line
 
 
-def _draw_bars(axes: Axes, series: Series, index: int, count: int) -> Any:
+def _draw_bars(axes: Axes, chart: Chart, index: int) -> Any:
     """As `_draw_points`."""
+    series, count = chart.series[index], len(chart.series)
     left, right = bar_span(0, index, count)
     xs = [_bar_x(point, index, count) for point in series.points]
     bars = axes.bar(
@@ -263,6 +235,33 @@ def _draw_bars(axes: Axes, series: Series, index: int, count: int) -> Any:
         bar.set_gid(f"series-{index}-bar{place}")
     _draw_spread(axes, series.points, xs, index, INK)
     return bars
+
+
+def _draw_stack(axes: Axes, chart: Chart, index: int) -> Any:
+    """As `_draw_points`."""
+    series, floors = chart.series[index], chart.floors(index)
+    heights = {point.x: point.y for point in series.points}
+    own = index if series.style is None else series.style
+    look: dict[str, Any] = {
+        "facecolor": FILLS[own % len(FILLS)],
+        "hatch": _HATCHES[own % len(_HATCHES)],
+        "edgecolor": HATCH,
+        "linewidth": 0.5,
+        "zorder": 2,
+    }
+    xs, base = list(floors), list(floors.values())
+    own_heights = [heights.get(x, 0.0) for x in xs]
+    if chart.x.categories or len(xs) < 2:
+        # A single place on an axis has no area.
+        width = 0.8 if chart.x.categories else 0.08 * (max(xs, default=0.0) or 1.0)
+        bars = axes.bar(xs, own_heights, width=width, bottom=base, **look)
+        for place, bar in enumerate(bars):
+            bar.set_gid(f"series-{index}-bar{place}")
+        return bars
+    tops = [low + high for low, high in zip(base, own_heights, strict=True)]
+    area = axes.fill_between(xs, base, tops, **look)
+    area.set_gid(f"series-{index}-area")
+    return area
 
 
 def _bar_x(point: Point, index: int, count: int) -> float:
@@ -324,8 +323,8 @@ def _legend_names(chart: Chart) -> list[str]:
 
 def _legend_columns(names: list[str], width_in: float) -> int:
     """As many columns as the longest entry leaves room for."""
-    letter_in, handle_in = 0.083, 0.55
-    longest_in = handle_in + letter_in * max(map(len, names), default=1)
+    handle_in = 0.55
+    longest_in = handle_in + LETTER_IN * max(map(len, names), default=1)
     return max(1, min(len(names), int(width_in / longest_in)))
 
 
@@ -363,14 +362,24 @@ def _marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
 
     found = []
     for index, series in enumerate(chart.series):
+        floors = chart.floors(index) if series.kind == "stack" else {}
         for point in series.points:
-            x = _bar_x(point, index, len(chart.series)) if series.kind == "bars" else point.x
-            text = f"{point.condition or series.name}: {number(point.y)}{unit}"
+            x, y = point.x, point.y
+            if series.kind == "bars":
+                x = _bar_x(point, index, len(chart.series))
+            elif series.kind == "stack":
+                if y == 0:
+                    # Nothing is drawn there, and the mark would lie on its neighbour's edge.
+                    continue
+                y = floors[x] + y / 2
+            named = ", ".join(filter(None, [point.condition, series.name]))
+            subject = named if series.kind == "stack" else point.condition or series.name
+            text = f"{subject}: {number(point.y)}{unit}"
             if point.low is not None and point.high is not None:
                 text += f" (95 % {number(point.low)} … {number(point.high)})"
             count = len(point.trials)
             text += f", {count} trial{'s' if count != 1 else ''}"
-            found.append(Mark(*place(x, point.y), f"series-{index}", text))
+            found.append(Mark(*place(x, y), f"series-{index}", text))
     for index, published in enumerate(chart.published):
         for mark in published.marks:
             text = f"{published.label}: {number(mark.y)}{unit}; {mark.printed}"

@@ -22,15 +22,30 @@ _NAMES = {
     "rtt_p50_ns": "round-trip time, median",
     "rtt_p99_ns": "round-trip time, 99th percentile",
     "message_size_bytes": "message size",
+    "received_messages_per_s": "messages received",
+    "sender_cpu_ns_per_message": "sending CPU time of a message",
+    "receiver_cpu_ns_per_message": "receiving CPU time of a message",
+    "sender_cpu_s_per_gb": "sending CPU time of a gigabyte",
+    "receiver_cpu_s_per_gb": "receiving CPU time of a gigabyte",
+    "interrupt_cpu_s": "time in interrupts",
+    "jain_index": "Jain's index",
+    "first_control_share_ratio": "share of the first congestion control",
+    "flow_goodput_min_bps": "goodput, least flow",
+    "flow_goodput_max_bps": "goodput, greatest flow",
+    "receive": "receiving",
+    "io": "io",
     "timeouts": "time-outs",
     "ip_version": "IP version",
 }
+#: Metrics that are pure numbers, and no shares of anything.
+_BARE = frozenset({"jain_index"})
 #: Unit shown, and its size in the inner unit, by inner unit.
 _UNITS = {
     "bit/s": ("Mbit/s", 1e6),
     "ns": ("ms", 1e6),
     "ratio": ("%", 0.01),
     "messages/s": ("messages/s", 1.0),
+    "ns/message": ("µs/message", 1e3),
 }
 _SUFFIXES = {
     "_bps": "bit/s",
@@ -71,7 +86,7 @@ def quantity(study: Study | None, key: str) -> Quantity:
     own = study.units.get(key) if study else None
     if own is not None:
         return Quantity(key, own.name or name, own.unit, own.si_per_unit, si_unit)
-    unit, per = _UNITS.get(si_unit, (si_unit, 1.0))
+    unit, per = ("", 1.0) if key in _BARE else _UNITS.get(si_unit, (si_unit, 1.0))
     return Quantity(key, name, unit, per, si_unit)
 
 

@@ -13,9 +13,12 @@ from lanlab.report.contrast import Contrast, contrast
 from lanlab.report.round_trips import round_trip_remark
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import ExperimentAtScale, Published, Study, at_scale
+from lanlab.studies.scaling import is_numeric
 
 #: An interval whose ends differ by more than this factor says nothing.
 _TOO_WIDE = 2.0
+#: Metrics that a sweep of sending speeds is about: what it reaches is said, else how they range.
+_SPEEDS = ("goodput_bps", "received_messages_per_s")
 #: Searched metrics in words.
 _KEPT = {
     "received_ratio": "of what was sent arrived",
@@ -96,10 +99,11 @@ def _experiment(
     if not summaries:
         return []
     said = []
-    if any(rate in experiment.factors for rate in RATES):
+    if metric in _SPEEDS and any(rate in experiment.factors for rate in RATES):
         said.append(_greatest(study, summaries, trials))
     else:
-        said += _ranges(study, summaries)
+        numbers = [key for key in experiment.factors if is_numeric(experiment.workload, key)]
+        said += _ranges(study, summaries, numbers[-1] if numbers else "message_size_bytes")
     if "ip_version" in experiment.factors:
         said += _versions(study, summaries, trials)
     said += _beside_published(study, summaries, published)
@@ -130,13 +134,13 @@ def _greatest(study: Study, summaries: Sequence[Summary], trials: Sequence[Trial
     return text + "."
 
 
-def _ranges(study: Study, summaries: Sequence[Summary]) -> list[str]:
-    """Least and greatest mean of each series along the message size."""
+def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]:
+    """Least and greatest mean of each series along a numeric factor."""
     shown = quantity(study, summaries[0].metric)
     name = shown.name[0].upper() + shown.name[1:]
     groups: dict[str, list[Summary]] = {}
     for summary in summaries:
-        rest = {k: v for k, v in summary.factors.items() if k != "message_size_bytes"}
+        rest = {k: v for k, v in summary.factors.items() if k != along}
         # A factor names itself.
         fixed = "" if "transport" in rest else summary.parameters.get("transport", "")
         transport = str(fixed).upper()
@@ -151,7 +155,8 @@ def _ranges(study: Study, summaries: Sequence[Summary]) -> list[str]:
         else:
             text = (
                 f"{name} over {series} was between {_mean(study, least)} "
-                f"({_size(study, least)}) and {_mean(study, most)} ({_size(study, most)})"
+                f"({_level(study, least, along)}) and {_mean(study, most)} "
+                f"({_level(study, most, along)})"
             )
             shares = [s.mean / s.limit for s in group if s.mean is not None and s.limit]
             if shares:
@@ -255,10 +260,8 @@ def _share(summary: Summary) -> str:
     return f", {percent(summary.mean / summary.limit)} of what this Ethernet can carry"
 
 
-def _size(study: Study, summary: Summary) -> str:
-    return condition_text(
-        study, {"message_size_bytes": summary.parameters.get("message_size_bytes", 0)}
-    )
+def _level(study: Study, summary: Summary, factor: str) -> str:
+    return condition_text(study, {factor: summary.parameters.get(factor, 0)})
 
 
 def _messages(parameters: Mapping[str, Level]) -> str:

@@ -114,6 +114,12 @@ _THEME = {
     "#d55e00": "var(--series-1)",
     "#009e73": "var(--series-2)",
     "#aa4499": "var(--series-3)",
+    "#e69f00": "var(--series-4)",
+    "#56b4e9": "var(--series-5)",
+    "#f0e442": "var(--series-6)",
+    "#9aa3ad": "var(--series-7)",
+    "#6b7480": "var(--series-8)",
+    "#1b1f25": "var(--hatch)",
 }
 
 

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lanlab.analysis.modes import common_words
 from lanlab.figures import Chart, build_figure
 from lanlab.figures.render_matplotlib import Drawing, to_drawing
 from lanlab.figures.wording import number
 from lanlab.report.answer import sentences
+from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.round_trips import round_trip_remark
 from lanlab.report.saturation_table import saturation_table
@@ -44,6 +46,8 @@ class ExperimentOnPage:
     id: str
     title: str
     remark: str | None
+    #: What its trials were measured with; empty where nobody told.
+    modes: str
     figures: tuple[FigureOnPage, ...]
     tables: tuple[Table, ...]
 
@@ -124,12 +128,16 @@ def _experiments(
             for place, metric in enumerate(experiment.metrics)
             if place == 0 or any(metric in trial.metrics for trial in own)
         ]
+        losses = loss_table(run, trials, study, experiment.id)
+        if losses.rows:
+            tables.append(losses)
         remark = round_trip_remark(run, study, own)
         found.append(
             ExperimentOnPage(
                 f"{name}-{experiment.id}",
                 experiment.title,
                 remark,
+                common_words(own),
                 tuple(figures),
                 tuple(tables),
             )

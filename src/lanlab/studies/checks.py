@@ -10,9 +10,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from lanlab.errors import UsageError
-from lanlab.studies.model import Experiment, Level, Search, Study
+from lanlab.studies.model import Experiment, Figure, Level, Search, Study
 from lanlab.studies.problems import Problem, allowed_by, did_you_mean, listed, schema_problems, show
-from lanlab.studies.scaling import ExperimentAtScale, combinations, experiment_at_scale, validated
+from lanlab.studies.scaling import (
+    ExperimentAtScale,
+    combinations,
+    experiment_at_scale,
+    is_numeric,
+    validated,
+)
 from lanlab.units import parse_rate_bps
 from lanlab.workloads import WORKLOADS
 
@@ -49,12 +55,27 @@ def _study_problems(study: Study) -> Iterator[Problem]:
         for name in figure.experiments:
             if name not in ids:
                 yield _unknown(f"figure.{number}.experiments", name, ids)
+        yield from _figure_problems(f"figure.{number}", study, figure)
 
     used = [WORKLOADS[e.workload] for e in study.experiment if e.workload in WORKLOADS]
     shown = {key for entry in used for key in (*entry.metrics, *entry.Parameters.model_fields)}
     for name in study.units:
         if used and name not in shown:
             yield _unknown(f"units.{name}", name, sorted(shown))
+
+
+def _figure_problems(place: str, study: Study, figure: Figure) -> Iterator[Problem]:
+    drawn = [e for e in study.experiment if e.id in figure.experiments and e.workload in WORKLOADS]
+    for experiment in drawn:
+        metrics = WORKLOADS[experiment.workload].metrics
+        if figure.metric is not None and figure.metric not in metrics:
+            yield _unknown(f"{place}.metric", figure.metric, list(metrics))
+        if figure.factor is not None and figure.factor not in experiment.factors:
+            yield _unknown(f"{place}.factor", figure.factor, list(experiment.factors))
+        elif figure.factor is not None and not is_numeric(experiment.workload, figure.factor):
+            yield Problem(
+                f"{place}.factor", show(figure.factor), "a factor whose levels are numbers"
+            )
 
 
 def _experiment_problems(study: Study) -> Iterator[Problem]:

@@ -84,6 +84,10 @@ class Figure(_Data):
     experiments: _Several[Identifier] = Field(min_length=1)
     #: The published figure it stands for, as in "Figure 2".
     published: str | None = None
+    #: What it draws, where it can draw more than one: a metric, by default the first of its first
+    #: experiment; and the numeric factor that it draws it against, by default the first.
+    metric: str | None = None
+    factor: str | None = None
 
 
 class Experiment(_Data):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 
 from lanlab.errors import UnknownName
 from lanlab.studies.model import (
@@ -84,3 +84,14 @@ def validated(workload_name: str, parameters: Mapping[str, Any]) -> FlowParamete
     """
     # Strict: a size of `true` is an error, not 1.
     return workload(workload_name).Parameters.model_validate(dict(parameters), strict=True)
+
+
+def is_numeric(workload_name: str, key: str) -> bool:
+    """Whether a parameter is a quantity, with levels that can stand on an axis."""
+    field = workload(workload_name).Parameters.model_fields.get(key)
+    if field is None:
+        return False
+    # A quantity with units is `Annotated[int, …]`, one that may be absent a union with `None`.
+    kinds = get_args(field.annotation) or (field.annotation,)
+    plain = (get_args(kind)[0] if get_origin(kind) is Annotated else kind for kind in kinds)
+    return any(kind in (int, float) for kind in plain)

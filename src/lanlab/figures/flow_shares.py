@@ -1,0 +1,100 @@
+"""What each of several flows got of a link that they shared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from lanlab.analysis.summary import student_interval
+from lanlab.figures.chart import Axis, Chart, Point, Series
+from lanlab.figures.gather import axis, caption
+from lanlab.figures.wording import Quantity, condition_text, quantity, with_spread
+from lanlab.plan import expand
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+from lanlab.studies.model import Figure
+from lanlab.workloads.stream_results import flow_goodputs_bps
+
+
+def flow_shares(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+) -> Chart:
+    """
+    Goodput of each flow, a bar for each, coloured by its congestion control.
+
+    Of the figure's conditions it shows the one with the most flows, of several the first: with
+    few flows a table says as much.
+    """
+    condition = max(
+        (c for c in expand(study, run.scale) if c.experiment in figure.experiments),
+        key=lambda c: int(c.parameters.get("flows", 1)),
+    )
+    own = [
+        trial
+        for trial in trials
+        if (trial.experiment, trial.status, trial.purpose)
+        == (condition.experiment, "done", "trial")
+        and trial.factors == dict(condition.factors)
+    ]
+    y = quantity(study, "goodput_bps")
+    flows = int(condition.parameters.get("flows", 1))
+    measured = [
+        flow_goodputs_bps((trial.raw.get("target") or {}).get("flows", ())) for trial in own
+    ]
+    by_flow = [
+        [goodputs[flow] for goodputs in measured if flow < len(goodputs)] for flow in range(flows)
+    ]
+    controls = _controls(condition.parameters)
+    said = condition_text(study, condition.factors) or "measured"
+    return Chart(
+        title=figure.title,
+        x=Axis("flow", "", categories=tuple(str(flow + 1) for flow in range(flows))),
+        y=axis(study, "goodput_bps"),
+        # A stack, as each place has one bar, of one series.
+        series=tuple(
+            Series(
+                control or "measured",
+                tuple(
+                    _point(flow, values, y, f"{said}, flow {flow + 1}")
+                    for flow, values in enumerate(by_flow)
+                    if values and controls[flow % len(controls)] == control
+                ),
+                "stack",
+            )
+            for control in dict.fromkeys(controls[:flows])
+        ),
+        caption=caption(
+            run, f"{said[0].upper()}{said[1:]}{_fairness(own)}.", "Means of the trials."
+        ),
+    )
+
+
+def _controls(parameters: Mapping[str, Level]) -> list[str]:
+    """Those that the flows take in turn; one without a name is the system's."""
+    return str(parameters.get("congestion_control", "")).split(",")
+
+
+def _point(flow: int, values: Sequence[float], y: Quantity, condition: str) -> Point:
+    interval = student_interval(values)
+    return Point(
+        x=float(flow),
+        y=y.shown(math.fsum(values) / len(values)),
+        low=None if interval is None else y.shown(interval[0]),
+        high=None if interval is None else y.shown(interval[1]),
+        trials=tuple(map(y.shown, values)),
+        condition=condition,
+    )
+
+
+def _fairness(trials: Sequence[TrialRecord]) -> str:
+    """Jain's index: of each trial by itself, as flows that take turns are not alike."""
+    indices = [trial.metrics["jain_index"] for trial in trials if "jain_index" in trial.metrics]
+    if not indices:
+        return ""
+    interval = student_interval(indices)
+    mean = math.fsum(indices) / len(indices)
+    return f": Jain's index {with_spread(mean, None if interval is None else interval[1] - mean)}"

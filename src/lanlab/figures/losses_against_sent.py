@@ -1,0 +1,96 @@
+"""What became of the messages asked for, stacked, against sending speed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.loss_places import RECEIVED, SHARES, place_words, with_shares
+from lanlab.analysis.summary import Summary, summarise
+from lanlab.figures.chart import Axis, Chart, Point, Series
+from lanlab.figures.gather import axis, caption
+from lanlab.figures.received_against_sent import RATES, asked_rate_bps
+from lanlab.figures.wording import condition_text, quantity
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+from lanlab.studies.model import Figure
+
+#: The renderer's colour and pattern of each: the same place looks the same in every figure.
+_STYLES = {
+    RECEIVED: 5,
+    "skipped_messages": 7,
+    "unsent_messages": 8,
+    "refused_messages": 4,
+    "lost_sender_queue_messages": 1,
+    "lost_link_messages": 3,
+    "lost_backlog_messages": 2,
+    "lost_socket_buffer_messages": 6,
+    "lost_late_messages": 0,
+}
+_SAID = "Of the messages asked for, the share received and where the others ended; they add up."
+
+
+def losses_against_sent(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+) -> Chart:
+    """Shares of what was offered, received at the bottom and each place of loss above it.
+
+    Against the rate asked of the sender; where more than the rate varies, a bar for each
+    condition. A place at which nothing was lost is left out.
+    """
+    counted = with_shares(trials)
+    words = place_words([trial for trial in trials if trial.experiment in figure.experiments])
+    shares = {
+        place: [s for name in figure.experiments for s in summarise(run, counted, name, metric)]
+        for place, metric in SHARES.items()
+    }
+    found = shares[RECEIVED]
+    by_rate = all(set(s.factors) <= set(RATES) for s in found) and len(figure.experiments) == 1
+    rates = [asked_rate_bps(summary) for summary in found]
+    x = axis(study, "rate_bps")
+    if not by_rate or None in rates:
+        by_rate = False
+        names = tuple(condition_text(study, s.factors) or s.experiment for s in found)
+        x = Axis("condition", "", categories=names)
+    shown = quantity(study, "rate_bps")
+    places = [
+        shown.shown(rate) if by_rate and rate is not None else float(number)
+        for number, rate in enumerate(rates)
+    ]
+    return Chart(
+        title=figure.title,
+        x=x,
+        y=Axis("share of the messages asked for", "%"),
+        series=tuple(
+            Series(
+                words[place],
+                _points(summaries, places, study),
+                "stack",
+                _STYLES[place],
+            )
+            for place, summaries in shares.items()
+            if place == RECEIVED or any(summary.mean for summary in summaries)
+        ),
+        caption=caption(run, _SAID, "Means of the trials."),
+    )
+
+
+def _points(
+    summaries: Sequence[Summary], places: Sequence[float], study: Study
+) -> tuple[Point, ...]:
+    points = (
+        Point(
+            x=place,
+            y=100 * summary.mean,
+            low=None if summary.ci_low is None else 100 * summary.ci_low,
+            high=None if summary.ci_high is None else 100 * summary.ci_high,
+            trials=tuple(100 * value for value in summary.values),
+            condition=condition_text(study, summary.factors),
+        )
+        for place, summary in zip(places, summaries, strict=True)
+        if summary.mean is not None
+    )
+    return tuple(sorted(points, key=lambda point: point.x))

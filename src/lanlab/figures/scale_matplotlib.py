@@ -1,0 +1,90 @@
+"""From a chart to the ends, ticks and names of its axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lanlab.figures.chart import Chart
+from lanlab.figures.wording import plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: What a letter takes beside others, and a line of letters, at the size that figures have.
+LETTER_IN = 0.083
+_ROW_IN = 0.165
+#: So many levels of a logarithmic axis have each its number.
+_MOST_TICKS_AT_LEVELS = 7
+
+
+def scale_axes(chart: Chart, axes: Axes) -> None:
+    """Give both axes their ends, ticks and names."""
+    axes.set_xlabel(chart.x.label)
+    axes.set_ylabel(chart.y.label)
+    _scale_y(chart, axes)
+    _scale_x(chart, axes)
+
+
+def _scale_y(chart: Chart, axes: Axes) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    if any(series.kind == "stack" for series in chart.series):
+        axes.set_ylim(0, 1.02 * max(chart.floors(len(chart.series)).values(), default=1.0) or 1.0)
+        axes.yaxis.set_major_locator(MaxNLocator(6))
+        return
+    values = [p.y for s in chart.series for p in s.points]
+    values += [y for s in chart.series for p in s.points for y in (*p.trials, p.high or p.y)]
+    values += [y for limit in chart.limits for _, y in limit.points]
+    values += [mark.y for series in chart.published for mark in series.marks]
+    if chart.y.logarithmic:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+        above = [value for value in values if value > 0]
+        if above:
+            axes.set_ylim(min(above) / 1.6, max(above) * 1.6)
+        axes.grid(visible=True, which="minor", axis="y", linewidth=0.3)
+    else:
+        # From zero: a cut axis makes a small difference look like a large one.
+        axes.set_ylim(0, 1.06 * max(values, default=1.0) or 1.0)
+        axes.yaxis.set_major_locator(MaxNLocator(6))
+
+
+def _scale_x(chart: Chart, axes: Axes) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+
+    if chart.x.categories:
+        _name_categories(chart.x.categories, axes)
+        return
+    xs = sorted({p.x for s in chart.series for p in s.points})
+    shown = FuncFormatter(lambda value, _: plain(value))
+    if chart.x.logarithmic:
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        if xs:
+            axes.set_xlim(min(xs) / 1.4, max(xs) * 1.4)
+        if 0 < len(xs) <= _MOST_TICKS_AT_LEVELS:
+            axes.set_xticks(xs)
+    elif xs and chart.x.unit == "B" and len(xs) <= 16:
+        axes.set_xticks(xs)
+        axes.tick_params("x", labelrotation=45 if len(xs) > 8 else 0)
+        margin = 0.04 * (max(xs) - min(xs)) or 1
+        axes.set_xlim(min(xs) - margin, max(xs) + margin)
+    else:
+        axes.set_xlim(0, 1.04 * max(xs, default=1.0) or 1.0)
+        axes.xaxis.set_major_locator(MaxNLocator(7))
+    axes.xaxis.set_major_formatter(shown)
+
+
+def _name_categories(names: tuple[str, ...], axes: Axes) -> None:
+    """Every name where there is room, else some of them."""
+    width_in = axes.bbox.width / axes.figure.dpi
+    every = -(-len(names) * _ROW_IN // width_in)
+    places = range(0, len(names), max(1, int(every)))
+    axes.set_xticks(places, [names[place] for place in places])
+    if sum(len(names[place]) + 2 for place in places) * LETTER_IN > width_in:
+        axes.tick_params("x", labelrotation=45)
+        for label in axes.get_xticklabels():
+            label.set(horizontalalignment="right", rotation_mode="anchor")
+    axes.set_xlim(-0.6, len(names) - 0.4)
+    axes.grid(visible=False, axis="x")
