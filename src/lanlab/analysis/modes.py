@@ -73,7 +73,7 @@ def modes_of(trial: TrialRecord) -> Modes | None:
     is_tcp = parameters.get("transport") == "tcp"
     is_stream = trial.workload == "stream"
     # A stream tells which stamps it had; an echo has the kernel's beside its own if asked for.
-    asked = parameters.get("timestamps")
+    asked = None if is_stream else parameters.get("timestamps")
     size = parameters.get("message_size_bytes")
     return Modes(
         io=source.get("io"),

@@ -63,7 +63,7 @@ def losses_against_sent(
     return Chart(
         title=figure.title,
         x=x,
-        y=Axis("share of the messages asked for", "%"),
+        y=Axis("share of messages", "%"),
         series=tuple(
             Series(
                 words[place],

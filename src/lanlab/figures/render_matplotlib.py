@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from lanlab.figures.chart import Chart, Limit, Point, bar_span
-from lanlab.figures.scale_matplotlib import LETTER_IN, scale_axes
+from lanlab.figures.scale_matplotlib import LETTER_IN, scale_axes, tilted_names_in
 from lanlab.figures.wording import number
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
     names = _legend_names(chart)
     columns = _legend_columns(names, width_in)
     legend_in = 0.12 + _LEGEND_ROW_IN * -(-len(names) // columns)
-    height_in = _PLOT_HEIGHT_IN + legend_in
+    height_in = _PLOT_HEIGHT_IN + tilted_names_in(chart, width_in) + legend_in
     figure = Figure(figsize=(width_in, height_in))
     axes = figure.add_subplot()
     scale_axes(chart, axes)

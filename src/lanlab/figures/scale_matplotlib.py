@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lanlab.figures.chart import Chart
@@ -76,13 +77,25 @@ def _scale_x(chart: Chart, axes: Axes) -> None:
     axes.xaxis.set_major_formatter(shown)
 
 
+def tilted_names_in(chart: Chart, width_in: float) -> float:
+    """Height that the names of a chart's categories take where they do not fit side by side."""
+    names = chart.x.categories
+    if len(names) > width_in / _ROW_IN or not _is_tilted(names, width_in):
+        return 0.0
+    return 0.7 * LETTER_IN * max(map(len, names))
+
+
+def _is_tilted(names: Sequence[str], width_in: float) -> bool:
+    return sum(len(name) + 2 for name in names) * LETTER_IN > width_in
+
+
 def _name_categories(names: tuple[str, ...], axes: Axes) -> None:
     """Every name where there is room, else some of them."""
     width_in = axes.bbox.width / axes.figure.dpi
     every = -(-len(names) * _ROW_IN // width_in)
     places = range(0, len(names), max(1, int(every)))
     axes.set_xticks(places, [names[place] for place in places])
-    if sum(len(names[place]) + 2 for place in places) * LETTER_IN > width_in:
+    if _is_tilted([names[place] for place in places], width_in):
         axes.tick_params("x", labelrotation=45)
         for label in axes.get_xticklabels():
             label.set(horizontalalignment="right", rotation_mode="anchor")

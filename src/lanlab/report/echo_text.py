@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lanlab.analysis.modes import modes_of
-from lanlab.report.stream_text import interrupts
+from lanlab.report.stream_text import interrupts, line, modes_lines
 from lanlab.store import TrialRecord
 from lanlab.units import format_time
 
@@ -17,14 +16,15 @@ def echo_lines(trial: TrialRecord) -> list[str]:
     metrics = trial.metrics
     said = []
     if "rtt_mean_ns" in metrics:
-        said.append(f"round trip  {_distribution(metrics, 'rtt')}")
+        said.append(line("round trip", _distribution(metrics, "rtt")))
     if "kernel_rtt_mean_ns" in metrics:
-        said.append(f"in kernel   {_distribution(metrics, 'kernel_rtt')}")
-    said.append(
-        f"replies     {metrics['replies']} of {metrics['requests']} requests, "
+        said.append(line("in kernel", _distribution(metrics, "kernel_rtt")))
+    replies = (
+        f"{metrics['replies']} of {metrics['requests']} requests, "
         f"{metrics['timeouts']} time-outs, {metrics['late_replies']} late replies, "
         f"{metrics['duplicate_replies']} duplicates"
     )
+    said.append(line("replies", replies))
     parts = [
         f"{doing} {metrics[f'{name}_cpu_s']:.2f} s"
         for name, doing in (("requester", "requesting"), ("responder", "responding"))
@@ -33,11 +33,8 @@ def echo_lines(trial: TrialRecord) -> list[str]:
     if "interrupt_cpu_s" in metrics:
         parts.append(interrupts(metrics["interrupt_cpu_s"], trial.raw.get("setup") or {}))
     if parts:
-        said.append(f"processor   {'; '.join(parts)}")
-    modes = modes_of(trial)
-    if modes is not None:
-        said.append(f"modes       {modes.words()}")
-    return said
+        said.append(line("processor", "; ".join(parts)))
+    return said + modes_lines(trial)
 
 
 def _distribution(metrics: Mapping[str, float | int], prefix: str) -> str:

@@ -29,12 +29,26 @@ def stream_lines(run: RunRecord, trial: TrialRecord) -> list[str]:
     said += _order(trial)
     said += _pacing(trial)
     said += _delays(metrics)
-    said += _flows(metrics)
+    said += _flows(trial)
     said += _processor(trial)
+    return [*(line(label, text) for label, text in said), *modes_lines(trial)]
+
+
+def line(label: str, text: str) -> str:
+    """A line of an answer."""
+    return f"{label:<{_LABEL}}{text}"
+
+
+def modes_lines(trial: TrialRecord) -> list[str]:
+    """What a trial was measured with, and why, where the engine chose."""
     modes = modes_of(trial)
-    if modes is not None:
-        said.append(("modes", modes.words()))
-    return [f"{label:<{_LABEL}}{text}" for label, text in said]
+    if modes is None:
+        return []
+    reasons = (("why io", modes.io_reason), ("why receive", modes.receive_reason))
+    return [
+        line("modes", modes.words(with_reasons=False)),
+        *(line(label, reason) for label, reason in reasons if reason),
+    ]
 
 
 def _goodput(run: RunRecord, trial: TrialRecord) -> str:
@@ -115,7 +129,8 @@ def _delays(metrics: Metrics) -> Iterator[tuple[str, str]]:
         )
 
 
-def _flows(metrics: Metrics) -> Iterator[tuple[str, str]]:
+def _flows(trial: TrialRecord) -> Iterator[tuple[str, str]]:
+    metrics = trial.metrics
     if "flow_goodput_min_bps" not in metrics:
         return
     least, most = (format_rate(metrics[f"flow_goodput_{end}_bps"]) for end in ("min", "max"))
@@ -124,7 +139,8 @@ def _flows(metrics: Metrics) -> Iterator[tuple[str, str]]:
         parts.append(f"Jain's index {metrics['jain_index']:.3f}")
     if "first_control_share_ratio" in metrics:
         share = 100 * metrics["first_control_share_ratio"]
-        parts.append(f"{share:.1f} % by those of the first congestion control")
+        control = str(trial.parameters["congestion_control"]).partition(",")[0]
+        parts.append(f"{share:.1f} % of all by those with {control}")
     yield "flows", ", ".join(parts)
 
 

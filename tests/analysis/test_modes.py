@@ -1,0 +1,71 @@
+"""What trials were measured with, in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from planned_runs import planned_run
+
+from lanlab.analysis.loss_places import PLACES, place_words, shares
+from lanlab.analysis.modes import common_words, modes_of
+from lanlab.store import TrialRecord
+from lanlab.workloads.losses import NOT_RECEIVED
+
+
+def trial(source: dict[str, Any], target: dict[str, Any], **changes: Any) -> TrialRecord:
+    """A stream over UDP of which two ends told this."""
+    template = planned_run("milanovic-srbljic").of("udp-500")[0]
+    return replace(template, raw={"source": source, "target": target}, **changes)
+
+
+def polled(reason: str | None, io: str = "single") -> TrialRecord:
+    choice = None if reason is None else {"reason": reason, "candidates": []}
+    return trial({"io": io}, {"receive": "poll", "receive_choice": choice})
+
+
+def test_trials_alike_are_named_once_with_their_reason() -> None:
+    assert common_words([polled("it is quick"), polled("it is quick")]) == (
+        "io single, receive poll (it is quick)"
+    )
+
+
+def test_reasons_that_differ_stand_with_their_trials_only() -> None:
+    """A reason names what was measured before the trial: the modes are the same."""
+    assert common_words([polled("carries 1"), polled("carries 2")]) == "io single, receive poll"
+
+
+def test_modes_that_differ_are_counted_the_most_frequent_first() -> None:
+    found = common_words([polled(None, "batch"), polled(None), polled(None)])
+    assert found == "2 trials: io single, receive poll; 1 trials: io batch, receive poll"
+
+
+def test_failed_trials_and_those_of_other_programs_have_no_modes() -> None:
+    failed = replace(polled(None), status="failed")
+    foreign = trial({"output": "text"}, {})
+    assert modes_of(foreign) is None
+    assert modes_of(replace(foreign, raw={"source": None, "target": None})) is None
+    assert common_words([failed, foreign]) == ""
+
+
+def test_every_place_of_loss_has_words_in_the_order_of_the_way() -> None:
+    assert tuple(PLACES) == NOT_RECEIVED
+
+
+def test_shares_add_up_to_all_that_was_offered() -> None:
+    counts = dict.fromkeys(PLACES, 10)
+    known = shares({**counts, "offered_messages": 100, "received_messages": 20})
+    assert known is not None
+    assert sum(known.values()) == pytest.approx(1)
+    assert shares({"offered_messages": 100, "received_messages": 100}) is None
+    assert shares({**counts, "offered_messages": 0, "received_messages": 0}) is None
+
+
+def test_the_link_is_blamed_alone_only_where_everybody_else_counts() -> None:
+    counted = trial({}, {}, metrics=dict.fromkeys(PLACES, 0))
+    blind = {key: 0 for key in PLACES if key != "lost_socket_buffer_messages"}
+    assert place_words([counted]) == {"received": "received", **PLACES}
+    assert place_words([counted, trial({}, {}, metrics=blind)])["lost_link_messages"] == (
+        "lost on the link, or dropped in the receiver's socket buffer"
+    )
