@@ -22,6 +22,7 @@ def test_a_study_is_run_and_answered_as_json(lanlab: Lanlab) -> None:
     answer = said.json()
     assert (answer["study"], answer["seed"], answer["status"]) == ("small", 7, "done")
     assert [trial["number"] for trial in answer["trials"]] == list(range(6))
+    assert all(trial["modes"]["receive"] != "auto" for trial in answer["trials"])
     assert said.err.startswith(f"run {answer['run']}: quick, on loopback (unshaped), ")
 
 
@@ -51,6 +52,8 @@ def test_a_single_measurement_as_json_has_the_keys_of_the_store(
     two = lanlab(*args, "--trials", "2", "--json").json()
 
     assert one[key] == one["trials"][0][key] > 0
+    assert one["modes"] == one["trials"][0]["modes"]
+    assert one["modes"]["receive"] in ("block", "poll", "spin")
     first, second = (trial[key] for trial in two["trials"])
     assert two[key] == pytest.approx((first + second) / 2)
 
@@ -61,6 +64,7 @@ def test_a_single_measurement_in_words(lanlab: Lanlab) -> None:
     echo = lanlab("echo", *QUICK)
 
     assert (stream.code, echo.code) == (0, 0)
+    assert all("modes       " in said.out for said in (stream, echo))
     assert "goodput  " in stream.out and "95 % interval" in stream.out
     assert "round trip  mean " in echo.out
     assert all("kept as     2" in said.out for said in (stream, echo))

@@ -10,8 +10,9 @@ import pytest
 import typer
 from command_line import Lanlab, environment
 
-from lanlab.cli import complete
+from lanlab.cli import complete, single
 from lanlab.cli.app import app
+from lanlab.workloads import WORKLOADS
 
 COMMANDS = [command.name for command in app.registered_commands if command.name is not None]
 
@@ -54,6 +55,20 @@ def test_every_command_has_help_with_an_example(name: str, lanlab: Lanlab) -> No
     assert "Example" in said.out
     assert f"lanlab {name}" in said.out.partition("Example")[2]
     assert lanlab(name, "-h").out == said.out
+
+
+def test_every_parameter_that_is_named_by_an_option_has_that_option(lanlab: Lanlab) -> None:
+    """An error that names an option must not send anybody looking for one that is not there."""
+    helps = {name: lanlab(name, "--help").out for name in ("stream", "echo")}
+
+    for key, option in single._OPTIONS.items():
+        for name, said in helps.items():
+            if key in WORKLOADS[name].Parameters.model_fields:
+                assert f"{option} " in said, (name, key)
+    for name in helps:
+        unnamed = set(WORKLOADS[name].Parameters.model_fields) - set(single._OPTIONS)
+        # A switch has no value that could be wrong; the width of bins is for studies.
+        assert unnamed <= {"nodelay", "interval_s", "driver"}
 
 
 def test_no_command_gives_help(lanlab: Lanlab) -> None:

@@ -102,6 +102,7 @@ def test_the_page_says_what_is_needed_to_repeat_a_run(folder: Path) -> None:
     text = (folder / "report.html").read_text(encoding="utf-8")
     assert "lanlab run manford-kolahi --scale tiny --testbed virtual --link 100M --seed 7" in text
     assert "peer.silent: nothing heard for 3 s" in text
+    assert "Measured with: io single (single messages follow this rate), receive poll" in text
 
 
 def test_the_same_runs_give_the_same_report(

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 from synthetic_runs import SyntheticRun, synthetic_run
 
+from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.statement_table import statement_table
 from lanlab.report.table import Cell, Column, Table
@@ -87,6 +88,48 @@ def test_every_trial_is_in_the_table_with_its_error() -> None:
     assert [int(row["number"]) for row in rows] == list(range(len(synthetic.trials)))
     assert rows[2]["error"] == "peer.silent: nothing heard for 3 s"
     assert rows[0]["load average before"] == "0.25"
+
+
+def losses(synthetic: SyntheticRun, experiment: str) -> Table:
+    return loss_table(synthetic.run, synthetic.trials, synthetic.study, experiment)
+
+
+def test_a_row_of_the_losses_adds_up_to_all_that_was_offered() -> None:
+    rows = read(losses(synthetic_run("milanovic-srbljic", "quick"), "udp-500"))
+    assert [float(row["offered (messages)"]) for row in rows] == [10_000] * 6
+    for row in rows:
+        shares = [float(value) for name, value in row.items() if name.endswith("(ratio)")]
+        assert len(shares) == 3
+        assert sum(shares) == pytest.approx(1)
+    assert float(rows[-1]["dropped in the sender's queue (ratio)"]) == pytest.approx(
+        0.125, abs=0.01
+    )
+
+
+def test_what_was_not_counted_has_no_row_of_losses() -> None:
+    """Over TCP nothing is lost; and a failed trial tells nothing."""
+    synthetic = synthetic_run("milanovic-srbljic", fails=lambda p: p.experiment == "udp-2")
+    assert not losses(synthetic, "tcp").rows
+    assert not losses(synthetic, "udp-2").rows
+    assert losses(synthetic, "udp-500").rows
+
+
+def test_the_terminal_explains_losses_where_the_study_draws_them_and_there_were_some() -> None:
+    for name, explained in (("milanovic-srbljic", 2), ("manford-kolahi", 0)):
+        titles = [str(table.title) for table in tables(*synthetic_run(name).pair())]
+        assert sum("where messages were lost" in title for title in titles) == explained
+    spared = synthetic_run("milanovic-srbljic", link_rate_bps=100_000_000)
+    assert not [t for t in tables(*spared.pair()) if "lost" in str(t.title)]
+
+
+def test_every_trial_says_what_it_was_measured_with() -> None:
+    synthetic = synthetic_run("milanovic-srbljic")
+    table = trial_table(synthetic.run, synthetic.trials, synthetic.study)
+    row = next(row for row in read(table) if row["experiment"] == "tcp")
+    assert (row["io"], row["receive"], row["times by"]) == ("single", "poll", "program")
+    assert (row["messages at once"], row["read size (B)"]) == ("1", "262144")
+    assert row["receive chosen because"] == "it took the most"
+    assert row["write size (B)"] in ("500", "2")
 
 
 def test_no_text_of_a_csv_is_taken_for_a_formula() -> None:

@@ -164,6 +164,8 @@ def test_a_mistake_is_told_with_key_finding_and_what_is_allowed(
         ("experiment.0.factors.flow", [1], "did you mean `flows`?"),
         ("experiment.0.parametres", {}, "did you mean `parameters`?"),
         ("figure.0.experiments", ["swep"], "did you mean `sweep`?"),
+        ("figure.0.metric", "goodput", "did you mean `goodput_bps`?"),
+        ("figure.0.factor", "rate", "did you mean `rate_bps`?"),
         ("scale.quick.experiment.limmit", {}, "did you mean `limit`?"),
         ("scale.quick.parameters.time", 1, "did you mean `time_s`?"),
         ("scale.quick.experiment.sweep.factors.rate", [1], "did you mean `rate_bps`?"),
@@ -174,6 +176,15 @@ def test_a_mistake_is_told_with_key_finding_and_what_is_allowed(
 )
 def test_a_mistyped_name_is_answered_with_the_nearest(place: str, value: object, hint: str) -> None:
     assert mistaken(place, value).hint == hint
+
+
+def test_a_figure_against_a_factor_without_numbers_is_refused() -> None:
+    data = tomllib.loads(STUDY)
+    data["experiment"][0]["factors"] = {"io": ["single", "batch"]}
+    data["figure"][0]["factor"] = "io"
+
+    with pytest.raises(BadStudy, match="a factor whose levels are numbers"):
+        parse_study(data, "study.toml")
 
 
 def test_further_mistakes_are_listed_in_the_hint() -> None:

@@ -1,4 +1,4 @@
-"""The studies that come with lanlab, and the example."""
+"""The studies that come with lanlab, and the examples."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from lanlab.figures import FIGURES
 from lanlab.studies import PublishedValue, Study, known_studies, load_study
 from lanlab.workloads import WORKLOADS
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "my-network"
+EXAMPLES = sorted(map(str, (Path(__file__).parents[2] / "examples").iterdir()))
 
 #: Numbers that each paper prints, every occurrence counted, by sort of place.
 COUNTS = {
@@ -115,17 +116,18 @@ def test_numbers_checked_by_hand_stand_under_their_condition(
     assert value.condition == condition
 
 
-@pytest.mark.parametrize("name", [*COUNTS, str(EXAMPLE)])
+@pytest.mark.parametrize("name", [*COUNTS, *EXAMPLES])
 def test_figures_and_scales_that_every_study_offers_are_there(name: str) -> None:
     study = load_study(name).study
 
     assert {"quick", "full"} <= set(study.scale)
+    assert {figure.figure for figure in study.figure} <= FIGURES.keys()
     drawn = {identifier for figure in study.figure for identifier in figure.experiments}
     measured = {e.id for e in study.experiment if e.search is None}
     assert drawn == measured
 
 
-@pytest.mark.parametrize("name", [*COUNTS, str(EXAMPLE)])
+@pytest.mark.parametrize("name", [*COUNTS, *EXAMPLES])
 def test_a_study_kept_as_json_is_the_same_study(name: str) -> None:
     study = load_study(name).study
 

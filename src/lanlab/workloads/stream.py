@@ -16,7 +16,6 @@ from lanlab.workloads.exchange import (
     new_session,
     run_exchange,
 )
-from lanlab.workloads.losses import lost_by_place
 from lanlab.workloads.parameters import (
     MAX_TCP_BYTES,
     FlowParameters,
