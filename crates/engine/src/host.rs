@@ -39,6 +39,15 @@ fn cpu_pressure_ratio(pressure: &str) -> Option<f64> {
     Some(percent / 100.0)
 }
 
+/// How many processors have a line (`cpu0`, `cpu1`, …) in `/proc/stat`; offline ones have none.
+fn processors_online(stat: &str) -> Option<u64> {
+    let is_one = |line: &&str| {
+        line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let count = stat.lines().filter(is_one).count() as u64;
+    (count > 0).then_some(count)
+}
+
 /// Names of the network devices in a table as `/proc/net/dev`: two lines of headings, then a line
 /// `name: counters` for each.
 #[cfg_attr(not(all(target_os = "linux", not(lanlab_portable))), allow(dead_code))]
@@ -100,6 +109,7 @@ pub fn describe() -> HostFacts {
         kernel_clock: cfg!(all(target_os = "linux", not(lanlab_portable))),
         processor: field("/proc/cpuinfo", "model name"),
         processors: std::thread::available_parallelism().map_or(1, |n| n.get() as u64),
+        processors_online: read("/proc/stat").and_then(|text| processors_online(&text)),
         memory_bytes: memory_bytes("MemTotal"),
         memory_available_bytes: memory_bytes("MemAvailable"),
         clock_source: read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
@@ -127,6 +137,12 @@ mod tests {
         assert_eq!(threads_running("0.20 0.18 0.12 2/80 11206"), Some(2));
         assert_eq!(threads_running(""), None);
         assert_eq!(threads_running("0.20 0.18 0.12"), None);
+    }
+
+    #[test]
+    fn the_line_of_all_processors_together_is_no_processor() {
+        assert_eq!(processors_online("cpu  9 9\ncpu0 4 4\ncpu3 5 5\nintr 7\n"), Some(2));
+        assert_eq!(processors_online("intr 7\n"), None);
     }
 
     #[test]

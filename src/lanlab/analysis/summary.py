@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lanlab.analysis.attempts import counting
 from lanlab.analysis.limits import tcp_limit_bps, udp_limit_bps
 from lanlab.plan import Condition, expand
 from lanlab.store import Level, RunRecord, TrialRecord
@@ -30,10 +31,14 @@ class Summary:
     #: All parameters of the condition.
     parameters: dict[str, Level]
     metric: str
-    #: One for each finished trial that has the metric, in order of execution.
+    #: One for each finished trial that counts and has the metric, in order of execution.
     values: tuple[float, ...]
     #: Failed trials of the condition. They are in no mean.
     failed: int
+    #: Trials in the mean that were polluted, though repeated as often as the study allows.
+    polluted: int
+    #: Polluted trials that are not in the mean, as a repeat counts in their place.
+    left_out: int
     #: `None` without a value.
     mean: float | None
     #: Standard deviation of the trials; `None` for fewer than two.
@@ -90,7 +95,9 @@ def summary_of(
 ) -> Summary:
     """Summarise one metric over the trials of one condition."""
     done = [trial for trial in trials if trial.status == "done"]
-    values = tuple(float(t.metrics[metric]) for t in done if metric in t.metrics)
+    counted = counting(done)
+    measured = [trial for trial in counted if metric in trial.metrics]
+    values = tuple(float(trial.metrics[metric]) for trial in measured)
     interval = student_interval(values)
     return Summary(
         experiment=condition.experiment,
@@ -100,6 +107,8 @@ def summary_of(
         metric=metric,
         values=values,
         failed=len(trials) - len(done),
+        polluted=sum(trial.is_polluted for trial in measured),
+        left_out=len(done) - len(counted),
         mean=math.fsum(values) / len(values) if values else None,
         sd=standard_deviation(values) if len(values) > 1 else None,
         ci_low=None if interval is None else interval[0],

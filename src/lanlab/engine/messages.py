@@ -377,6 +377,10 @@ class HostFacts(TypedDict):
     """
     Processors that this process may run on.
     """
+    processors_online: NotRequired[int | None]
+    """
+    Processors that the whole system has at work.
+    """
     system: str
     """
     Operating system, as in `linux`.
@@ -485,6 +489,10 @@ class DescriptionOutcome(TypedDict):
     processors: int
     """
     Processors that this process may run on.
+    """
+    processors_online: NotRequired[int | None]
+    """
+    Processors that the whole system has at work.
     """
     system: str
     """

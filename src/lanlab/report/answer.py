@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from lanlab.analysis.attempts import counting
 from lanlab.analysis.published import points_for
 from lanlab.analysis.saturation import Saturation, saturations
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import condition_text, number, percent, plain, quantity, with_spread
 from lanlab.report.contrast import Contrast, contrast
+from lanlab.report.pollution import pollution_sentences
 from lanlab.report.round_trips import round_trip_remark
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import ExperimentAtScale, Published, Study, at_scale
@@ -45,6 +47,7 @@ def sentences(
     failed = sum(trial.status != "done" for trial in trials)
     if failed:
         said.append(f"{failed} of {len(trials)} trials failed; they are in no mean.")
+    said += pollution_sentences(trials)
     if run.status != "done":
         said.append(f"The run is {run.status}: these are the trials that had ended.")
     return said or ["No trial has ended, so there is no answer yet."]
@@ -119,7 +122,7 @@ def _greatest(study: Study, summaries: Sequence[Summary], trials: Sequence[Trial
     top = max(summaries, key=lambda summary: float(summary.factors[rate]))
     ratios = [
         float(trial.metrics["received_ratio"])
-        for trial in trials
+        for trial in counting(trials)
         if trial.factors == top.factors and "received_ratio" in trial.metrics
     ]
     if ratios:

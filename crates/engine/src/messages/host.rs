@@ -56,6 +56,8 @@ pub struct HostFacts {
     pub processor: Option<String>,
     /// Processors that this process may run on.
     pub processors: u64,
+    /// Processors that the whole system has at work.
+    pub processors_online: Option<u64>,
     /// Main memory, bytes.
     pub memory_bytes: Option<u64>,
     /// Main memory that programs could have at once, bytes.
