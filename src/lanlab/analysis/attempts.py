@@ -12,20 +12,28 @@ _Place = tuple[str, str, tuple[tuple[str, Level], ...], int]
 
 def counting(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
     """
-    The finished trials that are in means: the last at each place, in order.
+    The finished trials that are in means, in order: all but those that were polluted and run again.
 
-    A place is repeated only while its trials are polluted, so that the last is a clean one, or the
-    last of those that were allowed. The plan counts alike (`lanlab.plan.plan`).
+    A place is run again only while its trials are polluted, so that the last there is a clean one,
+    or the last of those that were allowed. The plan counts alike (`lanlab.plan.plan`).
     """
-    last: dict[_Place, TrialRecord] = {}
+    last: dict[_Place, int] = {}
     for trial in trials:
         if trial.status == "done":
-            levels = tuple(sorted(trial.factors.items()))
-            last[(trial.experiment, trial.purpose, levels, trial.block)] = trial
-    return sorted(last.values(), key=lambda trial: trial.number)
+            last[_place(trial)] = max(trial.number, last.get(_place(trial), trial.number))
+    return [
+        trial
+        for trial in trials
+        if trial.status == "done" and not (trial.is_polluted and trial.number < last[_place(trial)])
+    ]
 
 
 def left_out(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
     """The finished trials that are in no mean, as another at their place counts."""
     counted = {trial.number for trial in counting(trials)}
     return [t for t in trials if t.status == "done" and t.number not in counted]
+
+
+def _place(trial: TrialRecord) -> _Place:
+    levels = tuple(sorted(trial.factors.items()))
+    return trial.experiment, trial.purpose, levels, trial.block

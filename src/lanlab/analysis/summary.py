@@ -35,10 +35,6 @@ class Summary:
     values: tuple[float, ...]
     #: Failed trials of the condition. They are in no mean.
     failed: int
-    #: Trials in the mean that were polluted, though repeated as often as the study allows.
-    polluted: int
-    #: Polluted trials that are not in the mean, as a repeat counts in their place.
-    left_out: int
     #: `None` without a value.
     mean: float | None
     #: Standard deviation of the trials; `None` for fewer than two.
@@ -48,6 +44,10 @@ class Summary:
     ci_high: float | None
     #: What the run's link can carry at most in the metric's unit; `None` where there is no limit.
     limit: float | None
+    #: Trials in the mean that were polluted, though repeated as often as the study allows.
+    polluted: int = 0
+    #: Polluted trials that are not in the mean, as a repeat counts in their place.
+    left_out: int = 0
 
     @property
     def n(self) -> int:
@@ -107,13 +107,13 @@ def summary_of(
         metric=metric,
         values=values,
         failed=len(trials) - len(done),
-        polluted=sum(trial.is_polluted for trial in measured),
-        left_out=len(done) - len(counted),
         mean=math.fsum(values) / len(values) if values else None,
         sd=standard_deviation(values) if len(values) > 1 else None,
         ci_low=None if interval is None else interval[0],
         ci_high=None if interval is None else interval[1],
         limit=limit_of(metric, dict(condition.parameters), link_rate_bps),
+        polluted=sum(trial.is_polluted for trial in measured),
+        left_out=len(done) - len(counted),
     )
 
 
