@@ -95,7 +95,7 @@ def judge(
 
     Args:
         raw: What the trial left: `source`, `target` (results of both ends, each with the `host`
-            window that its host measured, or `None`) and `facts` (`before`, with `hosts`).
+            window that its host measured, or `None`; then `cpu` is what the end itself used) and `facts` (`before`, with `hosts`).
         metrics: Its results.
         source, target: What does not change of the two hosts: `name`, `boot_id`,
             `processors_online`.
