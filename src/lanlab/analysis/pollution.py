@@ -94,8 +94,9 @@ def judge(
     Judge a finished trial.
 
     Args:
-        raw: What the trial left: `source`, `target` (results of both ends, each with the `host`
-            window that its host measured, or `None`; then `cpu` is what the end itself used) and `facts` (`before`, with `hosts`).
+        raw: What the trial left: `facts` (`before`, with `hosts`), and `source` and `target`, the
+            results of both ends. Each has the `host` window that its host measured; an end without
+            one has in `cpu` what it used itself.
         metrics: Its results.
         source, target: What does not change of the two hosts: `name`, `boot_id`,
             `processors_online`.
