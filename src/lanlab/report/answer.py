@@ -11,6 +11,7 @@ from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import condition_text, number, percent, plain, quantity, with_spread
 from lanlab.report.contrast import Contrast, contrast
+from lanlab.report.one_way import one_way_remark
 from lanlab.report.pollution import pollution_sentences
 from lanlab.report.round_trips import round_trip_remark
 from lanlab.store import Level, RunRecord, TrialRecord
@@ -106,8 +107,8 @@ def _experiment(
     if "ip_version" in experiment.factors:
         said += _versions(study, summaries, trials)
     said += _beside_published(study, summaries, published)
-    remark = round_trip_remark(run, study, trials)
-    return [*said, remark] if remark else said
+    remarks = (round_trip_remark(run, study, trials), one_way_remark(experiment.title, trials))
+    return said + [remark for remark in remarks if remark]
 
 
 def _greatest(study: Study, summaries: Sequence[Summary], trials: Sequence[TrialRecord]) -> str:
