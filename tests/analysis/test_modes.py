@@ -38,7 +38,7 @@ def test_reasons_that_differ_stand_with_their_trials_only() -> None:
 
 def test_modes_that_differ_are_counted_the_most_frequent_first() -> None:
     found = common_words([polled(None, "batch"), polled(None), polled(None)])
-    assert found == "2 trials: io single, receive poll; 1 trials: io batch, receive poll"
+    assert found == "2 trials: io single, receive poll; 1 trial: io batch, receive poll"
 
 
 def test_failed_trials_and_those_of_other_programs_have_no_modes() -> None:

@@ -32,6 +32,7 @@ class Ran:
     block: int
     purpose: str
     status: str = "done"
+    is_polluted: bool = False
     elapsed_s: float = 0.5
     metrics: Mapping[str, float | int] = field(default_factory=dict)
 

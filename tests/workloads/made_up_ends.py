@@ -142,20 +142,16 @@ def exchange_of(
     sent: dict[str, Any],
     received: dict[str, Any],
     *,
-    shared_clock: bool = True,
+    same_kernel: bool = True,
     capabilities: dict[str, bool] = CAPABLE,
-    sender_clock: dict[str, int] | None = None,
+    bound_ns: int = 0,
 ) -> Exchange:
     """The trial of which two ends told this."""
-    request: dict[str, Any] = {"type": "stream_receive"}
-    if sender_clock is not None:
-        request["sender_clock"] = sender_clock
     return Exchange(
         listener=received,
         connector=sent,
         setup={
             "capabilities": {"listener": capabilities, "connector": capabilities},
-            "listener_request": request,
-            "start": {"shared_clock": shared_clock},
+            "clocks": {"same_kernel": same_kernel, "bound_ns": bound_ns},
         },
     )

@@ -102,7 +102,7 @@ def common_words(trials: Sequence[TrialRecord]) -> str:
     if len(said) == 1:
         return next(iter(said))
     ranked = sorted(said.items(), key=lambda item: -item[1])
-    return "; ".join(f"{count} trials: {words}" for words, count in ranked)
+    return "; ".join(f"{count} trial{'s' if count > 1 else ''}: {words}" for words, count in ranked)
 
 
 def _reason(choice: Mapping[str, Any] | None) -> str | None:

@@ -97,7 +97,8 @@ def measure(
                     "parameters": checked.model_dump(exclude_none=True),
                 }
             ],
-            "scale": {"single": {"trials": {"min": trials, "max": trials}}},
+            # As many as asked for, polluted or not: what was seen is said, and time is not doubled.
+            "scale": {"single": {"trials": {"min": trials, "max": trials, "repeat_polluted": 0}}},
         },
         f"lanlab {workload_name}",
     )
@@ -153,6 +154,7 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 "number": trial.number,
                 "status": trial.status,
                 "error": trial.error,
+                "pollution": trial.raw.get("pollution"),
                 "modes": modes_as_json(trial),
                 **trial.metrics,
             }
@@ -162,7 +164,15 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
 
 
 def finish(run: RunRecord, trials: list[TrialRecord]) -> None:
-    """Exit as a run that failed if there is a trial that did."""
+    """Warn of what disturbed the trials; exit as a run that failed if there is one that did."""
+    from lanlab.analysis.pollution import judgement_of
+    from lanlab.analysis.pollution_words import warning
+
+    for trial in trials:
+        judgement = judgement_of(trial.raw)
+        for finding in judgement.findings if judgement is not None else ():
+            which = f"trial {trial.number}: " if len(trials) > 1 else ""
+            print(f"warning: {which}{warning(finding)}", file=sys.stderr)
     failed = [trial for trial in trials if trial.status == "failed"]
     if failed:
         error = failed[-1].error or {}

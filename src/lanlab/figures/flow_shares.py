@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from lanlab.analysis.attempts import counting
 from lanlab.analysis.summary import student_interval
 from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.gather import axis, caption
@@ -35,9 +36,8 @@ def flow_shares(
     )
     own = [
         trial
-        for trial in trials
-        if (trial.experiment, trial.status, trial.purpose)
-        == (condition.experiment, "done", "trial")
+        for trial in counting(trials)
+        if (trial.experiment, trial.purpose) == (condition.experiment, "trial")
         and trial.factors == dict(condition.factors)
     ]
     y = quantity(study, "goodput_bps")

@@ -9,6 +9,7 @@ from lanlab.analysis.loss_places import PLACES, not_received, unseen_places
 from lanlab.analysis.modes import modes_of
 from lanlab.analysis.summary import limit_of
 from lanlab.figures.wording import number
+from lanlab.report.one_way import one_way_text
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.units import format_rate, format_time
 from lanlab.workloads.processor_time import shares_a_kernel
@@ -116,11 +117,9 @@ def _pacing(trial: TrialRecord) -> Iterator[tuple[str, str]]:
 
 
 def _delays(metrics: Metrics) -> Iterator[tuple[str, str]]:
-    if "one_way_delay_p50_ns" in metrics:
-        shown = (f"{p} {_time(metrics[f'one_way_delay_{p}_ns'])}" for p in ("min", "p50", "p99"))
-        error_ns = metrics["clock_error_ns"]
-        sure = f"clocks known to ± {_time(error_ns)}" if error_ns else "both ends have one clock"
-        yield "one way", f"{', '.join(shown)} ({sure})"
+    one_way = one_way_text(metrics)
+    if one_way is not None:
+        yield "one way", one_way
     if "delay_variation_mean_ns" in metrics:
         yield (
             "delay",

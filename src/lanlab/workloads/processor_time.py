@@ -80,4 +80,4 @@ def interrupt_metrics(exchange: Exchange) -> Metrics:
 
 def shares_a_kernel(setup: Mapping[str, Any]) -> bool:
     """Whether both hosts of a trial are one machine: their boot ids are the same."""
-    return bool((setup.get("start") or {}).get("shared_clock"))
+    return bool((setup.get("clocks") or {}).get("same_kernel"))

@@ -106,7 +106,6 @@ class Stream:
         "gap_p50_ns": "ns",
         "gap_p99_ns": "ns",
         "one_way_delay_min_ns": "ns",
-        "one_way_delay_mean_ns": "ns",
         "one_way_delay_p50_ns": "ns",
         "one_way_delay_p99_ns": "ns",
         "clock_error_ns": "ns",
@@ -188,6 +187,7 @@ class Stream:
             expected_s=_longest_time_s(self.expected_time_s(parameters), parameters),
             silence_s=parameters.silence_s,
             on_progress=on_progress,
+            tell_clock=True,
         )
 
     def summarise(

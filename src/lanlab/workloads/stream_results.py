@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lanlab.workloads.clocks import one_way_metrics
 from lanlab.workloads.exchange import CounterChanges, Exchange
 from lanlab.workloads.fairness import jain_index
 from lanlab.workloads.losses import lost_by_place
@@ -64,7 +65,7 @@ def stream_metrics(
         metrics |= _tcp_metrics(size, sent, received)
     else:
         metrics |= _udp_metrics(size, exchange, changes)
-    metrics |= _one_way_delay(exchange)
+    metrics |= one_way_metrics(exchange)
     metrics |= _sharing(parameters.congestion_controls, received["flows"])
     capabilities = exchange.setup.get("capabilities") or {}
     for name, end, told in (("sender", "connector", sent), ("receiver", "listener", received)):
@@ -152,20 +153,6 @@ def _tcp_metrics(size: int, sent: Mapping[str, Any], received: Mapping[str, Any]
         if segments > 0:
             metrics["messages_per_segment"] = sent["total_messages"] / segments
             metrics["bytes_per_segment"] = total_bytes / segments
-    return metrics
-
-
-def _one_way_delay(exchange: Exchange) -> Metrics:
-    """Delays, with how far they can be wrong; none where the clocks' relation is not known."""
-    assert exchange.listener is not None
-    delay = exchange.listener.get("one_way_delay")
-    clock = exchange.setup.get("listener_request", {}).get("sender_clock")
-    if delay is None or delay["samples"] == 0 or clock is None:
-        return {}
-    metrics: Metrics = {
-        f"one_way_delay_{name}": delay[name] for name in ("min_ns", "mean_ns", "p50_ns", "p99_ns")
-    }
-    metrics["clock_error_ns"] = clock["error_ns"]
     return metrics
 
 
