@@ -1,0 +1,33 @@
+"""The example studies do what they teach."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab
+
+from lanlab.studies import load_study
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").iterdir())
+SMOKE_TESTS = [path for path in EXAMPLES if "tiny" in load_study(str(path)).study.scale]
+
+
+def test_examples_have_a_smoke_test_but_for_the_first_one_to_read() -> None:
+    assert [path.name for path in EXAMPLES if path not in SMOKE_TESTS] == ["my-network"]
+
+
+@pytest.mark.parametrize("example", SMOKE_TESTS, ids=lambda path: path.name)
+def test_an_example_runs_and_every_figure_of_it_has_something_to_show(
+    example: Path, lanlab: Lanlab
+) -> None:
+    """At its smallest, on loopback, where no rights are needed."""
+    said = lanlab("run", str(example), "--scale", "tiny", "--testbed", "loopback", "--json")
+    if said.code == 1 and "congestion control `" in said.err:
+        pytest.skip(f"this kernel does not let us choose it: {said.err.splitlines()[-1]}")
+    assert said.code == 0, said.err
+
+    answer = lanlab("report", "last", "--json").json()
+    page = Path(answer["html"]).read_text(encoding="utf-8")
+    assert "nothing was measured" not in page
+    assert "Measured with: " in page
