@@ -149,6 +149,7 @@ class _Recorder:
 
     def __init__(self) -> None:
         self.requests: list[Any] = []
+        self.hello: dict[str, Any] = {"capabilities": {}}
 
     def start(self, request: object) -> object:
         self.requests.append(request)
