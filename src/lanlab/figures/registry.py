@@ -11,6 +11,7 @@ from lanlab.figures.chart import Chart
 from lanlab.figures.received_against_sent import received_against_sent
 from lanlab.figures.received_ratio_against_sent import received_ratio_against_sent
 from lanlab.figures.rtt_against_size import rtt_against_size
+from lanlab.figures.saturation_curve import saturation_curve
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 from lanlab.studies.model import Figure
@@ -23,6 +24,7 @@ FIGURES: Mapping[str, Builder] = {
     "received_against_sent": received_against_sent,
     "received_ratio_against_sent": received_ratio_against_sent,
     "rtt_against_size": rtt_against_size,
+    "saturation_curve": saturation_curve,
 }
 
 

@@ -2,11 +2,12 @@
 
 from lanlab.plan.conditions import Condition, expand
 from lanlab.plan.plan import Estimate, Outcome, Plan, PlannedTrial
-from lanlab.plan.search import SearchResult, SearchRule, SearchState
+from lanlab.plan.search import GoalResult, SearchResult, SearchRule, SearchState
 
 __all__ = [
     "Condition",
     "Estimate",
+    "GoalResult",
     "Outcome",
     "Plan",
     "PlannedTrial",

@@ -36,7 +36,7 @@ def lost_by_place(
         of the warm-up's and of the session's own messages: each is taken for no more than what is
         still unexplained, the most certain first. What nobody counted was lost on the link.
     """
-    lost = sent["sent_messages"] - received["measured_messages"]
+    lost: int = sent["sent_messages"] - received["measured_messages"]
     left = lost
 
     def explained(count: int) -> int:

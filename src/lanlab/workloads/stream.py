@@ -96,6 +96,7 @@ class Stream:
         "skipped_messages": "messages",
         "late_messages": "messages",
         "back_to_back_messages": "messages",
+        "blocked_ratio": "ratio",
         "gap_p1_ns": "ns",
         "gap_p50_ns": "ns",
         "gap_p99_ns": "ns",
@@ -196,7 +197,12 @@ class Stream:
             "sender_cpu_s": cpu_s(sent["cpu"]),
             "receiver_cpu_s": cpu_s(received["cpu"]),
         }
+        # Of a search: what was left out, why, and how many messages a window can miss at its ends.
+        metrics["skipped_messages"] = sent["skipped_messages"]
+        metrics["burst_messages"] = sent["burst_messages"]
         if sent["elapsed_ns"] > 0:
+            sending_ns = sent["elapsed_ns"] * max(1, sent["threads"])
+            metrics["blocked_ratio"] = min(1.0, sent["blocked_ns"] / sending_ns)
             for name in ("offered", "sent"):
                 metrics[f"{name}_bps"] = 8e9 * metrics[f"{name}_bytes"] / sent["elapsed_ns"]
         if received["window_ns"] > 0:
