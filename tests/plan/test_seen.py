@@ -36,6 +36,16 @@ def test_a_window_may_miss_a_whole_handing_over_at_either_end() -> None:
     assert found is not None and found.loss_ratio == pytest.approx(0.0065)
 
 
+@pytest.mark.parametrize(("missing", "is_loss"), [(40, False), (41, True)])
+def test_a_window_may_miss_what_is_due_in_a_millisecond_at_either_end(
+    missing: int, is_loss: bool
+) -> None:
+    """10,000 messages of 500 bytes in half a second: 20 in a millisecond."""
+    found = goodput(1 - missing / 10_000, offered_bytes=5_000_000, offered_bps=80e6)
+
+    assert found is not None and (found.loss_ratio > 0) == is_loss
+
+
 def test_messages_that_are_told_apart_have_no_edges() -> None:
     found = received(1 - 1 / 10_000, burst_messages=64)
 

@@ -42,6 +42,15 @@ def expand(study: Study, scale_name: str) -> tuple[Condition, ...]:
     )
 
 
+def searched(study: Study, scale_name: str) -> tuple[Condition, ...]:
+    """The condition at the low end of each search of a study at a scale."""
+    return tuple(
+        condition_of(scaled, {scaled.search.factor: scaled.search.low})
+        for scaled in at_scale(study, scale_name)
+        if scaled.search is not None
+    )
+
+
 def crossed(scaled: ExperimentAtScale) -> tuple[Condition, ...]:
     """The conditions of one experiment; the last factor changes fastest."""
     return tuple(condition_of(scaled, levels) for levels in combinations(scaled.factors))

@@ -6,6 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
+#: A message that leaves later than this after its slot is late (`late_messages`).
+_ON_TIME_S = 0.001
+
 
 class Seen(NamedTuple):
     """A trial's word."""
@@ -26,8 +29,9 @@ def seen(metrics: Mapping[str, float | int], metric: str) -> Seen | None:
     nothing of loads above what it offered. `blocked_ratio` tells them apart: what the sender
     managed in the time in which it did not wait is what it could offer.
 
-    A `goodput_ratio` compares two counts in one window, where up to one handing-over of messages at
-    each end belongs to one count and not to the other: a shortfall of no more is no loss. A
+    A `goodput_ratio` compares two counts in one window. A message due just before an end of it may
+    be counted just after; so a shortfall is no loss up to one handing-over of messages at either
+    end, or up to what is due in 1 ms if that is more: so much off its slot no message is late. A
     `received_ratio` compares the same messages and is exact; half a message there is rounding.
 
     Args:
@@ -49,8 +53,17 @@ def seen(metrics: Mapping[str, float | int], metric: str) -> Seen | None:
         return None
     edge_messages = 0.5
     if metric == "goodput_ratio":
-        edge_messages += 2 * max(1, metrics.get("burst_messages", 1))
+        off_slot = _ON_TIME_S * _messages_per_s(metrics)
+        edge_messages += 2 * max(1, metrics.get("burst_messages", 1), off_slot)
     loss_ratio = 1 - value / offered_ratio
     if loss_ratio * offered * offered_ratio <= edge_messages and (offered or loss_ratio < 1e-9):
         loss_ratio = 0.0
     return Seen(loss_ratio, offered_ratio)
+
+
+def _messages_per_s(metrics: Mapping[str, float | int]) -> float:
+    """Messages that were due in a second; 0 where it is not known."""
+    offered_bytes = metrics.get("offered_bytes")
+    if not offered_bytes or "offered_bps" not in metrics:
+        return 0.0
+    return metrics["offered_messages"] * metrics["offered_bps"] / (8 * offered_bytes)
