@@ -39,7 +39,7 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
         ("stream --ip 5", "--ip: found `5`; allowed: 4 or 6"),
         ("stream --congestion-control cubic", "--congestion-control applies to tcp, not to udp"),
         ("stream --transport tcp --io segment", "--io `segment` applies to udp"),
-        ("stream --flows 129", "--flows: found `129`; allowed: "),
+        ("stream --flows 1001", "--flows: found `1001`; allowed: "),
         ("stream --dscp 64", "--dscp: found `64`; allowed: "),
         ("stream --trials 0", "Invalid value for '--trials'"),
         ("stream --seed -1", "Invalid value for '--seed'"),

@@ -172,8 +172,8 @@ VALUES: list[tuple[Line, str, str]] = [
     ({"rate": {"messages_per_s": 0.0}}, "request.value", "allowed: 0.001 to 100,000,000"),
     ({"rate": {"messages_per_s": -1.0}}, "request.value", "allowed: 0.001 to 100,000,000"),
     ({"rate": {"messages_per_s": 1e300}}, "request.value", "allowed: 0.001 to 100,000,000"),
-    ({"flows": 0}, "request.value", "`flows`: found 0; allowed: 1 to 128"),
-    ({"flows": 129}, "request.value", "`flows`: found 129; allowed: 1 to 128"),
+    ({"flows": 0}, "request.value", "`flows`: found 0; allowed: 1 to 1000"),
+    ({"flows": 1001}, "request.value", "`flows`: found 1001; allowed: 1 to 1000"),
     ({"socket": {"dscp": 64}}, "request.value", "`socket.dscp`: found 64; allowed: 0 to 63"),
     (
         {"socket": {"receive_buffer_bytes": 1}},
@@ -189,12 +189,12 @@ VALUES: list[tuple[Line, str, str]] = [
         "`io`: found segment; allowed: single, batch or auto over tcp",
     ),
     (
-        {"socket": {"congestion_control": "cubic"}},
+        {"socket": {"congestion_controls": ["cubic"]}},
         "request.value",
-        "`socket.congestion_control`: found a name; allowed: none over udp",
+        "`socket.congestion_controls`: found a name; allowed: none over udp",
     ),
     (
-        {"transport": "tcp", "socket": {"congestion_control": "hope"}},
+        {"transport": "tcp", "socket": {"congestion_controls": ["hope"]}},
         "socket.congestion_control",
         "congestion control `hope`: No such file or directory",
     ),

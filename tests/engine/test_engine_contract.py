@@ -154,7 +154,7 @@ class _Recorder:
         self.requests.append(request)
         if len(self.requests) == 2:
             raise RunError("enough")
-        ports = list(range(1, 129))
+        ports = list(range(1, 1001))
         return SimpleNamespace(
             id=1, is_over=True, on_progress=None, wait_ready=lambda _: {"ports": ports}
         )
@@ -173,7 +173,10 @@ _COMMON: dict[str, Any] = {
     "silence_s": st.floats(0.1, 600),
 }
 _TRANSPORT = st.fixed_dictionaries({"transport": st.just("udp")}) | st.fixed_dictionaries(
-    {"transport": st.just("tcp"), "congestion_control": st.sampled_from([None, "cubic", "reno"])}
+    {
+        "transport": st.just("tcp"),
+        "congestion_control": st.sampled_from([None, "cubic", "reno", "cubic,reno"]),
+    }
 )
 _STREAM = st.builds(
     lambda common, transport, amount, rate: StreamParameters(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +12,8 @@ from datagram_relay import Way, relayed_exchange, relayed_trial
 from trial_running import Pair, opened_pair
 
 from lanlab.errors import EngineError
+from lanlab.testbeds.tools import tool
+from lanlab.workloads import Progress
 
 MESSAGES = 300
 RATE = 2000
@@ -157,3 +161,35 @@ def test_the_shortest_silence_is_no_false_alarm(pair: Pair, silence_s: float) ->
     """Either end says often enough that it is there."""
     trial = pair.trial("stream", time_s=0.6, silence_s=silence_s, rate_messages_per_s=20)
     assert trial.metrics["received_messages"] == trial.metrics["sent_messages"] == 12
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
+@pytest.mark.parametrize("flows", [1, 3])
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+def test_a_link_that_goes_down_leaves_what_both_ends_had_counted(
+    transport: str, flows: int
+) -> None:
+    """In mid-trial: the trial has failed, and its record still says how far it came."""
+    with opened_pair("virtual", "100M") as pair:
+        source = pair.bed.hosts[0]
+
+        def pull(_: Progress) -> None:
+            subprocess.run(
+                [*source.command_prefix, tool("ip"), *"link set dev eth0 down".split()], check=True
+            )
+
+        exchange = pair.exchange(
+            "stream",
+            pull,
+            transport=transport,
+            flows=flows,
+            message_size_bytes=500,
+            rate_messages_per_s=1000,
+            time_s=3,
+            silence_s=0.5,
+        )
+    assert exchange.error is not None
+    assert exchange.connector is not None and exchange.listener is not None
+    sent, received = exchange.connector["total_messages"], exchange.listener["total_messages"]
+    # It was told of after a quarter of a second.
+    assert 200 <= received <= sent <= 2500

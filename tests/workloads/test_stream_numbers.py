@@ -146,9 +146,10 @@ def test_flows_share_the_rate(pair: Pair, transport: str, flows: int) -> None:
         time_s=0.3,
     )
     sent = [flow["sent_messages"] for flow in trial.source["flows"]]
-    assert sum(sent) == trial.source["sent_messages"] == 300
-    # A flow may lack its last message if its turn had not come when the time was over.
-    assert all(abs(count - 300 / flows) <= 1 for count in sent)
+    # On a busy machine the turn of some had not come when the time was over.
+    unsent = trial.source["unsent_messages"]
+    assert sum(sent) == trial.source["sent_messages"] == 300 - unsent
+    assert all(abs(count - 300 / flows) <= 1 + unsent for count in sent)
     received = trial.target["flows"]
     assert len(received) == flows
     for name in ("window_bytes", "measured_messages"):
@@ -156,19 +157,22 @@ def test_flows_share_the_rate(pair: Pair, transport: str, flows: int) -> None:
     assert len({flow["local_port"] for flow in trial.source["flows"]}) == flows
 
 
-def test_the_most_flows_that_there_can_be(pair: Pair) -> None:
-    """128, over either transport; the line that says so is within its bound."""
-    for transport in ("udp", "tcp"):
-        trial = pair.trial(
-            "stream",
-            transport=transport,
-            flows=128,
-            message_size_bytes=100,
-            rate_messages_per_s=5000,
-            messages=256,
-        )
-        assert [flow["sent_messages"] for flow in trial.source["flows"]] == 128 * [2]
-        assert trial.target["total_messages"] == 256
+@pytest.mark.parametrize("rated", [True, False])
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+def test_the_most_flows_that_there_can_be(pair: Pair, transport: str, rated: bool) -> None:
+    """1000, over either transport, on few threads; the line that says so is within its bound."""
+    trial = pair.trial(
+        "stream",
+        transport=transport,
+        flows=1000,
+        threads=2,
+        message_size_bytes=100,
+        messages=3000,
+        **({"rate_messages_per_s": 10_000} if rated else {}),
+    )
+    assert [flow["sent_messages"] for flow in trial.source["flows"]] == 1000 * [3]
+    assert [flow["measured_messages"] for flow in trial.target["flows"]] == 1000 * [3]
+    assert trial.source["threads"] == trial.target["threads"] == 2
 
 
 def test_pacing_is_even(pair: Pair) -> None:

@@ -22,7 +22,7 @@ fn field(path: &str, key: &str) -> Option<String> {
 
 /// UDP counters of `/proc/net/snmp` (a line of names, then one of values) and `snmp6` (a pair a
 /// line).
-fn udp_counters() -> BTreeMap<String, u64> {
+pub fn udp_counters() -> BTreeMap<String, u64> {
     let mut counters = BTreeMap::new();
     let snmp = fs::read_to_string("/proc/self/net/snmp").unwrap_or_default();
     let mut lines = snmp.lines().filter_map(|line| line.strip_prefix("Udp: "));

@@ -7,11 +7,13 @@
 mod driver;
 mod failure;
 mod host;
+mod host_window;
 mod measure;
 mod messages;
 mod output;
 mod running;
 mod session;
+mod waiting;
 mod workloads;
 
 use std::io::{BufReader, Write, stdin, stdout};
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
     match arguments.as_slice() {
         [] => {
             link::prepare_thread();
+            link::raise_descriptor_limit();
             let output = output::Output::new(stdout());
             driver::serve(BufReader::new(stdin()), &output);
             // Measurements that still run are of no use to anyone: their driver is gone.

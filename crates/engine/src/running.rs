@@ -9,16 +9,15 @@ use lanlab_link as link;
 use lanlab_units::Instant;
 
 use crate::failure::Failure;
-use crate::messages::{PROGRESS_INTERVAL_NS, Progress, Ready, Reply};
+use crate::host_window::HostSnapshot;
+use crate::messages::{HostWindow, PROGRESS_INTERVAL_NS, Progress, Ready, Reply};
 use crate::output::Output;
+use crate::waiting::Waiter;
 
 /// A request that is ready and not armed ends after so long.
 const ARM_TIMEOUT_NS: u64 = 60_000_000_000;
 /// A start is given at most so far ahead.
 const MAX_AHEAD_NS: u64 = 600_000_000_000;
-/// How near to a deadline a thread sleeps; the rest it spins, so as not to oversleep. Longer costs
-/// processor time, shorter costs precision where the system is slow to wake a thread.
-const SPIN_NS: u64 = 60_000;
 /// How near to its start a thread no longer listens to the driver.
 const NEAR_NS: u64 = 5_000_000;
 
@@ -137,7 +136,7 @@ impl Running {
                 return None;
             }
             if left_ns <= NEAR_NS {
-                return Some(wait_until(start));
+                return Some(Waiter::new().wait_until(start));
             }
             let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
             if !self.is_cancelled() {
@@ -153,8 +152,14 @@ impl Running {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Do `work`, and tell the driver meanwhile how far it is.
-    pub fn with_progress<T>(&self, start: Instant, work: impl FnOnce() -> T) -> T {
+    /// Do `work`, and tell the driver meanwhile how far it is. Gives also what the whole host did
+    /// from `measured_from` until `work` had ended, where the system tells.
+    pub fn with_progress<T>(
+        &self,
+        start: Instant,
+        measured_from: Instant,
+        work: impl FnOnce() -> T,
+    ) -> (T, Option<HostWindow>) {
         /// Ends the reports even if the work panics.
         struct Done<'a>(&'a AtomicBool, Thread);
         impl Drop for Done<'_> {
@@ -165,18 +170,32 @@ impl Running {
         }
         let done = AtomicBool::new(false);
         thread::scope(|scope| {
-            let reporter = scope.spawn(|| self.report_progress(start, &done));
-            let _done = Done(&done, reporter.thread().clone());
-            work()
+            let reporter = scope.spawn(|| self.report_progress(start, measured_from, &done));
+            let ended = Done(&done, reporter.thread().clone());
+            let result = work();
+            let last = HostSnapshot::take();
+            drop(ended);
+            let first = reporter.join().unwrap_or(None);
+            (result, first.zip(last).map(|(first, last)| first.until(&last)))
         })
     }
 
-    fn report_progress(&self, start: Instant, done: &AtomicBool) {
-        let mut next = start.plus_nanos(PROGRESS_INTERVAL_NS);
+    /// Report until `done`; gives the host's counters as they were at `measured_from`.
+    fn report_progress(
+        &self,
+        start: Instant,
+        measured_from: Instant,
+        done: &AtomicBool,
+    ) -> Option<HostSnapshot> {
+        let mut next_report = start.plus_nanos(PROGRESS_INTERVAL_NS);
+        let mut first = None;
         while !done.load(Ordering::Acquire) {
             let now = link::monotonic();
-            if now >= next {
-                next = next.plus_nanos(PROGRESS_INTERVAL_NS);
+            if first.is_none() && now >= measured_from {
+                first = HostSnapshot::take();
+            }
+            if now >= next_report {
+                next_report = next_report.plus_nanos(PROGRESS_INTERVAL_NS);
                 self.output.send(&Reply::Progress(Progress {
                     id: self.id,
                     elapsed_ns: now.nanos_since(start),
@@ -184,22 +203,10 @@ impl Running {
                     bytes: self.bytes.load(Ordering::Relaxed),
                 }));
             }
+            let next =
+                if now < measured_from { next_report.min(measured_from) } else { next_report };
             thread::park_timeout(Duration::from_nanos(next.nanos_since(now)));
         }
-    }
-}
-
-/// Wait until `deadline`, as exactly as the system allows: sleep to shortly before, then spin.
-pub fn wait_until(deadline: Instant) -> Instant {
-    loop {
-        let now = link::monotonic();
-        if now >= deadline {
-            return now;
-        }
-        if deadline.nanos_since(now) > SPIN_NS {
-            link::sleep_until(deadline.minus_nanos(SPIN_NS));
-        } else {
-            std::hint::spin_loop();
-        }
+        first
     }
 }

@@ -156,7 +156,7 @@ fn run(ends: [(&mut Engine, u64); 2]) -> (Value, Value) {
 fn hello_states_versions_and_capabilities() {
     let engine = Engine::start();
     assert_eq!(engine.hello["type"], "hello");
-    assert_eq!(engine.hello["schema_version"], 1);
+    assert_eq!(engine.hello["schema_version"], 2);
     assert_eq!(engine.hello["engine_version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(engine.hello["pid"], engine.process.id());
     assert!(engine.hello["capabilities"]["batch"].is_boolean());
@@ -247,9 +247,9 @@ fn errors_have_a_code_a_message_and_a_hint() {
     assert_eq!(error["code"], "request.malformed");
     assert!(error["message"].as_str().unwrap().contains("unknown field `more`"), "{error}");
     let mut spec = stream_spec("udp");
-    spec["flows"] = json!(129);
+    spec["flows"] = json!(1001);
     let error = engine.ask(&with("stream_receive", &spec, json!({})));
-    assert_eq!(error["message"], "`flows`: found 129; allowed: 1 to 128");
+    assert_eq!(error["message"], "`flows`: found 1001; allowed: 1 to 1000");
 }
 
 fn output_of(arguments: &[&str]) -> (Option<i32>, String, String) {

@@ -19,6 +19,11 @@ pub struct Received<'a> {
     pub bytes: &'a [u8],
     /// Size of each datagram but the last, if several were joined.
     pub segment_bytes: Option<usize>,
+    /// Datagrams that the kernel had dropped for want of room in the socket's buffer when it took
+    /// this one in, if it was asked to count: of the socket's whole life, modulo 2³².
+    pub drops: u32,
+    /// The calendar clock when the kernel took this one from the device, if it was asked to stamp.
+    pub kernel_realtime_ns: Option<u64>,
 }
 
 impl<'a> Received<'a> {
@@ -38,7 +43,10 @@ mod tests {
     #[test]
     fn joined_datagrams_come_apart_again() {
         let sizes = |bytes: &[u8], segment_bytes| -> Vec<usize> {
-            Received { bytes, segment_bytes }.datagrams().map(<[u8]>::len).collect()
+            Received { bytes, segment_bytes, drops: 0, kernel_realtime_ns: None }
+                .datagrams()
+                .map(<[u8]>::len)
+                .collect()
         };
         assert_eq!(sizes(&[0; 10], None), [10]);
         assert_eq!(sizes(&[0; 10], Some(4)), [4, 4, 2]);

@@ -5,6 +5,7 @@
 //! compared unseen. `--cfg lanlab_portable` builds the portable side on Linux, to test it there.
 
 mod datagram;
+mod readiness;
 pub mod socket_options;
 mod tcp_info;
 mod usage;
@@ -22,10 +23,13 @@ use portable as system;
 pub mod offloads;
 
 pub use datagram::{BATCH_MESSAGES, DatagramOptions, Received};
+pub use readiness::Interest;
 pub use system::clock::{monotonic, prepare_thread, realtime_ns, sleep_until};
 pub use system::datagram::{DatagramSocket, ReceiveBatch, SendBatch};
-pub use system::tcp::{set_congestion_control, tcp_info};
-pub use system::usage::thread_usage;
+pub use system::process::{bind_to_processor, raise_descriptor_limit};
+pub use system::readiness::{Readiness, wait_writable};
+pub use system::tcp::{receive_now, send_now, set_congestion_control, tcp_info};
+pub use system::usage::{process_cpu_ns, thread_cpu_ns, thread_usage};
 pub use tcp_info::TcpInfo;
 pub use usage::Usage;
 

@@ -44,7 +44,7 @@ fn numbered(count: usize, message_bytes: usize) -> SendBatch {
 fn receive(socket: &DatagramSocket, batch: &mut ReceiveBatch, count: usize) -> Vec<(u8, usize)> {
     let mut found = Vec::new();
     while found.len() < count {
-        socket.receive_batch(batch).unwrap();
+        socket.receive_batch(batch, true).unwrap();
         for received in batch.received() {
             found.extend(received.datagrams().map(|datagram| (datagram[0], datagram.len())));
         }
@@ -64,7 +64,7 @@ fn a_batch_arrives_whole_and_in_order() {
             let mut sent = 0;
             while sent < count {
                 // What a system without batches sends is the first message only.
-                let taken = sender.send_batch(&mut messages, count - sent).unwrap();
+                let taken = sender.send_batch(&mut messages, count - sent, true).unwrap();
                 assert!(taken >= 1 && (capabilities().batch || taken == 1));
                 sent += taken;
                 if taken < count && sent < count {
@@ -74,7 +74,7 @@ fn a_batch_arrives_whole_and_in_order() {
                     }
                 }
             }
-            let mut buffers = ReceiveBatch::new(BATCH_MESSAGES, size + 1, false);
+            let mut buffers = ReceiveBatch::new(BATCH_MESSAGES, size + 1);
             assert_eq!(receive(&receiver, &mut buffers, count), expected(count, size));
         }
     }
@@ -83,12 +83,12 @@ fn a_batch_arrives_whole_and_in_order() {
 #[test]
 fn one_buffer_takes_one_datagram_at_a_time() {
     for (sender, receiver) in LOOPBACK.into_iter().filter_map(pair) {
-        let mut buffer = ReceiveBatch::new(1, 100, false);
+        let mut buffer = ReceiveBatch::new(1, 100);
         for number in 0..3 {
             sender.plain().send(&[number, 0]).unwrap();
         }
         for number in 0..3 {
-            assert_eq!(receiver.receive_batch(&mut buffer).unwrap(), 1);
+            assert_eq!(receiver.receive_batch(&mut buffer, true).unwrap(), 1);
             let found: Vec<_> = buffer.received().map(|received| received.bytes.to_vec()).collect();
             assert_eq!(found, [[number, 0]]);
         }
@@ -100,7 +100,7 @@ fn a_datagram_that_is_too_long_shows() {
     let (sender, receiver) = pair(LOOPBACK[0]).unwrap();
     for buffers in [1, 4] {
         sender.plain().send(&[7; 100]).unwrap();
-        let mut batch = ReceiveBatch::new(buffers, 11, false);
+        let mut batch = ReceiveBatch::new(buffers, 11);
         // A buffer of one octet more than the message: what fills it is no such message.
         assert_eq!(receive(&receiver, &mut batch, 1), [(7, 11)]);
     }
@@ -111,10 +111,10 @@ fn nothing_received_is_no_leftover_of_the_last_time() {
     let (sender, receiver) = pair(LOOPBACK[0]).unwrap();
     receiver.set_receive_timeout(Some(Duration::from_millis(20))).unwrap();
     for buffers in [1, 4] {
-        let mut batch = ReceiveBatch::new(buffers, 100, false);
+        let mut batch = ReceiveBatch::new(buffers, 100);
         sender.plain().send(&[1]).unwrap();
-        assert_eq!(receiver.receive_batch(&mut batch).unwrap(), 1);
-        let error = receiver.receive_batch(&mut batch).unwrap_err();
+        assert_eq!(receiver.receive_batch(&mut batch, true).unwrap(), 1);
+        let error = receiver.receive_batch(&mut batch, true).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{error}");
         assert_eq!(batch.received().count(), 0);
     }
@@ -125,7 +125,7 @@ fn segments_are_datagrams_of_their_own() {
     for (sender, receiver) in LOOPBACK.into_iter().filter_map(pair) {
         let messages = numbered(20, 300);
         if !capabilities().segment {
-            let error = sender.send_segments(&messages, 20).unwrap_err();
+            let error = sender.send_segments(&messages, 20, true).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Unsupported);
             assert_eq!(
                 receiver.enable_segment_receive().unwrap_err().kind(),
@@ -134,13 +134,13 @@ fn segments_are_datagrams_of_their_own() {
             continue;
         }
         // To a receiver that does not join them, and to one that does.
-        sender.send_segments(&messages, 20).unwrap();
-        let mut batch = ReceiveBatch::new(BATCH_MESSAGES, 301, false);
+        sender.send_segments(&messages, 20, true).unwrap();
+        let mut batch = ReceiveBatch::new(BATCH_MESSAGES, 301);
         assert_eq!(receive(&receiver, &mut batch, 20), expected(20, 300));
         receiver.enable_segment_receive().unwrap();
-        sender.send_segments(&messages, 20).unwrap();
+        sender.send_segments(&messages, 20, true).unwrap();
         sender.plain().send(&[99; 10]).unwrap();
-        let mut joined = ReceiveBatch::new(BATCH_MESSAGES, 65_536, true);
+        let mut joined = ReceiveBatch::new(BATCH_MESSAGES, 65_536);
         let mut all = expected(20, 300);
         all.push((99, 10));
         assert_eq!(receive(&receiver, &mut joined, 21), all);
@@ -154,7 +154,7 @@ fn segments_that_cannot_be_are_refused_whole() {
     }
     let (sender, receiver) = pair(LOOPBACK[0]).unwrap();
     // 64 times 2000 octets are more than a buffer of the kernel may have.
-    assert!(sender.send_segments(&numbered(64, 2000), 64).is_err());
+    assert!(sender.send_segments(&numbered(64, 2000), 64, true).is_err());
     let mut buffer = [0; 3000];
     assert_eq!(receiver.try_receive(&mut buffer).unwrap(), None);
 }

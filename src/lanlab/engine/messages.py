@@ -625,7 +625,8 @@ class ReceiverLoad(TypedDict, closed=True):
     """
     rivals: NotRequired[int]
     """
-    Threads that never rest beside each receiving thread, bound to its processor; 0 to 16.
+    Threads that never rest beside each receiving thread, bound to its processor, which must be
+    named; 0 to 16.
     """
     work_ns: NotRequired[int]
     """
@@ -861,7 +862,7 @@ class EchoResponded(TypedDict):
     """
     CPU time of the responding thread.
     """
-    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
+    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'failed', 'cancelled']
     """
     Why it stopped.
     """
@@ -1033,7 +1034,7 @@ class StreamReceivedOutcome(TypedDict):
     """
     Messages that arrived again.
     """
-    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
+    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'failed', 'cancelled']
     """
     Why it stopped.
     """
@@ -1169,7 +1170,7 @@ class StreamSentOutcome(TypedDict):
     """
     From the first measured slot or message to the end of sending.
     """
-    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
+    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'failed', 'cancelled']
     """
     Why it stopped.
     """
@@ -1261,7 +1262,7 @@ class EchoRespondedOutcome(TypedDict):
     """
     CPU time of the responding thread.
     """
-    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
+    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'failed', 'cancelled']
     """
     Why it stopped.
     """
@@ -1297,7 +1298,7 @@ class EchoRequestedOutcome(TypedDict):
     """
     From the first measured request to the last reply or time-out.
     """
-    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
+    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'failed', 'cancelled']
     """
     Why it stopped.
     """
@@ -1483,7 +1484,7 @@ class StreamReceived(TypedDict):
     """
     Messages that arrived again.
     """
-    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
+    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'failed', 'cancelled']
     """
     Why it stopped.
     """
@@ -1618,7 +1619,7 @@ class StreamSent(TypedDict):
     """
     From the first measured slot or message to the end of sending.
     """
-    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
+    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'failed', 'cancelled']
     """
     Why it stopped.
     """
@@ -1785,7 +1786,7 @@ class EchoRequested(TypedDict):
     """
     From the first measured request to the last reply or time-out.
     """
-    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'cancelled']
+    ended_by: Literal['finished', 'unconfirmed', 'silence', 'peer_closed', 'failed', 'cancelled']
     """
     Why it stopped.
     """

@@ -16,6 +16,7 @@ from lanlab.workloads.exchange import (
     new_session,
     run_exchange,
 )
+from lanlab.workloads.losses import lost_by_place
 from lanlab.workloads.parameters import (
     MAX_TCP_BYTES,
     FlowParameters,
@@ -191,6 +192,7 @@ class Stream:
             "sent_bytes": sent["sent_messages"] * size,
             "refused_messages": sent["refused_messages"],
             "unsent_messages": sent["unsent_messages"],
+            "skipped_messages": sent["skipped_messages"],
             "late_messages": sent["late_messages"],
             "max_lateness_ns": sent["max_lateness_ns"],
             "start_skew_ns": sent["start_skew_ns"],
@@ -212,12 +214,12 @@ class Stream:
         if parameters.transport == "tcp":
             metrics |= _tcp_metrics(size, sent, received)
         else:
-            metrics |= _udp_metrics(size, sent, received)
+            metrics |= _udp_metrics(size, sent, received, changes)
         return metrics
 
 
 def _udp_metrics(
-    size: int, sent: dict[str, Any], received: dict[str, Any]
+    size: int, sent: dict[str, Any], received: dict[str, Any], changes: CounterChanges
 ) -> dict[str, float | int]:
     metrics: dict[str, float | int] = {
         name: received[name]
@@ -235,6 +237,7 @@ def _udp_metrics(
         metrics["received_messages"] = count
         metrics["received_bytes"] = count * size
         metrics["lost_messages"] = sent["sent_messages"] - count
+        metrics |= lost_by_place(sent, received, changes)
         if sent["sent_messages"] > 0:
             metrics["loss_ratio"] = 1 - count / sent["sent_messages"]
         if sent["offered_messages"] > 0:

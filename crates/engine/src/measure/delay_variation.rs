@@ -7,50 +7,62 @@ use crate::messages::DelayVariation;
 /// Longest variation told apart, nanoseconds: one minute.
 const MAX_NS: u64 = 60_000_000_000;
 
+/// The message before, of one flow.
+#[derive(Debug, Default)]
+pub struct LastDelay {
+    /// Its number and delay.
+    last: Option<(u64, i64)>,
+    smoothed_ns: f64,
+}
+
 /// Takes each message's send and arrival time. The two clocks need not agree: only differences of
-/// delays count, in which an offset cancels out.
+/// delays count, in which an offset cancels out. One meter serves many flows.
 #[derive(Debug)]
 pub struct DelayVariationMeter {
-    /// Number and delay of the message before.
-    last: Option<(u64, i64)>,
     histogram: Histogram<u64>,
     sum_ns: u128,
+    /// The greatest of all flows.
     smoothed_ns: f64,
 }
 
 impl DelayVariationMeter {
     pub fn new() -> Self {
         let histogram = Histogram::new_with_max(MAX_NS, 3).expect("constant bounds are valid");
-        Self { last: None, histogram, sum_ns: 0, smoothed_ns: 0.0 }
+        Self { histogram, sum_ns: 0, smoothed_ns: 0.0 }
     }
 
-    /// Take in a message. Only one that follows upon the one before makes a pair with it: next to a
-    /// lost or a reordered one there is none.
-    pub fn record(&mut self, sequence: u64, sent_ns: u64, arrived_ns: u64) {
+    /// Take in a message of the flow that `flow` belongs to. Only one that follows upon the one
+    /// before makes a pair with it: next to a lost or a reordered one there is none.
+    pub fn record(&mut self, flow: &mut LastDelay, sequence: u64, sent_ns: u64, arrived_ns: u64) {
         let delay_ns = arrived_ns.wrapping_sub(sent_ns).cast_signed();
-        if let Some((last, last_ns)) = self.last.replace((sequence, delay_ns))
+        if let Some((last, last_ns)) = flow.last.replace((sequence, delay_ns))
             && sequence == last.wrapping_add(1)
         {
             let variation_ns = delay_ns.wrapping_sub(last_ns).unsigned_abs();
             self.histogram.saturating_record(variation_ns);
             self.sum_ns += u128::from(variation_ns);
             // RFC 3550, section 6.4.1: J += (|D| - J) / 16.
-            self.smoothed_ns += (variation_ns as f64 - self.smoothed_ns) / 16.0;
+            flow.smoothed_ns += (variation_ns as f64 - flow.smoothed_ns) / 16.0;
         }
     }
 
-    /// All flows together; `None` if there was no pair of messages.
-    pub fn merge(flows: &[Self]) -> Option<DelayVariation> {
+    /// A flow has ended.
+    pub fn end(&mut self, flow: &LastDelay) {
+        self.smoothed_ns = self.smoothed_ns.max(flow.smoothed_ns);
+    }
+
+    /// Several meters together; `None` if there was no pair of messages.
+    pub fn merge<'a>(meters: impl Iterator<Item = &'a Self> + Clone) -> Option<DelayVariation> {
         let mut all = Histogram::new_with_max(MAX_NS, 3).expect("constant bounds are valid");
-        for flow in flows {
+        for flow in meters.clone() {
             all.add(&flow.histogram).expect("both have the same bounds");
         }
         let samples = all.len();
         if samples == 0 {
             return None;
         }
-        let sum_ns: u128 = flows.iter().map(|flow| flow.sum_ns).sum();
-        let smoothed_ns = flows.iter().map(|flow| flow.smoothed_ns).fold(0.0, f64::max);
+        let sum_ns: u128 = meters.clone().map(|flow| flow.sum_ns).sum();
+        let smoothed_ns = meters.map(|flow| flow.smoothed_ns).fold(0.0, f64::max);
         Some(DelayVariation {
             samples,
             mean_ns: (sum_ns / u128::from(samples)) as u64,
@@ -70,12 +82,17 @@ mod tests {
     #[test]
     fn a_clock_offset_cancels_out() {
         let run = |offset_ns: u64| {
-            let mut meter = DelayVariationMeter::new();
+            let (mut meter, mut flow) = (DelayVariationMeter::new(), LastDelay::default());
             for (number, delay_ns) in [(0, 100), (1, 130), (2, 110), (3, 110)] {
                 let sent_ns = 1000 * number;
-                meter.record(number, sent_ns, (sent_ns + delay_ns).wrapping_add(offset_ns));
+                meter.record(
+                    &mut flow,
+                    number,
+                    sent_ns,
+                    (sent_ns + delay_ns).wrapping_add(offset_ns),
+                );
             }
-            DelayVariationMeter::merge(&[meter]).unwrap()
+            DelayVariationMeter::merge([&meter].into_iter()).unwrap()
         };
         let together = run(0);
         assert_eq!((together.samples, together.mean_ns), (3, 16));
@@ -86,19 +103,19 @@ mod tests {
 
     #[test]
     fn only_neighbours_make_a_pair() {
-        let mut meter = DelayVariationMeter::new();
+        let (mut meter, mut flow) = (DelayVariationMeter::new(), LastDelay::default());
         // 2 is lost; 5 overtakes 4.
         for number in [0, 1, 3, 5, 4, 6, 7] {
-            meter.record(number, 1000 * number, 1000 * number + 100);
+            meter.record(&mut flow, number, 1000 * number, 1000 * number + 100);
         }
         // 0-1 and 6-7.
-        assert_eq!(DelayVariationMeter::merge(&[meter]).unwrap().samples, 2);
+        assert_eq!(DelayVariationMeter::merge([&meter].into_iter()).unwrap().samples, 2);
     }
 
     #[test]
     fn one_message_has_no_variation() {
-        let mut meter = DelayVariationMeter::new();
-        meter.record(0, 1, 2);
-        assert!(DelayVariationMeter::merge(&[meter]).is_none());
+        let (mut meter, mut flow) = (DelayVariationMeter::new(), LastDelay::default());
+        meter.record(&mut flow, 0, 1, 2);
+        assert!(DelayVariationMeter::merge([&meter].into_iter()).is_none());
     }
 }

@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn ends_and_mean_are_exact() {
         let mut meter = DistributionMeter::new();
-        for round_trip_ns in 1..=10_001 {
+        for round_trip_ns in 1..=10_001_i64 {
             meter.record(round_trip_ns * 1000);
         }
         let trip = meter.finish();

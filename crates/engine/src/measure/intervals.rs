@@ -7,7 +7,7 @@ use crate::messages::Intervals;
 const MAX_BINS: usize = 1_200;
 
 /// Counts messages and octets in bins from the start on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct IntervalMeter {
     width_ns: u64,
     bins: Vec<(u64, u64)>,

@@ -6,7 +6,7 @@ mod intervals;
 mod pacer;
 mod sequence;
 
-pub use delay_variation::DelayVariationMeter;
+pub use delay_variation::{DelayVariationMeter, LastDelay};
 pub use distribution::DistributionMeter;
 pub use intervals::IntervalMeter;
 pub use pacer::{Pacer, Turn};

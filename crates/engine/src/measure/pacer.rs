@@ -12,7 +12,7 @@ pub enum Turn {
 }
 
 /// An even schedule that is caught up with, but never by a burst: a sender that has fallen behind
-/// sends at twice the rate until it is on time again.
+/// sends at twice the rate until it is on time again, or leaves out what is overdue.
 ///
 /// Messages go in groups of a stated size. One at a time is the default; at rates that no system
 /// call a message can follow, the group is what one call carries.
@@ -52,6 +52,23 @@ impl Pacer {
     /// Leave out what is overdue before slot `index`.
     pub fn skip_to(&mut self, index: u64) {
         self.taken = self.taken.max(index);
+    }
+
+    /// Leave out the messages whose successor is due as well, of those before slot `limit`, and say
+    /// how many.
+    pub fn skip_overdue(&mut self, now: Instant, limit: u64) -> u64 {
+        let before = self.taken;
+        if now >= self.pace.slot(self.start, self.taken + self.group) {
+            // The newest slot that is due.
+            let newest = self.pace.slots_within(now.nanos_since(self.start).saturating_add(1)) - 1;
+            self.skip_to((newest + 1).saturating_sub(self.group).min(limit.saturating_sub(1)));
+        }
+        self.taken - before
+    }
+
+    /// Time from one group of messages to the next.
+    pub fn group_ns(&self) -> u64 {
+        2 * self.half_group_ns
     }
 
     /// The slot of the next message.
@@ -113,6 +130,24 @@ mod tests {
         assert_eq!(pacer.turn(at_us(9_000), 100), Turn::Wait(at_us(10_000)));
         pacer.skip_to(3);
         assert_eq!(pacer.taken(), 10);
+    }
+
+    #[test]
+    fn a_sender_that_skips_is_on_time_at_once() {
+        let mut pacer = every_millisecond(1);
+        assert_eq!(pacer.skip_overdue(at_us(999), 100), 0);
+        assert_eq!(pacer.skip_overdue(at_us(10_400), 100), 10);
+        assert_eq!(pacer.turn(at_us(10_400), 100), Turn::Send(1));
+        pacer.took(1, at_us(10_400));
+        assert_eq!(pacer.skip_overdue(at_us(11_000), 100), 0);
+        assert_eq!(pacer.turn(at_us(10_500), 100), Turn::Wait(at_us(11_000)));
+    }
+
+    #[test]
+    fn the_last_message_is_never_skipped() {
+        let mut pacer = every_millisecond(1);
+        assert_eq!(pacer.skip_overdue(at_us(50_000), 20), 19);
+        assert_eq!(pacer.turn(at_us(50_000), 20), Turn::Send(1));
     }
 
     #[test]

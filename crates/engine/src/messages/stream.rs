@@ -142,17 +142,15 @@ pub struct StreamReceive {
 
 /// What slows a receiver down on purpose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct ReceiverLoad {
     /// Share of a processor that each receiving thread may use, 0.01 to 1: of every 10 ms it rests
     /// once it has used so much, as under a quota of the system. Absent: all.
-    #[serde(default)]
     pub quota_ratio: Option<f64>,
     /// Time that the receiving thread works on each message, up to 1 s.
-    #[serde(default)]
     pub work_ns: u64,
-    /// Threads that never rest beside each receiving thread, bound to its processor; 0 to 16.
-    #[serde(default)]
+    /// Threads that never rest beside each receiving thread, bound to its processor, which must be
+    /// named; 0 to 16.
     pub rivals: u16,
 }
 
@@ -198,6 +196,8 @@ pub enum EndedBy {
     Silence,
     /// The peer closed the connection or its port.
     PeerClosed,
+    /// The system refused to go on; the error says why.
+    Failed,
     /// The driver asked for it.
     Cancelled,
 }

@@ -60,6 +60,30 @@ pub fn check_range(key: &str, value: u64, least: u64, most: u64) -> Result<(), F
     Err(Failure::value(key, value, format!("{least} to {most}")))
 }
 
+/// The kernel's stamps are of datagrams, where it gives any.
+pub fn check_kernel_timestamps(transport: Transport) -> Result<(), Failure> {
+    if transport == Transport::Tcp {
+        return Err(Failure::value("timestamps", "kernel", "program over tcp"));
+    }
+    if !link::capabilities().kernel_timestamps {
+        return Err(Failure::new(
+            "timestamps.unsupported",
+            "no time stamps of the kernel on this system",
+        )
+        .hint("use timestamps `program`"));
+    }
+    Ok(())
+}
+
+/// Bind this thread to a processor, if one is asked for.
+pub fn bind(processor: Option<u16>) -> Result<(), Failure> {
+    let Some(processor) = processor else { return Ok(()) };
+    link::bind_to_processor(processor.into()).map_err(|error| {
+        Failure::new("processor.unusable", format!("processor {processor}: {error}"))
+            .hint("`describe` says how many processors there are; the first is 0")
+    })
+}
+
 /// Read a session's token.
 pub fn parse_token(text: &str) -> Result<Token, Failure> {
     let wrong = || Failure::value("session", "another text", "32 hexadecimal digits");

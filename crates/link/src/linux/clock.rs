@@ -1,6 +1,6 @@
 use lanlab_units::Instant;
 
-fn read(clock: libc::clockid_t) -> u64 {
+pub(super) fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid timespec to write to. The call cannot fail for these clocks.
     unsafe { libc::clock_gettime(clock, &raw mut time) };

@@ -7,10 +7,14 @@ use super::{check, set_option};
 use crate::socket_options;
 use crate::{BATCH_MESSAGES, DatagramOptions, Received};
 
-/// Room for one control message that carries an `int`, aligned as `cmsghdr` wants it.
+/// Octets of control messages with one datagram: a count of drops and a size of joined datagrams
+/// (24 each), three time stamps (64), and some to spare.
+const CONTROL_BYTES: usize = 128;
+
+/// Room for them, aligned as `cmsghdr` wants it.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
-struct Control([u8; 32]);
+struct Control([u8; CONTROL_BYTES]);
 
 /// A UDP socket that can send and receive many datagrams in one system call.
 #[derive(Debug)]
@@ -53,6 +57,99 @@ impl DatagramSocket {
         set_option(self.socket.as_fd(), libc::SOL_UDP, libc::UDP_GRO, &on)
     }
 
+    /// Have the kernel say with each datagram how many it had dropped before it for want of room in
+    /// this socket's buffer (`SO_RXQ_OVFL`, socket(7)): see [`Received::drops`].
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn enable_drop_counts(&self) -> io::Result<()> {
+        let on: libc::c_int = 1;
+        set_option(self.socket.as_fd(), libc::SOL_SOCKET, libc::SO_RXQ_OVFL, &on)
+    }
+
+    /// Datagrams dropped so far for want of room in this socket's buffer (`SO_MEMINFO`).
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn dropped(&self) -> io::Result<u32> {
+        // include/uapi/linux/sock_diag.h: SK_MEMINFO_DROPS is the last of nine numbers.
+        const SK_MEMINFO_DROPS: usize = 8;
+        let mut numbers = [0_u32; SK_MEMINFO_DROPS + 1];
+        let mut length = size_of_val(&numbers) as libc::socklen_t;
+        // SAFETY: pointer and length describe `numbers`, of which any octets are valid.
+        check(unsafe {
+            libc::getsockopt(
+                self.socket.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_MEMINFO,
+                numbers.as_mut_ptr().cast(),
+                &raw mut length,
+            )
+        })?;
+        Ok(numbers[SK_MEMINFO_DROPS])
+    }
+
+    /// Have the kernel stamp what arrives when it takes it from the device (`SO_TIMESTAMPING`): see
+    /// [`Received::kernel_realtime_ns`]. With `sent`, also what is sent, when it gives it to the
+    /// device: see [`Self::sent_stamp`].
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn enable_kernel_timestamps(&self, sent: bool) -> io::Result<()> {
+        let mut flags = libc::SOF_TIMESTAMPING_SOFTWARE | libc::SOF_TIMESTAMPING_RX_SOFTWARE;
+        if sent {
+            flags |= libc::SOF_TIMESTAMPING_TX_SOFTWARE
+                | libc::SOF_TIMESTAMPING_OPT_ID
+                | libc::SOF_TIMESTAMPING_OPT_TSONLY;
+        }
+        set_option(self.socket.as_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &flags)
+    }
+
+    /// The next stamp of a sent datagram, if there is one: its number, counted from the moment at
+    /// which stamps were enabled, and the calendar clock's reading, nanoseconds.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn sent_stamp(&self) -> io::Result<Option<(u32, u64)>> {
+        let mut control = Control([0; CONTROL_BYTES]);
+        // SAFETY: all-zero is a valid msghdr; the control buffer is as long as said and outlives
+        // the call.
+        let header = unsafe {
+            let mut header: libc::msghdr = std::mem::zeroed();
+            header.msg_control = control.0.as_mut_ptr().cast();
+            header.msg_controllen = CONTROL_BYTES as _;
+            let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
+            if libc::recvmsg(self.socket.as_raw_fd(), &raw mut header, flags) < 0 {
+                let error = io::Error::last_os_error();
+                return if error.kind() == io::ErrorKind::WouldBlock {
+                    Ok(None)
+                } else {
+                    Err(error)
+                };
+            }
+            header
+        };
+        let notes = ControlNotes::of(&header);
+        Ok(notes.stamp_number.zip(notes.kernel_realtime_ns))
+    }
+
+    /// Send one message to the connected peer; with `wait` until there is room for it.
+    ///
+    /// # Errors
+    /// The system's own; `WouldBlock` if there is no room.
+    pub fn send_one(&self, message: &[u8], wait: bool) -> io::Result<()> {
+        // SAFETY: pointer and length describe `message`.
+        let sent = unsafe {
+            libc::send(
+                self.socket.as_raw_fd(),
+                message.as_ptr().cast(),
+                message.len(),
+                if wait { 0 } else { libc::MSG_DONTWAIT },
+            )
+        };
+        if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
     /// The plain socket, for everything that the standard library does.
     pub fn plain(&self) -> &UdpSocket {
         &self.socket
@@ -87,14 +184,15 @@ impl DatagramSocket {
         if error.kind() == io::ErrorKind::WouldBlock { Ok(None) } else { Err(error) }
     }
 
-    /// Send the first `count` messages of `batch` to the connected peer (`sendmmsg`).
+    /// Send the first `count` messages of `batch` to the connected peer (`sendmmsg`); with `wait`
+    /// until there is room for them.
     ///
     /// # Errors
-    /// The system's own, if the first of them was not sent.
+    /// The system's own, if the first of them was not sent; `WouldBlock` if there is no room.
     ///
     /// # Returns
     /// How many were sent, at least one.
-    pub fn send_batch(&self, batch: &mut SendBatch, count: usize) -> io::Result<usize> {
+    pub fn send_batch(&self, batch: &mut SendBatch, count: usize, wait: bool) -> io::Result<usize> {
         let count = batch.point(count);
         // SAFETY: `point` has set up `count` headers whose vectors describe `batch`'s own octets.
         let sent = check(unsafe {
@@ -102,23 +200,23 @@ impl DatagramSocket {
                 self.socket.as_raw_fd(),
                 batch.headers.as_mut_ptr(),
                 count as libc::c_uint,
-                0,
+                if wait { 0 } else { libc::MSG_DONTWAIT },
             )
         })?;
         Ok(sent.cast_unsigned() as usize)
     }
 
     /// Send the first `count` messages of `batch` to the connected peer as one buffer that the
-    /// kernel or the device cuts up (`UDP_SEGMENT`, udp(7)).
+    /// kernel or the device cuts up (`UDP_SEGMENT`, udp(7)); with `wait` until there is room.
     ///
     /// # Errors
     /// The system's own; `EIO` if the device cannot, `EMSGSIZE` or `EINVAL` if the messages do not
     /// fit its limits. None was sent then.
-    pub fn send_segments(&self, batch: &SendBatch, count: usize) -> io::Result<()> {
+    pub fn send_segments(&self, batch: &SendBatch, count: usize, wait: bool) -> io::Result<()> {
         let bytes = &batch.octets[..count.min(batch.capacity()) * batch.message_bytes];
         let mut vector =
             libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-        let mut control = Control([0; 32]);
+        let mut control = Control([0; CONTROL_BYTES]);
         // SAFETY: all-zero is a valid msghdr; the vector describes `bytes`, which is only read; the
         // control buffer is aligned and large enough for one header and a u16.
         check(unsafe {
@@ -132,42 +230,43 @@ impl DatagramSocket {
             (*message).cmsg_type = libc::UDP_SEGMENT;
             (*message).cmsg_len = libc::CMSG_LEN(size_of::<u16>() as u32) as _;
             libc::CMSG_DATA(message).cast::<u16>().write_unaligned(batch.message_bytes as u16);
-            libc::sendmsg(self.socket.as_raw_fd(), &raw const header, 0) as libc::c_int
+            let flags = if wait { 0 } else { libc::MSG_DONTWAIT };
+            libc::sendmsg(self.socket.as_raw_fd(), &raw const header, flags) as libc::c_int
         })
         .map(drop)
     }
 
-    /// Wait for one buffer, then take whatever else is there (`recvmmsg`, `MSG_WAITFORONE`).
+    /// Take what is there (`recvmmsg`); with `wait`, wait for one buffer first.
     ///
     /// # Errors
-    /// The system's own; `WouldBlock` if the receive timeout has passed.
-    pub fn receive_batch(&self, batch: &mut ReceiveBatch) -> io::Result<usize> {
+    /// The system's own; `WouldBlock` if there is nothing, or the receive timeout has passed.
+    pub fn receive_batch(&self, batch: &mut ReceiveBatch, wait: bool) -> io::Result<usize> {
         batch.received = 0;
-        if batch.capacity() == 1 && !batch.joined {
-            return self.receive_one(batch);
-        }
         batch.point();
+        let descriptor = self.socket.as_raw_fd();
+        let flags = if wait { libc::MSG_WAITFORONE } else { libc::MSG_DONTWAIT };
         // SAFETY: `point` has set up every header; vectors and control describe `batch`'s own
         // buffers.
-        let received = check(unsafe {
-            libc::recvmmsg(
-                self.socket.as_raw_fd(),
-                batch.headers.as_mut_ptr(),
-                batch.headers.len() as libc::c_uint,
-                libc::MSG_WAITFORONE,
-                std::ptr::null_mut(),
-            )
-        })?;
-        batch.received = received.cast_unsigned() as usize;
+        batch.received = unsafe {
+            if batch.headers.len() == 1 {
+                // The call that a plain program would make.
+                let header = &mut batch.headers[0];
+                let length =
+                    libc::recvmsg(descriptor, &raw mut header.msg_hdr, flags & libc::MSG_DONTWAIT);
+                if length < 0 {
+                    return Err(io::Error::last_os_error());
+                }
+                header.msg_len = length as u32;
+                1
+            } else {
+                let buffers = batch.headers.len() as libc::c_uint;
+                let headers = batch.headers.as_mut_ptr();
+                let no_time = std::ptr::null_mut();
+                check(libc::recvmmsg(descriptor, headers, buffers, flags, no_time))?.cast_unsigned()
+                    as usize
+            }
+        };
         Ok(batch.received)
-    }
-
-    /// One datagram, by the plain call that a plain program would use.
-    fn receive_one(&self, batch: &mut ReceiveBatch) -> io::Result<usize> {
-        let length = self.socket.recv(&mut batch.octets)?;
-        batch.headers[0].msg_len = length as u32;
-        batch.received = 1;
-        Ok(1)
     }
 }
 
@@ -231,7 +330,6 @@ pub struct ReceiveBatch {
     vectors: Vec<libc::iovec>,
     headers: Vec<libc::mmsghdr>,
     received: usize,
-    joined: bool,
 }
 
 impl std::fmt::Debug for Control {
@@ -241,9 +339,8 @@ impl std::fmt::Debug for Control {
 }
 
 impl ReceiveBatch {
-    /// Room for `buffers` datagrams of at most `buffer_bytes`; what is longer is cut. `joined` if
-    /// the socket may join datagrams (`UDP_GRO`).
-    pub fn new(buffers: usize, buffer_bytes: usize, joined: bool) -> Self {
+    /// Room for `buffers` datagrams of at most `buffer_bytes`; what is longer is cut.
+    pub fn new(buffers: usize, buffer_bytes: usize) -> Self {
         let buffers = buffers.clamp(1, BATCH_MESSAGES);
         let vector = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
         // SAFETY: all-zero is a valid mmsghdr.
@@ -251,11 +348,10 @@ impl ReceiveBatch {
         Self {
             buffer_bytes,
             octets: vec![0; buffers * buffer_bytes],
-            controls: vec![Control([0; 32]); buffers],
+            controls: vec![Control([0; CONTROL_BYTES]); buffers],
             vectors: vec![vector; buffers],
             headers: vec![header; buffers],
             received: 0,
-            joined,
         }
     }
 
@@ -266,16 +362,15 @@ impl ReceiveBatch {
 
     /// What the last receive brought.
     pub fn received(&self) -> impl Iterator<Item = Received<'_>> {
-        (0..self.received).map(|index| {
+        self.headers[..self.received].iter().enumerate().map(|(index, header)| {
             let start = index * self.buffer_bytes;
-            let length = (self.headers[index].msg_len as usize).min(self.buffer_bytes);
+            let length = (header.msg_len as usize).min(self.buffer_bytes);
+            let notes = ControlNotes::of(&header.msg_hdr);
             Received {
                 bytes: &self.octets[start..start + length],
-                segment_bytes: if self.joined {
-                    segment_bytes(&self.headers[index].msg_hdr)
-                } else {
-                    None
-                },
+                segment_bytes: notes.segment_bytes,
+                drops: notes.drops,
+                kernel_realtime_ns: notes.kernel_realtime_ns,
             }
         })
     }
@@ -290,27 +385,56 @@ impl ReceiveBatch {
             let header = &mut self.headers[index].msg_hdr;
             header.msg_iov = &raw mut self.vectors[index];
             header.msg_iovlen = 1;
-            if self.joined {
-                header.msg_control = self.controls[index].0.as_mut_ptr().cast();
-                header.msg_controllen = size_of::<Control>() as _;
-            }
+            header.msg_control = self.controls[index].0.as_mut_ptr().cast();
+            header.msg_controllen = CONTROL_BYTES as _;
         }
     }
 }
 
-/// The `UDP_GRO` control message, if there is one.
-fn segment_bytes(header: &libc::msghdr) -> Option<usize> {
-    // SAFETY: the kernel has filled `header`, whose control buffer lives as long as its batch; the
-    // macros stay within the length that the kernel has set.
-    unsafe {
-        let mut message = libc::CMSG_FIRSTHDR(header);
-        while !message.is_null() {
-            if (*message).cmsg_level == libc::SOL_UDP && (*message).cmsg_type == libc::UDP_GRO {
-                let size = libc::CMSG_DATA(message).cast::<libc::c_int>().read_unaligned();
-                return usize::try_from(size).ok().filter(|size| *size > 0);
+/// What the kernel has noted beside a datagram.
+#[derive(Default)]
+struct ControlNotes {
+    segment_bytes: Option<usize>,
+    drops: u32,
+    kernel_realtime_ns: Option<u64>,
+    stamp_number: Option<u32>,
+}
+
+impl ControlNotes {
+    fn of(header: &libc::msghdr) -> Self {
+        let mut notes = Self::default();
+        // SAFETY: the kernel has filled `header`, whose control buffer lives as long as its batch;
+        // the macros stay within the length that the kernel has set, and each kind of message has
+        // the data that is read of it.
+        unsafe {
+            let mut message = libc::CMSG_FIRSTHDR(header);
+            while !message.is_null() {
+                let data = libc::CMSG_DATA(message);
+                match ((*message).cmsg_level, (*message).cmsg_type) {
+                    (libc::SOL_UDP, libc::UDP_GRO) => {
+                        let size = data.cast::<libc::c_int>().read_unaligned();
+                        notes.segment_bytes = usize::try_from(size).ok().filter(|size| *size > 0);
+                    }
+                    (libc::SOL_SOCKET, libc::SO_RXQ_OVFL) => {
+                        notes.drops = data.cast::<u32>().read_unaligned();
+                    }
+                    (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) => {
+                        // The first of three is the kernel's own.
+                        let time = data.cast::<libc::timespec>().read_unaligned();
+                        let nanos = time.tv_sec.cast_unsigned() * 1_000_000_000
+                            + time.tv_nsec.cast_unsigned();
+                        notes.kernel_realtime_ns = (nanos > 0).then_some(nanos);
+                    }
+                    (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR) => {
+                        let error = data.cast::<libc::sock_extended_err>().read_unaligned();
+                        notes.stamp_number = (error.ee_origin == libc::SO_EE_ORIGIN_TIMESTAMPING)
+                            .then_some(error.ee_data);
+                    }
+                    _ => {}
+                }
+                message = libc::CMSG_NXTHDR(header, message);
             }
-            message = libc::CMSG_NXTHDR(header, message);
         }
+        notes
     }
-    None
 }

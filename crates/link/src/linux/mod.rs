@@ -5,6 +5,8 @@
 pub mod clock;
 pub mod datagram;
 pub mod ethtool;
+pub mod process;
+pub mod readiness;
 pub mod tcp;
 pub mod usage;
 

@@ -105,3 +105,29 @@ pub fn set_congestion_control(socket: &impl AsFd, name: &str) -> io::Result<()> 
     })
     .map(drop)
 }
+
+/// Read what is there without waiting for more.
+///
+/// # Errors
+/// The system's own; `WouldBlock` if there is nothing.
+pub fn receive_now(connection: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: pointer and length describe `buffer`.
+    let received = unsafe {
+        let (start, length) = (buffer.as_mut_ptr().cast(), buffer.len());
+        libc::recv(connection.as_raw_fd(), start, length, libc::MSG_DONTWAIT)
+    };
+    usize::try_from(received).map_err(|_| io::Error::last_os_error())
+}
+
+/// Write as much as there is room for without waiting for more.
+///
+/// # Errors
+/// The system's own; `WouldBlock` if there is no room.
+pub fn send_now(connection: &TcpStream, octets: &[u8]) -> io::Result<usize> {
+    // SAFETY: pointer and length describe `octets`.
+    let sent = unsafe {
+        let (start, length) = (octets.as_ptr().cast(), octets.len());
+        libc::send(connection.as_raw_fd(), start, length, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL)
+    };
+    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}

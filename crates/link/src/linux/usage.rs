@@ -18,3 +18,13 @@ pub fn thread_usage() -> Usage {
         involuntary_switches: usage.ru_nivcsw.cast_unsigned(),
     }
 }
+
+/// CPU time that all threads of this process have used, nanoseconds (`CLOCK_PROCESS_CPUTIME_ID`).
+pub fn process_cpu_ns() -> Option<u64> {
+    Some(super::clock::read(libc::CLOCK_PROCESS_CPUTIME_ID))
+}
+
+/// CPU time that the calling thread has used, nanoseconds (`CLOCK_THREAD_CPUTIME_ID`).
+pub fn thread_cpu_ns() -> u64 {
+    super::clock::read(libc::CLOCK_THREAD_CPUTIME_ID)
+}

@@ -35,6 +35,57 @@ impl DatagramSocket {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    /// Not known here; drops stay unseen, as [`crate::capabilities`] says.
+    ///
+    /// # Errors
+    /// None.
+    pub fn enable_drop_counts(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Not known here.
+    ///
+    /// # Errors
+    /// Always `Unsupported`.
+    pub fn dropped(&self) -> io::Result<u32> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Not known here.
+    ///
+    /// # Errors
+    /// Always `Unsupported`.
+    pub fn enable_kernel_timestamps(&self, _sent: bool) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Never one.
+    ///
+    /// # Errors
+    /// None.
+    pub fn sent_stamp(&self) -> io::Result<Option<(u32, u64)>> {
+        Ok(None)
+    }
+
+    /// Do `call` without waiting, unless `wait` is true.
+    fn now_or_waiting<T>(&self, wait: bool, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        if wait {
+            return call();
+        }
+        self.socket.set_nonblocking(true)?;
+        let done = call();
+        self.socket.set_nonblocking(false)?;
+        done
+    }
+
+    /// Send one message to the connected peer; with `wait` until there is room for it.
+    ///
+    /// # Errors
+    /// The system's own; `WouldBlock` if there is no room.
+    pub fn send_one(&self, message: &[u8], wait: bool) -> io::Result<()> {
+        self.now_or_waiting(wait, || self.socket.send(message)).map(drop)
+    }
+
     /// The plain socket.
     pub fn plain(&self) -> &UdpSocket {
         &self.socket
@@ -53,10 +104,7 @@ impl DatagramSocket {
     /// # Errors
     /// The system's own.
     pub fn try_receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        self.socket.set_nonblocking(true)?;
-        let received = self.socket.recv(buffer);
-        self.socket.set_nonblocking(false)?;
-        match received {
+        match self.now_or_waiting(false, || self.socket.recv(buffer)) {
             Ok(length) => Ok(Some(length)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(error),
@@ -67,25 +115,32 @@ impl DatagramSocket {
     ///
     /// # Errors
     /// The system's own.
-    pub fn send_batch(&self, batch: &mut SendBatch, _count: usize) -> io::Result<usize> {
-        self.socket.send(batch.message(0)).map(|_| 1)
+    pub fn send_batch(
+        &self,
+        batch: &mut SendBatch,
+        _count: usize,
+        wait: bool,
+    ) -> io::Result<usize> {
+        self.send_one(batch.message(0), wait).map(|()| 1)
     }
 
     /// Not known here.
     ///
     /// # Errors
     /// Always `Unsupported`.
-    pub fn send_segments(&self, _batch: &SendBatch, _count: usize) -> io::Result<()> {
+    pub fn send_segments(&self, _batch: &SendBatch, _count: usize, _wait: bool) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Wait for one datagram.
+    /// Take one datagram; with `wait`, wait for it.
     ///
     /// # Errors
-    /// The system's own; `WouldBlock` or `TimedOut` if the receive timeout has passed.
-    pub fn receive_batch(&self, batch: &mut ReceiveBatch) -> io::Result<usize> {
+    /// The system's own; `WouldBlock` or `TimedOut` if there is none, or the receive timeout has
+    /// passed.
+    pub fn receive_batch(&self, batch: &mut ReceiveBatch, wait: bool) -> io::Result<usize> {
         batch.received = None;
-        batch.received = Some(self.socket.recv(&mut batch.octets)?);
+        let octets = &mut batch.octets;
+        batch.received = Some(self.now_or_waiting(wait, || self.socket.recv(octets))?);
         Ok(1)
     }
 }
@@ -125,14 +180,17 @@ pub struct ReceiveBatch {
 
 impl ReceiveBatch {
     /// Room for a datagram of at most `buffer_bytes`.
-    pub fn new(_buffers: usize, buffer_bytes: usize, _joined: bool) -> Self {
+    pub fn new(_buffers: usize, buffer_bytes: usize) -> Self {
         Self { octets: vec![0; buffer_bytes], received: None }
     }
 
     /// What the last receive brought.
     pub fn received(&self) -> impl Iterator<Item = Received<'_>> {
-        self.received
-            .iter()
-            .map(|length| Received { bytes: &self.octets[..*length], segment_bytes: None })
+        self.received.iter().map(|length| Received {
+            bytes: &self.octets[..*length],
+            segment_bytes: None,
+            drops: 0,
+            kernel_realtime_ns: None,
+        })
     }
 }

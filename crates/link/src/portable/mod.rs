@@ -2,6 +2,8 @@
 
 pub mod clock;
 pub mod datagram;
+pub mod process;
+pub mod readiness;
 pub mod tcp;
 pub mod usage;
 

@@ -1,4 +1,4 @@
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
 use crate::TcpInfo;
@@ -21,4 +21,26 @@ pub fn tcp_info(_connection: &TcpStream) -> io::Result<TcpInfo> {
 /// Always `Unsupported`.
 pub fn set_congestion_control<S>(_socket: &S, _name: &str) -> io::Result<()> {
     unsupported("choosing a congestion control")
+}
+
+/// Read what is there without waiting for more.
+///
+/// # Errors
+/// The system's own; `WouldBlock` if there is nothing.
+pub fn receive_now(mut connection: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
+    connection.set_nonblocking(true)?;
+    let received = connection.read(buffer);
+    connection.set_nonblocking(false)?;
+    received
+}
+
+/// Write as much as there is room for without waiting for more.
+///
+/// # Errors
+/// The system's own; `WouldBlock` if there is no room.
+pub fn send_now(mut connection: &TcpStream, octets: &[u8]) -> io::Result<usize> {
+    connection.set_nonblocking(true)?;
+    let sent = connection.write(octets);
+    connection.set_nonblocking(false)?;
+    sent
 }

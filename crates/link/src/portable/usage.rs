@@ -4,3 +4,13 @@ use crate::Usage;
 pub fn thread_usage() -> Usage {
     Usage::default()
 }
+
+/// Not known here.
+pub fn process_cpu_ns() -> Option<u64> {
+    None
+}
+
+/// Not known here: zero.
+pub fn thread_cpu_ns() -> u64 {
+    0
+}

@@ -4,15 +4,18 @@ mod requester;
 mod tcp;
 mod udp;
 
+use lanlab_link as link;
 use lanlab_units::{Instant, Pace};
 
 use super::conclude;
-use super::setup::{check_addresses, check_common, check_range, parse_token};
+use super::setup::{
+    bind, check_addresses, check_common, check_kernel_timestamps, check_range, parse_token,
+};
 use crate::driver::Measured;
 use crate::failure::Failure;
 use crate::messages::{
     EchoAmount, EchoRequest, EchoRequested, EchoRespond, EchoResponded, EchoSpec, EndedBy, Outcome,
-    Transport,
+    Receive, Timestamps, Transport,
 };
 use crate::running::Running;
 
@@ -22,6 +25,9 @@ struct Plan {
     message_bytes: usize,
     amount: EchoAmount,
     pace: Option<Pace>,
+    /// Never `auto`.
+    receive: Receive,
+    timestamps: Timestamps,
     timeout_ns: u64,
     warmup_ns: u64,
     silence_ns: u64,
@@ -54,12 +60,22 @@ impl Plan {
                 })?)
             }
         };
+        if spec.timestamps == Timestamps::Kernel {
+            check_kernel_timestamps(spec.transport)?;
+            if pace.is_some() {
+                return Err(Failure::value("timestamps", "kernel", "program with a rate"));
+            }
+        }
         // Neither a slow rate nor a time-out is silence.
         let longest_pause_ns = pace.map_or(0, |pace| 3 * pace.period_ns()).max(3 * spec.timeout_ns);
         Ok(Self {
             message_bytes: spec.message_size_bytes as usize,
             amount: spec.amount,
             pace,
+            // A closed loop waits for each reply: what a plain program does is what is asked for
+            // unless somebody says otherwise.
+            receive: if spec.receive == Receive::Auto { Receive::Block } else { spec.receive },
+            timestamps: spec.timestamps,
             timeout_ns: spec.timeout_ns,
             warmup_ns: spec.warmup_ns,
             silence_ns: spec.silence_ns.max(longest_pause_ns),
@@ -87,12 +103,30 @@ impl Plan {
     }
 }
 
+/// What a polling end sleeps when nothing is there.
+const POLL_NS: u64 = 200_000;
+
+impl Plan {
+    /// Whether to wait in the system's own call.
+    fn waits_in_call(&self) -> bool {
+        self.receive == Receive::Block
+    }
+
+    /// Nothing was there: rest as the way of waiting has it.
+    fn rest(&self) {
+        if self.receive == Receive::Poll {
+            link::sleep_until(link::monotonic().plus_nanos(POLL_NS));
+        }
+    }
+}
+
 /// The failure that an end is, if it is one.
 fn failure_of(ended_by: EndedBy) -> Option<Failure> {
     match ended_by {
         EndedBy::Finished | EndedBy::Unconfirmed => None,
         EndedBy::Silence => Some(Failure::peer_gone("nothing came from it any more")),
         EndedBy::PeerClosed => Some(Failure::peer_gone("it closed its end")),
+        EndedBy::Failed => Some(Failure::new("system.call", "the echo could not go on")),
         EndedBy::Cancelled => Some(Failure::cancelled()),
     }
 }
@@ -102,6 +136,7 @@ pub fn respond(request: &EchoRespond, running: &Running) -> Measured {
     let run = || -> Result<EchoResponded, Failure> {
         check_addresses(Some(request.bind), request.peer)?;
         let (plan, token) = (Plan::new(&request.spec)?, parse_token(&request.session)?);
+        bind(request.processor)?;
         match request.spec.transport {
             Transport::Udp => udp::respond(request, &plan, token, running),
             Transport::Tcp => tcp::respond(request, &plan, token, running),
@@ -117,6 +152,7 @@ pub fn request(request: &EchoRequest, running: &Running) -> Measured {
     let run = || -> Result<EchoRequested, Failure> {
         check_addresses(request.bind, request.peer)?;
         let (plan, token) = (Plan::new(&request.spec)?, parse_token(&request.session)?);
+        bind(request.processor)?;
         match request.spec.transport {
             Transport::Udp => udp::request(request, &plan, token, running),
             Transport::Tcp => tcp::request(request, &plan, token, running),

@@ -9,8 +9,9 @@ use lanlab_units::{Instant, Pace};
 use super::Plan;
 use crate::failure::Failure;
 use crate::measure::{DistributionMeter, Pacer, Seen, SequenceWindow, Turn};
-use crate::messages::{EchoRequested, EndedBy, Receive};
-use crate::running::{Running, wait_until};
+use crate::messages::{EchoRequested, EndedBy};
+use crate::running::Running;
+use crate::waiting::Waiter;
 
 /// How often a requester looks whether the driver wants it to stop.
 const CHECK_NS: u64 = 10_000_000;
@@ -30,7 +31,7 @@ pub enum Handed {
 pub enum Heard {
     /// The reply to this request.
     Reply(u64),
-    /// Nothing for some milliseconds.
+    /// Nothing yet.
     Idle,
     /// Something that is no reply.
     Foreign,
@@ -43,12 +44,20 @@ pub trait Requests: Send {
     fn send(&mut self, sequence: u64, now: Instant) -> Result<Handed, Failure>;
     /// Nothing is due for a while: let the responder know that we are here.
     fn keep_alive(&mut self, now: Instant);
+    /// The kernel's stamp of the last request sent, if there is one: calendar clock, nanoseconds.
+    fn kernel_sent_ns(&mut self) -> Option<u64> {
+        None
+    }
 }
 
 /// Where replies come from.
-pub trait Replies: Send {
+pub trait Replies {
     /// Wait some milliseconds at most.
     fn next(&mut self) -> Result<Heard, Failure>;
+    /// The kernel's stamp of the last reply, likewise.
+    fn kernel_arrived_ns(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// Run a requester from `start` to its end.
@@ -62,14 +71,15 @@ pub fn run(
     // Whoever cancels before the start finds nothing measured.
     let began = running.wait_to_begin(start).unwrap_or(start);
     let mut counts = Counts::new(plan, start);
-    let (ended_by, usage) = running.with_progress(start, || match plan.pace {
+    let (done, host) = running.with_progress(start, plan.warmup_end(start), || match plan.pace {
         None => counts.closed_loop(requests, replies, running),
         Some(pace) => counts.scheduled(pace, requests, replies, running),
-    })?;
+    });
+    let (ended_by, usage) = done?;
     let counts = counts;
     Ok(EchoRequested {
         ended_by,
-        receive: Receive::Block,
+        receive: plan.receive,
         start_skew_ns: began.signed_nanos_from(start),
         elapsed_ns: counts.last.nanos_since(counts.measured_from),
         offered_requests: counts.offered,
@@ -81,9 +91,10 @@ pub fn run(
         refused_requests: counts.refused,
         foreign_datagrams: counts.foreign,
         round_trip: counts.round_trip.finish(),
-        kernel_round_trip: None,
+        kernel_round_trip: (counts.kernel_round_trip.samples() > 0)
+            .then(|| counts.kernel_round_trip.finish()),
         cpu: usage.into(),
-        host: None,
+        host,
         tcp: None,
     })
 }
@@ -103,6 +114,7 @@ struct Counts<'a> {
     duplicate: u64,
     foreign: u64,
     round_trip: DistributionMeter,
+    kernel_round_trip: DistributionMeter,
     arrived: SequenceWindow,
     /// The last reply or time-out.
     last: Instant,
@@ -124,6 +136,7 @@ impl<'a> Counts<'a> {
             duplicate: 0,
             foreign: 0,
             round_trip: DistributionMeter::new(),
+            kernel_round_trip: DistributionMeter::new(),
             arrived: SequenceWindow::new(),
             last: plan.warmup_end(start),
             last_heard: start,
@@ -170,7 +183,7 @@ impl<'a> Counts<'a> {
             }
             self.sent += u64::from(measured);
             running.count(1, self.plan.message_bytes as u64);
-            match self.await_reply(sequence, sent_at, replies, running)? {
+            match self.await_reply(sequence, sent_at, requests, replies, running)? {
                 None => sequence += 1,
                 Some(ended_by) => break ended_by,
             }
@@ -183,6 +196,7 @@ impl<'a> Counts<'a> {
         &mut self,
         sequence: u64,
         sent_at: Instant,
+        requests: &mut impl Requests,
         replies: &mut impl Replies,
         running: &Running,
     ) -> Result<Option<EndedBy>, Failure> {
@@ -193,6 +207,13 @@ impl<'a> Counts<'a> {
             match heard {
                 Heard::Reply(number) if number == sequence => {
                     self.take(number, now.nanos_since(sent_at), now);
+                    if sequence >= self.first_measured
+                        && let Some(arrived_ns) = replies.kernel_arrived_ns()
+                        && let Some(sent_ns) = requests.kernel_sent_ns()
+                    {
+                        let round_trip_ns = arrived_ns.wrapping_sub(sent_ns).cast_signed();
+                        self.kernel_round_trip.record(round_trip_ns);
+                    }
                     return Ok(None);
                 }
                 // An answer to an earlier request, which is overdue, or again.
@@ -323,6 +344,7 @@ fn send_on_schedule(
     link::prepare_thread();
     let before = link::thread_usage();
     let mut pacer = Pacer::new(pace, start, 1);
+    let mut waiter = Waiter::new();
     let mut scheduled = Scheduled { sent: 0, refused: 0, stopped: None, usage: before };
     while pacer.taken() < measured.end && scheduled.stopped.is_none() {
         let now = link::monotonic();
@@ -332,7 +354,7 @@ fn send_on_schedule(
                 requests.keep_alive(now);
             }
             Turn::Wait(until) => {
-                wait_until(until);
+                waiter.wait_until(until);
             }
             Turn::Send(_) => {
                 let sequence = pacer.taken();

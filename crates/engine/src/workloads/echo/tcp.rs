@@ -11,7 +11,7 @@ use lanlab_wire::session::Token;
 use super::Plan;
 use super::requester::{self, Handed, Heard, Replies, Requests};
 use crate::failure::Failure;
-use crate::messages::{EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy, Receive};
+use crate::messages::{EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy};
 use crate::running::Running;
 use crate::workloads::padding;
 use crate::workloads::setup::{
@@ -38,7 +38,7 @@ pub fn respond(
         .map_err(|error| Failure::system("socket options", &error))?;
 
     let start = running.wait_for_start(|| Ok(()))?;
-    running.with_progress(start, || answer(stream, plan, running))
+    running.with_progress(start, plan.warmup_end(start), || answer(stream, plan, running)).0
 }
 
 fn answer(stream: &TcpStream, plan: &Plan, running: &Running) -> Result<EchoResponded, Failure> {
@@ -61,7 +61,7 @@ fn answer(stream: &TcpStream, plan: &Plan, running: &Running) -> Result<EchoResp
     };
     Ok(EchoResponded {
         ended_by,
-        receive: Receive::Block,
+        receive: plan.receive,
         answered_messages: answered,
         refused_messages: 0,
         foreign_datagrams: 0,
@@ -80,7 +80,13 @@ fn read_message(
     let mut filled = 0;
     let mut last_heard = link::monotonic();
     while filled < message.len() {
-        match stream.read(&mut message[filled..]) {
+        let place = &mut message[filled..];
+        let outcome = if plan.waits_in_call() {
+            stream.read(place)
+        } else {
+            link::receive_now(stream, place)
+        };
+        match outcome {
             Ok(0) if filled == 0 => return Ok(Some(EndedBy::Finished)),
             Ok(0) => return Ok(Some(EndedBy::PeerClosed)),
             Ok(octets) => {
@@ -96,6 +102,7 @@ fn read_message(
                 if now.nanos_since(last_heard.max(armed_at)) > plan.silence_ns {
                     return Ok(Some(EndedBy::Silence));
                 }
+                plan.rest();
             }
             Err(error) if is_closed(&error) => return Ok(Some(EndedBy::PeerClosed)),
             Err(error) => return Err(Failure::system("read", &error)),
@@ -162,6 +169,7 @@ pub fn request(
         closed: None,
     };
     let mut replies = StreamReplies {
+        plan,
         stream: &stream,
         message_bytes: plan.message_bytes,
         buffer: vec![0; plan.message_bytes.clamp(1, 262_144)],
@@ -198,6 +206,7 @@ impl Requests for StreamRequests<'_> {
 }
 
 struct StreamReplies<'a> {
+    plan: &'a Plan,
     stream: &'a TcpStream,
     message_bytes: usize,
     buffer: Vec<u8>,
@@ -211,10 +220,19 @@ impl Replies for StreamReplies<'_> {
         while self.received < self.message_bytes {
             // No more than this reply: what follows is left for its own time.
             let wanted = (self.message_bytes - self.received).min(self.buffer.len());
-            match (&mut &*self.stream).read(&mut self.buffer[..wanted]) {
+            let place = &mut self.buffer[..wanted];
+            let outcome = if self.plan.waits_in_call() {
+                (&mut &*self.stream).read(place)
+            } else {
+                link::receive_now(self.stream, place)
+            };
+            match outcome {
                 Ok(0) => return Ok(Heard::Closed),
                 Ok(octets) => self.received += octets,
-                Err(error) if is_idle(&error) => return Ok(Heard::Idle),
+                Err(error) if is_idle(&error) => {
+                    self.plan.rest();
+                    return Ok(Heard::Idle);
+                }
                 Err(error) if is_closed(&error) || error.kind() == io::ErrorKind::NotConnected => {
                     return Ok(Heard::Closed);
                 }

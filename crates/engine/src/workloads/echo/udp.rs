@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use lanlab_link as link;
-use lanlab_link::DatagramSocket;
+use lanlab_link::{DatagramSocket, ReceiveBatch};
 use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
 use lanlab_wire::session::{Kind, MESSAGE_LEN, Message, Token};
@@ -13,7 +13,9 @@ use lanlab_wire::session::{Kind, MESSAGE_LEN, Message, Token};
 use super::Plan;
 use super::requester::{self, Handed, Heard, Replies, Requests};
 use crate::failure::Failure;
-use crate::messages::{EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy, Receive};
+use crate::messages::{
+    EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy, Timestamps,
+};
 use crate::running::Running;
 use crate::session::Acceptor;
 use crate::workloads::padding;
@@ -24,6 +26,8 @@ use crate::workloads::setup::{
 
 /// Time between two words of a requester that has nothing due.
 const ALIVE_NS: u64 = 200_000_000;
+/// After the requester's last word a responder stays so long, in case its answer was lost.
+const TAIL_NS: u64 = 20_000_000;
 /// How long a requester waits for the responder to confirm the end.
 const CONFIRM_NS: u64 = 200_000_000;
 
@@ -39,7 +43,7 @@ pub fn respond(
     let mut acceptor = accept_datagram(&socket, request.peer, token, 0, running, || Ok(()))?;
     let start = running.wait_for_start(|| answer_again(&socket, &mut acceptor))?;
     let responder = Responder { plan, token, socket, acceptor, running, start };
-    running.with_progress(start, || responder.run())
+    running.with_progress(start, plan.warmup_end(start), || responder.run()).0
 }
 
 struct Responder<'a> {
@@ -57,17 +61,17 @@ impl Responder<'_> {
             .set_receive_timeout(Some(TICK))
             .map_err(|error| Failure::system("receive time-out", &error))?;
         let layout = Layout::of(self.plan.message_bytes);
-        let mut buffer = vec![0; self.plan.message_bytes.max(MESSAGE_LEN) + 1];
+        let mut batch = ReceiveBatch::new(1, self.plan.message_bytes.max(MESSAGE_LEN) + 1);
         let before = link::thread_usage();
         let (mut answered, mut refused, mut foreign) = (0, 0, 0);
         let mut last_heard = self.start;
         let mut finished = false;
         let ended_by = loop {
-            let length = match self.socket.plain().recv(&mut buffer) {
-                Ok(length) => length,
+            match self.socket.receive_batch(&mut batch, self.plan.waits_in_call()) {
+                Ok(_) => {}
                 Err(error) if is_idle(&error) => {
                     let now = link::monotonic();
-                    if finished {
+                    if finished && now.nanos_since(last_heard) > TAIL_NS {
                         break EndedBy::Finished;
                     }
                     if self.running.is_cancelled() {
@@ -76,18 +80,21 @@ impl Responder<'_> {
                     if now.nanos_since(last_heard) > self.plan.silence_ns {
                         break EndedBy::Silence;
                     }
+                    self.plan.rest();
                     continue;
                 }
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                     break if finished { EndedBy::Finished } else { EndedBy::PeerClosed };
                 }
                 Err(error) => return Err(Failure::system("receive", &error)),
-            };
-            let datagram = &buffer[..length];
+            }
+            let Some(received) = batch.received().next() else { continue };
+            let datagram = received.bytes;
+            let length = datagram.len();
             if length == self.plan.message_bytes && is_ours(layout, datagram, self.token) {
                 last_heard = link::monotonic();
-                match self.socket.plain().send(datagram) {
-                    Ok(_) => answered += 1,
+                match self.socket.send_one(datagram, true) {
+                    Ok(()) => answered += 1,
                     Err(error) if is_no_room(&error) => refused += 1,
                     // Noticed by the next receive.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
@@ -110,7 +117,7 @@ impl Responder<'_> {
         };
         Ok(EchoResponded {
             ended_by,
-            receive: Receive::Block,
+            receive: self.plan.receive,
             answered_messages: answered,
             refused_messages: refused,
             foreign_datagrams: foreign,
@@ -146,6 +153,11 @@ pub fn request(
     let peer = SocketAddr::new(request.peer, request.port);
     let connected = connect_datagram(request.bind, peer, &request.spec.socket, token, 0, running)?;
     let socket = connected.socket;
+    if plan.timestamps == Timestamps::Kernel {
+        socket
+            .enable_kernel_timestamps(true)
+            .map_err(|error| Failure::system("the kernel's time stamps", &error))?;
+    }
     socket
         .enable_local_drop_reports()
         // No wait is longer than the time-out, so that what is overdue is noticed.
@@ -163,14 +175,16 @@ pub fn request(
         layout,
         message: std::iter::repeat_with(padding()).take(plan.message_bytes).collect(),
         last_sent: start,
+        sent: 0,
     };
     let mut replies = DatagramReplies {
+        plan,
         socket: &socket,
         token,
         layout,
-        message_bytes: plan.message_bytes,
-        buffer: vec![0; plan.message_bytes.max(MESSAGE_LEN) + 1],
+        batch: ReceiveBatch::new(1, plan.message_bytes.max(MESSAGE_LEN) + 1),
         expected: 0,
+        kernel_arrived_ns: None,
     };
     let mut requested = requester::run(plan, &mut requests, &mut replies, running, start)?;
     if requested.ended_by == EndedBy::Finished {
@@ -204,6 +218,8 @@ struct DatagramRequests<'a> {
     layout: Layout,
     message: Vec<u8>,
     last_sent: Instant,
+    /// Datagrams handed to the system, by which it numbers its stamps.
+    sent: u32,
 }
 
 impl Requests for DatagramRequests<'_> {
@@ -212,8 +228,9 @@ impl Requests for DatagramRequests<'_> {
             Header { flow: 0, session: self.token.short(), sequence, send_time_ns: now.as_nanos() };
         self.layout.emit(&header, &mut self.message);
         self.last_sent = now;
-        match self.socket.plain().send(&self.message) {
-            Ok(_) => Ok(Handed::Sent),
+        self.sent = self.sent.wrapping_add(1);
+        match self.socket.send_one(&self.message, true) {
+            Ok(()) => Ok(Handed::Sent),
             Err(error) if is_no_room(&error) => Ok(Handed::Refused),
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(Handed::Closed),
             Err(error) => Err(Failure::system("send a request", &error)),
@@ -223,28 +240,44 @@ impl Requests for DatagramRequests<'_> {
     fn keep_alive(&mut self, now: Instant) {
         if now.nanos_since(self.last_sent) > ALIVE_NS {
             self.last_sent = now;
+            self.sent = self.sent.wrapping_add(1);
             let kind = Kind::Alive { received_messages: 0 };
             let _ = self.socket.plain().send(&Message { token: self.token, flow: 0, kind }.emit());
         }
     }
+
+    fn kernel_sent_ns(&mut self) -> Option<u64> {
+        // Those of earlier requests, whose replies never came, are passed over.
+        while let Ok(Some((number, at_ns))) = self.socket.sent_stamp() {
+            if number == self.sent.wrapping_sub(1) {
+                return Some(at_ns);
+            }
+        }
+        None
+    }
 }
 
 struct DatagramReplies<'a> {
+    plan: &'a Plan,
     socket: &'a DatagramSocket,
     token: Token,
     layout: Layout,
-    message_bytes: usize,
-    buffer: Vec<u8>,
+    batch: ReceiveBatch,
+    kernel_arrived_ns: Option<u64>,
     /// The number after the newest reply's, to which short numbers are extended.
     expected: u64,
 }
 
 impl Replies for DatagramReplies<'_> {
     fn next(&mut self) -> Result<Heard, Failure> {
-        match self.socket.plain().recv(&mut self.buffer) {
-            Ok(length) => {
-                let datagram = &self.buffer[..length];
-                if length == self.message_bytes && is_ours(self.layout, datagram, self.token) {
+        match self.socket.receive_batch(&mut self.batch, self.plan.waits_in_call()) {
+            Ok(_) => {
+                let Some(received) = self.batch.received().next() else { return Ok(Heard::Idle) };
+                let datagram = received.bytes;
+                self.kernel_arrived_ns = received.kernel_realtime_ns;
+                if datagram.len() == self.plan.message_bytes
+                    && is_ours(self.layout, datagram, self.token)
+                {
                     let header = self.layout.parse(datagram).expect("checked in `is_ours`");
                     let sequence = self.layout.extend(header.sequence, self.expected);
                     self.expected = self.expected.max(sequence + 1);
@@ -254,9 +287,16 @@ impl Replies for DatagramReplies<'_> {
                 let ours = session.is_ok_and(|message| message.token.matches(&self.token));
                 Ok(if ours { Heard::Idle } else { Heard::Foreign })
             }
-            Err(error) if is_idle(&error) => Ok(Heard::Idle),
+            Err(error) if is_idle(&error) => {
+                self.plan.rest();
+                Ok(Heard::Idle)
+            }
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(Heard::Closed),
             Err(error) => Err(Failure::system("receive a reply", &error)),
         }
+    }
+
+    fn kernel_arrived_ns(&self) -> Option<u64> {
+        self.kernel_arrived_ns
     }
 }

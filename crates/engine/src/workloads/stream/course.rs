@@ -1,13 +1,15 @@
 //! What both senders share: when a message is due, from when on it is measured, and what was sent.
 
-use lanlab_link as link;
 use lanlab_link::Usage;
 use lanlab_units::Instant;
 
+use super::crew::ThreadUsage;
 use super::{Plan, worst_end};
 use crate::failure::Failure;
-use crate::measure::{Pacer, Turn};
-use crate::messages::{EndedBy, FlowSent, StreamSent, TcpFacts};
+use crate::measure::{DistributionMeter, Pacer, Turn};
+use crate::messages::{
+    Distribution, EndedBy, FlowSent, HostWindow, StreamSent, TcpFacts, WhenLate,
+};
 use crate::running::Running;
 
 /// A message that leaves later than this after its slot is counted as late.
@@ -23,13 +25,16 @@ pub struct Sent {
     pub sent_messages: u64,
     pub refused_messages: u64,
     pub refused_retried: u64,
+    pub total_refused: u64,
     pub unsent_messages: u64,
+    pub skipped_messages: u64,
+    pub back_to_back_messages: u64,
+    pub blocked_ns: u64,
     pub late_messages: u64,
     pub max_lateness_ns: u64,
     /// Warm-up included: over UDP the sequence number of the next message.
     pub total_messages: u64,
     pub first_measured: u64,
-    pub cpu: Usage,
     pub local_port: u16,
     pub send_buffer_bytes: u64,
     pub tcp: Option<TcpFacts>,
@@ -42,7 +47,7 @@ pub enum Step {
     Measure,
     /// Send so many messages.
     Send(u64),
-    /// Nothing is due until then.
+    /// Nothing is due until then: the slot of a message, or the end.
     Wait(Instant),
     /// The amount is reached.
     Over,
@@ -57,9 +62,24 @@ pub struct Course<'a> {
     warmup_end: Instant,
     end: Option<Instant>,
     pacer: Option<Pacer>,
-    /// When measuring began, and the CPU time used until then.
-    measuring: Option<(Instant, Usage)>,
+    /// When measuring began.
+    measuring: Option<Instant>,
+    /// When the last group of messages left.
+    last_left: Option<Instant>,
+    begun: bool,
     pub sent: Sent,
+}
+
+/// What the flows of one sending thread measure together.
+pub struct SharedMeters {
+    pub usage: ThreadUsage,
+    gap: DistributionMeter,
+}
+
+impl SharedMeters {
+    pub fn new() -> Self {
+        Self { usage: ThreadUsage::default(), gap: DistributionMeter::new() }
+    }
 }
 
 impl<'a> Course<'a> {
@@ -80,6 +100,8 @@ impl<'a> Course<'a> {
             end: plan.end(start),
             pacer: plan.pace.map(|pace| Pacer::new(pace, first_slot, plan.group as u64)),
             measuring: None,
+            last_left: None,
+            begun: false,
             sent: Sent {
                 ended_by: EndedBy::Unconfirmed,
                 start_skew_ns: 0,
@@ -88,24 +110,20 @@ impl<'a> Course<'a> {
                 sent_messages: 0,
                 refused_messages: 0,
                 refused_retried: 0,
+                total_refused: 0,
                 unsent_messages: 0,
+                skipped_messages: 0,
+                back_to_back_messages: 0,
+                blocked_ns: 0,
                 late_messages: 0,
                 max_lateness_ns: 0,
                 total_messages: 0,
                 first_measured: 0,
-                cpu: Usage::default(),
                 local_port,
                 send_buffer_bytes: 0,
                 tcp: None,
             },
         }
-    }
-
-    /// Wait for the start. `None` if the driver does not want it any more.
-    pub fn wait_to_begin(&mut self) -> Option<Instant> {
-        let now = self.running.wait_to_begin(self.start)?;
-        self.sent.start_skew_ns = now.signed_nanos_from(self.start);
-        Some(now)
     }
 
     pub fn is_measuring(&self) -> bool {
@@ -117,14 +135,20 @@ impl<'a> Course<'a> {
     }
 
     /// What to do at `now`.
-    pub fn next(&mut self, now: Instant) -> Step {
+    pub fn next(&mut self, now: Instant, meters: &mut SharedMeters) -> Step {
+        if !self.begun {
+            self.begun = true;
+            self.sent.start_skew_ns = now.signed_nanos_from(self.start);
+        }
         if self.measuring.is_none() && now.max(self.due(now)) >= self.warmup_end {
             let warmup_slots = self.plan.slots(self.first_slot, self.warmup_end);
             if let Some(pacer) = &mut self.pacer {
                 // What the warm-up could not send in its time is not the measured part's to send.
                 pacer.skip_to(warmup_slots);
             }
-            self.measuring = Some((self.due(now), link::thread_usage()));
+            self.measuring = Some(self.due(now));
+            self.last_left = None;
+            meters.usage.begin();
             self.sent.first_measured = self.sent.total_messages;
             return Step::Measure;
         }
@@ -138,11 +162,22 @@ impl<'a> Course<'a> {
             None => limit == 0,
         };
         if over {
-            return Step::Over;
+            // The last message has its share of the time too.
+            let end = self.end.unwrap_or_else(|| self.due(Instant::ZERO));
+            return if now < end { Step::Wait(end) } else { Step::Over };
         }
-        let turn = match &self.pacer {
+        let turn = match &mut self.pacer {
             None => Turn::Send(limit.min(self.plan.group as u64)),
-            Some(pacer) => pacer.turn(now, pacer.taken().saturating_add(limit)),
+            Some(pacer) => {
+                if self.plan.when_late == WhenLate::Skip {
+                    let skipped = pacer.skip_overdue(now, pacer.taken().saturating_add(limit));
+                    if self.measuring.is_some() {
+                        self.sent.skipped_messages += skipped;
+                        self.sent.offered_messages += skipped;
+                    }
+                }
+                pacer.turn(now, pacer.taken().saturating_add(limit))
+            }
         };
         match turn {
             Turn::Send(messages) => Step::Send(messages),
@@ -171,17 +206,25 @@ impl<'a> Course<'a> {
     }
 
     /// Count `due` messages whose turn it was at `now`, of which the system took `sent`.
-    pub fn took(&mut self, due: u64, sent: u64, now: Instant) {
+    pub fn took(&mut self, due: u64, sent: u64, now: Instant, meters: &mut SharedMeters) {
+        let measured = self.measuring.is_some();
         if let Some(pacer) = &mut self.pacer {
             let lateness_ns = now.nanos_since(pacer.next_slot());
             pacer.took(due, now);
-            if self.measuring.is_some() {
+            if measured {
                 self.sent.max_lateness_ns = self.sent.max_lateness_ns.max(lateness_ns);
                 self.sent.late_messages += if lateness_ns > LATE_NS { due } else { 0 };
+                if let Some(last) = self.last_left.replace(now) {
+                    let gap_ns = now.nanos_since(last);
+                    meters.gap.record(gap_ns.cast_signed());
+                    let even_ns = pacer.group_ns();
+                    self.sent.back_to_back_messages += u64::from(10 * gap_ns < even_ns);
+                }
             }
         }
         self.sent.total_messages += sent;
-        if self.measuring.is_some() {
+        self.sent.total_refused += due - sent;
+        if measured {
             self.sent.offered_messages += due;
             self.sent.sent_messages += sent;
             self.sent.refused_messages += due - sent;
@@ -189,16 +232,24 @@ impl<'a> Course<'a> {
         self.running.count(sent, sent * self.plan.message_bytes as u64);
     }
 
-    /// Close the counts, when the amount is reached or something else has ended it.
-    pub fn close(&mut self, stopped: Option<EndedBy>) {
-        if stopped.is_none() {
-            // The last message has its share of the time too.
-            link::sleep_until(self.end.unwrap_or_else(|| self.due(Instant::ZERO)));
+    /// The system had no room for a message that will be tried again.
+    pub fn refused(&mut self) {
+        self.sent.total_refused += 1;
+        self.sent.refused_retried += u64::from(self.measuring.is_some());
+    }
+
+    /// The system made the sender wait for room so long.
+    pub fn blocked(&mut self, waited_ns: u64) {
+        if self.measuring.is_some() {
+            self.sent.blocked_ns += waited_ns;
         }
-        let now = link::monotonic();
-        let Some((since, usage)) = self.measuring else { return };
+    }
+
+    /// Close the counts at `now`, when the amount is reached or something else has ended it.
+    pub fn close(&mut self, now: Instant, meters: &mut SharedMeters) {
+        let Some(since) = self.measuring else { return };
         self.sent.elapsed_ns = now.nanos_since(since);
-        self.sent.cpu = link::thread_usage().since(usage);
+        meters.usage.end();
         if let (Some(pacer), Some(end)) = (&self.pacer, self.end) {
             // By the schedule some messages may have been due whose turn never came.
             let due = self.plan.slots(self.first_slot, end.min(now));
@@ -209,15 +260,20 @@ impl<'a> Course<'a> {
 }
 
 /// All flows of a sender together, and the failure that their end is, if it is one.
-pub fn sum_up(plan: &Plan, flows: Vec<Sent>) -> (StreamSent, Option<Failure>) {
+pub fn sum_up(
+    plan: &Plan,
+    flows: Vec<Sent>,
+    threads: &[SharedMeters],
+    host: Option<HostWindow>,
+) -> (StreamSent, Option<Failure>) {
     let (ended_by, failure) = worst_end(flows.iter().map(|flow| flow.ended_by));
     let sum = |count: fn(&Sent) -> u64| flows.iter().map(count).sum::<u64>();
     let max = |count: fn(&Sent) -> u64| flows.iter().map(count).max().unwrap_or(0);
     let mut sent = StreamSent {
         ended_by,
         io: plan.io,
-        io_choice: None,
-        threads: flows.len() as u64,
+        io_choice: plan.io_choice.clone(),
+        threads: threads.len() as u64,
         burst_messages: plan.group as u64,
         start_skew_ns: flows.iter().map(|flow| flow.start_skew_ns).max().unwrap_or(0),
         elapsed_ns: max(|flow| flow.elapsed_ns),
@@ -225,18 +281,21 @@ pub fn sum_up(plan: &Plan, flows: Vec<Sent>) -> (StreamSent, Option<Failure>) {
         sent_messages: sum(|flow| flow.sent_messages),
         refused_messages: sum(|flow| flow.refused_messages),
         refused_retried: sum(|flow| flow.refused_retried),
-        total_refused: sum(|flow| flow.refused_messages + flow.refused_retried),
+        total_refused: sum(|flow| flow.total_refused),
         unsent_messages: sum(|flow| flow.unsent_messages),
-        skipped_messages: 0,
+        skipped_messages: sum(|flow| flow.skipped_messages),
         late_messages: sum(|flow| flow.late_messages),
         max_lateness_ns: max(|flow| flow.max_lateness_ns),
-        back_to_back_messages: 0,
-        gap: None,
-        blocked_ns: 0,
+        back_to_back_messages: sum(|flow| flow.back_to_back_messages),
+        gap: gaps(threads),
+        blocked_ns: sum(|flow| flow.blocked_ns),
         total_messages: sum(|flow| flow.total_messages),
         send_buffer_bytes: max(|flow| flow.send_buffer_bytes),
-        cpu: flows.iter().fold(Usage::default(), |all, flow| all.plus(flow.cpu)).into(),
-        host: None,
+        cpu: threads
+            .iter()
+            .fold(Usage::default(), |all, thread| all.plus(thread.usage.used()))
+            .into(),
+        host,
         flows: Vec::new(),
     };
     sent.flows = flows
@@ -250,4 +309,13 @@ pub fn sum_up(plan: &Plan, flows: Vec<Sent>) -> (StreamSent, Option<Failure>) {
         })
         .collect();
     (sent, failure)
+}
+
+/// The gaps of all flows; `None` where nothing was paced.
+fn gaps(threads: &[SharedMeters]) -> Option<Distribution> {
+    let mut all = DistributionMeter::new();
+    for thread in threads {
+        all.add(&thread.gap);
+    }
+    (all.samples() > 0).then(|| all.finish())
 }

@@ -1,27 +1,32 @@
 //! `stream`: messages from a sender to a receiver that counts them.
 
+mod choice;
 mod course;
+mod crew;
+mod slowness;
 mod tcp_receive;
 mod tcp_send;
 mod udp_receive;
 mod udp_send;
 
-use std::thread;
-
 use lanlab_units::{Instant, Pace};
 use lanlab_wire::session::Token;
 
 use super::conclude;
-use super::setup::{check_addresses, check_common, check_range, parse_token};
+use super::setup::{
+    check_addresses, check_common, check_kernel_timestamps, check_range, parse_token,
+};
 use crate::driver::Measured;
 use crate::failure::Failure;
 use crate::messages::{
-    Amount, EndedBy, Io, Outcome, Rate, StreamReceive, StreamReceived, StreamSend, StreamSent,
-    StreamSpec, Transport,
+    Amount, Choice, EndedBy, Io, Outcome, Rate, Receive, StreamReceive, StreamReceived, StreamSend,
+    StreamSent, StreamSpec, Timestamps, Transport, WhenLate,
 };
 use crate::running::Running;
 
-const MAX_FLOWS: u16 = 128;
+const MAX_FLOWS: u16 = 1000;
+const MAX_THREADS: u16 = 64;
+const MAX_READ_BYTES: u64 = 16 * 1024 * 1024;
 /// Over UDP either end says at least so often that it is there.
 const ALIVE_NS: u64 = 200_000_000;
 /// Above this rate of one flow, messages are paced in groups: one system call carries as many.
@@ -40,7 +45,16 @@ struct Plan {
     /// Of all flows together: each flow's first slot is its turn in it.
     shared_pace: Option<Pace>,
     flows: u16,
+    threads: Option<u16>,
     io: Io,
+    io_choice: Option<Choice>,
+    /// Never `auto` at the end that receives.
+    receive: Receive,
+    receive_choice: Option<Choice>,
+    read_bytes: usize,
+    when_late: WhenLate,
+    timestamps: Timestamps,
+    drain_ns: u64,
     /// Messages handed over in one system call at most.
     group: usize,
     warmup_ns: u64,
@@ -58,6 +72,14 @@ impl Plan {
             spec.silence_ns,
         )?;
         check_range("flows", spec.flows.into(), 1, MAX_FLOWS.into())?;
+        if let Some(threads) = spec.threads {
+            check_range("threads", threads.into(), 1, MAX_THREADS.into())?;
+        }
+        check_range("read_bytes", spec.read_bytes.into(), 1, MAX_READ_BYTES)?;
+        check_range("drain_ns", spec.drain_ns, 0, 60_000_000_000)?;
+        if spec.timestamps == Timestamps::Kernel {
+            check_kernel_timestamps(spec.transport)?;
+        }
         check_range("interval_ns", spec.interval_ns, 1_000_000, 60_000_000_000)?;
         let flows = u64::from(spec.flows);
         let size = u64::from(spec.message_size_bytes);
@@ -93,14 +115,22 @@ impl Plan {
             }
         };
         let pace = shared_pace.map(|pace| pace.shared_by(spec.flows));
-        let (io, group) = choose_io(spec, pace)?;
+        let (io, group) = check_io(spec, pace)?;
         Ok(Self {
             message_bytes: spec.message_size_bytes as usize,
             amount,
             pace,
             shared_pace,
             flows: spec.flows,
+            threads: spec.threads,
             io,
+            io_choice: None,
+            receive: spec.receive,
+            receive_choice: None,
+            read_bytes: spec.read_bytes as usize,
+            when_late: spec.when_late,
+            timestamps: spec.timestamps,
+            drain_ns: spec.drain_ns,
             group,
             warmup_ns: spec.warmup_ns,
             interval_ns: spec.interval_ns,
@@ -146,8 +176,9 @@ impl Plan {
     }
 }
 
-/// How messages pass between program and system, and how many at once.
-fn choose_io(spec: &StreamSpec, pace: Option<Pace>) -> Result<(Io, usize), Failure> {
+/// Check how messages pass between program and system, and find how many at once. What is left to
+/// the engine stays `auto` here.
+fn check_io(spec: &StreamSpec, pace: Option<Pace>) -> Result<(Io, usize), Failure> {
     let capabilities = lanlab_link::capabilities();
     let udp = spec.transport == Transport::Udp;
     // A paced sender groups no more messages than it must.
@@ -155,18 +186,10 @@ fn choose_io(spec: &StreamSpec, pace: Option<Pace>) -> Result<(Io, usize), Failu
         let needed = (pace.messages_per_s() / GROUP_FROM_MESSAGES_PER_S).ceil() as usize;
         needed.clamp(1, lanlab_link::BATCH_MESSAGES)
     });
-    let io = match spec.io {
-        // As fast as possible one system call a message is what is in the way; at a rate it is
-        // not, and single messages are what keeps the gaps even. A TCP message is a write: to join
-        // several is the receiver's matter and TCP's, not ours.
-        Io::Auto if udp && capabilities.batch && paced_group.is_none_or(|group| group > 1) => {
-            Io::Batch
-        }
-        Io::Auto => Io::Single,
-        chosen => chosen,
-    };
     let size = spec.message_size_bytes as usize;
-    let largest_group = match io {
+    let largest_group = match spec.io {
+        // A TCP message is a write: to join several is the receiver's matter and TCP's, not ours.
+        Io::Auto if udp && capabilities.batch => lanlab_link::BATCH_MESSAGES,
         Io::Single | Io::Auto => 1,
         Io::Batch if udp && !capabilities.batch => {
             return Err(Failure::new(
@@ -188,7 +211,42 @@ fn choose_io(spec: &StreamSpec, pace: Option<Pace>) -> Result<(Io, usize), Failu
         }
         Io::Segment => (MAX_SEGMENT_BUFFER_BYTES / size).clamp(1, lanlab_link::BATCH_MESSAGES),
     };
-    Ok((io, paced_group.unwrap_or(largest_group).min(largest_group)))
+    Ok((spec.io, paced_group.unwrap_or(largest_group).min(largest_group)))
+}
+
+impl Plan {
+    /// Settle what is left to the engine, at the end that sends.
+    fn choose_sending(&mut self, spec: &StreamSpec) {
+        if self.io != Io::Auto {
+            return;
+        }
+        let chosen =
+            |io, reason: &str| (io, Choice { reason: reason.into(), candidates: Vec::new() });
+        let (io, choice) = if spec.transport == Transport::Tcp {
+            chosen(Io::Single, "over TCP a message is one write")
+        } else if self.pace.is_some() && self.group > 1 {
+            chosen(Io::Batch, "no system call a message keeps up with this rate")
+        } else if self.pace.is_some() || self.group == 1 {
+            chosen(Io::Single, "single messages keep the gaps of a rate even")
+        } else {
+            choice::send(spec)
+        };
+        if io == Io::Single {
+            self.group = 1;
+        }
+        (self.io, self.io_choice) = (io, Some(choice));
+    }
+
+    /// Settle what is left to the engine, at the end that receives.
+    fn choose_receiving(&mut self, spec: &StreamSpec) {
+        if self.io == Io::Auto {
+            // Whatever is there is taken at once.
+            let batch = spec.transport == Transport::Udp && lanlab_link::capabilities().batch;
+            self.io = if batch { Io::Batch } else { Io::Single };
+        }
+        let rate = self.shared_pace.map(|pace| pace.messages_per_s());
+        (self.receive, self.receive_choice) = choice::receive(spec, rate);
+    }
 }
 
 /// What a request says beyond the specification, checked.
@@ -201,42 +259,21 @@ fn check(spec: &StreamSpec, session: &str) -> Result<Session, Failure> {
     Ok(Session { plan: Plan::new(spec)?, token: parse_token(session)? })
 }
 
-/// Run `flow` for each flow on a thread of its own, and tell the driver how far they are.
-fn run_flows<S: Send, R: Send>(
-    sockets: Vec<S>,
-    running: &Running,
-    start: Instant,
-    flow: impl Fn(u16, S) -> R + Sync,
-) -> Vec<R> {
-    let flow = &flow;
-    let run = || {
-        thread::scope(|scope| {
-            let threads: Vec<_> = sockets
-                .into_iter()
-                .zip(0..)
-                .map(|(socket, index)| {
-                    scope.spawn(move || {
-                        lanlab_link::prepare_thread();
-                        flow(index, socket)
-                    })
-                })
-                .collect();
-            threads
-                .into_iter()
-                .map(|thread| {
-                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                })
-                .collect()
-        })
-    };
-    running.with_progress(start, run)
-}
-
 /// Receive a stream and count it.
 pub fn receive(request: &StreamReceive, running: &Running) -> Measured {
     let run = || -> Result<(StreamReceived, Option<Failure>), Failure> {
         check_addresses(Some(request.bind), request.peer)?;
-        let session = check(&request.spec, &request.session)?;
+        let mut session = check(&request.spec, &request.session)?;
+        slowness::check(&request.load)?;
+        if request.load.rivals > 0 && request.processor.is_none() {
+            return Err(Failure::value(
+                "load.rivals",
+                request.load.rivals,
+                "0 without a processor",
+            )
+            .hint("name the processor that they share with the receiver"));
+        }
+        session.plan.choose_receiving(&request.spec);
         match request.spec.transport {
             Transport::Udp => udp_receive::receive(request, &session, running),
             Transport::Tcp => tcp_receive::receive(request, &session, running),
@@ -252,7 +289,8 @@ pub fn receive(request: &StreamReceive, running: &Running) -> Measured {
 pub fn send(request: &StreamSend, running: &Running) -> Measured {
     let run = || -> Result<(StreamSent, Option<Failure>), Failure> {
         check_addresses(request.bind, request.peer)?;
-        let session = check(&request.spec, &request.session)?;
+        let mut session = check(&request.spec, &request.session)?;
+        session.plan.choose_sending(&request.spec);
         let udp = request.spec.transport == Transport::Udp;
         let ports = if udp { session.plan.flows.into() } else { 1 };
         if request.ports.len() != ports {
@@ -277,7 +315,8 @@ fn worst_end(ends: impl Iterator<Item = EndedBy>) -> (EndedBy, Option<Failure>) 
         EndedBy::Unconfirmed => 1,
         EndedBy::Silence => 2,
         EndedBy::PeerClosed => 3,
-        EndedBy::Cancelled => 4,
+        EndedBy::Failed => 4,
+        EndedBy::Cancelled => 5,
     };
     let worst = ends.max_by_key(|ended| rank(*ended)).unwrap_or(EndedBy::Finished);
     let failure = match worst {
@@ -285,6 +324,7 @@ fn worst_end(ends: impl Iterator<Item = EndedBy>) -> (EndedBy, Option<Failure>) 
         EndedBy::Unconfirmed => Some(Failure::peer_gone("it did not confirm the end")),
         EndedBy::Silence => Some(Failure::peer_gone("nothing came from it any more")),
         EndedBy::PeerClosed => Some(Failure::peer_gone("it closed its end")),
+        EndedBy::Failed => Some(Failure::new("system.call", "a flow could not go on")),
         EndedBy::Cancelled => Some(Failure::cancelled()),
     };
     (worst, failure)

@@ -4,20 +4,19 @@ use std::io::{self, Read};
 use std::net::TcpStream;
 
 use lanlab_link as link;
-use lanlab_link::Usage;
+use lanlab_link::{Interest, Readiness, Usage};
 use lanlab_units::Instant;
 
-use super::{Plan, Session, run_flows, worst_end};
+use super::crew::{self, Driven, Flow, ThreadUsage, Turn};
+use super::slowness::Slowness;
+use super::{Plan, Session, worst_end};
 use crate::failure::Failure;
 use crate::measure::IntervalMeter;
 use crate::messages::{
-    EndedBy, FlowReceived, Intervals, Receive, StreamReceive, StreamReceived, Timestamps,
+    EndedBy, FlowReceived, HostWindow, Receive, StreamReceive, StreamReceived, Timestamps,
 };
 use crate::running::Running;
 use crate::workloads::setup::{TICK, accept_streams, is_idle, listen, tcp_facts};
-
-/// What one read asks for, whatever the size of a message: TCP keeps no messages.
-const READ_BYTES: usize = 262_144;
 
 /// Accept the sender's connections, then count until it closes them.
 pub fn receive(
@@ -35,29 +34,63 @@ pub fn receive(
     drop(listener);
     let start = running.wait_for_start(|| Ok(()))?;
 
-    let flows = run_flows(streams, running, start, |_, stream| {
-        Receiver::new(plan, &stream, running, start).run()
-    });
-    let flows = flows.into_iter().collect::<Result<Vec<Received>, Failure>>()?;
-    let (ended_by, failure) = worst_end(flows.iter().map(|flow| flow.ended_by));
+    let work = |share: Vec<(u16, TcpStream)>| {
+        let alone = share.len() == 1 && plan.receive == Receive::Block;
+        let mut shared = Shared {
+            buffer: vec![0; plan.read_bytes],
+            usage: ThreadUsage::default(),
+            receive_calls: 0,
+            intervals: IntervalMeter::new(plan.interval_ns),
+            slowness: Slowness::new(request.load)?,
+        };
+        let mut flows = Vec::with_capacity(share.len());
+        for (_, stream) in share {
+            stream
+                .set_read_timeout(Some(TICK))
+                .map_err(|error| Failure::system("read time-out", &error))?;
+            flows.push(Receiver::new(plan, stream, alone, running, start));
+        }
+        shared.slowness.begin(request.processor)?;
+        let failure = crew::drive_receivers(&mut flows, &mut shared, plan.receive).err();
+        shared.usage.end();
+        shared.usage.leave_out(shared.slowness.worked_ns());
+        let flows = flows.into_iter().map(Receiver::finish).collect();
+        Ok(Driven { flows, meters: shared, failure })
+    };
+    let (threads, host) = crew::run(plan, request.processor, streams, running, start, work)?;
+    let (flows, meters, failure) = crew::gather(threads);
+    let received = sum_up(plan, flows, &meters, host);
+    let (_, ended) = worst_end(std::iter::once(received.ended_by));
+    Ok((received, failure.or(ended)))
+}
+
+fn sum_up(
+    plan: &Plan,
+    flows: Vec<Received>,
+    threads: &[Shared],
+    host: Option<HostWindow>,
+) -> StreamReceived {
+    let (ended_by, _) = worst_end(flows.iter().map(|flow| flow.ended_by));
     let size = plan.message_bytes as u64;
     let sum = |count: fn(&Received) -> u64| flows.iter().map(count).sum::<u64>();
     let (window_bytes, total_bytes) = (sum(|f| f.facts.window_bytes), sum(|f| f.total_bytes));
-    let mut received = StreamReceived {
+    let usage = threads.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used()));
+    let intervals = threads.iter().map(|thread| thread.intervals.clone()).collect();
+    StreamReceived {
         ended_by,
         io: plan.io,
-        receive: Receive::Block,
-        receive_choice: None,
-        threads: flows.len() as u64,
+        receive: plan.receive,
+        receive_choice: plan.receive_choice.clone(),
+        threads: threads.len() as u64,
         timestamps: Timestamps::Program,
-        read_bytes: READ_BYTES as u64,
+        read_bytes: plan.read_bytes as u64,
         window_ns: flows.iter().map(|flow| flow.facts.window_ns).max().unwrap_or(0),
         window_messages: window_bytes / size,
         window_bytes,
         measured_messages: sum(|flow| flow.facts.measured_messages),
         overdue_messages: 0,
         socket_dropped_datagrams: None,
-        receive_calls: 0,
+        receive_calls: threads.iter().map(|thread| thread.receive_calls).sum(),
         mark_seen: true,
         duplicate_messages: 0,
         reordered_messages: 0,
@@ -67,16 +100,12 @@ pub fn receive(
         total_bytes,
         delay_variation: None,
         one_way_delay: None,
-        intervals: Intervals::default(),
+        intervals: IntervalMeter::merge(intervals, false),
         receive_buffer_bytes: flows.iter().map(|f| f.receive_buffer_bytes).max().unwrap_or(0),
-        cpu: flows.iter().fold(Usage::default(), |all, flow| all.plus(flow.cpu)).into(),
-        host: None,
-        flows: Vec::new(),
-    };
-    let (facts, intervals) = flows.into_iter().map(|flow| (flow.facts, flow.intervals)).unzip();
-    received.flows = facts;
-    received.intervals = IntervalMeter::merge(intervals, false);
-    Ok((received, failure))
+        cpu: usage.into(),
+        host,
+        flows: flows.into_iter().map(|flow| flow.facts).collect(),
+    }
 }
 
 /// What one flow came to.
@@ -84,41 +113,103 @@ struct Received {
     ended_by: EndedBy,
     total_bytes: u64,
     receive_buffer_bytes: u64,
-    intervals: IntervalMeter,
-    cpu: Usage,
     facts: FlowReceived,
+}
+
+/// What the flows of one thread have in common.
+struct Shared {
+    buffer: Vec<u8>,
+    usage: ThreadUsage,
+    receive_calls: u64,
+    intervals: IntervalMeter,
+    slowness: Slowness,
 }
 
 /// One flow while it receives.
 struct Receiver<'a> {
     plan: &'a Plan,
-    stream: &'a TcpStream,
+    stream: TcpStream,
+    /// Whether the thread has no other flow, and may wait in the system's call.
+    alone: bool,
     running: &'a Running,
     start: Instant,
     window_start: Instant,
     window_end: Option<Instant>,
-    usage: Option<Usage>,
     last_arrival: Instant,
     received: Received,
 }
 
+impl Flow for Receiver<'_> {
+    type Shared = Shared;
+
+    fn turn(&mut self, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
+        let outcome = if self.alone {
+            (&mut &self.stream).read(&mut shared.buffer)
+        } else {
+            link::receive_now(&self.stream, &mut shared.buffer)
+        };
+        let ended_by = match outcome {
+            // The time now: the call may have waited.
+            Ok(0) => Some(self.end_of_stream(link::monotonic())),
+            Ok(octets) => {
+                let now = link::monotonic();
+                if now >= self.window_start {
+                    shared.usage.begin();
+                }
+                self.count(octets as u64, now, shared);
+                self.running.is_cancelled().then_some(EndedBy::Cancelled)
+            }
+            Err(error) if is_idle(&error) => {
+                let quiet_ns = now.nanos_since(self.last_arrival.max(self.start));
+                if self.running.is_cancelled() {
+                    Some(EndedBy::Cancelled)
+                } else if quiet_ns > self.plan.silence_ns {
+                    Some(EndedBy::Silence)
+                } else {
+                    return Ok(Turn::Blocked);
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+                Some(EndedBy::PeerClosed)
+            }
+            Err(error) => return Err(Failure::system("read", &error)),
+        };
+        let Some(ended_by) = ended_by else { return Ok(Turn::Again) };
+        self.received.ended_by = ended_by;
+        Ok(Turn::Over)
+    }
+
+    fn watch(&self, readiness: &Readiness, key: usize) -> io::Result<()> {
+        readiness.watch(&self.stream, key, Interest::Read)
+    }
+
+    fn forget(&self, readiness: &Readiness) -> io::Result<()> {
+        readiness.forget(&self.stream)
+    }
+}
+
 impl<'a> Receiver<'a> {
-    fn new(plan: &'a Plan, stream: &'a TcpStream, running: &'a Running, start: Instant) -> Self {
+    fn new(
+        plan: &'a Plan,
+        stream: TcpStream,
+        alone: bool,
+        running: &'a Running,
+        start: Instant,
+    ) -> Self {
         Self {
             plan,
             stream,
+            alone,
             running,
             start,
             window_start: plan.warmup_end(start),
             window_end: plan.end(start),
-            usage: None,
             last_arrival: start,
             received: Received {
-                ended_by: EndedBy::Silence,
+                // Until it ends otherwise.
+                ended_by: EndedBy::Failed,
                 total_bytes: 0,
                 receive_buffer_bytes: 0,
-                intervals: IntervalMeter::new(plan.interval_ns),
-                cpu: Usage::default(),
                 facts: FlowReceived {
                     window_bytes: 0,
                     window_ns: 0,
@@ -129,51 +220,19 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    fn run(mut self) -> Result<Received, Failure> {
-        let mut buffer = vec![0; READ_BYTES];
-        self.stream
-            .set_read_timeout(Some(TICK))
-            .map_err(|error| Failure::system("read time-out", &error))?;
-        let ended_by = loop {
-            let outcome = (&mut &*self.stream).read(&mut buffer);
-            let now = link::monotonic();
-            if self.usage.is_none() && now >= self.window_start {
-                self.usage = Some(link::thread_usage());
-            }
-            match outcome {
-                Ok(0) => break self.end_of_stream(now),
-                Ok(octets) => self.count(octets as u64, now),
-                Err(error) if is_idle(&error) => {
-                    if self.running.is_cancelled() {
-                        break EndedBy::Cancelled;
-                    }
-                    if now.nanos_since(self.last_arrival.max(self.start)) > self.plan.silence_ns {
-                        break EndedBy::Silence;
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
-                    break EndedBy::PeerClosed;
-                }
-                Err(error) => return Err(Failure::system("read", &error)),
-            }
-            if self.running.is_cancelled() {
-                break EndedBy::Cancelled;
-            }
-        };
-        Ok(self.finish(ended_by))
-    }
-
-    fn count(&mut self, octets: u64, now: Instant) {
+    fn count(&mut self, octets: u64, now: Instant, shared: &mut Shared) {
         self.last_arrival = now;
         let before = self.received.total_bytes;
         self.received.total_bytes += octets;
         let size = self.plan.message_bytes as u64;
         let messages = self.received.total_bytes / size - before / size;
         self.running.count(messages, octets);
-        self.received.intervals.record(now.nanos_since(self.start), 0, octets);
+        shared.receive_calls += 1;
+        shared.intervals.record(now.nanos_since(self.start), 0, octets);
         if now >= self.window_start && self.window_end.is_none_or(|end| now < end) {
             self.received.facts.window_bytes += octets;
         }
+        shared.slowness.after(messages);
     }
 
     /// A sender closes its end when it has sent all; one that dies closes it too, but too early.
@@ -188,19 +247,16 @@ impl<'a> Receiver<'a> {
         if complete { EndedBy::Finished } else { EndedBy::PeerClosed }
     }
 
-    fn finish(mut self, ended_by: EndedBy) -> Received {
+    fn finish(mut self) -> Received {
         let now = link::monotonic();
         let received = &mut self.received;
-        received.ended_by = ended_by;
-        received.cpu =
-            self.usage.map_or(Usage::default(), |usage| link::thread_usage().since(usage));
         received.receive_buffer_bytes =
-            socket2::SockRef::from(self.stream).recv_buffer_size().unwrap_or(0) as u64;
+            socket2::SockRef::from(&self.stream).recv_buffer_size().unwrap_or(0) as u64;
         let end = self.window_end.map_or(self.last_arrival, |end| end.min(now));
         received.facts.window_ns = end.nanos_since(self.window_start);
         received.facts.measured_messages =
             received.facts.window_bytes / self.plan.message_bytes as u64;
-        received.facts.tcp = tcp_facts(self.stream);
+        received.facts.tcp = tcp_facts(&self.stream);
         self.received
     }
 }

@@ -1,23 +1,27 @@
 //! The sender over TCP: one message is one write, unless the condition joins them.
 
-use std::io::{IoSlice, Read, Write};
+use std::io::{self, IoSlice, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use lanlab_link as link;
+use lanlab_link::{Interest, Readiness};
 use lanlab_units::Instant;
 
-use super::course::{Course, Sent, Step, sum_up};
-use super::{Plan, Session, run_flows};
+use super::course::{Course, Sent, SharedMeters, Step, sum_up};
+use super::crew::{self, Driven, Flow, Turn};
+use super::{Plan, Session};
 use crate::failure::Failure;
 use crate::messages::{EndedBy, StreamSend, StreamSent};
-use crate::running::{Running, wait_until};
+use crate::running::Running;
 use crate::workloads::padding;
 use crate::workloads::setup::{TICK, connect_stream, is_closed, is_idle, tcp_facts};
 
 /// A blocked write comes back so often, to look whether the peer is still there.
 const BLOCKED: Duration = Duration::from_millis(50);
 const CHECK_NS: u64 = 10_000_000;
+/// How often the receiver's end is looked for once all is sent.
+const END_LOOK_NS: u64 = 500_000;
 
 /// Connect, wait for the start, send, and wait until all has arrived.
 pub fn send(
@@ -43,30 +47,94 @@ pub fn send(
     running.ready(Vec::new(), Some(round_trip_ns));
     let start = running.wait_for_start(|| Ok(()))?;
 
-    let flows = run_flows(streams, running, start, |flow, stream| {
-        Sender::new(plan, flow, &stream, running, start).run()
-    });
-    Ok(sum_up(plan, flows.into_iter().collect::<Result<_, Failure>>()?))
+    let work = |share: Vec<(u16, TcpStream)>| {
+        let alone = share.len() == 1;
+        let mut flows: Vec<_> = share
+            .into_iter()
+            .map(|(flow, stream)| Sender::new(plan, flow, stream, alone, running, start))
+            .collect();
+        let mut shared = Shared {
+            message: std::iter::repeat_with(padding()).take(plan.message_bytes).collect(),
+            meters: SharedMeters::new(),
+        };
+        let mut failure = None;
+        let mut stopped = EndedBy::Cancelled;
+        if running.wait_to_begin(start).is_some() {
+            failure = crew::drive_senders(&mut flows, &mut shared).err();
+            stopped = EndedBy::Failed;
+        }
+        for flow in flows.iter_mut().filter(|flow| flow.phase != Phase::Over) {
+            flow.stop(stopped, link::monotonic(), &mut shared);
+        }
+        let flows = flows.into_iter().map(Sender::finish).collect();
+        Ok(Driven { flows, meters: shared.meters, failure })
+    };
+    let (threads, host) = crew::run(plan, request.processor, streams, running, start, work)?;
+    let (flows, meters, failure) = crew::gather(threads);
+    let (sent, ended) = sum_up(plan, flows, &meters, host);
+    Ok((sent, failure.or(ended)))
+}
+
+/// What the flows of one thread have in common.
+struct Shared {
+    message: Vec<u8>,
+    meters: SharedMeters,
+}
+
+/// Where a flow is on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Sending,
+    /// All is written; the receiver takes it and then closes its end.
+    Draining,
+    Over,
 }
 
 /// One flow while it sends.
 struct Sender<'a> {
     plan: &'a Plan,
-    stream: &'a TcpStream,
+    stream: TcpStream,
+    /// Whether the thread has no other flow, and may wait in the system's call.
+    alone: bool,
     running: &'a Running,
     course: Course<'a>,
-    message: Vec<u8>,
+    phase: Phase,
+    /// Messages whose turn it was, when that was, and octets of them that are not written yet.
+    writing: Option<(u64, Instant, usize)>,
     next_check: Instant,
     last_progress: Instant,
     /// As the system told last.
     acknowledged_bytes: u64,
+    /// Since when the system has taken nothing.
+    blocked_since: Option<Instant>,
+}
+
+impl Flow for Sender<'_> {
+    type Shared = Shared;
+
+    fn turn(&mut self, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
+        match self.phase {
+            Phase::Sending => self.send(now, shared),
+            Phase::Draining => Ok(self.drain(now)),
+            Phase::Over => Ok(Turn::Over),
+        }
+    }
+
+    fn watch(&self, readiness: &Readiness, key: usize) -> io::Result<()> {
+        readiness.watch(&self.stream, key, Interest::Write)
+    }
+
+    fn forget(&self, readiness: &Readiness) -> io::Result<()> {
+        readiness.forget(&self.stream)
+    }
 }
 
 impl<'a> Sender<'a> {
     fn new(
         plan: &'a Plan,
         flow: u16,
-        stream: &'a TcpStream,
+        stream: TcpStream,
+        alone: bool,
         running: &'a Running,
         start: Instant,
     ) -> Self {
@@ -74,111 +142,131 @@ impl<'a> Sender<'a> {
         Self {
             plan,
             stream,
+            alone,
             running,
             course: Course::new(plan, flow, running, start, local_port),
-            message: std::iter::repeat_with(padding()).take(plan.message_bytes).collect(),
+            phase: Phase::Sending,
+            writing: None,
             next_check: start.plus_nanos(CHECK_NS),
             last_progress: start,
             acknowledged_bytes: 0,
+            blocked_since: None,
         }
     }
 
-    fn run(mut self) -> Result<Sent, Failure> {
-        let stopped = match self.course.wait_to_begin() {
-            None => Some(EndedBy::Cancelled),
-            Some(now) => {
+    /// What the flow came to, once it is over.
+    fn finish(mut self) -> Sent {
+        self.course.sent.send_buffer_bytes =
+            socket2::SockRef::from(&self.stream).send_buffer_size().unwrap_or(0) as u64;
+        self.course.sent.tcp = tcp_facts(&self.stream);
+        self.course.sent
+    }
+
+    fn over(&mut self, ended_by: EndedBy) -> Turn {
+        self.course.sent.ended_by = ended_by;
+        self.phase = Phase::Over;
+        Turn::Over
+    }
+
+    /// Stop before the amount is reached.
+    fn stop(&mut self, ended_by: EndedBy, now: Instant, shared: &mut Shared) -> Turn {
+        self.course.close(now, &mut shared.meters);
+        self.over(ended_by)
+    }
+
+    fn send(&mut self, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
+        if let Some(since) = self.blocked_since.take() {
+            self.course.blocked(now.nanos_since(since));
+        }
+        if now >= self.next_check {
+            self.next_check = now.plus_nanos(CHECK_NS);
+            if self.running.is_cancelled() {
+                return Ok(self.stop(EndedBy::Cancelled, now, shared));
+            }
+        }
+        if self.writing.is_some() {
+            return self.write(now, shared);
+        }
+        match self.course.next(now, &mut shared.meters) {
+            Step::Measure => Ok(Turn::Again),
+            Step::Over => {
+                self.course.close(now, &mut shared.meters);
+                // This is all: the receiver shall take it and close its end.
+                if self.stream.shutdown(Shutdown::Write).is_err() {
+                    return Ok(self.over(EndedBy::PeerClosed));
+                }
                 self.last_progress = now;
-                self.send_all()?
+                self.phase = Phase::Draining;
+                Ok(Turn::Again)
             }
+            Step::Wait(until) if until > self.next_check => {
+                Ok(Turn::Wait { until: self.next_check, exact: false })
+            }
+            Step::Wait(until) => Ok(Turn::Wait { until, exact: true }),
+            Step::Send(messages) => {
+                self.last_progress = now;
+                self.writing = Some((messages, now, messages as usize * self.plan.message_bytes));
+                self.write(now, shared)
+            }
+        }
+    }
+
+    /// Write what is left of the messages whose turn it is: one in one call, or several in one
+    /// vector.
+    fn write(&mut self, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
+        let Some((messages, began, left)) = self.writing else { return Ok(Turn::Again) };
+        let size = shared.message.len();
+        // What is left of a message that went only in part, then the whole ones.
+        let part = left % size;
+        let rest = &shared.message[if part == 0 { 0 } else { size - part }..];
+        let written = if messages > 1 && self.alone {
+            let mut slices = [IoSlice::new(&[]); link::BATCH_MESSAGES];
+            let count = left.div_ceil(size);
+            slices[0] = IoSlice::new(rest);
+            for slice in &mut slices[1..count] {
+                *slice = IoSlice::new(&shared.message);
+            }
+            (&mut &self.stream).write_vectored(&slices[..count])
+        } else if self.alone {
+            (&mut &self.stream).write(rest)
+        } else {
+            link::send_now(&self.stream, rest)
         };
-        self.course.close(stopped);
-        let ended_by = stopped.unwrap_or_else(|| self.drain());
-        let mut sent = self.course.sent;
-        sent.ended_by = ended_by;
-        sent.send_buffer_bytes =
-            socket2::SockRef::from(self.stream).send_buffer_size().unwrap_or(0) as u64;
-        sent.tcp = tcp_facts(self.stream);
-        Ok(sent)
-    }
-
-    fn send_all(&mut self) -> Result<Option<EndedBy>, Failure> {
-        loop {
-            let now = link::monotonic();
-            if now >= self.next_check {
-                self.next_check = now.plus_nanos(CHECK_NS);
-                if self.running.is_cancelled() {
-                    return Ok(Some(EndedBy::Cancelled));
-                }
+        match written {
+            Ok(0) => Ok(self.stop(EndedBy::PeerClosed, now, shared)),
+            Ok(octets) if octets == left => {
+                self.writing = None;
+                self.course.took(messages, messages, began, &mut shared.meters);
+                Ok(Turn::Again)
             }
-            match self.course.next(now) {
-                Step::Measure => {}
-                Step::Over => return Ok(None),
-                Step::Wait(until) if until > self.next_check => link::sleep_until(self.next_check),
-                Step::Wait(until) => {
-                    wait_until(until);
-                }
-                Step::Send(messages) => {
-                    if let Some(ended_by) = self.write(messages, now)? {
-                        return Ok(Some(ended_by));
-                    }
-                    self.course.took(messages, messages, now);
-                }
+            Ok(octets) => {
+                self.writing = Some((messages, began, left - octets));
+                self.last_progress = now;
+                Ok(Turn::Again)
             }
+            Err(error) if is_idle(&error) => {
+                self.blocked_since = Some(now);
+                Ok(match self.blocked(now) {
+                    Some(ended_by) => self.stop(ended_by, now, shared),
+                    None => Turn::Blocked,
+                })
+            }
+            Err(error) if is_closed(&error) => Ok(self.stop(EndedBy::PeerClosed, now, shared)),
+            Err(error) => Err(Failure::system("write", &error)),
         }
-    }
-
-    /// Write `messages` messages, begun at `began`: one in one call, or several in one vector.
-    fn write(&mut self, messages: u64, began: Instant) -> Result<Option<EndedBy>, Failure> {
-        self.last_progress = began;
-        let size = self.message.len();
-        let mut left = messages as usize * size;
-        while left > 0 {
-            // What is left of a message that went only in part, then the whole ones.
-            let part = left % size;
-            let rest = if part == 0 { size } else { part };
-            let written = if messages == 1 {
-                (&mut &*self.stream).write(&self.message[size - rest..])
-            } else {
-                let mut slices = [IoSlice::new(&[]); link::BATCH_MESSAGES];
-                let count = left.div_ceil(size);
-                slices[0] = IoSlice::new(&self.message[size - rest..]);
-                for slice in &mut slices[1..count] {
-                    *slice = IoSlice::new(&self.message);
-                }
-                (&mut &*self.stream).write_vectored(&slices[..count])
-            };
-            match written {
-                Ok(0) => return Ok(Some(EndedBy::PeerClosed)),
-                Ok(octets) => {
-                    left -= octets;
-                    if left > 0 {
-                        self.last_progress = link::monotonic();
-                    }
-                }
-                Err(error) if is_idle(&error) => {
-                    if let Some(ended_by) = self.blocked() {
-                        return Ok(Some(ended_by));
-                    }
-                }
-                Err(error) if is_closed(&error) => return Ok(Some(EndedBy::PeerClosed)),
-                Err(error) => return Err(Failure::system("write", &error)),
-            }
-        }
-        Ok(None)
     }
 
     /// The system took nothing for a while: is anybody there?
-    fn blocked(&mut self) -> Option<EndedBy> {
+    fn blocked(&mut self, now: Instant) -> Option<EndedBy> {
         if self.running.is_cancelled() {
             return Some(EndedBy::Cancelled);
         }
-        self.is_quiet().then_some(EndedBy::Silence)
+        self.is_quiet(now).then_some(EndedBy::Silence)
     }
 
     /// Whether nothing has been acknowledged for too long, as far as the system tells.
-    fn is_quiet(&mut self) -> bool {
-        let now = link::monotonic();
-        let acknowledged = link::tcp_info(self.stream).map_or(0, |info| info.acknowledged_bytes);
+    fn is_quiet(&mut self, now: Instant) -> bool {
+        let acknowledged = link::tcp_info(&self.stream).map_or(0, |info| info.acknowledged_bytes);
         if acknowledged > self.acknowledged_bytes {
             self.acknowledged_bytes = acknowledged;
             self.last_progress = now;
@@ -186,27 +274,25 @@ impl<'a> Sender<'a> {
         now.nanos_since(self.last_progress) > self.plan.silence_ns
     }
 
-    /// Say that this is all, and wait until the receiver has taken it and closes its end.
-    fn drain(&mut self) -> EndedBy {
-        if self.stream.shutdown(Shutdown::Write).is_err() {
-            return EndedBy::PeerClosed;
-        }
-        self.last_progress = link::monotonic();
-        loop {
-            match (&mut &*self.stream).read(&mut [0; 64]) {
-                Ok(0) => return EndedBy::Finished,
-                // A receiver has nothing to say; whatever it is, it is there.
-                Ok(_) => self.last_progress = link::monotonic(),
-                Err(error) if is_idle(&error) => {
-                    if self.running.is_cancelled() {
-                        return EndedBy::Cancelled;
-                    }
-                    if self.is_quiet() {
-                        return EndedBy::Unconfirmed;
-                    }
-                }
-                Err(_) => return EndedBy::PeerClosed,
+    /// Wait until the receiver has taken all and closed its end.
+    fn drain(&mut self, now: Instant) -> Turn {
+        match link::receive_now(&self.stream, &mut [0; 64]) {
+            Ok(0) => self.over(EndedBy::Finished),
+            // A receiver has nothing to say; whatever it is, it is there.
+            Ok(_) => {
+                self.last_progress = now;
+                Turn::Again
             }
+            Err(error) if is_idle(&error) => {
+                if self.running.is_cancelled() {
+                    self.over(EndedBy::Cancelled)
+                } else if self.is_quiet(now) {
+                    self.over(EndedBy::Unconfirmed)
+                } else {
+                    Turn::Wait { until: now.plus_nanos(END_LOOK_NS), exact: false }
+                }
+            }
+            Err(_) => self.over(EndedBy::PeerClosed),
         }
     }
 }

@@ -3,16 +3,21 @@
 use std::io;
 
 use lanlab_link as link;
-use lanlab_link::{BATCH_MESSAGES, DatagramSocket, ReceiveBatch, Usage};
+use lanlab_link::{BATCH_MESSAGES, DatagramSocket, Interest, Readiness, ReceiveBatch, Usage};
 use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
 use lanlab_wire::session::{Kind, MESSAGE_LEN, Message, Token};
 
-use super::{Plan, Session, run_flows, worst_end};
+use super::crew::{self, Driven, Flow, ThreadUsage, Turn};
+use super::slowness::Slowness;
+use super::{Plan, Session, worst_end};
 use crate::failure::Failure;
-use crate::measure::{DelayVariationMeter, IntervalMeter, Seen, SequenceWindow};
+use crate::measure::{
+    DelayVariationMeter, DistributionMeter, IntervalMeter, LastDelay, Seen, SequenceWindow,
+};
 use crate::messages::{
-    EndedBy, FlowReceived, Io, Receive, StreamReceive, StreamReceived, Timestamps,
+    ClockRelation, EndedBy, FlowReceived, HostWindow, Intervals, Io, Receive, StreamReceive,
+    StreamReceived, Timestamps,
 };
 use crate::running::Running;
 use crate::session::Acceptor;
@@ -22,8 +27,10 @@ use crate::workloads::setup::{
 
 /// How often a receiver looks whether it shall stop.
 const CHECK_NS: u64 = 10_000_000;
-/// After the sender's last word, so long must pass without a message: stragglers still count.
+/// After the sender's last word a receiver stays so long, in case its answer was lost.
 const TAIL_NS: u64 = 20_000_000;
+/// Where messages are missing, so long must pass without one: stragglers still count.
+const MISSING_TAIL_NS: u64 = 200_000_000;
 /// The kernel joins datagrams to at most so much.
 const JOINED_BYTES: usize = 65_536;
 
@@ -42,6 +49,12 @@ pub fn receive(
             socket
                 .enable_segment_receive()
                 .map_err(|error| Failure::system("joined reception", &error))?;
+        }
+        socket.enable_drop_counts().map_err(|error| Failure::system("counts of drops", &error))?;
+        if plan.timestamps == Timestamps::Kernel {
+            socket
+                .enable_kernel_timestamps(false)
+                .map_err(|error| Failure::system("the kernel's time stamps", &error))?;
         }
         sockets.push(socket);
     }
@@ -62,15 +75,31 @@ pub fn receive(
     let start = running.wait_for_start(|| answer_all_again(&mut accepted))?;
 
     let read_bytes = if plan.io == Io::Segment { JOINED_BYTES } else { buffer_bytes(plan) };
-    let flows = run_flows(accepted, running, start, |flow, (socket, acceptor)| {
-        let mut receiver = Receiver::new(plan, token, flow, &socket, acceptor, running, start);
-        receiver.run(read_bytes)?;
-        Ok(receiver.received)
-    });
-    let flows = flows.into_iter().collect::<Result<Vec<Received>, Failure>>()?;
-    let received = sum_up(plan, flows, read_bytes as u64, receive_buffer_bytes);
-    let (_, failure) = worst_end(std::iter::once(received.ended_by));
-    Ok((received, failure))
+    let work = |share: Vec<(u16, (DatagramSocket, Acceptor))>| {
+        let alone = share.len() == 1 && plan.receive == Receive::Block;
+        let mut shared = Shared::new(plan, read_bytes, request)?;
+        let mut flows = Vec::with_capacity(share.len());
+        for (flow, (socket, acceptor)) in share {
+            if alone {
+                socket
+                    .set_receive_timeout(Some(TICK / 2))
+                    .map_err(|error| Failure::system("receive time-out", &error))?;
+            }
+            flows.push(Receiver::new(plan, token, flow, socket, acceptor, alone, running, start));
+        }
+        shared.slowness.begin(request.processor)?;
+        let failure = crew::drive_receivers(&mut flows, &mut shared, plan.receive).err();
+        for flow in flows.iter_mut().filter(|flow| !flow.is_over) {
+            flow.stop(EndedBy::Failed, link::monotonic(), &mut shared.meters);
+        }
+        let flows = flows.into_iter().map(|flow| flow.received).collect();
+        Ok(Driven { flows, meters: shared.finish(), failure })
+    };
+    let (threads, host) = crew::run(plan, request.processor, accepted, running, start, work)?;
+    let (flows, meters, failure) = crew::gather(threads);
+    let received = sum_up(plan, flows, &meters, read_bytes as u64, receive_buffer_bytes, host);
+    let (_, ended) = worst_end(std::iter::once(received.ended_by));
+    Ok((received, failure.or(ended)))
 }
 
 fn answer_all_again(accepted: &mut [(DatagramSocket, Acceptor)]) -> Result<(), Failure> {
@@ -85,27 +114,32 @@ fn buffer_bytes(plan: &Plan) -> usize {
 fn sum_up(
     plan: &Plan,
     flows: Vec<Received>,
+    meters: &[Meters],
     read_bytes: u64,
     receive_buffer_bytes: u64,
+    host: Option<HostWindow>,
 ) -> StreamReceived {
     let (ended_by, _) = worst_end(flows.iter().map(|flow| flow.ended_by));
     let sum = |count: fn(&Received) -> u64| flows.iter().map(count).sum::<u64>();
-    let (mut meters, mut intervals, mut each) = (Vec::new(), Vec::new(), Vec::new());
-    let mut received = StreamReceived {
+    let mut one_way_delay = DistributionMeter::new();
+    for thread in meters {
+        one_way_delay.add(&thread.one_way_delay);
+    }
+    StreamReceived {
         ended_by,
         io: plan.io,
-        receive: Receive::Block,
-        receive_choice: None,
-        threads: flows.len() as u64,
-        timestamps: Timestamps::Program,
+        receive: plan.receive,
+        receive_choice: plan.receive_choice.clone(),
+        threads: meters.len() as u64,
+        timestamps: plan.timestamps,
         read_bytes,
         window_ns: flows.iter().map(|flow| flow.window_ns).max().unwrap_or(0),
         window_messages: sum(|flow| flow.window_messages),
         window_bytes: sum(|flow| flow.window_bytes),
         measured_messages: sum(|flow| flow.measured_messages),
-        overdue_messages: 0,
-        socket_dropped_datagrams: None,
-        receive_calls: 0,
+        overdue_messages: sum(|flow| flow.overdue_messages),
+        socket_dropped_datagrams: flows.iter().map(|flow| flow.socket_dropped).sum(),
+        receive_calls: meters.iter().map(|thread| thread.receive_calls).sum(),
         mark_seen: flows.iter().all(|flow| flow.first_measured.is_some()),
         duplicate_messages: sum(|flow| flow.duplicate_messages),
         reordered_messages: sum(|flow| flow.reordered_messages),
@@ -113,28 +147,71 @@ fn sum_up(
         foreign_datagrams: sum(|flow| flow.foreign_datagrams),
         total_messages: sum(|flow| flow.total_messages),
         total_bytes: sum(|flow| flow.total_messages) * plan.message_bytes as u64,
-        delay_variation: None,
-        one_way_delay: None,
-        intervals: crate::messages::Intervals::default(),
+        delay_variation: DelayVariationMeter::merge(
+            meters.iter().map(|thread| &thread.delay_variation),
+        ),
+        one_way_delay: (one_way_delay.samples() > 0).then(|| one_way_delay.finish()),
+        intervals: merged_intervals(meters),
         receive_buffer_bytes,
-        cpu: flows.iter().fold(Usage::default(), |all, flow| all.plus(flow.cpu)).into(),
-        host: None,
-        flows: Vec::new(),
-    };
-    for flow in flows {
-        each.push(FlowReceived {
-            window_bytes: flow.window_bytes,
-            window_ns: flow.window_ns,
-            measured_messages: flow.measured_messages,
-            tcp: None,
-        });
-        meters.push(flow.delay_variation);
-        intervals.push(flow.intervals);
+        cpu: meters
+            .iter()
+            .fold(Usage::default(), |all, thread| all.plus(thread.usage.used()))
+            .into(),
+        host,
+        flows: flows
+            .into_iter()
+            .map(|flow| FlowReceived {
+                window_bytes: flow.window_bytes,
+                window_ns: flow.window_ns,
+                measured_messages: flow.measured_messages,
+                tcp: None,
+            })
+            .collect(),
     }
-    received.delay_variation = DelayVariationMeter::merge(&meters);
-    received.intervals = IntervalMeter::merge(intervals, true);
-    received.flows = each;
-    received
+}
+
+fn merged_intervals(meters: &[Meters]) -> Intervals {
+    IntervalMeter::merge(meters.iter().map(|thread| thread.intervals.clone()).collect(), true)
+}
+
+/// What the flows of one thread measure together.
+struct Meters {
+    usage: ThreadUsage,
+    receive_calls: u64,
+    delay_variation: DelayVariationMeter,
+    one_way_delay: DistributionMeter,
+    intervals: IntervalMeter,
+}
+
+/// What the flows of one thread have in common.
+struct Shared {
+    batch: ReceiveBatch,
+    meters: Meters,
+    slowness: Slowness,
+    sender_clock: Option<ClockRelation>,
+}
+
+impl Shared {
+    fn new(plan: &Plan, read_bytes: usize, request: &StreamReceive) -> Result<Self, Failure> {
+        let buffers = if plan.io == Io::Single { 1 } else { BATCH_MESSAGES };
+        Ok(Self {
+            batch: ReceiveBatch::new(buffers, read_bytes),
+            meters: Meters {
+                usage: ThreadUsage::default(),
+                receive_calls: 0,
+                delay_variation: DelayVariationMeter::new(),
+                one_way_delay: DistributionMeter::new(),
+                intervals: IntervalMeter::new(plan.interval_ns),
+            },
+            slowness: Slowness::new(request.load)?,
+            sender_clock: request.sender_clock,
+        })
+    }
+
+    fn finish(mut self) -> Meters {
+        self.meters.usage.leave_out(self.slowness.worked_ns());
+        self.meters
+    }
 }
 
 /// What one flow came to.
@@ -145,15 +222,14 @@ struct Received {
     window_messages: u64,
     window_bytes: u64,
     measured_messages: u64,
+    overdue_messages: u64,
+    socket_dropped: Option<u64>,
     first_measured: Option<u64>,
     duplicate_messages: u64,
     reordered_messages: u64,
     stale_messages: u64,
     foreign_datagrams: u64,
     total_messages: u64,
-    delay_variation: DelayVariationMeter,
-    intervals: IntervalMeter,
-    cpu: Usage,
 }
 
 /// One flow while it receives.
@@ -161,32 +237,87 @@ struct Receiver<'a> {
     plan: &'a Plan,
     token: Token,
     flow: u16,
-    socket: &'a DatagramSocket,
+    socket: DatagramSocket,
     acceptor: Acceptor,
+    /// Whether the thread has no other flow, and may wait in the system's call.
+    alone: bool,
     running: &'a Running,
     start: Instant,
     window_start: Instant,
     window_end: Option<Instant>,
     layout: Layout,
     sequences: SequenceWindow,
+    last_delay: LastDelay,
     /// Arrival of the first and the last measured message, where they bound the window.
     first_arrival: Option<Instant>,
     last_arrival: Instant,
-    usage: Option<Usage>,
+    /// The socket's count of drops before the measured part, and whether that is settled.
+    drops_before: u32,
+    drops_settled: bool,
     finished_at: Option<Instant>,
+    /// Messages sent in all, once the sender has said so.
+    sent_messages: Option<u64>,
     last_heard: Instant,
     next_check: Instant,
     next_alive: Instant,
+    is_over: bool,
     received: Received,
 }
 
+/// What belongs to a datagram besides its octets.
+#[derive(Debug, Clone, Copy)]
+struct Arrival {
+    at: Instant,
+    /// The socket's count of drops when it was taken in.
+    drops: u32,
+}
+
+impl Flow for Receiver<'_> {
+    type Shared = Shared;
+
+    fn turn(&mut self, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
+        if now >= self.next_check
+            && let Some(ended_by) = self.check(now, &mut shared.meters)
+        {
+            self.stop(ended_by, now, &mut shared.meters);
+            return Ok(Turn::Over);
+        }
+        match self.socket.receive_batch(&mut shared.batch, self.alone) {
+            Ok(_) => {
+                self.take_batch(shared);
+                Ok(Turn::Again)
+            }
+            Err(error) if is_idle(&error) => Ok(Turn::Blocked),
+            // Only the sender's own port can answer so: it has closed it.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                if self.finished_at.is_some() {
+                    return Ok(Turn::Blocked);
+                }
+                self.stop(EndedBy::PeerClosed, now, &mut shared.meters);
+                Ok(Turn::Over)
+            }
+            Err(error) => Err(Failure::system("receive", &error)),
+        }
+    }
+
+    fn watch(&self, readiness: &Readiness, key: usize) -> io::Result<()> {
+        readiness.watch(self.socket.plain(), key, Interest::Read)
+    }
+
+    fn forget(&self, readiness: &Readiness) -> io::Result<()> {
+        readiness.forget(self.socket.plain())
+    }
+}
+
 impl<'a> Receiver<'a> {
+    #[expect(clippy::too_many_arguments, reason = "each is another thing that a flow needs")]
     fn new(
         plan: &'a Plan,
         token: Token,
         flow: u16,
-        socket: &'a DatagramSocket,
+        socket: DatagramSocket,
         acceptor: Acceptor,
+        alone: bool,
         running: &'a Running,
         start: Instant,
     ) -> Self {
@@ -196,26 +327,33 @@ impl<'a> Receiver<'a> {
             flow,
             socket,
             acceptor,
+            alone,
             running,
             start,
             window_start: plan.warmup_end(start),
             window_end: plan.end(start),
             layout: Layout::of(plan.message_bytes),
             sequences: SequenceWindow::new(),
+            last_delay: LastDelay::default(),
             first_arrival: None,
             last_arrival: start,
-            usage: None,
+            drops_before: 0,
+            drops_settled: false,
             finished_at: None,
+            sent_messages: None,
             last_heard: start,
             // The driver may change its mind before the start.
             next_check: Instant::ZERO,
             next_alive: start,
+            is_over: false,
             received: Received {
                 ended_by: EndedBy::Silence,
                 window_ns: 0,
                 window_messages: 0,
                 window_bytes: 0,
                 measured_messages: 0,
+                overdue_messages: 0,
+                socket_dropped: None,
                 // Without a warm-up the first message is the first measured one.
                 first_measured: (plan.warmup_ns == 0).then_some(0),
                 duplicate_messages: 0,
@@ -223,73 +361,75 @@ impl<'a> Receiver<'a> {
                 stale_messages: 0,
                 foreign_datagrams: 0,
                 total_messages: 0,
-                delay_variation: DelayVariationMeter::new(),
-                intervals: IntervalMeter::new(plan.interval_ns),
-                cpu: Usage::default(),
             },
         }
     }
 
-    fn run(&mut self, read_bytes: usize) -> Result<(), Failure> {
-        let buffers = if self.plan.io == Io::Single { 1 } else { BATCH_MESSAGES };
-        let mut batch = ReceiveBatch::new(buffers, read_bytes, self.plan.io == Io::Segment);
-        self.socket
-            .set_receive_timeout(Some(TICK / 2))
-            .map_err(|error| Failure::system("receive time-out", &error))?;
-        loop {
-            let outcome = self.socket.receive_batch(&mut batch);
-            let now = link::monotonic();
-            match outcome {
-                Ok(_) => {
-                    let before = self.received.total_messages;
-                    for received in batch.received() {
-                        for datagram in received.datagrams() {
-                            self.take(datagram, now);
-                        }
-                    }
-                    let new = self.received.total_messages - before;
-                    self.running.count(new, new * self.plan.message_bytes as u64);
-                }
-                Err(error) if is_idle(&error) => {}
-                // Only the sender's own port can answer so: it has closed it.
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                    if self.finished_at.is_none() {
-                        self.stop(EndedBy::PeerClosed, now);
-                        return Ok(());
-                    }
-                }
-                Err(error) => return Err(Failure::system("receive", &error)),
-            }
-            if now >= self.next_check
-                && let Some(ended_by) = self.check(now)
-            {
-                self.stop(ended_by, now);
-                return Ok(());
+    /// Take in what the last call has brought.
+    fn take_batch(&mut self, shared: &mut Shared) {
+        let Shared { batch, meters, slowness, sender_clock } = shared;
+        let now = link::monotonic();
+        if now >= self.window_start {
+            meters.usage.begin();
+        }
+        meters.receive_calls += 1;
+        let kernel_shift_ns = match self.plan.timestamps {
+            Timestamps::Kernel => Some(link::realtime_ns().wrapping_sub(now.as_nanos())),
+            Timestamps::Program => None,
+        };
+        let before = self.received.total_messages;
+        let mut datagrams = 0;
+        for received in batch.received() {
+            // The calendar clock's reading, on the monotonic clock.
+            let stamped = kernel_shift_ns
+                .zip(received.kernel_realtime_ns)
+                .map(|(shift_ns, stamp_ns)| Instant::from_nanos(stamp_ns.wrapping_sub(shift_ns)));
+            let at = stamped.map_or(now, |stamped| stamped.min(now));
+            let arrival = Arrival { at, drops: received.drops };
+            for datagram in received.datagrams() {
+                self.take(datagram, arrival, now, meters, *sender_clock);
+                datagrams += 1;
             }
         }
+        let new = self.received.total_messages - before;
+        self.running.count(new, new * self.plan.message_bytes as u64);
+        slowness.after(datagrams);
     }
 
     /// Take in one datagram.
-    fn take(&mut self, datagram: &[u8], now: Instant) {
+    fn take(
+        &mut self,
+        datagram: &[u8],
+        arrival: Arrival,
+        now: Instant,
+        meters: &mut Meters,
+        sender_clock: Option<ClockRelation>,
+    ) {
         if datagram.len() == self.plan.message_bytes
             && let Ok(header) = self.layout.parse(datagram)
             && (header.session == self.token.short() && header.flow == self.flow
                 || matches!(self.layout, Layout::Tiny(_)))
         {
-            return self.count(header, now);
+            self.last_heard = now;
+            return self.count(header, arrival, meters, sender_clock);
         }
         match Message::parse(datagram) {
             Ok(message) if message.token.matches(&self.token) && message.flow == self.flow => {
                 self.last_heard = now;
-                self.hear(&message, now);
+                self.hear(&message, now, meters);
             }
             _ => self.received.foreign_datagrams += 1,
         }
     }
 
     /// Count one message of the stream.
-    fn count(&mut self, header: Header, now: Instant) {
-        self.last_heard = now;
+    fn count(
+        &mut self,
+        header: Header,
+        arrival: Arrival,
+        meters: &mut Meters,
+        sender_clock: Option<ClockRelation>,
+    ) {
         let sequence = self.layout.extend(header.sequence, self.sequences.expected());
         let received = &mut self.received;
         match self.sequences.observe(sequence) {
@@ -300,23 +440,33 @@ impl<'a> Receiver<'a> {
         }
         let bytes = self.plan.message_bytes as u64;
         received.total_messages += 1;
-        received.intervals.record(now.nanos_since(self.start), 1, bytes);
+        meters.intervals.record(arrival.at.nanos_since(self.start), 1, bytes);
         let measured = received.first_measured.is_some_and(|first| sequence >= first);
+        self.note_drops(sequence, measured, arrival);
+        if measured && self.is_overdue(arrival.at) {
+            return self.received.overdue_messages += 1;
+        }
+        let received = &mut self.received;
         if measured {
             received.measured_messages += 1;
             if self.layout == Layout::Full {
-                received.delay_variation.record(sequence, header.send_time_ns, now.as_nanos());
+                let (sent_ns, arrived_ns) = (header.send_time_ns, arrival.at.as_nanos());
+                meters.delay_variation.record(&mut self.last_delay, sequence, sent_ns, arrived_ns);
+                if let Some(clock) = sender_clock {
+                    let sent_ns = sent_ns.wrapping_sub(clock.offset_ns.cast_unsigned());
+                    meters.one_way_delay.record(arrived_ns.wrapping_sub(sent_ns).cast_signed());
+                }
             }
         }
         match self.window_end {
-            Some(end) if now >= self.window_start && now < end => {
+            Some(end) if arrival.at >= self.window_start && arrival.at < end => {
                 received.window_messages += 1;
                 received.window_bytes += bytes;
             }
             None if measured => {
-                self.last_arrival = now;
+                self.last_arrival = arrival.at;
                 if self.first_arrival.is_none() {
-                    self.first_arrival = Some(now);
+                    self.first_arrival = Some(arrival.at);
                 } else {
                     received.window_messages += 1;
                     received.window_bytes += bytes;
@@ -326,16 +476,45 @@ impl<'a> Receiver<'a> {
         }
     }
 
+    /// Whether what arrives then is too late to count: so long after the end of the measured part,
+    /// or where that is an amount of messages, after the sender's word that all is sent.
+    fn is_overdue(&self, at: Instant) -> bool {
+        let end = self.window_end.or(self.finished_at);
+        end.is_some_and(|end| at > end.plus_nanos(self.plan.drain_ns))
+    }
+
+    /// Find the socket's count of drops before the measured part, from the counts that come with
+    /// its messages.
+    fn note_drops(&mut self, sequence: u64, measured: bool, arrival: Arrival) {
+        if self.drops_settled {
+            return;
+        }
+        if measured {
+            self.drops_settled = true;
+            // Unless messages before it are missing, and are among those dropped.
+            if self.received.first_measured == Some(sequence) {
+                self.drops_before = arrival.drops;
+            }
+        } else if self.received.first_measured.is_some() || arrival.at < self.window_start {
+            self.drops_before = arrival.drops;
+        }
+    }
+
     /// Take in one message of the session, and answer it.
-    fn hear(&mut self, message: &Message, now: Instant) {
+    fn hear(&mut self, message: &Message, now: Instant, meters: &mut Meters) {
         match message.kind {
             Kind::Mark { first_measured } => {
                 self.mark(first_measured);
                 self.say(Kind::Marked { first_measured });
             }
-            Kind::Finish { first_measured, .. } => {
+            Kind::Finish { first_measured, sent_messages } => {
                 self.mark(first_measured);
-                self.finished_at.get_or_insert(now);
+                if self.finished_at.is_none() {
+                    self.finished_at = Some(now);
+                    self.sent_messages = Some(sent_messages);
+                    // What it waits for stragglers is not what messages cost.
+                    meters.usage.end();
+                }
                 self.say(Kind::Finished { received_messages: self.received.total_messages });
             }
             Kind::Prove { .. } => {
@@ -365,17 +544,19 @@ impl<'a> Receiver<'a> {
     }
 
     /// Tell the sender that we are here, and see whether it is over.
-    fn check(&mut self, now: Instant) -> Option<EndedBy> {
+    fn check(&mut self, now: Instant, meters: &mut Meters) -> Option<EndedBy> {
         self.next_check = now.plus_nanos(CHECK_NS);
-        if self.usage.is_none() && now >= self.window_start {
-            self.usage = Some(link::thread_usage());
+        if now >= self.window_start {
+            meters.usage.begin();
         }
         if self.running.is_cancelled() {
             return Some(EndedBy::Cancelled);
         }
         if let Some(finished_at) = self.finished_at {
             let quiet_since = finished_at.max(self.last_heard);
-            return (now.nanos_since(quiet_since) >= TAIL_NS).then_some(EndedBy::Finished);
+            let complete = self.sent_messages == Some(self.received.total_messages);
+            let tail_ns = if complete { TAIL_NS } else { MISSING_TAIL_NS };
+            return (now.nanos_since(quiet_since) >= tail_ns).then_some(EndedBy::Finished);
         }
         if now >= self.next_alive {
             self.next_alive = now.plus_nanos(self.plan.alive_ns());
@@ -384,11 +565,17 @@ impl<'a> Receiver<'a> {
         (now.nanos_since(self.last_heard) > self.plan.silence_ns).then_some(EndedBy::Silence)
     }
 
-    fn stop(&mut self, ended_by: EndedBy, now: Instant) {
+    fn stop(&mut self, ended_by: EndedBy, now: Instant, meters: &mut Meters) {
+        if self.finished_at.is_none() {
+            meters.usage.end();
+        }
+        self.is_over = true;
+        meters.delay_variation.end(&self.last_delay);
+        let dropped = self.socket.dropped().ok();
         let received = &mut self.received;
         received.ended_by = ended_by;
-        received.cpu =
-            self.usage.map_or(Usage::default(), |usage| link::thread_usage().since(usage));
+        received.socket_dropped =
+            dropped.map(|dropped| u64::from(dropped.wrapping_sub(self.drops_before)));
         received.window_ns = match self.window_end {
             // A trial cut short has a shorter window.
             Some(end) => end.min(now).nanos_since(self.window_start),

@@ -5,16 +5,17 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use lanlab_link as link;
-use lanlab_link::{DatagramSocket, SendBatch};
+use lanlab_link::{DatagramSocket, Interest, Readiness, SendBatch};
 use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
 use lanlab_wire::session::{Kind, MESSAGE_LEN, Message, Token};
 
-use super::course::{Course, Sent, Step, sum_up};
-use super::{Plan, Session, run_flows};
+use super::course::{Course, SharedMeters, Step, sum_up};
+use super::crew::{self, Driven, Flow, Turn};
+use super::{Plan, Session};
 use crate::failure::Failure;
 use crate::messages::{EndedBy, Io, StreamSend, StreamSent};
-use crate::running::{Running, wait_until};
+use crate::running::Running;
 use crate::workloads::padding;
 use crate::workloads::setup::{connect_datagram, is_idle, is_no_room, local_port};
 
@@ -24,7 +25,9 @@ const CHECK_NS: u64 = 10_000_000;
 /// soon after it has heard it, and its answer may be lost a few times.
 const QUICK_FINISHES: u32 = 10;
 const FINISH_PAUSE_NS: u64 = 5_000_000;
-/// A blocked call comes back so often, to look whether the peer is still there.
+/// How often the receiver's answer is looked for meanwhile.
+const END_LOOK_NS: u64 = 500_000;
+/// Waiting for room comes back so often, to look whether the peer is still there.
 const BLOCKED: Duration = Duration::from_millis(50);
 /// Pause before a message is tried again that the system had no room for.
 const REFUSED_PAUSE_NS: u64 = 50_000;
@@ -45,7 +48,6 @@ pub fn send(
         let socket = connected.socket;
         socket
             .enable_local_drop_reports()
-            .and_then(|()| socket.plain().set_write_timeout(Some(BLOCKED)))
             .map_err(|error| Failure::system("socket options", &error))?;
         round_trip_ns = round_trip_ns.max(connected.round_trip_ns);
         sockets.push(socket);
@@ -53,10 +55,51 @@ pub fn send(
     running.ready(Vec::new(), Some(round_trip_ns));
     let start = running.wait_for_start(|| Ok(()))?;
 
-    let flows = run_flows(sockets, running, start, |flow, socket| {
-        Sender::new(plan, token, flow, &socket, running, start)?.run()
-    });
-    Ok(sum_up(plan, flows.into_iter().collect::<Result<_, Failure>>()?))
+    let work = |share: Vec<(u16, DatagramSocket)>| {
+        let alone = share.len() == 1;
+        let mut flows = share
+            .iter()
+            .map(|(flow, socket)| Sender::new(plan, token, *flow, socket, alone, running, start))
+            .collect::<Result<Vec<_>, Failure>>()?;
+        let mut shared = Shared {
+            batch: SendBatch::new(plan.group, plan.message_bytes, padding()),
+            meters: SharedMeters::new(),
+        };
+        let mut failure = None;
+        let mut stopped = EndedBy::Cancelled;
+        if running.wait_to_begin(start).is_some() {
+            failure = crew::drive_senders(&mut flows, &mut shared).err();
+            stopped = EndedBy::Failed;
+        }
+        for flow in flows.iter_mut().filter(|flow| !matches!(flow.phase, Phase::Over)) {
+            flow.stop(stopped, link::monotonic(), &mut shared);
+        }
+        let flows = flows.into_iter().map(|flow| flow.course.sent).collect();
+        Ok(Driven { flows, meters: shared.meters, failure })
+    };
+    let (threads, host) = crew::run(plan, request.processor, sockets, running, start, work)?;
+    let (flows, meters, failure) = crew::gather(threads);
+    let (sent, ended) = sum_up(plan, flows, &meters, host);
+    Ok((sent, failure.or(ended)))
+}
+
+/// What the flows of one thread have in common.
+struct Shared {
+    batch: SendBatch,
+    meters: SharedMeters,
+}
+
+/// Where a flow is on its way.
+#[derive(Debug, Clone, Copy)]
+enum Phase {
+    Sending,
+    /// All is sent; the receiver is told so until it confirms.
+    Ending {
+        said: u32,
+        next: Instant,
+        pause_ns: u64,
+    },
+    Over,
 }
 
 /// One flow while it sends.
@@ -65,15 +108,39 @@ struct Sender<'a> {
     token: Token,
     flow: u16,
     socket: &'a DatagramSocket,
+    /// Whether the thread has no other flow, and may wait for room.
+    alone: bool,
     running: &'a Running,
     course: Course<'a>,
     layout: Layout,
-    batch: SendBatch,
+    phase: Phase,
     marked: bool,
     confirmed: bool,
     next_check: Instant,
     last_heard: Instant,
     last_sent: Instant,
+    /// Since when there is no room to send.
+    blocked_since: Option<Instant>,
+}
+
+impl Flow for Sender<'_> {
+    type Shared = Shared;
+
+    fn turn(&mut self, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
+        match self.phase {
+            Phase::Sending => self.send(now, shared),
+            Phase::Ending { said, next, pause_ns } => self.agree_on_end(now, said, next, pause_ns),
+            Phase::Over => Ok(Turn::Over),
+        }
+    }
+
+    fn watch(&self, readiness: &Readiness, key: usize) -> io::Result<()> {
+        readiness.watch(self.socket.plain(), key, Interest::Write)
+    }
+
+    fn forget(&self, readiness: &Readiness) -> io::Result<()> {
+        readiness.forget(self.socket.plain())
+    }
 }
 
 impl<'a> Sender<'a> {
@@ -82,10 +149,10 @@ impl<'a> Sender<'a> {
         token: Token,
         flow: u16,
         socket: &'a DatagramSocket,
+        alone: bool,
         running: &'a Running,
         start: Instant,
     ) -> Result<Self, Failure> {
-        let batch = SendBatch::new(plan.group, plan.message_bytes, padding());
         let mut course = Course::new(plan, flow, running, start, local_port(socket)?);
         course.sent.send_buffer_bytes =
             socket2::SockRef::from(socket.plain()).send_buffer_size().unwrap_or(0) as u64;
@@ -94,68 +161,72 @@ impl<'a> Sender<'a> {
             token,
             flow,
             socket,
+            alone,
             running,
             course,
             layout: Layout::of(plan.message_bytes),
-            batch,
+            phase: Phase::Sending,
             marked: false,
             confirmed: false,
             next_check: start.plus_nanos(CHECK_NS),
             last_heard: start,
             last_sent: start,
+            blocked_since: None,
         })
     }
 
-    fn run(mut self) -> Result<Sent, Failure> {
-        let stopped = match self.course.wait_to_begin() {
-            None => Some(EndedBy::Cancelled),
-            Some(_) => self.send_all()?,
-        };
-        self.course.close(stopped);
-        self.course.sent.ended_by = match stopped {
-            Some(ended_by) => ended_by,
-            None => self.agree_on_end()?,
-        };
-        Ok(self.course.sent)
+    /// Stop before the amount is reached.
+    fn stop(&mut self, ended_by: EndedBy, now: Instant, shared: &mut Shared) -> Turn {
+        self.course.close(now, &mut shared.meters);
+        self.over(ended_by)
     }
 
-    /// Send until the amount is reached. `Some` if something else ended it.
-    fn send_all(&mut self) -> Result<Option<EndedBy>, Failure> {
-        loop {
-            let now = link::monotonic();
-            if now >= self.next_check
-                && let Some(ended_by) = self.check(now)?
-            {
-                return Ok(Some(ended_by));
+    fn over(&mut self, ended_by: EndedBy) -> Turn {
+        self.course.sent.ended_by = ended_by;
+        self.phase = Phase::Over;
+        Turn::Over
+    }
+
+    fn send(&mut self, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
+        if let Some(since) = self.blocked_since.take() {
+            self.course.blocked(now.nanos_since(since));
+        }
+        if now >= self.next_check
+            && let Some(ended_by) = self.check(now)?
+        {
+            return Ok(self.stop(ended_by, now, shared));
+        }
+        match self.course.next(now, &mut shared.meters) {
+            Step::Measure => {
+                // Without a warm-up the first message is the first measured one: nothing to tell.
+                self.marked = self.plan.warmup_ns == 0;
+                if !self.marked {
+                    self.say_mark()?;
+                }
+                Ok(Turn::Again)
             }
-            match self.course.next(now) {
-                Step::Measure => {
-                    // Without a warm-up the first message is the first measured one: nothing to
-                    // tell.
-                    self.marked = self.plan.warmup_ns == 0;
-                    if !self.marked {
-                        self.say_mark()?;
-                    }
-                }
-                Step::Over => return Ok(None),
-                // Wake up now and then to hear from the receiver, however slow the rate.
-                Step::Wait(until) if until > self.next_check => {
-                    link::sleep_until(self.next_check);
-                }
-                Step::Wait(until) => {
-                    wait_until(until);
-                }
-                Step::Send(messages) => {
-                    if let Some(ended_by) = self.send_group(messages as usize, now)? {
-                        return Ok(Some(ended_by));
-                    }
-                }
+            Step::Over => {
+                self.course.close(now, &mut shared.meters);
+                self.last_heard = now;
+                self.phase = Phase::Ending { said: 0, next: now, pause_ns: FINISH_PAUSE_NS };
+                Ok(Turn::Again)
             }
+            // Wake up now and then to hear from the receiver, however slow the rate.
+            Step::Wait(until) if until > self.next_check => {
+                Ok(Turn::Wait { until: self.next_check, exact: false })
+            }
+            Step::Wait(until) => Ok(Turn::Wait { until, exact: true }),
+            Step::Send(messages) => self.send_group(messages as usize, now, shared),
         }
     }
 
     /// Hand over `count` messages, or as many as the system takes.
-    fn send_group(&mut self, count: usize, now: Instant) -> Result<Option<EndedBy>, Failure> {
+    fn send_group(
+        &mut self,
+        count: usize,
+        now: Instant,
+        shared: &mut Shared,
+    ) -> Result<Turn, Failure> {
         let count = count.clamp(1, self.plan.group);
         for index in 0..count {
             let header = Header {
@@ -164,34 +235,41 @@ impl<'a> Sender<'a> {
                 sequence: self.course.sent.total_messages + index as u64,
                 send_time_ns: now.as_nanos(),
             };
-            self.layout.emit(&header, self.batch.message(index));
+            self.layout.emit(&header, shared.batch.message(index));
         }
+        // Never in the system's call: how long there was no room is a result.
         let taken = match self.plan.io {
             Io::Segment if count > 1 => {
-                self.socket.send_segments(&self.batch, count).map(|()| count)
+                self.socket.send_segments(&shared.batch, count, false).map(|()| count)
             }
-            Io::Batch => self.socket.send_batch(&mut self.batch, count),
-            _ => self.socket.plain().send(self.batch.message(0)).map(|_| 1),
+            Io::Batch => self.socket.send_batch(&mut shared.batch, count, false),
+            _ => self.socket.send_one(shared.batch.message(0), false).map(|()| 1),
         };
         match taken {
             Ok(messages) => {
-                self.course.took(messages as u64, messages as u64, now);
+                self.course.took(messages as u64, messages as u64, now, &mut shared.meters);
                 self.last_sent = now;
-                Ok(None)
+                Ok(Turn::Again)
             }
-            Err(error) if is_idle(&error) => Ok(None),
+            Err(error) if is_idle(&error) => {
+                self.blocked_since = Some(now);
+                if self.alone {
+                    link::wait_writable(self.socket.plain(), BLOCKED)
+                        .map_err(|error| Failure::system("waiting for room", &error))?;
+                }
+                Ok(Turn::Blocked)
+            }
             Err(error) if is_no_room(&error) => {
                 if self.course.has_schedule() {
                     // Its turn has come and gone.
-                    self.course.took(1, 0, now);
-                } else {
-                    self.course.sent.refused_retried += u64::from(self.course.is_measuring());
-                    link::sleep_until(now.plus_nanos(REFUSED_PAUSE_NS));
+                    self.course.took(1, 0, now, &mut shared.meters);
+                    return Ok(Turn::Again);
                 }
-                Ok(None)
+                self.course.refused();
+                Ok(Turn::Wait { until: now.plus_nanos(REFUSED_PAUSE_NS), exact: false })
             }
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                Ok(Some(EndedBy::PeerClosed))
+                Ok(self.stop(EndedBy::PeerClosed, now, shared))
             }
             Err(error) => Err(self.send_failure(&error)),
         }
@@ -271,40 +349,39 @@ impl<'a> Sender<'a> {
 
     /// Tell the receiver what was sent until it confirms, as long as it is there: whatever is still
     /// queued on the way may take its time.
-    fn agree_on_end(&mut self) -> Result<EndedBy, Failure> {
-        let kind = Kind::Finish {
-            first_measured: self.course.sent.first_measured,
-            sent_messages: self.course.sent.total_messages,
-        };
-        let mut pause_ns = FINISH_PAUSE_NS;
-        self.last_heard = link::monotonic();
-        let mut said = 0;
-        loop {
-            self.say(kind)?;
-            said += 1;
-            let next = link::monotonic().plus_nanos(pause_ns);
-            if said >= QUICK_FINISHES {
-                pause_ns = (2 * pause_ns).min(self.plan.alive_ns());
-            }
-            loop {
-                let now = link::monotonic();
-                if self.hear(now)? && !self.confirmed {
-                    return Ok(EndedBy::PeerClosed);
-                }
-                if self.confirmed {
-                    return Ok(EndedBy::Finished);
-                }
-                if self.running.is_cancelled() {
-                    return Ok(EndedBy::Cancelled);
-                }
-                if now.nanos_since(self.last_heard) > self.plan.silence_ns {
-                    return Ok(EndedBy::Unconfirmed);
-                }
-                if now >= next {
-                    break;
-                }
-                link::sleep_until(now.plus_nanos(500_000));
-            }
+    fn agree_on_end(
+        &mut self,
+        now: Instant,
+        said: u32,
+        next: Instant,
+        pause_ns: u64,
+    ) -> Result<Turn, Failure> {
+        if self.hear(now)? && !self.confirmed {
+            return Ok(self.over(EndedBy::PeerClosed));
         }
+        if self.confirmed {
+            return Ok(self.over(EndedBy::Finished));
+        }
+        if self.running.is_cancelled() {
+            return Ok(self.over(EndedBy::Cancelled));
+        }
+        if now.nanos_since(self.last_heard) > self.plan.silence_ns {
+            return Ok(self.over(EndedBy::Unconfirmed));
+        }
+        let mut next = next;
+        if now >= next {
+            self.say(Kind::Finish {
+                first_measured: self.course.sent.first_measured,
+                sent_messages: self.course.sent.total_messages,
+            })?;
+            next = now.plus_nanos(pause_ns);
+            let pause_ns = if said + 1 >= QUICK_FINISHES {
+                (2 * pause_ns).min(self.plan.alive_ns())
+            } else {
+                pause_ns
+            };
+            self.phase = Phase::Ending { said: said + 1, next, pause_ns };
+        }
+        Ok(Turn::Wait { until: next.min(now.plus_nanos(END_LOOK_NS)), exact: false })
     }
 }

@@ -1,0 +1,411 @@
+//! What `auto` stands for: the ways to send and to receive are tried on this system, over loopback,
+//! and the fastest is taken; among equals the one that costs least.
+
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use lanlab_link as link;
+use lanlab_link::{
+    DatagramOptions, DatagramSocket, Interest, Readiness, ReceiveBatch, SendBatch, Usage,
+};
+use lanlab_units::Instant;
+
+use super::crew::{self, Flow, Turn};
+use crate::failure::Failure;
+use crate::messages::{Candidate, Choice, Io, Receive, StreamSpec, Transport};
+use crate::workloads::padding;
+use crate::workloads::setup::is_idle;
+
+/// How long each way is tried, and how often, in turn with the others.
+const ROUND_NS: u64 = 15_000_000;
+const ROUNDS: usize = 3;
+/// Ways within this share of the fastest count as equally fast.
+const EQUAL_RATIO: f64 = 0.05;
+/// A rate that any system of this century carries in any way.
+const SLOW_MESSAGES_PER_S: f64 = 20_000.0;
+/// A way must carry so many times a rate to be left alone.
+const ROOM_TO_SPARE: f64 = 2.0;
+/// Sizes that stand for all that fit a packet of Ethernet, and for all larger ones.
+const SMALL_BYTES: usize = 512;
+const LARGE_BYTES: usize = 16_384;
+const LARGEST_PACKET_BYTES: u32 = 1472;
+
+/// What was tried, so that it is tried once: the kernel does not change while we run.
+static TRIED: Mutex<Vec<(Case, Vec<Candidate>)>> = Mutex::new(Vec::new());
+
+/// What a choice depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Case {
+    transport: Transport,
+    message_bytes: usize,
+    receive_buffer_bytes: Option<u32>,
+    what: What,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    /// Ways to receive, beside a sender of this kind.
+    Receive(Io),
+    /// Ways to send, beside a receiver of this kind.
+    Send(Receive),
+}
+
+/// How a receiver shall wait under `spec`, where that is left to the engine.
+pub fn receive(spec: &StreamSpec, messages_per_s: Option<f64>) -> (Receive, Option<Choice>) {
+    if spec.receive != Receive::Auto {
+        return (spec.receive, None);
+    }
+    if let Some(rate) = messages_per_s.filter(|rate| *rate <= SLOW_MESSAGES_PER_S) {
+        let reason = format!("{rate:.0} messages/s are few: it waits in the system's call");
+        return (Receive::Block, Some(Choice { reason, candidates: Vec::new() }));
+    }
+    let sender = if spec.io == Io::Auto { Io::Batch } else { spec.io };
+    let case = Case::of(spec, What::Receive(sender));
+    let ways = [Receive::Block, Receive::Poll, Receive::Spin];
+    let candidates =
+        tried(case, &ways.map(name_of_receive), |way| try_once(case, sender, ways[way]));
+    let (chosen, choice) = decide(candidates, messages_per_s, "block");
+    (
+        ways.into_iter().find(|way| name_of_receive(*way) == chosen).unwrap_or(Receive::Block),
+        Some(choice),
+    )
+}
+
+/// Whether a sender without a rate over UDP hands over single messages or batches, where that is
+/// left to the engine.
+pub fn send(spec: &StreamSpec) -> (Io, Choice) {
+    let receiver = if spec.receive == Receive::Auto { Receive::Poll } else { spec.receive };
+    let case = Case::of(spec, What::Send(receiver));
+    let ways = [Io::Single, Io::Batch];
+    let candidates = tried(case, &["single", "batch"], |way| try_once(case, ways[way], receiver));
+    let (chosen, choice) = decide(candidates, None, "single");
+    (if chosen == "batch" { Io::Batch } else { Io::Single }, choice)
+}
+
+impl Case {
+    fn of(spec: &StreamSpec, what: What) -> Self {
+        let small = spec.message_size_bytes <= LARGEST_PACKET_BYTES;
+        Self {
+            transport: spec.transport,
+            message_bytes: if small { SMALL_BYTES } else { LARGE_BYTES },
+            receive_buffer_bytes: spec.socket.receive_buffer_bytes,
+            what,
+        }
+    }
+}
+
+const fn name_of_receive(way: Receive) -> &'static str {
+    match way {
+        Receive::Block => "block",
+        Receive::Poll => "poll",
+        Receive::Spin => "spin",
+        Receive::Auto => "auto",
+    }
+}
+
+/// The fastest way; of those as fast the cheapest; with a rate the plain way if it has room to spare.
+fn decide(
+    candidates: Vec<Candidate>,
+    messages_per_s: Option<f64>,
+    plain: &'static str,
+) -> (String, Choice) {
+    let fastest = candidates.iter().map(|way| way.messages_per_s).fold(0.0, f64::max);
+    let plainest = candidates.iter().find(|way| way.name == plain);
+    if let (Some(rate), Some(way)) = (messages_per_s, plainest)
+        && way.messages_per_s >= ROOM_TO_SPARE * rate
+    {
+        let reason = format!(
+            "{plain} carries {:.0} messages/s over loopback here, and {rate:.0} are asked for",
+            way.messages_per_s
+        );
+        return (plain.into(), Choice { reason, candidates });
+    }
+    let best = candidates
+        .iter()
+        .filter(|way| way.messages_per_s > 0.0)
+        .filter(|way| way.messages_per_s >= (1.0 - EQUAL_RATIO) * fastest)
+        .min_by(|a, b| a.cpu_ns_per_message.total_cmp(&b.cpu_ns_per_message));
+    let Some(best) = best else {
+        let reason = format!("{plain}, as nothing could be tried over loopback here");
+        return (plain.into(), Choice { reason, candidates });
+    };
+    let others: Vec<String> = candidates
+        .iter()
+        .filter(|way| way.name != best.name)
+        .map(|way| format!("{} {:.0}", way.name, way.messages_per_s))
+        .collect();
+    let reason = format!(
+        "{} carries {:.0} messages/s over loopback here at {:.2} \u{b5}s of processor each; {}",
+        best.name,
+        best.messages_per_s,
+        best.cpu_ns_per_message / 1000.0,
+        others.join(", ")
+    );
+    (best.name.clone(), Choice { reason, candidates })
+}
+
+/// Try each way in turn, some rounds, unless the case is known.
+fn tried(
+    case: Case,
+    names: &[&str],
+    once: impl Fn(usize) -> io::Result<(f64, f64)>,
+) -> Vec<Candidate> {
+    // Held while trying: two that try at once would measure each other.
+    let mut known = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, candidates)) = known.iter().find(|(other, _)| *other == case) {
+        return candidates.clone();
+    }
+    let mut rounds: Vec<Vec<(f64, f64)>> = vec![Vec::new(); names.len()];
+    for _ in 0..ROUNDS {
+        for (way, found) in rounds.iter_mut().enumerate() {
+            found.extend(once(way).ok());
+        }
+    }
+    let median = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied().unwrap_or(0.0)
+    };
+    let candidates: Vec<Candidate> = names
+        .iter()
+        .zip(rounds)
+        .map(|(name, found)| Candidate {
+            name: (*name).to_owned(),
+            messages_per_s: median(found.iter().map(|(rate, _)| *rate).collect()),
+            cpu_ns_per_message: median(found.iter().map(|(_, cpu)| *cpu).collect()),
+        })
+        .collect();
+    known.push((case, candidates.clone()));
+    candidates
+}
+
+/// Messages received per second and CPU time of both threads for each, nanoseconds.
+fn try_once(case: Case, sender: Io, receive: Receive) -> io::Result<(f64, f64)> {
+    let (messages, usage) = match case.transport {
+        Transport::Udp => datagrams(case, sender, receive)?,
+        Transport::Tcp => octets(case, receive)?,
+    };
+    let cpu_ns = (usage.user_ns + usage.system_ns) as f64;
+    Ok((messages * 1e9 / ROUND_NS as f64, cpu_ns / messages.max(1.0)))
+}
+
+fn on_loopback<T>(open: impl Fn(SocketAddr) -> io::Result<T>) -> io::Result<T> {
+    open(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0))
+        .or_else(|_| open(SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 0)))
+}
+
+/// Run the receiving side on a thread of its own, beside `send` here.
+fn beside<F: Flow + Send>(
+    mut flow: F,
+    shared: impl FnOnce() -> F::Shared + Send,
+    receive: Receive,
+    send: impl FnOnce() -> io::Result<()>,
+) -> io::Result<(F, Usage)> {
+    thread::scope(|scope| {
+        let receiver = scope.spawn(move || {
+            link::prepare_thread();
+            let mut shared = shared();
+            let before = link::thread_usage();
+            crew::drive_receivers(std::slice::from_mut(&mut flow), &mut shared, receive)
+                .map_err(|failure| io::Error::other(failure.message))?;
+            Ok::<_, io::Error>((flow, link::thread_usage().since(before)))
+        });
+        let before = link::thread_usage();
+        let outcome = send();
+        let own = link::thread_usage().since(before);
+        let (flow, usage) =
+            receiver.join().map_err(|_| io::Error::other("the receiver stopped"))??;
+        outcome.map(|()| (flow, usage.plus(own)))
+    })
+}
+
+struct CountingDatagrams {
+    socket: DatagramSocket,
+    alone: bool,
+    end: Instant,
+    messages: u64,
+}
+
+impl Flow for CountingDatagrams {
+    type Shared = ReceiveBatch;
+
+    fn turn(&mut self, now: Instant, batch: &mut ReceiveBatch) -> Result<Turn, Failure> {
+        if now >= self.end {
+            return Ok(Turn::Over);
+        }
+        match self.socket.receive_batch(batch, self.alone) {
+            Ok(_) => {
+                self.messages +=
+                    batch.received().map(|each| each.datagrams().count() as u64).sum::<u64>();
+                Ok(Turn::Again)
+            }
+            Err(error) if is_idle(&error) => Ok(Turn::Blocked),
+            Err(error) => Err(Failure::system("receive", &error)),
+        }
+    }
+
+    fn watch(&self, readiness: &Readiness, key: usize) -> io::Result<()> {
+        readiness.watch(self.socket.plain(), key, Interest::Read)
+    }
+
+    fn forget(&self, readiness: &Readiness) -> io::Result<()> {
+        readiness.forget(self.socket.plain())
+    }
+}
+
+fn datagrams(case: Case, sender: Io, receive: Receive) -> io::Result<(f64, Usage)> {
+    let options = DatagramOptions {
+        receive_buffer_bytes: case.receive_buffer_bytes.map(|bytes| bytes as usize),
+        ..DatagramOptions::default()
+    };
+    let socket = on_loopback(|address| DatagramSocket::bind(address, &options))?;
+    let address = socket.plain().local_addr()?;
+    let own = SocketAddr::new(address.ip(), 0);
+    let source = DatagramSocket::bind(own, &DatagramOptions::default())?;
+    source.plain().connect(address)?;
+    socket.set_receive_timeout(Some(Duration::from_millis(1)))?;
+    let segment = sender == Io::Segment;
+    let group = if sender == Io::Single { 1 } else { link::BATCH_MESSAGES };
+    if segment {
+        socket.enable_segment_receive()?;
+    }
+    let buffer_bytes = if segment { 65_536 } else { case.message_bytes + 1 };
+    let end = link::monotonic().plus_nanos(ROUND_NS);
+    let alone = receive == Receive::Block;
+    let flow = CountingDatagrams { socket, alone, end, messages: 0 };
+    let (flow, usage) = beside(
+        flow,
+        || ReceiveBatch::new(link::BATCH_MESSAGES, buffer_bytes),
+        receive,
+        || {
+            let mut messages = SendBatch::new(group, case.message_bytes, padding());
+            while link::monotonic() < end {
+                match sender {
+                    Io::Segment => source.send_segments(&messages, group, true)?,
+                    Io::Batch => drop(source.send_batch(&mut messages, group, true)?),
+                    _ => source.send_one(messages.message(0), true)?,
+                }
+            }
+            Ok(())
+        },
+    )?;
+    Ok((flow.messages as f64, usage))
+}
+
+struct CountingOctets {
+    stream: TcpStream,
+    alone: bool,
+    octets: u64,
+}
+
+impl Flow for CountingOctets {
+    type Shared = Vec<u8>;
+
+    fn turn(&mut self, _now: Instant, buffer: &mut Vec<u8>) -> Result<Turn, Failure> {
+        let outcome = if self.alone {
+            io::Read::read(&mut &self.stream, buffer)
+        } else {
+            link::receive_now(&self.stream, buffer)
+        };
+        match outcome {
+            Ok(0) => Ok(Turn::Over),
+            Ok(octets) => {
+                self.octets += octets as u64;
+                Ok(Turn::Again)
+            }
+            Err(error) if is_idle(&error) => Ok(Turn::Blocked),
+            Err(error) => Err(Failure::system("read", &error)),
+        }
+    }
+
+    fn watch(&self, readiness: &Readiness, key: usize) -> io::Result<()> {
+        readiness.watch(&self.stream, key, Interest::Read)
+    }
+
+    fn forget(&self, readiness: &Readiness) -> io::Result<()> {
+        readiness.forget(&self.stream)
+    }
+}
+
+fn octets(case: Case, receive: Receive) -> io::Result<(f64, Usage)> {
+    let listener = on_loopback(TcpListener::bind)?;
+    let source = TcpStream::connect(listener.local_addr()?)?;
+    let (stream, _) = listener.accept()?;
+    let flow = CountingOctets { stream, alone: receive == Receive::Block, octets: 0 };
+    let (flow, usage) = beside(
+        flow,
+        || vec![0; 262_144],
+        receive,
+        || {
+            let message = vec![0x5a; case.message_bytes];
+            let end = link::monotonic().plus_nanos(ROUND_NS);
+            while link::monotonic() < end {
+                (&source).write_all(&message)?;
+            }
+            source.shutdown(Shutdown::Write)
+        },
+    )?;
+    Ok((flow.octets as f64 / case.message_bytes as f64, usage))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(name: &str, messages_per_s: f64, cpu_ns_per_message: f64) -> Candidate {
+        Candidate { name: name.into(), messages_per_s, cpu_ns_per_message }
+    }
+
+    #[test]
+    fn the_fastest_way_is_taken_and_said() {
+        let ways = vec![
+            candidate("block", 200_000.0, 9_000.0),
+            candidate("poll", 310_000.0, 4_000.0),
+            candidate("spin", 250_000.0, 6_000.0),
+        ];
+        let (chosen, choice) = decide(ways, None, "block");
+        assert_eq!(chosen, "poll");
+        assert!(choice.reason.contains("poll carries 310000 messages/s"), "{}", choice.reason);
+        assert!(choice.reason.contains("block 200000, spin 250000"), "{}", choice.reason);
+    }
+
+    #[test]
+    fn of_ways_as_fast_the_cheapest_is_taken() {
+        let ways =
+            vec![candidate("spin", 315_000.0, 6_000.0), candidate("poll", 310_000.0, 4_000.0)];
+        assert_eq!(decide(ways, None, "block").0, "poll");
+    }
+
+    #[test]
+    fn at_a_rate_the_plain_way_stays_if_it_has_room_to_spare() {
+        let ways =
+            || vec![candidate("block", 200_000.0, 9_000.0), candidate("poll", 310_000.0, 4_000.0)];
+        assert_eq!(decide(ways(), Some(90_000.0), "block").0, "block");
+        assert_eq!(decide(ways(), Some(150_000.0), "block").0, "poll");
+    }
+
+    #[test]
+    fn without_a_trial_the_plain_way_is_taken() {
+        let (chosen, choice) = decide(vec![candidate("poll", 0.0, 0.0)], None, "block");
+        assert_eq!(chosen, "block");
+        assert!(choice.reason.contains("nothing could be tried"), "{}", choice.reason);
+    }
+
+    #[test]
+    fn every_way_can_be_tried() {
+        let spec = |transport, what| Case {
+            transport,
+            message_bytes: SMALL_BYTES,
+            receive_buffer_bytes: None,
+            what,
+        };
+        for receive in [Receive::Block, Receive::Poll, Receive::Spin] {
+            let udp = spec(Transport::Udp, What::Send(receive));
+            assert!(try_once(udp, Io::Single, receive).unwrap().0 > 0.0, "udp {receive:?}");
+            let tcp = spec(Transport::Tcp, What::Send(receive));
+            assert!(try_once(tcp, Io::Single, receive).unwrap().0 > 0.0, "tcp {receive:?}");
+        }
+    }
+}

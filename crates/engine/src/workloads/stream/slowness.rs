@@ -1,0 +1,152 @@
+//! What slows a receiver down on purpose, to see what happens then.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use lanlab_link as link;
+use lanlab_units::Instant;
+
+use crate::failure::Failure;
+use crate::messages::ReceiverLoad;
+use crate::workloads::setup::{bind, check_range};
+
+/// Stretch of time in which a quota is counted. The kernel's own quota takes 100 ms by default
+/// (`cpu.cfs_period_us`), which would be most of a short trial.
+const PERIOD_NS: u64 = 10_000_000;
+const MOST_WORK_NS: u64 = 1_000_000_000;
+const MOST_RIVALS: u64 = 16;
+
+/// Check what is asked for.
+pub fn check(load: &ReceiverLoad) -> Result<(), Failure> {
+    check_range("load.work_ns", load.work_ns, 0, MOST_WORK_NS)?;
+    check_range("load.rivals", load.rivals.into(), 0, MOST_RIVALS)?;
+    match load.quota_ratio {
+        Some(ratio) if !(0.01..=1.0).contains(&ratio) => {
+            Err(Failure::value("load.quota_ratio", ratio, "0.01 to 1"))
+        }
+        _ if !link::capabilities().thread_usage && *load != ReceiverLoad::default() => {
+            Err(Failure::new("load.unsupported", "no CPU time of threads on this system"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The load of one receiving thread.
+pub struct Slowness {
+    load: ReceiverLoad,
+    worked_ns: u64,
+    /// When the present stretch began, and the thread's CPU time then.
+    period: Option<(Instant, u64)>,
+    rivals: Vec<JoinHandle<()>>,
+    over: Arc<AtomicBool>,
+}
+
+impl Slowness {
+    pub fn new(load: ReceiverLoad) -> Result<Self, Failure> {
+        check(&load)?;
+        let over = Arc::new(AtomicBool::new(false));
+        Ok(Self { load, worked_ns: 0, period: None, rivals: Vec::new(), over })
+    }
+
+    /// Let the rivals loose, on the receiver's processor.
+    pub fn begin(&mut self, processor: Option<u16>) -> Result<(), Failure> {
+        for _ in 0..self.load.rivals {
+            let over = Arc::clone(&self.over);
+            let rival = thread::Builder::new().spawn(move || {
+                // The receiver was bound to it before: that it can be done is known.
+                let _ = bind(processor);
+                while !over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+            self.rivals.push(rival.map_err(|error| Failure::system("a busy thread", &error))?);
+        }
+        Ok(())
+    }
+
+    /// So many messages were taken: work on each, then rest if the quota is used up.
+    pub fn after(&mut self, messages: u64) {
+        if self.load.work_ns > 0 && messages > 0 {
+            let from_ns = link::thread_cpu_ns();
+            let until_ns = from_ns + messages * self.load.work_ns;
+            // By CPU time: what others take from the thread is not work.
+            while link::thread_cpu_ns() < until_ns {
+                std::hint::spin_loop();
+            }
+            self.worked_ns += link::thread_cpu_ns() - from_ns;
+        }
+        if let Some(ratio) = self.load.quota_ratio {
+            self.keep_to_quota(ratio);
+        }
+    }
+
+    fn keep_to_quota(&mut self, ratio: f64) {
+        let (now, used_ns) = (link::monotonic(), link::thread_cpu_ns());
+        let (began, used_then_ns) = *self.period.get_or_insert((now, used_ns));
+        let end = began.plus_nanos(PERIOD_NS);
+        if now >= end {
+            self.period = Some((now, used_ns));
+        } else if (used_ns - used_then_ns) as f64 >= ratio * PERIOD_NS as f64 {
+            link::sleep_until(end);
+            self.period = Some((link::monotonic(), link::thread_cpu_ns()));
+        }
+    }
+
+    /// CPU time that was spent on messages on purpose.
+    pub fn worked_ns(&self) -> u64 {
+        self.worked_ns
+    }
+}
+
+impl Drop for Slowness {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        for rival in self.rivals.drain(..) {
+            let _ = rival.join();
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux", not(lanlab_portable)))]
+mod tests {
+    use super::*;
+
+    fn slowness(load: ReceiverLoad) -> Slowness {
+        let mut slowness = Slowness::new(load).unwrap();
+        slowness.begin(None).unwrap();
+        slowness
+    }
+
+    #[test]
+    fn work_takes_its_time_for_each_message() {
+        let mut slowness = slowness(ReceiverLoad { work_ns: 1_000_000, ..Default::default() });
+        let before = link::monotonic();
+        slowness.after(5);
+        assert!(link::monotonic().nanos_since(before) >= 5_000_000);
+        assert!((5_000_000..8_000_000).contains(&slowness.worked_ns()), "{}", slowness.worked_ns());
+    }
+
+    #[test]
+    fn a_quota_leaves_the_rest_of_the_time_to_others() {
+        let mut slowness = slowness(ReceiverLoad { quota_ratio: Some(0.2), ..Default::default() });
+        let (began, used_ns) = (link::monotonic(), link::thread_cpu_ns());
+        while link::monotonic().nanos_since(began) < 200_000_000 {
+            slowness.after(1);
+        }
+        let used_ns = link::thread_cpu_ns() - used_ns;
+        assert!(used_ns < 60_000_000, "{used_ns} of 200 ms, where 40 are allowed");
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_refused() {
+        let refused = |load: ReceiverLoad| check(&load).unwrap_err().message;
+        assert!(
+            refused(ReceiverLoad { quota_ratio: Some(0.0), ..Default::default() })
+                .contains("quota_ratio")
+        );
+        assert!(refused(ReceiverLoad { rivals: 17, ..Default::default() }).contains("rivals"));
+        let work_ns = MOST_WORK_NS + 1;
+        assert!(refused(ReceiverLoad { work_ns, ..Default::default() }).contains("work_ns"));
+    }
+}

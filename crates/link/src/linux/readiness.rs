@@ -1,0 +1,104 @@
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+use super::check;
+use crate::Interest;
+
+/// Sockets told apart by a key, and which of them are ready (epoll(7)).
+#[derive(Debug)]
+pub struct Readiness {
+    descriptor: OwnedFd,
+    events: Vec<libc::epoll_event>,
+}
+
+impl Readiness {
+    /// Room to hear of `capacity` sockets at once.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn new(capacity: usize) -> io::Result<Self> {
+        // SAFETY: takes an integer only; the descriptor it gives is nobody else's.
+        let descriptor = unsafe {
+            let descriptor = check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?;
+            OwnedFd::from_raw_fd(descriptor)
+        };
+        Ok(Self { descriptor, events: vec![libc::epoll_event { events: 0, u64: 0 }; capacity] })
+    }
+
+    /// Watch a socket: for what can be read each time it is asked, for room to write once, until
+    /// it is watched again.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn watch(&self, socket: &impl AsFd, key: usize, interest: Interest) -> io::Result<()> {
+        let events = match interest {
+            Interest::Read => libc::EPOLLIN,
+            Interest::Write => libc::EPOLLOUT | libc::EPOLLONESHOT,
+        };
+        let mut event = libc::epoll_event { events: events as u32, u64: key as u64 };
+        let mut call = |operation| {
+            let (own, socket) = (self.descriptor.as_raw_fd(), socket.as_fd().as_raw_fd());
+            // SAFETY: both descriptors are open; the kernel copies `event`.
+            check(unsafe { libc::epoll_ctl(own, operation, socket, &raw mut event) })
+        };
+        match call(libc::EPOLL_CTL_ADD) {
+            Err(error) if error.raw_os_error() == Some(libc::EEXIST) => {
+                call(libc::EPOLL_CTL_MOD).map(drop)
+            }
+            added => added.map(drop),
+        }
+    }
+
+    /// Watch a socket no more.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn forget(&self, socket: &impl AsFd) -> io::Result<()> {
+        let (own, socket) = (self.descriptor.as_raw_fd(), socket.as_fd().as_raw_fd());
+        let no_event = std::ptr::null_mut();
+        // SAFETY: both descriptors are open; the event is not looked at (epoll_ctl(2)).
+        check(unsafe { libc::epoll_ctl(own, libc::EPOLL_CTL_DEL, socket, no_event) }).map(drop)
+    }
+
+    /// Wait until a socket is ready or `timeout` has passed, and give the keys of those that are.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn wait(&mut self, timeout: Duration) -> io::Result<impl Iterator<Item = usize>> {
+        let time = libc::timespec {
+            tv_sec: timeout.as_secs().min(1).cast_signed(),
+            tv_nsec: timeout.subsec_nanos().into(),
+        };
+        // SAFETY: pointer and length describe `events`; `time` is a valid timespec; there is no
+        // signal mask.
+        let ready = check(unsafe {
+            libc::epoll_pwait2(
+                self.descriptor.as_raw_fd(),
+                self.events.as_mut_ptr(),
+                i32::try_from(self.events.len()).unwrap_or(i32::MAX),
+                &raw const time,
+                std::ptr::null(),
+            )
+        });
+        let ready = match ready {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+            ready => ready?.cast_unsigned() as usize,
+        };
+        Ok(self.events[..ready].iter().map(|event| event.u64 as usize))
+    }
+}
+
+/// Wait until a socket has room to write or `timeout` has passed (poll(2)).
+///
+/// # Errors
+/// The system's own.
+pub fn wait_writable(socket: &impl AsFd, timeout: Duration) -> io::Result<()> {
+    let mut entry =
+        libc::pollfd { fd: socket.as_fd().as_raw_fd(), events: libc::POLLOUT, revents: 0 };
+    // SAFETY: points to one valid entry.
+    match check(unsafe { libc::poll(&raw mut entry, 1, timeout.as_millis() as libc::c_int) }) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+        waited => waited.map(drop),
+    }
+}

@@ -1,0 +1,8 @@
+/// What a socket is watched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interest {
+    /// Something to read, or its end.
+    Read,
+    /// Room to write.
+    Write,
+}

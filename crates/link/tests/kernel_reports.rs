@@ -1,0 +1,128 @@
+//! What the kernel says beside the octets: drops, time stamps, readiness; on loopback.
+#![cfg(all(target_os = "linux", not(lanlab_portable)))]
+
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use lanlab_link::{
+    DatagramOptions, DatagramSocket, Interest, Readiness, ReceiveBatch, bind_to_processor,
+    monotonic, realtime_ns, wait_writable,
+};
+
+fn pair(receive_buffer_bytes: Option<usize>) -> (DatagramSocket, DatagramSocket) {
+    let options = DatagramOptions { receive_buffer_bytes, ..DatagramOptions::default() };
+    let receiver = DatagramSocket::bind("127.0.0.1:0".parse().unwrap(), &options).unwrap();
+    let sender =
+        DatagramSocket::bind("127.0.0.1:0".parse().unwrap(), &DatagramOptions::default()).unwrap();
+    sender.plain().connect(receiver.plain().local_addr().unwrap()).unwrap();
+    receiver.plain().connect(sender.plain().local_addr().unwrap()).unwrap();
+    receiver.set_receive_timeout(Some(Duration::from_secs(5))).unwrap();
+    (sender, receiver)
+}
+
+#[test]
+fn drops_for_want_of_room_are_counted_to_the_datagram() {
+    for buffers in [1, 16] {
+        let (sender, receiver) = pair(Some(4096));
+        receiver.enable_drop_counts().unwrap();
+        for number in 0..100 {
+            sender.send_one(&[number; 200], true).unwrap();
+        }
+        let mut batch = ReceiveBatch::new(buffers, 256);
+        let mut arrived = 0;
+        while receiver.receive_batch(&mut batch, false).is_ok() {
+            for received in batch.received() {
+                assert_eq!(received.drops, 0, "those that fit came before the first drop");
+                arrived += 1;
+            }
+        }
+        assert!((1..100).contains(&arrived));
+        assert_eq!(receiver.dropped().unwrap(), 100 - arrived);
+        // The next one to be taken in says how many were dropped before it.
+        sender.send_one(&[100; 200], true).unwrap();
+        receiver.receive_batch(&mut batch, true).unwrap();
+        let last = batch.received().next().unwrap();
+        assert_eq!((last.bytes[0], last.drops), (100, 100 - arrived));
+    }
+}
+
+#[test]
+fn the_kernels_stamps_lie_between_sending_and_receiving() {
+    let (sender, receiver) = pair(None);
+    sender.enable_kernel_timestamps(true).unwrap();
+    receiver.enable_kernel_timestamps(false).unwrap();
+    let mut batch = ReceiveBatch::new(4, 256);
+    for number in 0..5 {
+        let before_ns = realtime_ns();
+        sender.send_one(&[7; 64], true).unwrap();
+        receiver.receive_batch(&mut batch, true).unwrap();
+        let after_ns = realtime_ns();
+        let arrived_ns = batch.received().next().unwrap().kernel_realtime_ns.unwrap();
+        let (stamp_number, sent_ns) = sender.sent_stamp().unwrap().unwrap();
+        assert_eq!(stamp_number, number);
+        assert!(before_ns <= sent_ns && sent_ns <= arrived_ns && arrived_ns <= after_ns);
+    }
+    assert_eq!(sender.sent_stamp().unwrap(), None);
+}
+
+#[test]
+fn without_being_asked_for_there_are_no_stamps() {
+    let (sender, receiver) = pair(None);
+    sender.send_one(b"hello", true).unwrap();
+    let mut batch = ReceiveBatch::new(1, 64);
+    receiver.receive_batch(&mut batch, true).unwrap();
+    let only = batch.received().next().unwrap();
+    assert_eq!((only.bytes, only.kernel_realtime_ns), (&b"hello"[..], None));
+    assert_eq!(sender.sent_stamp().unwrap(), None);
+}
+
+#[test]
+fn receiving_without_waiting_comes_back_at_once() {
+    let (_sender, receiver) = pair(None);
+    for buffers in [1, 8] {
+        let before = monotonic();
+        let error = receiver.receive_batch(&mut ReceiveBatch::new(buffers, 64), false).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+        assert!(monotonic().nanos_since(before) < 1_000_000_000);
+    }
+}
+
+#[test]
+fn only_sockets_with_something_to_read_are_ready() {
+    let pairs: Vec<_> = (0..5).map(|_| pair(None)).collect();
+    let mut readiness = Readiness::new(pairs.len()).unwrap();
+    for (key, (_, receiver)) in pairs.iter().enumerate() {
+        readiness.watch(receiver.plain(), key, Interest::Read).unwrap();
+    }
+    assert_eq!(readiness.wait(Duration::from_millis(1)).unwrap().count(), 0);
+    for key in [1, 3] {
+        pairs[key].0.send_one(b"x", true).unwrap();
+    }
+    let mut ready: Vec<_> = readiness.wait(Duration::from_secs(1)).unwrap().collect();
+    ready.sort_unstable();
+    assert_eq!(ready, [1, 3]);
+    readiness.forget(pairs[1].1.plain()).unwrap();
+    assert_eq!(readiness.wait(Duration::from_secs(1)).unwrap().collect::<Vec<_>>(), [3]);
+}
+
+#[test]
+fn room_to_write_is_told_once_for_each_time_it_is_asked_for() {
+    let (sender, _receiver) = pair(None);
+    wait_writable(sender.plain(), Duration::from_secs(1)).unwrap();
+    let mut readiness = Readiness::new(1).unwrap();
+    for _ in 0..2 {
+        readiness.watch(sender.plain(), 4, Interest::Write).unwrap();
+        assert_eq!(readiness.wait(Duration::from_secs(1)).unwrap().collect::<Vec<_>>(), [4]);
+        assert_eq!(readiness.wait(Duration::from_millis(1)).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_processor_that_there_is_not_is_refused() {
+    for processor in [1023, 100_000] {
+        assert!(bind_to_processor(processor).is_err());
+    }
+    // Which ones this process may use is the system's choice; there is at least one.
+    let bound = || (0..1023).any(|processor| bind_to_processor(processor).is_ok());
+    assert!(std::thread::spawn(bound).join().unwrap());
+}

@@ -1,0 +1,198 @@
+"""
+A datagram can be lost in seven places. Each is made to lose some here, by means that the engine
+knows nothing of, and what is lost must be named after the place.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from datagram_relay import Way, relayed_trial
+from trial_running import Pair, Trial, opened_pair
+
+from lanlab.testbeds.tools import tool
+from lanlab.workloads.losses import LOST_ON_THE_WAY, NOT_RECEIVED
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
+
+#: Of the whole kernel: packets that wait for the protocols of each processor at most.
+BACKLOG = Path("/proc/sys/net/core/netdev_max_backlog")
+
+
+@pytest.fixture
+def lan() -> Iterator[Pair]:
+    """Two hosts on a cable of 10 Mbit/s; each test changes its queues."""
+    with opened_pair("virtual", "10M") as pair:
+        yield pair
+
+
+def tc(pair: Pair, *arguments: str, host: int = 0) -> None:
+    """Change a queue of a host."""
+    prefix = pair.bed.hosts[host].command_prefix
+    command = [*prefix, tool("tc"), "qdisc", *arguments]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+
+
+def places(trial: Trial) -> dict[str, int]:
+    """What was lost where; the sum is checked on the way."""
+    found = {name: int(trial.metrics[name]) for name in NOT_RECEIVED}
+    missing = trial.metrics["offered_messages"] - trial.metrics["received_messages"]
+    assert sum(found.values()) == missing
+    assert trial.metrics["lost_messages"] == sum(found[name] for name in LOST_ON_THE_WAY)
+    return found
+
+
+def only(trial: Trial, place: str, beside: str = "") -> int:
+    """How many were lost at `place`, which must be where nearly all were, but for `beside`."""
+    found = places(trial)
+    others = sum(n for name, n in found.items() if name not in (place, beside))
+    assert found[place] > 0, found
+    assert others <= 0.02 * found[place], found
+    return found[place]
+
+
+def test_a_full_queue_of_the_sender_refuses(lan: Pair) -> None:
+    """Twice the link's rate into a queue of two frames: what has no room, the sender hears of."""
+    tc(lan, *"replace dev eth0 root tbf rate 10mbit burst 1600 limit 1200".split())
+    trial = lan.trial("stream", message_size_bytes=500, rate_bps="20M", time_s=0.5)
+    assert trial.metrics["lost_messages"] == 0
+    refused = only(trial, "refused_messages", beside="unsent_messages")
+    assert refused == pytest.approx(0.56 * trial.metrics["offered_messages"], rel=0.15)
+
+
+def test_a_queue_that_drops_what_it_had_taken_is_the_senders(lan: Pair) -> None:
+    """A queue that makes room by dropping its oldest says nothing to the sender; it counts."""
+    tc(lan, *"replace dev eth0 root handle 1: tbf rate 10mbit burst 1600 limit 60000".split())
+    tc(lan, *"add dev eth0 parent 1:1 pfifo_head_drop limit 4".split())
+    trial = lan.trial("stream", message_size_bytes=500, rate_bps="20M", time_s=0.5)
+    assert trial.metrics["refused_messages"] == 0
+    dropped = only(trial, "lost_sender_queue_messages", beside="unsent_messages")
+    # The link carries 8.8 of the 20 Mbit/s.
+    assert dropped == pytest.approx(0.56 * trial.metrics["offered_messages"], rel=0.15)
+
+
+def test_what_a_switch_drops_was_lost_on_the_link() -> None:
+    """Its port to the receiver has half the speed and little room."""
+    with opened_pair("virtual", "10M:switch") as pair:
+        switch = [name for name in pair.bed.counters() if name.startswith("switch/")]
+        device = sorted(switch)[1].partition("/")[2]
+        namespace = pair.bed._places["switch"]  # type: ignore[attr-defined]
+        subprocess.run(
+            [
+                *(*namespace.command_prefix, tool("tc"), "qdisc", "replace", "dev", device),
+                *"root tbf rate 5mbit burst 1600 limit 3000".split(),
+            ],
+            check=True,
+        )
+        trial = pair.trial(
+            "stream", message_size_bytes=500, rate_bps="8M", time_s=0.5, warmup_s=0.1
+        )
+    lost = only(trial, "lost_link_messages")
+    assert lost == pytest.approx(0.45 * trial.metrics["offered_messages"], rel=0.15)
+
+
+def test_what_nobody_counted_was_lost_on_the_link() -> None:
+    """A relay between the hosts loses seven: the first, the last, and some between."""
+    lose = frozenset({0, 10, 11, 12, 200, 298, 299})
+    with opened_pair() as pair:
+        trial = relayed_trial(
+            pair, "stream", Way(lose=lose), messages=300, rate_messages_per_s=2000
+        )
+    assert only(trial, "lost_link_messages") == len(lose)
+
+
+@contextmanager
+def least_backlog() -> Iterator[None]:
+    """Room for one packet in each processor's backlog, until the end. Of the whole machine."""
+    before = BACKLOG.read_text()
+    BACKLOG.write_text("0")
+    try:
+        yield
+    finally:
+        BACKLOG.write_text(before)
+
+
+@pytest.mark.skipif(not os.access(BACKLOG, os.W_OK), reason="needs root of the whole machine")
+def test_a_full_backlog_of_the_receiving_host_is_named() -> None:
+    """Buffers that the sending host cuts into 64 packets at once meet a backlog of one or two."""
+    with opened_pair("virtual", "unshaped") as pair:
+        prefix = pair.bed.hosts[0].command_prefix
+        cut = [*prefix, tool("ip"), *"link set dev eth0 gso_max_segs 1".split()]
+        subprocess.run(cut, check=True)
+        with least_backlog():
+            trial = pair.trial("stream", message_size_bytes=500, messages=6400, io="segment")
+    lost = only(trial, "lost_backlog_messages")
+    assert lost >= 0.5 * trial.metrics["offered_messages"]
+
+
+def test_a_small_socket_buffer_is_named() -> None:
+    """A receiver that works 1 ms on each message, and has room for a few, gets 2000/s."""
+    with opened_pair() as pair:
+        trial = pair.trial(
+            "stream",
+            message_size_bytes=500,
+            rate_messages_per_s=2000,
+            time_s=0.5,
+            warmup_s=0.1,
+            receive_buffer_bytes=4096,
+            receiver_work_s=0.001,
+            receive="block",
+        )
+    lost = only(trial, "lost_socket_buffer_messages", beside="unsent_messages")
+    assert lost >= 0.3 * trial.metrics["offered_messages"]
+
+
+@pytest.mark.parametrize("warmup_s", [0.0, 0.1])
+@pytest.mark.parametrize("io", ["single", "batch"])
+def test_drops_of_the_warm_up_are_not_the_measured_parts(io: str, warmup_s: float) -> None:
+    """The kernel's count begins with the socket, ours with the first measured message."""
+    with opened_pair() as pair:
+        trial = pair.trial(
+            "stream",
+            message_size_bytes=500,
+            rate_messages_per_s=4000,
+            time_s=0.3,
+            warmup_s=warmup_s,
+            io=io,
+            receive_buffer_bytes=4096,
+            receiver_work_s=0.0005,
+            receive="block",
+        )
+    only(trial, "lost_socket_buffer_messages", beside="unsent_messages")
+    # The session's own words may be among those dropped.
+    counted = trial.target["socket_dropped_datagrams"]
+    assert counted == pytest.approx(trial.metrics["lost_messages"], abs=20 + 0.02 * counted)
+
+
+def test_what_arrives_after_the_end_is_late(lan: Pair) -> None:
+    """What waits in the sender's queue when the time is over comes, but too late to count."""
+    parameters = {"message_size_bytes": 500, "rate_bps": "20M", "time_s": 0.4, "warmup_s": 0.1}
+    trial = lan.trial("stream", drain_s=0.005, **parameters)
+    late = only(trial, "lost_late_messages", beside="unsent_messages")
+    assert late == trial.target["overdue_messages"]
+    # The default send buffer holds about 90 messages of this size, 40 ms on this link.
+    assert 20 <= late <= 160
+    patient = lan.trial("stream", drain_s=0.5, **parameters)
+    assert patient.metrics["lost_messages"] == 0
+
+
+def test_a_sender_that_skips_says_how_many(lan: Pair) -> None:
+    """At twice the link's rate it waits for room, and leaves out what is overdue then."""
+    trial = lan.trial(
+        "stream",
+        message_size_bytes=500,
+        rate_bps="20M",
+        time_s=0.5,
+        warmup_s=0.1,
+        when_late="skip",
+        send_buffer_bytes=16_384,
+    )
+    skipped = only(trial, "skipped_messages", beside="unsent_messages")
+    assert skipped == pytest.approx(0.55 * trial.metrics["offered_messages"], rel=0.1)
+    assert trial.source["blocked_ns"] > 0.5 * trial.source["elapsed_ns"]
