@@ -199,11 +199,11 @@ class Stream:
             "sender_cpu_s": cpu_s(sent["cpu"]),
             "receiver_cpu_s": cpu_s(received["cpu"]),
         }
-        # Of a search: what was left out, why, and how many messages a window can miss at its ends.
-        metrics["skipped_messages"] = sent["skipped_messages"]
+        # So many a window can miss at either end.
         metrics["burst_messages"] = sent["burst_messages"]
         if sent["elapsed_ns"] > 0:
-            sending_ns = sent["elapsed_ns"] * max(1, sent["threads"])
+            # Each flow waits by itself.
+            sending_ns = sent["elapsed_ns"] * parameters.flows
             metrics["blocked_ratio"] = min(1.0, sent["blocked_ns"] / sending_ns)
             for name in ("offered", "sent"):
                 metrics[f"{name}_bps"] = 8e9 * metrics[f"{name}_bytes"] / sent["elapsed_ns"]
