@@ -9,6 +9,8 @@ import pytest
 from planned_runs import PlannedRun, planned_run, without_rate
 
 from lanlab.analysis import Summary, summarise, udp_limit_bps
+from lanlab.analysis.attempts import left_out
+from lanlab.analysis.pollution import Finding, Judgement
 from lanlab.analysis.summary import limit_of, standard_deviation, student_interval
 from lanlab.store import Level, TrialRecord
 
@@ -165,3 +167,51 @@ def test_a_link_without_a_rate_sets_no_limit(found: PlannedRun) -> None:
         summary = summarise(run, found.trials, STREAM, "goodput_bps")[0]
         assert summary.limit is None
         assert summary.mean is not None
+
+
+def polluted(trial: TrialRecord) -> TrialRecord:
+    """The same trial, disturbed by others' work."""
+    finding = Finding("foreign_cpu", "source", 0.9, 0.1, True)
+    return replace(trial, raw={"pollution": Judgement((finding,), ()).to_json()})
+
+
+def test_a_clean_repeat_counts_in_place_of_a_polluted_trial(found: PlannedRun) -> None:
+    """At the same place, that is, in the same block; another block has its own."""
+    first, repeat, other = of_first_condition(found, 9.0, 2.0, 4.0)
+    trials = [polluted(first), repeat, replace(other, block=1)]
+
+    summary = first_condition(found, trials)
+
+    assert summary.values == (2.0, 4.0)
+    assert (summary.polluted, summary.left_out, summary.failed) == (0, 1, 0)
+    assert left_out(trials) == trials[:1]
+
+
+def test_the_last_polluted_trial_counts_where_none_was_clean(found: PlannedRun) -> None:
+    """The summary says so."""
+    first, repeat = of_first_condition(found, 9.0, 8.0)
+
+    summary = first_condition(found, [polluted(first), polluted(repeat)])
+
+    assert summary.values == (8.0,)
+    assert (summary.polluted, summary.left_out) == (1, 1)
+
+
+def test_a_polluted_trial_counts_if_its_repeat_failed(found: PlannedRun) -> None:
+    """It is all there is, and it is marked."""
+    first, failed = of_first_condition(found, 9.0, None)
+
+    summary = first_condition(found, [polluted(first), failed])
+
+    assert summary.values == (9.0,)
+    assert (summary.polluted, summary.left_out, summary.failed) == (1, 0, 1)
+
+
+def test_a_remark_does_not_pollute(found: PlannedRun) -> None:
+    """What a repeat cannot mend is no reason for one."""
+    (trial,) = of_first_condition(found, 9.0)
+    remark = Finding("clock_source", "source", "hpet", "tsc", False)
+    trial = replace(trial, raw={"pollution": Judgement((remark,), ()).to_json()})
+
+    assert not trial.is_polluted
+    assert first_condition(found, [trial]).polluted == 0

@@ -17,7 +17,8 @@ from typing import Any
 
 COMMAND = [sys.executable, "-c", "from lanlab.cli import main; main()"]
 
-#: Two experiments, three conditions, six trials of a twentieth of a second.
+#: Two experiments, three conditions, six trials of a twentieth of a second, whatever else this
+#: machine does meanwhile.
 SMALL_STUDY = """
 schema = 1
 id = "small"
@@ -44,11 +45,11 @@ title = "Goodput"
 experiments = ["sizes"]
 
 [scale.quick]
-trials = { min = 2, max = 2 }
+trials = { min = 2, max = 2, repeat_polluted = 0 }
 parameters = { time_s = 0.05, warmup_s = 0 }
 
 [scale.slow]
-trials = { min = 3, max = 3 }
+trials = { min = 3, max = 3, repeat_polluted = 0 }
 parameters = { time_s = 0.15, warmup_s = 0 }
 """
 

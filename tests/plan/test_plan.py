@@ -33,6 +33,7 @@ class Ran:
     purpose: str
     parameters: Mapping[str, Level] = field(default_factory=dict)
     status: str = "done"
+    is_polluted: bool = False
     elapsed_s: float = 0.5
     metrics: Mapping[str, float | int] = field(default_factory=dict)
 
@@ -130,6 +131,7 @@ def test_parameters_of_a_condition_are_complete_and_without_those_not_set() -> N
     assert parameters == {
         "transport": "udp", "ip_version": 4, "message_size_bytes": 1408, "warmup_s": 0.0,
         "nodelay": False, "dscp": 0, "silence_s": 3.0, "time_s": 1.0, "timeout_s": 1.0,
+        "receive": "auto", "timestamps": "program",
     }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lanlab.analysis.limits import tcp_limit_bps, udp_limit_bps
+from lanlab.analysis.pollution import Judgement
 from lanlab.plan import Plan, PlannedTrial
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, Study, load_study
@@ -38,6 +39,7 @@ def synthetic_run(
     link_rate_bps: int | None = 10_000_000,
     shape: str = "tbf",
     fails: Callable[[PlannedTrial], bool] = lambda planned: False,
+    judged: Callable[[PlannedTrial], Judgement] | None = None,
     lacks: frozenset[str] = frozenset(),
     distorts: Callable[[Metrics, float], Metrics] = lambda metrics, rate_bps: metrics,
     most_trials: int | None = None,
@@ -51,6 +53,7 @@ def synthetic_run(
         link_rate_bps: Of the link; the model carries 99.9 % of what such an Ethernet can.
         shape: How the link keeps it.
         fails: Whether a trial fails.
+        judged: What disturbed a trial that ended well; without, its record does not say.
         lacks: Metrics that no trial has.
         distorts: What becomes of the metrics of a stream that was asked for that rate.
         most_trials: After so many the run was interrupted.
@@ -68,7 +71,11 @@ def synthetic_run(
             if "rate_bps" in planned.parameters:
                 found = distorts(found, float(planned.parameters["rate_bps"]))
             metrics = {key: value for key, value in found.items() if key not in lacks}
-        trials.append(_trial(run.id, planned, metrics))
+        trial = _trial(run.id, planned, metrics)
+        if judged is not None and metrics is not None:
+            raw = trial.raw | {"pollution": judged(planned).to_json()}
+            trial = replace(trial, raw=raw)
+        trials.append(trial)
         plan.record(trials[-1])
     if plan.next_trial() is not None:
         run = replace(run, status="interrupted", ended_at=None)

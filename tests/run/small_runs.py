@@ -44,7 +44,8 @@ SMALL: dict[str, Any] = {
     "scale": {
         "quick": {
             "parameters": {"time_s": 0.05, "warmup_s": 0},
-            "trials": {"min": 2, "max": 2},
+            # As many as planned, whatever else this machine does meanwhile.
+            "trials": {"min": 2, "max": 2, "repeat_polluted": 0},
         }
     },
 }
@@ -57,6 +58,13 @@ def small_study(search: dict[str, Any] | None = None, **parameters: Any) -> Stud
     if search is not None:
         changed |= {"search": search, "factors": {}, "parameters": parameters}
     return parse_study({**SMALL, "experiment": [changed, second]}, "small.toml")
+
+
+def repeating_study(repeat_polluted: int) -> Study:
+    """The small study, which has polluted trials repeated."""
+    (scale,) = SMALL["scale"].values()
+    trials = {**scale["trials"], "repeat_polluted": repeat_polluted}
+    return parse_study({**SMALL, "scale": {"quick": {**scale, "trials": trials}}}, "small.toml")
 
 
 def slow_study(time_s: float = 0.6) -> Study:

@@ -6,6 +6,7 @@ knows nothing of, and what is lost must be named after the place.
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -59,7 +60,7 @@ def only(trial: Trial, place: str, beside: str = "") -> int:
 
 def test_a_full_queue_of_the_sender_refuses(lan: Pair) -> None:
     """Twice the link's rate into a queue of two frames: what has no room, the sender hears of."""
-    tc(lan, *"replace dev eth0 root tbf rate 10mbit burst 1600 limit 1200".split())
+    tc(lan, *shlex.split("replace dev eth0 root tbf rate 10mbit burst 1600 limit 1200"))
     trial = lan.trial("stream", message_size_bytes=500, rate_bps="20M", time_s=0.5)
     assert trial.metrics["lost_messages"] == 0
     refused = only(trial, "refused_messages", beside="unsent_messages")
@@ -68,8 +69,8 @@ def test_a_full_queue_of_the_sender_refuses(lan: Pair) -> None:
 
 def test_a_queue_that_drops_what_it_had_taken_is_the_senders(lan: Pair) -> None:
     """A queue that makes room by dropping its oldest says nothing to the sender; it counts."""
-    tc(lan, *"replace dev eth0 root handle 1: tbf rate 10mbit burst 1600 limit 60000".split())
-    tc(lan, *"add dev eth0 parent 1:1 pfifo_head_drop limit 4".split())
+    tc(lan, *shlex.split("replace dev eth0 root handle 1: tbf rate 10mbit burst 1600 limit 60000"))
+    tc(lan, *shlex.split("add dev eth0 parent 1:1 pfifo_head_drop limit 4"))
     trial = lan.trial("stream", message_size_bytes=500, rate_bps="20M", time_s=0.5)
     assert trial.metrics["refused_messages"] == 0
     dropped = only(trial, "lost_sender_queue_messages", beside="unsent_messages")
@@ -86,7 +87,7 @@ def test_what_a_switch_drops_was_lost_on_the_link() -> None:
         subprocess.run(
             [
                 *(*namespace.command_prefix, tool("tc"), "qdisc", "replace", "dev", device),
-                *"root tbf rate 5mbit burst 1600 limit 3000".split(),
+                *shlex.split("root tbf rate 5mbit burst 1600 limit 3000"),
             ],
             check=True,
         )
@@ -123,10 +124,10 @@ def test_a_full_backlog_of_the_receiving_host_is_named() -> None:
     """Buffers that the sending host cuts into 64 packets at once meet a backlog of one or two."""
     with opened_pair("virtual", "unshaped") as pair:
         prefix = pair.bed.hosts[0].command_prefix
-        cut = [*prefix, tool("ip"), *"link set dev eth0 gso_max_segs 1".split()]
+        cut = [*prefix, tool("ip"), *shlex.split("link set dev eth0 gso_max_segs 1")]
         subprocess.run(cut, check=True)
         with least_backlog():
-            trial = pair.trial("stream", message_size_bytes=500, messages=6400, io="segment")
+            trial = pair.trial("stream", message_size_bytes=500, messages=64_000, io="segment")
     lost = only(trial, "lost_backlog_messages")
     assert lost >= 0.5 * trial.metrics["offered_messages"]
 
@@ -165,9 +166,10 @@ def test_drops_of_the_warm_up_are_not_the_measured_parts(io: str, warmup_s: floa
             receive="block",
         )
     only(trial, "lost_socket_buffer_messages", beside="unsent_messages")
-    # The session's own words may be among those dropped.
-    counted = trial.target["socket_dropped_datagrams"]
-    assert counted == pytest.approx(trial.metrics["lost_messages"], abs=20 + 0.02 * counted)
+    # The session's own words are among those dropped, and are said again each time; the warm-up
+    # alone lost some 200.
+    lost = trial.metrics["lost_messages"]
+    assert lost - 5 <= trial.target["socket_dropped_datagrams"] <= lost + 100
 
 
 def test_what_arrives_after_the_end_is_late(lan: Pair) -> None:
@@ -195,4 +197,5 @@ def test_a_sender_that_skips_says_how_many(lan: Pair) -> None:
     )
     skipped = only(trial, "skipped_messages", beside="unsent_messages")
     assert skipped == pytest.approx(0.55 * trial.metrics["offered_messages"], rel=0.1)
-    assert trial.source["blocked_ns"] > 0.5 * trial.source["elapsed_ns"]
+    # Its buffer fills as fast as it drains: it waits about half of the time.
+    assert 0.25 < trial.source["blocked_ns"] / trial.source["elapsed_ns"] < 0.9

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -175,7 +176,8 @@ def test_a_link_that_goes_down_leaves_what_both_ends_had_counted(
 
         def pull(_: Progress) -> None:
             subprocess.run(
-                [*source.command_prefix, tool("ip"), *"link set dev eth0 down".split()], check=True
+                [*source.command_prefix, tool("ip"), *shlex.split("link set dev eth0 down")],
+                check=True,
             )
 
         exchange = pair.exchange(

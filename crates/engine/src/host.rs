@@ -20,6 +20,61 @@ fn field(path: &str, key: &str) -> Option<String> {
     })
 }
 
+/// A line `key: value kB` of `/proc/meminfo`, in bytes.
+fn memory_bytes(key: &str) -> Option<u64> {
+    let kibibytes: u64 = field("/proc/meminfo", key)?.split(' ').next()?.parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+/// `2` of the fourth word of `/proc/loadavg`, as in `0.20 0.18 0.12 2/80 11206`.
+fn threads_running(loadavg: &str) -> Option<u64> {
+    loadavg.split(' ').nth(3)?.split('/').next()?.parse().ok()
+}
+
+/// The ten-second mean of the first line of `/proc/pressure/cpu`, which is in per cent:
+/// `some avg10=1.53 avg60=1.20 avg300=0.30 total=8263`.
+fn cpu_pressure_ratio(pressure: &str) -> Option<f64> {
+    let word = pressure.lines().next()?.split(' ').find_map(|word| word.strip_prefix("avg10="))?;
+    let percent: f64 = word.parse().ok()?;
+    Some(percent / 100.0)
+}
+
+/// How many processors have a line (`cpu0`, `cpu1`, …) in `/proc/stat`; offline ones have none.
+fn processors_online(stat: &str) -> Option<u64> {
+    let is_one = |line: &&str| {
+        line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let count = stat.lines().filter(is_one).count() as u64;
+    (count > 0).then_some(count)
+}
+
+/// Names of the network devices in a table as `/proc/net/dev`: two lines of headings, then a line
+/// `name: counters` for each.
+#[cfg(any(test, all(target_os = "linux", not(lanlab_portable))))]
+fn devices(table: &str) -> impl Iterator<Item = &str> {
+    table.lines().skip(2).filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim())
+}
+
+/// Offloads of the devices of this process's network namespace. `/sys/class/net` is not asked: it
+/// shows the namespace in which it was mounted.
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
+fn offloads() -> BTreeMap<String, BTreeMap<String, bool>> {
+    let table = fs::read_to_string("/proc/self/net/dev").unwrap_or_default();
+    devices(&table)
+        .filter_map(|device| {
+            // A device may be gone by now, and not every kind has offloads.
+            let list = lanlab_link::offloads::offloads(device).ok()?;
+            let by_name = list.into_iter().map(|offload| (offload.name.to_owned(), offload.on));
+            Some((device.to_owned(), by_name.collect()))
+        })
+        .collect()
+}
+
+#[cfg(not(all(target_os = "linux", not(lanlab_portable))))]
+fn offloads() -> BTreeMap<String, BTreeMap<String, bool>> {
+    BTreeMap::new()
+}
+
 /// UDP counters of `/proc/net/snmp` (a line of names, then one of values) and `snmp6` (a pair a
 /// line).
 pub fn udp_counters() -> BTreeMap<String, u64> {
@@ -45,20 +100,24 @@ pub fn udp_counters() -> BTreeMap<String, u64> {
 
 /// What this host is at the moment.
 pub fn describe() -> HostFacts {
+    let loadavg = read("/proc/loadavg").unwrap_or_default();
     HostFacts {
         system: std::env::consts::OS.into(),
         architecture: std::env::consts::ARCH.into(),
         kernel: read("/proc/sys/kernel/osrelease"),
         boot_id: read("/proc/sys/kernel/random/boot_id"),
+        kernel_clock: cfg!(all(target_os = "linux", not(lanlab_portable))),
         processor: field("/proc/cpuinfo", "model name"),
         processors: std::thread::available_parallelism().map_or(1, |n| n.get() as u64),
-        memory_bytes: field("/proc/meminfo", "MemTotal")
-            .and_then(|text| text.split(' ').next()?.parse::<u64>().ok())
-            .map(|kibibytes| kibibytes * 1024),
+        processors_online: read("/proc/stat").and_then(|text| processors_online(&text)),
+        memory_bytes: memory_bytes("MemTotal"),
+        memory_available_bytes: memory_bytes("MemAvailable"),
         clock_source: read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        load_average: read("/proc/loadavg").and_then(|text| text.split(' ').next()?.parse().ok()),
-        offloads: BTreeMap::new(),
+        load_average: loadavg.split(' ').next().and_then(|text| text.parse().ok()),
+        threads_running: threads_running(&loadavg),
+        cpu_pressure_ratio: read("/proc/pressure/cpu").and_then(|text| cpu_pressure_ratio(&text)),
+        offloads: offloads(),
         congestion_control: read("/proc/sys/net/ipv4/tcp_congestion_control"),
         congestion_controls: read("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
             .map(|text| text.split_whitespace().map(str::to_owned).collect())
@@ -66,5 +125,50 @@ pub fn describe() -> HostFacts {
         max_receive_buffer_bytes: read("/proc/sys/net/core/rmem_max").and_then(|t| t.parse().ok()),
         max_send_buffer_bytes: read("/proc/sys/net/core/wmem_max").and_then(|t| t.parse().ok()),
         udp_counters: udp_counters(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_threads_running_are_those_before_the_stroke() {
+        assert_eq!(threads_running("0.20 0.18 0.12 2/80 11206"), Some(2));
+        assert_eq!(threads_running(""), None);
+        assert_eq!(threads_running("0.20 0.18 0.12"), None);
+    }
+
+    #[test]
+    fn the_line_of_all_processors_together_is_no_processor() {
+        assert_eq!(processors_online("cpu  9 9\ncpu0 4 4\ncpu3 5 5\nintr 7\n"), Some(2));
+        assert_eq!(processors_online("intr 7\n"), None);
+    }
+
+    #[test]
+    fn pressure_is_the_share_of_ten_seconds_in_which_some_waited() {
+        let both = "some avg10=1.53 avg60=1.20 avg300=0.30 total=8263\n\
+                    full avg10=0.50 avg60=0.00 avg300=0.00 total=0";
+        let ratio = cpu_pressure_ratio(both).unwrap();
+        assert!((ratio - 0.0153).abs() < 1e-12, "{ratio}");
+        assert_eq!(cpu_pressure_ratio("some avg60=1.20"), None);
+    }
+
+    #[test]
+    fn devices_are_named_before_the_colon_below_the_headings() {
+        let table = "Inter-|   Receive  |  Transmit\n\
+                     \x20face |bytes    packets|bytes    packets\n\
+                     \x20   lo: 2776770   11307 2776770   11307\n\
+                     \x20eth0.5:1215645    2751       0       0\n";
+        assert_eq!(devices(table).collect::<Vec<_>>(), ["lo", "eth0.5"]);
+    }
+
+    #[cfg(all(target_os = "linux", not(lanlab_portable)))]
+    #[test]
+    fn every_device_of_this_namespace_is_described_with_its_offloads() {
+        let offloads = describe().offloads;
+        // Loopback has segmentation offload in every kernel, and lets nobody switch off checksums.
+        assert!(offloads["lo"]["tx-checksumming"]);
+        assert!(offloads["lo"].contains_key("tcp-segmentation-offload"));
     }
 }

@@ -27,9 +27,19 @@ impl HostSnapshot {
     /// The counters now; `None` where the system has none of them.
     pub fn take() -> Option<Self> {
         let processors = processor_times(&fs::read_to_string("/proc/stat").ok()?)?;
+        // The calendar clock between two readings of the other, so that a thread that is held up
+        // between them is not taken for a step of the clock.
+        let (at, realtime_ns) = (0..4)
+            .map(|_| {
+                let before = link::monotonic();
+                let realtime_ns = link::realtime_ns();
+                (link::monotonic().nanos_since(before), before, realtime_ns)
+            })
+            .min()
+            .map(|(_, before, realtime_ns)| (before, realtime_ns))?;
         Some(Self {
-            at: link::monotonic(),
-            realtime_ns: link::realtime_ns(),
+            at,
+            realtime_ns,
             processors,
             engine_cpu_ns: link::process_cpu_ns()?,
             softnet: softnet(&fs::read_to_string("/proc/net/softnet_stat").ok()?),

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lanlab.analysis.attempts import counting
 from lanlab.analysis.limits import tcp_limit_bps, udp_limit_bps
 from lanlab.plan import Condition, expand
 from lanlab.store import Level, RunRecord, TrialRecord
@@ -30,7 +31,7 @@ class Summary:
     #: All parameters of the condition.
     parameters: dict[str, Level]
     metric: str
-    #: One for each finished trial that has the metric, in order of execution.
+    #: One for each finished trial that counts and has the metric, in order of execution.
     values: tuple[float, ...]
     #: Failed trials of the condition. They are in no mean.
     failed: int
@@ -43,6 +44,10 @@ class Summary:
     ci_high: float | None
     #: What the run's link can carry at most in the metric's unit; `None` where there is no limit.
     limit: float | None
+    #: Trials in the mean that were polluted, though repeated as often as the study allows.
+    polluted: int = 0
+    #: Polluted trials that are not in the mean, as a repeat counts in their place.
+    left_out: int = 0
 
     @property
     def n(self) -> int:
@@ -90,7 +95,9 @@ def summary_of(
 ) -> Summary:
     """Summarise one metric over the trials of one condition."""
     done = [trial for trial in trials if trial.status == "done"]
-    values = tuple(float(t.metrics[metric]) for t in done if metric in t.metrics)
+    counted = counting(done)
+    measured = [trial for trial in counted if metric in trial.metrics]
+    values = tuple(float(trial.metrics[metric]) for trial in measured)
     interval = student_interval(values)
     return Summary(
         experiment=condition.experiment,
@@ -105,6 +112,8 @@ def summary_of(
         ci_low=None if interval is None else interval[0],
         ci_high=None if interval is None else interval[1],
         limit=limit_of(metric, dict(condition.parameters), link_rate_bps),
+        polluted=sum(trial.is_polluted for trial in measured),
+        left_out=len(done) - len(counted),
     )
 
 

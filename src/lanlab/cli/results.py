@@ -11,6 +11,9 @@ from lanlab.store import RunRecord, TrialRecord
 
 def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     """A run and its trials, for programs. What the engines said in full stays in the store."""
+    from lanlab.analysis.attempts import counting
+
+    counted = {trial.number for trial in counting(trials)}
     return {
         "run": run.id,
         "study": run.study_id,
@@ -29,6 +32,9 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 "block": trial.block,
                 "purpose": trial.purpose,
                 "status": trial.status,
+                "is_polluted": trial.is_polluted,
+                "counts": trial.number in counted,
+                "pollution": trial.raw.get("pollution"),
                 "factors": trial.factors,
                 # Of a search it differs from trial to trial.
                 "time_s": trial.parameters.get("time_s"),

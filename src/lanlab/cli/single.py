@@ -114,6 +114,10 @@ def measure_study(
     # A single measurement is named for its workload, anything more for itself.
     is_single = experiment["id"] == "single"
     name = str(experiment["workload" if is_single else "id"])
+    policy = {"min": trials, "max": trials}
+    if is_single:
+        # As many as asked for, polluted or not: what was seen is said, and time is not doubled.
+        policy["repeat_polluted"] = 0
     drawn = {"figure": figure, "title": experiment["title"], "experiments": [experiment["id"]]}
     study = parse_study(
         {
@@ -123,7 +127,7 @@ def measure_study(
             "testbed": {"hosts": 2},
             "experiment": [experiment],
             "figure": [drawn] if figure else [],
-            "scale": {"single": {"trials": {"min": trials, "max": trials}}},
+            "scale": {"single": {"trials": policy}},
         },
         f"lanlab {name}",
     )
@@ -171,13 +175,28 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
         "parameters": trials[0].parameters,
         **(dict(done[0]) if len(done) == 1 else means),
         "trials": [
-            {"number": t.number, "status": t.status, "error": t.error, **t.metrics} for t in trials
+            {
+                "number": t.number,
+                "status": t.status,
+                "error": t.error,
+                "pollution": t.raw.get("pollution"),
+                **t.metrics,
+            }
+            for t in trials
         ],
     }
 
 
 def finish(run: RunRecord, trials: list[TrialRecord]) -> None:
-    """Exit as a run that failed if there is a trial that did."""
+    """Warn of what disturbed the trials; exit as a run that failed if there is one that did."""
+    from lanlab.analysis.pollution import judgement_of
+    from lanlab.analysis.pollution_words import warning
+
+    for trial in trials:
+        judgement = judgement_of(trial.raw)
+        for finding in judgement.findings if judgement is not None else ():
+            which = f"trial {trial.number}: " if len(trials) > 1 else ""
+            print(f"warning: {which}{warning(finding)}", file=sys.stderr)
     failed = [trial for trial in trials if trial.status == "failed"]
     if failed:
         error = failed[-1].error or {}

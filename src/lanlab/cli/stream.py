@@ -112,6 +112,7 @@ def stream(
 
 def _print(run: Any, trials: list[Any]) -> None:
     from lanlab.analysis.summary import limit_of, student_interval
+    from lanlab.cli.one_way import one_way_text
     from lanlab.cli.terminal import answer
     from lanlab.units import format_rate, format_time
 
@@ -146,6 +147,9 @@ def _print(run: Any, trials: list[Any]) -> None:
                 f"delay varies by {format_time(m['delay_variation_mean_ns'] / 1e9)} in the mean, "
                 f"{format_time(m['delay_variation_p99_ns'] / 1e9)} at the 99th percentile"
             )
+        one_way = one_way_text(m)
+        if one_way is not None:
+            lines.append(f"one way     {one_way}")
         lines.append(
             f"processor   {m['sender_cpu_s']:.2f} s sending, {m['receiver_cpu_s']:.2f} s receiving "
             f"(io {sent['io']}, at most {sent['burst_messages']} messages at once)"

@@ -83,10 +83,11 @@ class RunWatch:
         """Show which trial begins and what is left."""
         assert self._study is not None
         what = describe_factors(self._study, dict(trial.factors))
+        again = " again" if trial.repeats else ""
         total = self._finished + estimate.trials
         self._bar.update(
             self._task,
-            description=f"{trial.experiment} {what}".strip(),
+            description=f"{trial.experiment} {what}{again}".strip(),
             total=total,
             completed=self._finished,
             done=f"trial {self._finished + 1}/{total}",
@@ -110,11 +111,19 @@ class RunWatch:
         self._bar.update(self._task, now=now)
 
     def trial_ended(self, trial: TrialRecord) -> None:
-        """Say at once if it failed."""
+        """Say at once if it failed or was polluted."""
         self._finished += 1
         if trial.status == "failed":
             self.failed.append(trial)
             message = trial.error["message"] if trial.error else "unknown"
             self._console.print(
                 f"trial {trial.number} of {trial.experiment} failed: {message}", style="yellow"
+            )
+        elif trial.is_polluted:
+            from lanlab.analysis.pollution import judgement_of
+            from lanlab.analysis.pollution_words import flags
+
+            what = flags(judgement_of(trial.raw))
+            self._console.print(
+                f"trial {trial.number} of {trial.experiment} was polluted: {what}", style="yellow"
             )

@@ -313,7 +313,7 @@ class HostFacts(TypedDict):
     """
     boot_id: NotRequired[str | None]
     """
-    Changes with every boot; equal on hosts that share a kernel, and so its monotonic clock.
+    Changes with every boot; equal on hosts that share a kernel.
     """
     clock_source: NotRequired[str | None]
     """
@@ -327,6 +327,10 @@ class HostFacts(TypedDict):
     """
     TCP congestion controls that this user may choose.
     """
+    cpu_pressure_ratio: NotRequired[float | None]
+    """
+    Share of the last 10 s in which somebody waited for a processor (`/proc/pressure/cpu`).
+    """
     governor: NotRequired[str | None]
     """
     CPU frequency governor of the first processor.
@@ -334,6 +338,11 @@ class HostFacts(TypedDict):
     kernel: NotRequired[str | None]
     """
     Kernel release.
+    """
+    kernel_clock: bool
+    """
+    Whether the monotonic clock is the kernel's, the same for all its processes outside of time
+    namespaces; else it begins with each process.
     """
     load_average: NotRequired[float | None]
     """
@@ -346,6 +355,10 @@ class HostFacts(TypedDict):
     max_send_buffer_bytes: NotRequired[int | None]
     """
     Largest send buffer that this user may ask for, bytes.
+    """
+    memory_available_bytes: NotRequired[int | None]
+    """
+    Main memory that programs could have at once, bytes.
     """
     memory_bytes: NotRequired[int | None]
     """
@@ -364,9 +377,17 @@ class HostFacts(TypedDict):
     """
     Processors that this process may run on.
     """
+    processors_online: NotRequired[int | None]
+    """
+    Processors that the whole system has at work.
+    """
     system: str
     """
     Operating system, as in `linux`.
+    """
+    threads_running: NotRequired[int | None]
+    """
+    Threads that run or want to run at this moment, the one that asks included.
     """
     udp_counters: dict[str, int]
     """
@@ -405,7 +426,7 @@ class DescriptionOutcome(TypedDict):
     """
     boot_id: NotRequired[str | None]
     """
-    Changes with every boot; equal on hosts that share a kernel, and so its monotonic clock.
+    Changes with every boot; equal on hosts that share a kernel.
     """
     clock_source: NotRequired[str | None]
     """
@@ -419,6 +440,10 @@ class DescriptionOutcome(TypedDict):
     """
     TCP congestion controls that this user may choose.
     """
+    cpu_pressure_ratio: NotRequired[float | None]
+    """
+    Share of the last 10 s in which somebody waited for a processor (`/proc/pressure/cpu`).
+    """
     governor: NotRequired[str | None]
     """
     CPU frequency governor of the first processor.
@@ -426,6 +451,11 @@ class DescriptionOutcome(TypedDict):
     kernel: NotRequired[str | None]
     """
     Kernel release.
+    """
+    kernel_clock: bool
+    """
+    Whether the monotonic clock is the kernel's, the same for all its processes outside of time
+    namespaces; else it begins with each process.
     """
     load_average: NotRequired[float | None]
     """
@@ -438,6 +468,10 @@ class DescriptionOutcome(TypedDict):
     max_send_buffer_bytes: NotRequired[int | None]
     """
     Largest send buffer that this user may ask for, bytes.
+    """
+    memory_available_bytes: NotRequired[int | None]
+    """
+    Main memory that programs could have at once, bytes.
     """
     memory_bytes: NotRequired[int | None]
     """
@@ -456,9 +490,17 @@ class DescriptionOutcome(TypedDict):
     """
     Processors that this process may run on.
     """
+    processors_online: NotRequired[int | None]
+    """
+    Processors that the whole system has at work.
+    """
     system: str
     """
     Operating system, as in `linux`.
+    """
+    threads_running: NotRequired[int | None]
+    """
+    Threads that run or want to run at this moment, the one that asks included.
     """
     udp_counters: dict[str, int]
     """

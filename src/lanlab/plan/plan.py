@@ -2,7 +2,9 @@
 What to run next.
 
 First the conditions of all experiments in randomised complete blocks, each until its stopping rule
-is met; then the searches, one after another. A plan does no I/O and knows no clock: it follows from
+is met; then the searches, one after another. A polluted trial is repeated at the end of its block,
+or at once in a search, as often as the study allows; of the trials at one place only the last that
+did not fail counts. A plan does no I/O and knows no clock: it follows from
 the study, the scale and the seed, and from what was recorded. So a run that was interrupted goes on
 by recording its history into a new plan.
 
@@ -44,6 +46,8 @@ class Outcome(Protocol):
     @property
     def status(self) -> str: ...
     @property
+    def is_polluted(self) -> bool: ...
+    @property
     def elapsed_s(self) -> float: ...
     @property
     def metrics(self) -> Mapping[str, float | int]: ...
@@ -64,6 +68,8 @@ class PlannedTrial:
     block: int
     #: `trial`; of a search, `search`, `confirm` or `curve`.
     purpose: str
+    #: How often it has been run at this place before, and was polluted.
+    repeats: int
     expected_time_s: float
 
 
@@ -75,12 +81,33 @@ class Estimate(NamedTuple):
     seconds: float
 
 
+class _Counting(NamedTuple):
+    """The results at one place of a plan; `None` if the trial there failed."""
+
+    metrics: Mapping[str, float | int] | None
+
+
 @dataclass
 class _Running:
     """A condition or a search, with the time that its trials took."""
 
+    #: How often a polluted trial is repeated.
+    repeat_polluted: int = field(kw_only=True)
     finished: int = 0
     elapsed_s: float = 0.0
+    #: Results of the polluted trials at this place, none of which has counted.
+    polluted: list[Mapping[str, float | int]] = field(default_factory=list)
+
+    def counting(self, outcome: Outcome) -> _Counting | None:
+        """What counts at this place now that this trial has ended; `None`: it is repeated."""
+        self.took(outcome.elapsed_s)
+        done = outcome.status == "done"
+        if done and outcome.is_polluted and len(self.polluted) < self.repeat_polluted:
+            self.polluted.append(outcome.metrics)
+            return None
+        metrics = outcome.metrics if done else self.polluted[-1] if self.polluted else None
+        self.polluted.clear()
+        return _Counting(metrics)
 
     def took(self, elapsed_s: float) -> None:
         self.finished += 1
@@ -140,6 +167,7 @@ class Plan:
                     _RunningCondition(
                         condition=condition,
                         trials=Trials(scaled.trials),
+                        repeat_polluted=scaled.trials.repeat_polluted,
                         metric=scaled.experiment.metrics[0],
                     )
                     for condition in crossed(scaled)
@@ -165,22 +193,25 @@ class Plan:
             UsageError: It is the outcome of another trial.
         """
         self._check_is_next(outcome)
-        done = outcome.status == "done"
         self._recorded += 1
         if self._block_left:
             running = self._block_left.popleft()
-            running.took(outcome.elapsed_s)
-            if done:
-                running.trials.record_done(outcome.metrics.get(running.metric))
-            else:
+            counting = running.counting(outcome)
+            if counting is None:
+                self._block_left.append(running)
+            elif counting.metrics is None:
                 running.trials.record_failed()
+            else:
+                running.trials.record_done(counting.metrics.get(running.metric))
         else:
             search, planned = self._waiting_searches[0], self._next
             assert planned is not None  # or the outcome were not of the next trial
-            search.took(outcome.elapsed_s)
             search.expected_s += planned.expected_time_s
-            metric = search.state.rule.metric
-            search.state.record(seen(outcome.metrics, metric) if done else None)
+            counting = search.counting(outcome)
+            # A repeat is another trial of the same step: the search hears of neither until then.
+            if counting is not None:
+                metric, metrics = search.state.rule.metric, counting.metrics
+                search.state.record(None if metrics is None else seen(metrics, metric))
         self._next = self._plan_next()
 
     def given_up(self) -> tuple[Condition, ...]:
@@ -193,7 +224,8 @@ class Plan:
         return {name: result for name, result in results.items() if result is not None}
 
     def estimate(self, overhead_s: float = 0.25) -> Estimate:
-        """What is left: of conditions at most, unless trials fail; of searches about.
+        """What is left, unless trials fail or are polluted: of conditions at most, of searches
+        about.
 
         Args:
             overhead_s:
@@ -219,18 +251,21 @@ class Plan:
                 self._block += 1
                 self._block_left.extend(block_order(active, seed=self._seed, block=self._block))
         if self._block_left:
-            return self._planned(self._block_left[0].condition, self._block, "trial")
+            first = self._block_left[0]
+            return self._planned(first, first.condition, self._block, "trial")
         while self._waiting_searches:
             search = self._waiting_searches[0]
             step = search.state.next_step()
             if step is not None:
                 levels: dict[str, Level] = {search.state.rule.factor: step.level}
                 condition = condition_of(search.scaled, levels, step.time_s)
-                return self._planned(condition, search.state.steps, step.purpose)
+                return self._planned(search, condition, search.state.steps, step.purpose)
             self._waiting_searches.popleft()
         return None
 
-    def _planned(self, condition: Condition, block: int, purpose: str) -> PlannedTrial:
+    def _planned(
+        self, running: _Running, condition: Condition, block: int, purpose: str
+    ) -> PlannedTrial:
         return PlannedTrial(
             number=self._recorded,
             experiment=condition.experiment,
@@ -239,6 +274,7 @@ class Plan:
             parameters=condition.parameters,
             block=block,
             purpose=purpose,
+            repeats=len(running.polluted),
             expected_time_s=condition.expected_time_s,
         )
 
@@ -286,7 +322,12 @@ def _running_search(scaled: ExperimentAtScale, search: Search, seed: int) -> _Ru
         seed=seed,
         whole=isinstance(low_level, int),
     )
-    return _RunningSearch(scaled=scaled, state=SearchState(rule), warmup_s=warmup_s)
+    return _RunningSearch(
+        scaled=scaled,
+        state=SearchState(rule),
+        warmup_s=warmup_s,
+        repeat_polluted=scaled.trials.repeat_polluted,
+    )
 
 
 def _in_microseconds(time_s: float) -> float:

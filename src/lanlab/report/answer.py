@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lanlab.analysis.attempts import counting
 from lanlab.analysis.published import points_for
 from lanlab.analysis.saturation import saturations
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import condition_text, number, percent, plain, quantity, with_spread
 from lanlab.report.contrast import Contrast, contrast
+from lanlab.report.one_way import one_way_remark
+from lanlab.report.pollution import pollution_sentences
 from lanlab.report.round_trips import round_trip_remark
 from lanlab.report.saturation_text import messages_text, saturation_sentence
 from lanlab.store import Level, RunRecord, TrialRecord
@@ -41,6 +44,7 @@ def sentences(
     failed = sum(trial.status != "done" for trial in trials)
     if failed:
         said.append(f"{failed} of {len(trials)} trials failed; they are in no mean.")
+    said += pollution_sentences(trials)
     if run.status != "done":
         said.append(f"The run is {run.status}: these are the trials that had ended.")
     return said or ["No trial has ended, so there is no answer yet."]
@@ -75,8 +79,8 @@ def _experiment(
     if "ip_version" in experiment.factors:
         said += _versions(study, summaries, trials)
     said += _beside_published(study, summaries, published)
-    remark = round_trip_remark(run, study, trials)
-    return [*said, remark] if remark else said
+    remarks = (round_trip_remark(run, study, trials), one_way_remark(experiment.title, trials))
+    return said + [remark for remark in remarks if remark]
 
 
 def _greatest(study: Study, summaries: Sequence[Summary], trials: Sequence[TrialRecord]) -> str:
@@ -91,7 +95,7 @@ def _greatest(study: Study, summaries: Sequence[Summary], trials: Sequence[Trial
     top = max(summaries, key=lambda summary: float(summary.factors[rate]))
     ratios = [
         float(trial.metrics["received_ratio"])
-        for trial in trials
+        for trial in counting(trials)
         if trial.factors == top.factors and "received_ratio" in trial.metrics
     ]
     if ratios:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lanlab.analysis.attempts import counting
 from lanlab.analysis.summary import Summary, student_interval
 from lanlab.store import TrialRecord
 
@@ -52,10 +53,9 @@ def contrast(
 def _by_block(summary: Summary, trials: Sequence[TrialRecord]) -> dict[int, float]:
     return {
         trial.block: float(trial.metrics[summary.metric])
-        for trial in trials
+        for trial in counting(trials)
         if trial.experiment == summary.experiment
         and trial.purpose == "trial"
-        and trial.status == "done"
         and trial.factors == summary.factors
         and summary.metric in trial.metrics
     }

@@ -19,6 +19,9 @@ from lanlab.report.table import EMPTY, Cell, Column, Table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 
+#: Marks a mean in which there are polluted trials.
+POLLUTED = "\N{DAGGER}"
+
 #: Bounds of printed numbers in words.
 BOUNDS = {
     ">=": "at least",
@@ -50,6 +53,8 @@ def metric_table(
         Column("", "", "condition", is_number=False),
         Column("n", "n"),
         Column("failed", "failed"),
+        Column("polluted", f"polluted {POLLUTED}"),
+        Column("left out", "left out"),
         Column(f"mean ({unit})"),
         Column(f"95 % low ({unit})"),
         Column(f"95 % high ({unit})"),
@@ -88,6 +93,8 @@ def metric_table(
                 Cell(None, condition_text(study, summary.factors)),
                 Cell(summary.n, str(summary.n)),
                 Cell(summary.failed, str(summary.failed or "")),
+                Cell(summary.polluted, str(summary.polluted or "")),
+                Cell(summary.left_out, str(summary.left_out or "")),
                 *(_shown(shown, v) for v in (summary.mean, summary.ci_low, summary.ci_high)),
                 Cell(None, _mean_text(shown, summary)),
                 _shown(shown, summary.sd, digits=2),
@@ -125,7 +132,8 @@ def _mean_text(shown: Quantity, summary: Summary) -> str:
     if summary.mean is None:
         return "none"
     half = None if summary.ci_high is None else summary.ci_high - summary.mean
-    return with_spread(shown.shown(summary.mean), None if half is None else shown.shown(half))
+    text = with_spread(shown.shown(summary.mean), None if half is None else shown.shown(half))
+    return f"{text} {POLLUTED}" if summary.polluted else text
 
 
 def _published_lines(points: Sequence[PublishedPoint]) -> list[str]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lanlab.analysis.attempts import counting
+from lanlab.analysis.pollution import judgement_of
+from lanlab.analysis.pollution_words import flags
 from lanlab.figures.wording import condition_text, number, quantity
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
@@ -26,11 +29,15 @@ def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> 
         Column("start skew (ns)", "start skew"),
         Column("greatest lateness (ns)", "greatest lateness"),
         Column("load average before", "load"),
+        Column("polluted by", "polluted by", is_number=False),
+        Column("counts", "", is_number=False),
+        Column("", "in its mean", is_number=False),
         Column("elapsed (s)", "took (s)"),
         Column("started at", "started (UTC)", is_number=False),
         Column("error", "error", is_number=False),
     )
     metrics = {experiment.id: experiment.metrics[0] for experiment in study.experiment}
+    counted = {trial.number for trial in counting(trials)}
     rows = []
     for trial in trials:
         metric = metrics.get(trial.experiment, "")
@@ -52,6 +59,9 @@ def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> 
                 _microseconds(trial.metrics.get("start_skew_ns")),
                 _microseconds(trial.metrics.get("max_lateness_ns")),
                 EMPTY if load is None else Cell(load, number(load, 2)),
+                words(flags(judgement_of(trial.raw))),
+                Cell(trial.number in counted, ""),
+                Cell(None, "" if trial.number in counted or trial.status != "done" else "no"),
                 Cell(trial.elapsed_s, f"{trial.elapsed_s:.2f}"),
                 Cell(trial.started_at, trial.started_at[11:23]),
                 words(": ".join(str(error[k]) for k in ("code", "message") if error.get(k))),

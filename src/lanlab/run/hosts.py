@@ -17,8 +17,10 @@ _LASTING = frozenset(
         "architecture",
         "kernel",
         "boot_id",
+        "kernel_clock",
         "processor",
         "processors",
+        "processors_online",
         "memory_bytes",
         "congestion_controls",
         "max_receive_buffer_bytes",
@@ -64,7 +66,9 @@ class Hosts:
         if self._engines[host.name].is_lost:
             self._engines[host.name].close()
             self._start(host)
-        boot_id = self._facts[host.name].get("boot_id")
+        facts = self._facts[host.name]
+        # A clock that begins with its process is nobody else's, whatever the boot.
+        boot_id = facts.get("boot_id") if facts.get("kernel_clock") else None
         return End(
             self._engines[host.name], host.addresses[ip_version], boot_id, host.command_prefix
         )

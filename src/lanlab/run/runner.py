@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from lanlab import __version__
+from lanlab.analysis.pollution import judge
 from lanlab.errors import EngineError, LabError, RunInterrupted, StoreError, UsageError
 from lanlab.plan import Condition, Estimate, Plan, PlannedTrial, expand, searched
 from lanlab.run.hosts import Hosts
@@ -224,6 +225,11 @@ def _trial(
                 *(host.name for host in bed.hosts[:2]),
             )
             metrics = kind.summarise(parameters, exchange, changes)
+            lasting = hosts.lasting_facts()
+            source_facts, target_facts = (
+                lasting[host.name] | {"name": host.name} for host in bed.hosts[:2]
+            )
+            raw["pollution"] = judge(raw, metrics, source_facts, target_facts).to_json()
     except LabError as failed:
         error = failed
         elapsed_s = time.monotonic() - began

@@ -42,10 +42,17 @@ class TrialRecord:
     elapsed_s: float
     #: Result keys as in the workload's `metrics`, and more; absent means not measured.
     metrics: dict[str, float | int]
-    #: Requests, engine results, host and link facts before and after.
+    #: Requests, engine results, host and link facts before and after, and `pollution`: what was
+    #: found that disturbed it.
     raw: dict[str, Any]
     #: `code`, `message` and `hint` of a failed trial.
     error: dict[str, Any] | None = None
+
+    @property
+    def is_polluted(self) -> bool:
+        """Whether something disturbed it that another trial may be free of."""
+        findings = self.raw.get("pollution", {}).get("findings", ())
+        return any(finding["repeat_helps"] for finding in findings)
 
 
 @dataclass(frozen=True)

@@ -136,6 +136,8 @@ class TrialPolicy(_Data):
     #: A condition stops after `min` trials once the 95 % interval of the experiment's first
     #: metric is narrower than this share of the mean (half-width); absent: always `max`.
     relative_ci: float | None = Field(default=None, gt=0, lt=1)
+    #: A polluted trial is repeated within its block, at most so often; 0: never.
+    repeat_polluted: int = Field(default=1, ge=0, le=10)
 
     @model_validator(mode="after")
     def _ordered(self) -> TrialPolicy:

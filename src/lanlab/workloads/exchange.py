@@ -17,6 +17,7 @@ from typing import Any
 
 from lanlab.engine import Engine, Measurement
 from lanlab.errors import EngineError, LabError, RunError
+from lanlab.workloads.clocks import Clocks, clock_record, read_clocks
 
 #: Set-up may take this long; the engines give up earlier by themselves.
 _SETUP_S = 40.0
@@ -32,7 +33,8 @@ class End:
 
     engine: Engine
     address: str
-    #: Identifies the kernel, and so the monotonic clock, that the engine runs on.
+    #: Identifies the kernel that the engine runs on; `None` if that is not known, or if the
+    #: engine's clock is not the kernel's.
     boot_id: str | None
     #: Put before a command, starts it on this host.
     command_prefix: tuple[str, ...] = ()
@@ -113,6 +115,7 @@ def run_exchange(
     expected_s: float,
     silence_s: float,
     on_progress: Callable[[Progress], None] | None = None,
+    tell_clock: bool = False,
 ) -> Exchange:
     """
     Run one trial.
@@ -126,17 +129,27 @@ def run_exchange(
         expected_s: Time that the trial must take.
         silence_s: Time after which an end gives up on the other.
         on_progress: Called from another thread some times a second.
+        tell_clock: Whether the listener is told how the connector's clock stands to its own
+            (`sender_clock` of its request).
 
     Returns:
         The exchange. A failed one has `error` and whatever either end had measured.
     """
     exchange = Exchange()
+    try:
+        clocks = read_clocks(listener, connector)
+    except LabError as lost:
+        exchange.error = lost
+        return exchange
+    if tell_clock:
+        listener_request = {**listener_request, "sender_clock": clocks.relation()}
     timeout_s = expected_s + silence_s + _MARGIN_S
     for attempt in range(_START_ATTEMPTS):
         _attempt(
             exchange,
             (listener, listener_request),
             (connector, connector_request),
+            clocks,
             lead_s,
             timeout_s,
             on_progress,
@@ -146,6 +159,12 @@ def run_exchange(
         if not (isinstance(error, EngineError) and error.code == "arm.late"):
             break
         lead_s *= 2
+    after = None
+    if exchange.error is None:
+        # An engine that is lost now has told its results already; the next trial will notice.
+        with contextlib.suppress(LabError):
+            after = read_clocks(listener, connector)
+    exchange.setup["clocks"] = clock_record(clocks, after)
     return exchange
 
 
@@ -153,6 +172,7 @@ def _attempt(
     exchange: Exchange,
     listen: tuple[End, Mapping[str, object]],
     connect: tuple[End, Callable[[list[int]], Mapping[str, object]]],
+    clocks: Clocks,
     lead_s: float,
     timeout_s: float,
     on_progress: Callable[[Progress], None] | None,
@@ -173,7 +193,8 @@ def _attempt(
         connecting.on_progress = watch.connector
         ready = connecting.wait_ready(_SETUP_S)
         setup["setup_round_trip_ns"] = ready.get("setup_round_trip_ns")
-        setup["start"] = _start_together([(listener, listening), (connector, connecting)], lead_s)
+        ends = [(listener, listening), (connector, connecting)]
+        setup["start"] = _start_together(ends, clocks, lead_s)
         exchange.connector = connecting.result(timeout_s)
         exchange.listener = listening.result(timeout_s)
     except LabError as error:
@@ -208,25 +229,19 @@ def _without_session(request: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in request.items() if key != "session"}
 
 
-def _start_together(ends: list[tuple[End, Measurement]], lead_s: float) -> dict[str, Any]:
-    """Give every end the same start. The record says when, by which clock, and how sure."""
-    boot_ids = {end.boot_id for end, _ in ends}
-    shared_clock = len(boot_ids) == 1 and None not in boot_ids
-    offsets = [(0, 0)] * len(ends) if shared_clock else [e.engine.clock_offset() for e, _ in ends]
-    if shared_clock:
-        # One kernel, one clock, whether or not it is also ours: ask one engine for the time.
-        now_ns = ends[0][0].engine.ask({"type": "ping"})["monotonic_ns"]
-    else:
-        now_ns = time.monotonic_ns()
-    start_ns = now_ns + round(lead_s * 1e9)
+def _start_together(
+    ends: list[tuple[End, Measurement]], clocks: Clocks, lead_s: float
+) -> dict[str, Any]:
+    """Give both ends, the listener first, the same start. The record says how sure that is."""
+    starts_ns = clocks.starts_ns(time.monotonic_ns() + round(lead_s * 1e9))
     margins = []
-    for (end, measurement), (offset_ns, _) in zip(ends, offsets, strict=True):
-        arm = {"type": "arm", "target": measurement.id, "at_ns": start_ns + offset_ns}
+    for (end, measurement), at_ns in zip(ends, starts_ns, strict=True):
+        arm = {"type": "arm", "target": measurement.id, "at_ns": at_ns}
         margins.append(end.engine.ask(arm)["margin_ns"])
     return {
         "lead_s": lead_s,
-        "shared_clock": shared_clock,
-        "clock_error_ns": max(error_ns for _, error_ns in offsets),
+        "shared_clock": clocks.is_one_clock,
+        "clock_error_ns": clocks.relation()["error_ns"],
         "margins_ns": margins,
     }
 

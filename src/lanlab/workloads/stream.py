@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from lanlab.workloads.clocks import one_way_metrics
 from lanlab.workloads.exchange import (
     CounterChanges,
     End,
@@ -175,6 +176,7 @@ class Stream:
             expected_s=_longest_time_s(self.expected_time_s(parameters), parameters),
             silence_s=parameters.silence_s,
             on_progress=on_progress,
+            tell_clock=True,
         )
 
     def summarise(
@@ -211,6 +213,7 @@ class Stream:
             metrics["goodput_bps"] = 8e9 * received["window_bytes"] / received["window_ns"]
             if metrics.get("offered_bps"):
                 metrics["goodput_ratio"] = metrics["goodput_bps"] / metrics["offered_bps"]
+        metrics |= one_way_metrics(exchange)
         if parameters.transport == "tcp":
             metrics |= _tcp_metrics(size, sent, received)
         else:

@@ -47,20 +47,31 @@ pub struct HostFacts {
     pub architecture: String,
     /// Kernel release.
     pub kernel: Option<String>,
-    /// Changes with every boot; equal on hosts that share a kernel, and so its monotonic clock.
+    /// Changes with every boot; equal on hosts that share a kernel.
     pub boot_id: Option<String>,
+    /// Whether the monotonic clock is the kernel's, the same for all its processes outside of time
+    /// namespaces; else it begins with each process.
+    pub kernel_clock: bool,
     /// Processor, as it names itself.
     pub processor: Option<String>,
     /// Processors that this process may run on.
     pub processors: u64,
+    /// Processors that the whole system has at work.
+    pub processors_online: Option<u64>,
     /// Main memory, bytes.
     pub memory_bytes: Option<u64>,
+    /// Main memory that programs could have at once, bytes.
+    pub memory_available_bytes: Option<u64>,
     /// The kernel's clock source.
     pub clock_source: Option<String>,
     /// CPU frequency governor of the first processor.
     pub governor: Option<String>,
     /// Processes that ran or wanted to run, mean over the last minute.
     pub load_average: Option<f64>,
+    /// Threads that run or want to run at this moment, the one that asks included.
+    pub threads_running: Option<u64>,
+    /// Share of the last 10 s in which somebody waited for a processor (`/proc/pressure/cpu`).
+    pub cpu_pressure_ratio: Option<f64>,
     /// Offloads of each network device, by its name, as ethtool names them; empty where the system
     /// does not tell.
     pub offloads: std::collections::BTreeMap<String, std::collections::BTreeMap<String, bool>>,

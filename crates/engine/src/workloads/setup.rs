@@ -75,6 +75,13 @@ pub fn check_kernel_timestamps(transport: Transport) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Check that threads of this process may be bound to a processor, before anything is set up.
+pub fn check_processor(processor: Option<u16>) -> Result<(), Failure> {
+    // On a thread of its own, as this one shall stay free.
+    let tried = std::thread::spawn(move || bind(processor)).join();
+    tried.unwrap_or_else(|_| Err(Failure::new("engine.defect", "binding a thread panicked")))
+}
+
 /// Bind this thread to a processor, if one is asked for.
 pub fn bind(processor: Option<u16>) -> Result<(), Failure> {
     let Some(processor) = processor else { return Ok(()) };

@@ -9,7 +9,8 @@ use lanlab_units::{Instant, Pace};
 
 use super::conclude;
 use super::setup::{
-    bind, check_addresses, check_common, check_kernel_timestamps, check_range, parse_token,
+    check_addresses, check_common, check_kernel_timestamps, check_processor, check_range,
+    parse_token,
 };
 use crate::driver::Measured;
 use crate::failure::Failure;
@@ -136,7 +137,7 @@ pub fn respond(request: &EchoRespond, running: &Running) -> Measured {
     let run = || -> Result<EchoResponded, Failure> {
         check_addresses(Some(request.bind), request.peer)?;
         let (plan, token) = (Plan::new(&request.spec)?, parse_token(&request.session)?);
-        bind(request.processor)?;
+        check_processor(request.processor)?;
         match request.spec.transport {
             Transport::Udp => udp::respond(request, &plan, token, running),
             Transport::Tcp => tcp::respond(request, &plan, token, running),
@@ -152,7 +153,7 @@ pub fn request(request: &EchoRequest, running: &Running) -> Measured {
     let run = || -> Result<EchoRequested, Failure> {
         check_addresses(request.bind, request.peer)?;
         let (plan, token) = (Plan::new(&request.spec)?, parse_token(&request.session)?);
-        bind(request.processor)?;
+        check_processor(request.processor)?;
         match request.spec.transport {
             Transport::Udp => udp::request(request, &plan, token, running),
             Transport::Tcp => tcp::request(request, &plan, token, running),

@@ -12,6 +12,7 @@ use crate::measure::{DistributionMeter, Pacer, Seen, SequenceWindow, Turn};
 use crate::messages::{EchoRequested, EndedBy};
 use crate::running::Running;
 use crate::waiting::Waiter;
+use crate::workloads::setup::bind;
 
 /// How often a requester looks whether the driver wants it to stop.
 const CHECK_NS: u64 = 10_000_000;
@@ -63,6 +64,7 @@ pub trait Replies {
 /// Run a requester from `start` to its end.
 pub fn run(
     plan: &Plan,
+    processor: Option<u16>,
     requests: &mut impl Requests,
     replies: &mut impl Replies,
     running: &Running,
@@ -71,10 +73,15 @@ pub fn run(
     // Whoever cancels before the start finds nothing measured.
     let began = running.wait_to_begin(start).unwrap_or(start);
     let mut counts = Counts::new(plan, start);
-    let (done, host) = running.with_progress(start, plan.warmup_end(start), || match plan.pace {
-        None => counts.closed_loop(requests, replies, running),
-        Some(pace) => counts.scheduled(pace, requests, replies, running),
-    });
+    let work = || {
+        // The thread of a schedule is started from this one, and bound with it.
+        bind(processor)?;
+        match plan.pace {
+            None => counts.closed_loop(requests, replies, running),
+            Some(pace) => counts.scheduled(pace, requests, replies, running),
+        }
+    };
+    let (done, host) = running.with_progress(start, plan.warmup_end(start), work);
     let (ended_by, usage) = done?;
     let counts = counts;
     Ok(EchoRequested {

@@ -15,7 +15,7 @@ use crate::messages::{EchoRequest, EchoRequested, EchoRespond, EchoResponded, En
 use crate::running::Running;
 use crate::workloads::padding;
 use crate::workloads::setup::{
-    TICK, accept_streams, connect_stream, is_closed, is_idle, listen, tcp_facts,
+    TICK, accept_streams, bind, connect_stream, is_closed, is_idle, listen, tcp_facts,
 };
 
 /// Answer the peer's requests until it closes the connection.
@@ -38,7 +38,11 @@ pub fn respond(
         .map_err(|error| Failure::system("socket options", &error))?;
 
     let start = running.wait_for_start(|| Ok(()))?;
-    running.with_progress(start, plan.warmup_end(start), || answer(stream, plan, running)).0
+    let work = || {
+        bind(request.processor)?;
+        answer(stream, plan, running)
+    };
+    running.with_progress(start, plan.warmup_end(start), work).0
 }
 
 fn answer(stream: &TcpStream, plan: &Plan, running: &Running) -> Result<EchoResponded, Failure> {
@@ -176,7 +180,8 @@ pub fn request(
         received: 0,
         replied: 0,
     };
-    let mut requested = requester::run(plan, &mut requests, &mut replies, running, start)?;
+    let mut requested =
+        requester::run(plan, request.processor, &mut requests, &mut replies, running, start)?;
     if let (EndedBy::PeerClosed, Some(ended_by)) = (requested.ended_by, requests.closed) {
         requested.ended_by = ended_by;
     }

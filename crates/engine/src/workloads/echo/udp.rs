@@ -20,8 +20,8 @@ use crate::running::Running;
 use crate::session::Acceptor;
 use crate::workloads::padding;
 use crate::workloads::setup::{
-    TICK, accept_datagram, answer_again, bind_datagram, connect_datagram, is_idle, is_no_room,
-    local_port,
+    TICK, accept_datagram, answer_again, bind, bind_datagram, connect_datagram, is_idle,
+    is_no_room, local_port,
 };
 
 /// Time between two words of a requester that has nothing due.
@@ -43,7 +43,11 @@ pub fn respond(
     let mut acceptor = accept_datagram(&socket, request.peer, token, 0, running, || Ok(()))?;
     let start = running.wait_for_start(|| answer_again(&socket, &mut acceptor))?;
     let responder = Responder { plan, token, socket, acceptor, running, start };
-    running.with_progress(start, plan.warmup_end(start), || responder.run()).0
+    let work = || {
+        bind(request.processor)?;
+        responder.run()
+    };
+    running.with_progress(start, plan.warmup_end(start), work).0
 }
 
 struct Responder<'a> {
@@ -186,7 +190,8 @@ pub fn request(
         expected: 0,
         kernel_arrived_ns: None,
     };
-    let mut requested = requester::run(plan, &mut requests, &mut replies, running, start)?;
+    let mut requested =
+        requester::run(plan, request.processor, &mut requests, &mut replies, running, start)?;
     if requested.ended_by == EndedBy::Finished {
         requested.ended_by = agree_on_end(&socket, token);
     }

@@ -14,7 +14,8 @@ use lanlab_wire::session::Token;
 
 use super::conclude;
 use super::setup::{
-    check_addresses, check_common, check_kernel_timestamps, check_range, parse_token,
+    check_addresses, check_common, check_kernel_timestamps, check_processor, check_range,
+    parse_token,
 };
 use crate::driver::Measured;
 use crate::failure::Failure;
@@ -265,6 +266,7 @@ pub fn receive(request: &StreamReceive, running: &Running) -> Measured {
         check_addresses(Some(request.bind), request.peer)?;
         let mut session = check(&request.spec, &request.session)?;
         slowness::check(&request.load)?;
+        check_processor(request.processor)?;
         if request.load.rivals > 0 && request.processor.is_none() {
             return Err(Failure::value(
                 "load.rivals",
@@ -290,6 +292,7 @@ pub fn send(request: &StreamSend, running: &Running) -> Measured {
     let run = || -> Result<(StreamSent, Option<Failure>), Failure> {
         check_addresses(request.bind, request.peer)?;
         let mut session = check(&request.spec, &request.session)?;
+        check_processor(request.processor)?;
         session.plan.choose_sending(&request.spec);
         let udp = request.spec.transport == Transport::Udp;
         let ports = if udp { session.plan.flows.into() } else { 1 };

@@ -1,0 +1,39 @@
+"""Which trials count: a polluted one may have been repeated at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.store import Level, TrialRecord
+
+#: An experiment's condition in one block; of a search, one of its steps.
+_Place = tuple[str, str, tuple[tuple[str, Level], ...], int]
+
+
+def counting(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
+    """
+    The finished trials that are in means, in order: all but those that were polluted and run again.
+
+    A place is run again only while its trials are polluted, so that the last there is a clean one,
+    or the last of those that were allowed. The plan counts alike (`lanlab.plan.plan`).
+    """
+    last: dict[_Place, int] = {}
+    for trial in trials:
+        if trial.status == "done":
+            last[_place(trial)] = max(trial.number, last.get(_place(trial), trial.number))
+    return [
+        trial
+        for trial in trials
+        if trial.status == "done" and not (trial.is_polluted and trial.number < last[_place(trial)])
+    ]
+
+
+def left_out(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
+    """The finished trials that are in no mean, as another at their place counts."""
+    counted = {trial.number for trial in counting(trials)}
+    return [t for t in trials if t.status == "done" and t.number not in counted]
+
+
+def _place(trial: TrialRecord) -> _Place:
+    levels = tuple(sorted(trial.factors.items()))
+    return trial.experiment, trial.purpose, levels, trial.block

@@ -1,0 +1,239 @@
+"""
+Whether a trial was disturbed by what is no part of it, judged from its record.
+
+Each finding has a bound, and `docs/measuring.md` says where the bounds come from. Some are
+*pollution*: another trial may be free of it, so a study may have such trials repeated. Others are
+*remarks*: they hold for every trial on that host, and repeating helps nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+#: Share of all processors' time that the hypervisor may give to others.
+ALLOWED_STEAL_RATIO = 0.01
+#: Processors that others may use, as a share of one.
+ALLOWED_FOREIGN_PROCESSORS = 0.1
+#: Readings of `/proc/stat` are rounded down to this; a difference of two is right to within it.
+STAT_RESOLUTION_NS = 10_000_000
+#: Packets dropped from backlogs beyond what the trial lost: a session's own few messages.
+ALLOWED_FOREIGN_DROPS = 10
+#: A daemon that keeps time steps by no less than 128 ms (ntpd); two clocks are not read at once.
+ALLOWED_CLOCK_STEP_NS = 10_000_000
+#: A busy processor may let a thread wait so long for its turn.
+ALLOWED_LATENESS_NS = 10_000_000
+#: Share of the messages that may leave more than 1 ms after their slot.
+ALLOWED_LATE_RATIO = 0.05
+ALLOWED_START_SKEW_NS = 10_000_000
+#: Clock sources that a program reads without a system call.
+QUICK_CLOCK_SOURCES = (
+    "tsc",
+    "kvm-clock",
+    "arch_sys_counter",
+    "hyperv_clocksource_tsc_page",
+    "riscv_clocksource",
+    "timebase",
+    "tod",
+)
+
+#: Findings that are remarks.
+REMARKS = ("load", "clock_source", "governor")
+#: Findings that need a host's own account of the measured time.
+_OF_WINDOW = ("steal", "foreign_cpu", "foreign_drops", "clock_step")
+#: Results that say what a trial itself lost, of whatever workload.
+_LOST = ("lost_messages", "retransmitted_segments", "timeouts")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something beyond its bound."""
+
+    #: `steal` (ratio), `foreign_cpu` (processors), `foreign_drops` (packets), `clock_step`,
+    #: `sender_stalled`, `start_late` (ns), `sender_late` (ratio), `load` (mean of waiting and
+    #: running threads), `clock_source` and `governor` (names).
+    code: str
+    #: `source` or `target`.
+    end: str
+    found: float | str
+    #: The greatest that is allowed; of names, those that are, with commas between.
+    allowed: float | str
+    #: Whether another trial may be free of it.
+    repeat_helps: bool
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """All that was found of one trial."""
+
+    findings: tuple[Finding, ...]
+    #: Codes that could not be judged, for want of readings.
+    unknown: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As the record of the trial keeps it, below `pollution`."""
+        return {"findings": [asdict(f) for f in self.findings], "unknown": list(self.unknown)}
+
+
+def judgement_of(raw: Mapping[str, Any]) -> Judgement | None:
+    """The judgement that a trial's record holds; `None` if it was not judged."""
+    kept = raw.get("pollution")
+    if kept is None:
+        return None
+    return Judgement(tuple(Finding(**found) for found in kept["findings"]), tuple(kept["unknown"]))
+
+
+def judge(
+    raw: Mapping[str, Any],
+    metrics: Mapping[str, float],
+    source: Mapping[str, Any],
+    target: Mapping[str, Any],
+) -> Judgement:
+    """
+    Judge a finished trial.
+
+    Args:
+        raw: What the trial left: `facts` (`before`, with `hosts`), and `source` and `target`, the
+            results of both ends. Each has the `host` window that its host measured; an end without
+            one has in `cpu` what it used itself.
+        metrics: Its results.
+        source, target: What does not change of the two hosts: `name`, `boot_id`,
+            `processors_online`.
+    """
+    findings: list[Finding] = []
+    unknown: set[str] = set()
+    for kernel in _kernels(raw, source, target):
+        if kernel.window is None:
+            unknown.update(_OF_WINDOW)
+        else:
+            findings += _of_processors(kernel, unknown)
+            findings += _of_drops(kernel, metrics, unknown)
+            findings += _of_calendar(kernel)
+        findings += _of_facts(kernel, raw)
+    findings += _of_sender(raw.get("source") or {}, metrics)
+    return Judgement(tuple(findings), tuple(code for code in _OF_WINDOW if code in unknown))
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    """The ends on one kernel, which shares out the same processors between them."""
+
+    end: str
+    results: Sequence[Mapping[str, Any]]
+    facts: Mapping[str, Any]
+    #: The longest of their windows: all begin at the start of the measured part.
+    window: Mapping[str, Any] | None
+
+    def found(self, code: str, found: float | str, allowed: float | str) -> Finding:
+        return Finding(code, self.end, found, allowed, code not in REMARKS)
+
+
+def _kernels(
+    raw: Mapping[str, Any], source: Mapping[str, Any], target: Mapping[str, Any]
+) -> Iterator[_Kernel]:
+    """The kernels of both ends: one, if they have the same boot."""
+    ends = [("source", source), ("target", target)]
+    shared = source.get("boot_id") is not None and source.get("boot_id") == target.get("boot_id")
+    for group in [ends] if shared else [[end] for end in ends]:
+        results = [raw.get(name) or {} for name, _ in group]
+        windows = [result["host"] for result in results if result.get("host") is not None]
+        yield _Kernel(
+            end=group[0][0],
+            results=results,
+            facts=group[0][1],
+            window=max(windows, key=lambda window: int(window["elapsed_ns"]), default=None),
+        )
+
+
+def _of_processors(kernel: _Kernel, unknown: set[str]) -> Iterator[Finding]:
+    """Time that the hypervisor or other programs took."""
+    assert kernel.window is not None
+    elapsed_ns, times = kernel.window["elapsed_ns"], kernel.window["processors"]
+    processors = kernel.facts.get("processors_online")
+    own_ns = [_own_cpu_ns(result) for result in kernel.results]
+    if processors is None or elapsed_ns <= 0:
+        unknown.update(("steal", "foreign_cpu"))
+        return
+    all_ns = processors * elapsed_ns
+    steal, allowed = times["steal_ns"] / all_ns, STAT_RESOLUTION_NS / all_ns
+    if steal > ALLOWED_STEAL_RATIO + allowed:
+        yield kernel.found("steal", steal, ALLOWED_STEAL_RATIO + allowed)
+    if any(own is None for own in own_ns):
+        unknown.add("foreign_cpu")
+        return
+    # What is not idle, not what the kernel counts as busy: it counts by samples at its ticks, and
+    # a paced sender that wakes in step with them was seen at 0.93 of a processor instead of 0.12.
+    busy_ns = all_ns - times["idle_ns"] - times["steal_ns"]
+    # Most of what soft interrupts do in a trial is done for it. Kernels that charge a thread with
+    # those that interrupt it count them twice here: then less is found than there was, not more.
+    others_ns = busy_ns - times["soft_interrupt_ns"] - sum(own or 0 for own in own_ns)
+    foreign = others_ns / elapsed_ns
+    # Two rounded readings: of idle and of stolen time.
+    allowed = ALLOWED_FOREIGN_PROCESSORS + 2 * STAT_RESOLUTION_NS / elapsed_ns
+    if foreign > allowed:
+        yield kernel.found("foreign_cpu", foreign, allowed)
+
+
+def _own_cpu_ns(result: Mapping[str, Any]) -> int | None:
+    """CPU time of one end's own process; of its measuring threads, if it has no window."""
+    if result.get("host") is not None:
+        return int(result["host"]["engine_cpu_ns"])
+    if result.get("cpu") is not None:
+        return int(result["cpu"]["user_ns"]) + int(result["cpu"]["system_ns"])
+    return None
+
+
+def _of_drops(
+    kernel: _Kernel, metrics: Mapping[str, float], unknown: set[str]
+) -> Iterator[Finding]:
+    """Packets dropped from backlogs that cannot all have been the trial's own."""
+    assert kernel.window is not None
+    own = [metrics[key] for key in _LOST if key in metrics]
+    if not own:
+        unknown.add("foreign_drops")
+        return
+    excess = kernel.window["softnet_dropped"] - sum(own)
+    if excess > ALLOWED_FOREIGN_DROPS:
+        yield kernel.found("foreign_drops", excess, ALLOWED_FOREIGN_DROPS)
+
+
+def _of_calendar(kernel: _Kernel) -> Iterator[Finding]:
+    assert kernel.window is not None
+    step_ns = kernel.window["clock_step_ns"]
+    if abs(step_ns) > ALLOWED_CLOCK_STEP_NS:
+        yield kernel.found("clock_step", step_ns, ALLOWED_CLOCK_STEP_NS)
+
+
+def _of_facts(kernel: _Kernel, raw: Mapping[str, Any]) -> Iterator[Finding]:
+    """Remarks on the host as it was before the trial."""
+    hosts = raw.get("facts", {}).get("before", {}).get("hosts", {})
+    before = hosts.get(kernel.facts.get("name"), {})
+    processors, load = kernel.facts.get("processors_online"), before.get("load_average")
+    if processors is not None and load is not None and load > processors:
+        yield kernel.found("load", load, processors)
+    clock = before.get("clock_source")
+    if clock is not None and clock not in QUICK_CLOCK_SOURCES:
+        yield kernel.found("clock_source", clock, ", ".join(QUICK_CLOCK_SOURCES))
+    if before.get("governor") == "powersave":
+        yield kernel.found("governor", "powersave", "performance, schedutil, ondemand")
+
+
+def _of_sender(sent: Mapping[str, Any], metrics: Mapping[str, float]) -> Iterator[Finding]:
+    """A sender that did not get its turn in time, though it could keep up with its rate."""
+    skew_ns = metrics.get("start_skew_ns", 0)
+    if skew_ns > ALLOWED_START_SKEW_NS:
+        yield Finding("start_late", "source", skew_ns, ALLOWED_START_SKEW_NS, True)
+    offered, lateness_ns = sent.get("offered_messages", 0), sent.get("max_lateness_ns", 0)
+    if not offered:
+        return
+    # The rate is above what the link or this machine can do: a result, and no accident.
+    if sent["unsent_messages"] > 0 or sent["blocked_ns"] > ALLOWED_LATENESS_NS:
+        return
+    # With so few messages that their slots lie further apart, nothing comes of it.
+    allowed_ns = max(ALLOWED_LATENESS_NS, sent["elapsed_ns"] // offered)
+    if lateness_ns > allowed_ns:
+        yield Finding("sender_stalled", "source", lateness_ns, allowed_ns, True)
+    late = sent["late_messages"] / offered
+    if late > ALLOWED_LATE_RATIO:
+        yield Finding("sender_late", "source", late, ALLOWED_LATE_RATIO, True)

@@ -1,0 +1,161 @@
+"""What was found of a trial in words: what was seen, why it may mislead, what helps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lanlab.analysis.pollution import Finding, Judgement, judgement_of
+from lanlab.store import TrialRecord
+from lanlab.units import format_time
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What people are told of findings of one code."""
+
+    #: Two or three words, for a table.
+    name: str
+    #: With the places `found` and `allowed`.
+    seen: str
+    misleads: str
+    helps: str
+
+
+_QUIET = "end what else runs on this machine"
+_KINDS: Mapping[str, _Kind] = {
+    "steal": _Kind(
+        "steal",
+        "the hypervisor gave {found} of the processors' time to others (allowed {allowed})",
+        "what was measured is partly their doing",
+        "measure where processors are not shared, or at another hour",
+    ),
+    "foreign_cpu": _Kind(
+        "others' work",
+        "other programs used {found} of a processor (allowed {allowed})",
+        "rates are too low and times too long",
+        _QUIET,
+    ),
+    "foreign_drops": _Kind(
+        "others' drops",
+        "{found} packets more than the trial's own were dropped from backlogs (allowed {allowed})",
+        "others' traffic shared the way",
+        "end other traffic on this machine",
+    ),
+    "clock_step": _Kind(
+        "clock stepped",
+        "the calendar clock was stepped by {found} (allowed {allowed})",
+        "kernel time stamps before and after do not fit together",
+        "wait until the clock is in step",
+    ),
+    "start_late": _Kind(
+        "late start",
+        "the sender began {found} after the common start (allowed {allowed})",
+        "the receiver waited meanwhile",
+        _QUIET,
+    ),
+    "sender_stalled": _Kind(
+        "sender stalled",
+        "a message left {found} after its slot (allowed {allowed})",
+        "what was held up left as a denser stream than asked for",
+        _QUIET,
+    ),
+    "sender_late": _Kind(
+        "sender late",
+        "{found} of the messages left more than 1 ms after their slot (allowed {allowed})",
+        "the stream was not as even as asked for",
+        _QUIET,
+    ),
+    "load": _Kind(
+        "load",
+        "the load average was {found} on {allowed} processors",
+        "sender and receiver may have to wait for their turn",
+        "end what else runs; the run's own trials count in it, too",
+    ),
+    "clock_source": _Kind(
+        "slow clock",
+        "the kernel's clock source was `{found}`",
+        "each reading of the clock is a system call, which costs fast senders their rate",
+        "boot with one of {allowed}, where the machine has it",
+    ),
+    "governor": _Kind(
+        "power saving",
+        "the processors' governor was `{found}`",
+        "they may run slowly when a trial begins",
+        "set one of {allowed}",
+    ),
+}
+_RATIOS = ("steal", "sender_late")
+_TIMES = ("clock_step", "start_late", "sender_stalled")
+
+
+def name_of(code: str) -> str:
+    """Two or three words for a code."""
+    return _KINDS[code].name
+
+
+def seen(finding: Finding) -> str:
+    """What was seen, and what is allowed."""
+    return _KINDS[finding.code].seen.format(
+        found=_text(finding.code, finding.found), allowed=_text(finding.code, finding.allowed)
+    )
+
+
+def warning(finding: Finding) -> str:
+    """What was seen, why it may mislead, and what helps."""
+    kind = _KINDS[finding.code]
+    helps = kind.helps.format(allowed=_text(finding.code, finding.allowed))
+    return f"{seen(finding)}; {kind.misleads}: {helps}"
+
+
+def flags(judgement: Judgement | None) -> str:
+    """The pollution of a trial for a table; empty for a clean one."""
+    polluting = [] if judgement is None else [f for f in judgement.findings if f.repeat_helps]
+    # Both hosts may have the same.
+    return ", ".join(dict.fromkeys(name_of(finding.code) for finding in polluting))
+
+
+def host_remarks(trials: Sequence[TrialRecord]) -> list[str]:
+    """Remarks on the hosts of a run, each once with its worst case, however many trials have it."""
+    worst: dict[str, Finding] = {}
+    counts: dict[str, int] = {}
+    judged = [found for t in trials if (found := judgement_of(t.raw)) is not None]
+    for judgement in judged:
+        remarks = {f.code: f for f in judgement.findings if not f.repeat_helps}
+        for code, finding in remarks.items():
+            counts[code] = counts.get(code, 0) + 1
+            known = worst.get(code)
+            if known is None or _exceeds(finding.found, known.found):
+                worst[code] = finding
+    return [
+        f"Before {counts[code]} of {len(judged)} trials {warning(finding)}."
+        for code, finding in worst.items()
+    ]
+
+
+def not_judged(trials: Sequence[TrialRecord]) -> str | None:
+    """What could not be judged, for want of readings; `None` if everything was."""
+    judged = [found for t in trials if (found := judgement_of(t.raw)) is not None]
+    lacking = [judgement for judgement in judged if judgement.unknown]
+    if not lacking:
+        return None
+    codes = dict.fromkeys(code for judgement in lacking for code in judgement.unknown)
+    names = ", ".join(name_of(code) for code in codes)
+    return (
+        f"Of {len(lacking)} of {len(judged)} trials it is not known whether they were disturbed "
+        f"({names}): the readings are not there."
+    )
+
+
+def _exceeds(found: float | str, known: float | str) -> bool:
+    return not isinstance(found, str) and not isinstance(known, str) and found > known
+
+
+def _text(code: str, value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    if code in _RATIOS:
+        return f"{100 * value:.3g} %"
+    if code in _TIMES:
+        return format_time(value / 1e9)
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

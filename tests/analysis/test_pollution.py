@@ -1,0 +1,207 @@
+"""What disturbed a trial, judged from made-up records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lanlab.analysis.pollution import Finding, Judgement, judge, judgement_of
+from lanlab.analysis.pollution_words import flags, warning
+
+SECOND = 1_000_000_000
+HOST = {"processors_online": 2, "boot_id": "b"}
+SOURCE, TARGET = {**HOST, "name": "host0"}, {**HOST, "name": "host1"}
+
+
+def window(elapsed_s: float = 1.0, **changes: Any) -> dict[str, Any]:
+    """Two processors with the engine at work for 0.4 of one, and nobody else."""
+    times = {"idle_ns": 1.6, "soft_interrupt_ns": 0.0, "steal_ns": 0.0}
+    times |= {key: changes.pop(key) for key in tuple(changes) if key in times}
+    return {
+        "elapsed_ns": round(elapsed_s * SECOND),
+        # What the kernel samples at its ticks is far too high, as was seen: it must not be used.
+        "processors": {"user_ns": round(1.9 * SECOND), "system_ns": 0, "interrupt_ns": 0}
+        | {key: round(value * elapsed_s * SECOND) for key, value in times.items()},
+        "engine_cpu_ns": round(0.2 * elapsed_s * SECOND),
+        "softnet_dropped": 0,
+        "clock_step_ns": 0,
+        **changes,
+    }
+
+
+def sent(host: dict[str, Any] | None, **changes: Any) -> dict[str, Any]:
+    counts = {"offered_messages": 1000, "unsent_messages": 0, "late_messages": 0}
+    times = {"elapsed_ns": SECOND, "max_lateness_ns": 500_000, "blocked_ns": 0}
+    return {"host": host, **counts, **times, **changes}
+
+
+def a_trial(
+    source: dict[str, Any] | None = None,
+    target: dict[str, Any] | None = None,
+    **facts: Any,
+) -> dict[str, Any]:
+    """A trial in which both ends' hosts measured their windows, unless told otherwise."""
+    before = {"load_average": 0.5, "clock_source": "tsc", "governor": None, **facts}
+    return {
+        "source": sent(window()) if source is None else source,
+        "target": {"host": window(1.1)} if target is None else target,
+        "facts": {"before": {"hosts": {"host0": before, "host1": before}}},
+    }
+
+
+def of(
+    raw: dict[str, Any], source: dict[str, Any] = SOURCE, target: dict[str, Any] = TARGET, **m: int
+) -> Judgement:
+    return judge(raw, {"lost_messages": 0, "start_skew_ns": 1000, **m}, source, target)
+
+
+def codes(judgement: Judgement) -> list[str]:
+    return [finding.code for finding in judgement.findings]
+
+
+def both(**changes: Any) -> dict[str, Any]:
+    """A trial whose ends share a kernel, and saw the same."""
+    return a_trial(sent(window(**changes)), {"host": window(1.1, **changes)})
+
+
+def test_a_quiet_trial_is_clean_whatever_the_kernels_ticks_say() -> None:
+    """The kernel's samples show 0.95 of both processors at work; their idle time says 0.4 of one,
+    and both engines used that."""
+    assert of(a_trial()) == Judgement((), ())
+
+
+def test_others_who_take_a_processor_are_found_and_measured() -> None:
+    (finding,) = of(both(idle_ns=0.6)).findings
+
+    assert finding.code == "foreign_cpu"
+    # Over the longer window of 1.1 s; the source's engine is taken for idle in the last tenth.
+    assert finding.found == pytest.approx(1.4 - 0.2 - 0.2 / 1.1)
+    assert finding.allowed == pytest.approx(0.1 + 0.02 / 1.1)
+    assert finding.repeat_helps
+
+
+def test_ends_on_one_kernel_do_not_take_each_other_for_strangers() -> None:
+    """With boots of their own the very same readings are somebody else's work."""
+    raw = both(idle_ns=1.6)
+
+    assert codes(of(raw)) == []
+    apart = of(raw, target={**TARGET, "boot_id": "another"})
+    assert [(f.code, f.end) for f in apart.findings] == [
+        ("foreign_cpu", "source"),
+        ("foreign_cpu", "target"),
+    ]
+
+
+def test_soft_interrupts_are_the_trials_own() -> None:
+    assert codes(of(both(idle_ns=1.2))) == ["foreign_cpu"]
+    assert codes(of(both(idle_ns=1.2, soft_interrupt_ns=0.4))) == []
+
+
+def test_a_responder_without_a_window_counts_by_its_threads() -> None:
+    """Of an echo the requester's host alone measures a window."""
+    answered = {"cpu": {"user_ns": SECOND // 10, "system_ns": SECOND // 10}}
+
+    assert codes(of(a_trial({"host": window()}, answered), timeouts=0)) == []
+    unknown = of(a_trial({"host": window()}, {"answered_messages": 5}))
+    assert (codes(unknown), unknown.unknown) == ([], ("foreign_cpu",))
+
+
+@pytest.mark.parametrize(("steal", "found"), [(0.03, False), (0.032, True)])
+def test_stolen_time_counts_beyond_a_hundredth_and_what_readings_are_rounded_to(
+    steal: float, found: bool
+) -> None:
+    """A second of two processors: 20 ms, and one reading of 10 ms more."""
+    raw = a_trial(
+        sent(window(steal_ns=steal, idle_ns=1.5)), {"host": window(steal_ns=steal, idle_ns=1.5)}
+    )
+
+    assert codes(of(raw)) == (["steal"] if found else [])
+
+
+def test_a_short_trial_is_not_judged_by_the_rounding_of_its_readings() -> None:
+    """In 50 ms one reading of 10 ms is a tenth of all there is."""
+    short = window(0.05, idle_ns=1.3, steal_ns=0.2)
+
+    assert codes(of(a_trial(sent(short), {"host": short}))) == []
+
+
+def test_drops_that_the_trial_can_have_lost_are_its_result() -> None:
+    raw = both(softnet_dropped=500)
+
+    assert codes(of(raw, lost_messages=500)) == []
+    (finding,) = of(raw, lost_messages=400).findings
+    assert (finding.code, finding.found) == ("foreign_drops", 100)
+    # Over TCP nothing is lost but segments are sent again.
+    assert codes(of(raw, retransmitted_segments=495)) == []
+    assert judge(raw, {}, SOURCE, TARGET).unknown == ("foreign_drops",)
+
+
+def test_a_calendar_clock_that_is_set_is_found_in_both_directions() -> None:
+    assert codes(of(both(clock_step_ns=-200_000_000))) == ["clock_step"]
+    assert codes(of(both(clock_step_ns=200_000_000))) == ["clock_step"]
+    assert codes(of(both(clock_step_ns=2_000_000))) == []
+
+
+def test_a_sender_that_was_held_up_is_told_from_one_that_cannot_keep_up() -> None:
+    """The latter is a result: the link or the machine is slower than the rate."""
+    held_up = {"max_lateness_ns": 30_000_000, "late_messages": 60}
+
+    assert codes(of(a_trial(sent(window(), **held_up)))) == ["sender_stalled", "sender_late"]
+    assert codes(of(a_trial(sent(window(), **held_up, unsent_messages=1)))) == []
+    assert codes(of(a_trial(sent(window(), **held_up, blocked_ns=20_000_000)))) == []
+
+
+def test_a_slow_schedule_has_time_to_be_late() -> None:
+    """Ten messages a second: their slots lie further apart than the sender was late."""
+    slow = sent(window(), offered_messages=10, max_lateness_ns=30_000_000)
+
+    assert codes(of(a_trial(slow))) == []
+
+
+def test_a_late_start_is_found() -> None:
+    assert codes(of(a_trial(), start_skew_ns=12_000_000)) == ["start_late"]
+
+
+def test_what_no_repeat_can_mend_is_a_remark() -> None:
+    judgement = of(a_trial(load_average=3.5, clock_source="hpet", governor="powersave"))
+
+    assert codes(judgement) == ["load", "clock_source", "governor"]
+    assert not any(finding.repeat_helps for finding in judgement.findings)
+    assert flags(judgement) == ""
+
+
+def test_what_was_not_read_is_unknown_and_not_clean() -> None:
+    """A system that does not tell, and an engine that was lost before it could."""
+    assert of(a_trial(sent(None), {"host": None})).unknown == (
+        "steal", "foreign_cpu", "foreign_drops", "clock_step",
+    )  # fmt: skip
+    no_count = {"name": "host0", "boot_id": "b"}
+    assert of(a_trial(), source=no_count).unknown == ("steal", "foreign_cpu")
+    raw = a_trial()
+    raw["facts"] = {"before": {"hosts": {"host0": {"unknown": "host0: lost"}}}}
+    assert of(raw) == Judgement((), ())
+
+
+def test_a_judgement_can_be_read_back_from_a_record() -> None:
+    judgement = of(both(idle_ns=0.6))
+
+    assert judgement_of({"pollution": judgement.to_json()}) == judgement
+    assert judgement_of({}) is None
+
+
+def test_a_warning_says_what_was_seen_why_it_misleads_and_what_helps() -> None:
+    finding = Finding("foreign_cpu", "source", 0.7312, 0.12, True)
+
+    assert warning(finding) == (
+        "other programs used 0.731 of a processor (allowed 0.12); rates are too low and times too "
+        "long: end what else runs on this machine"
+    )
+    slow = Finding("clock_source", "source", "hpet", "tsc, kvm-clock", False)
+    assert warning(slow).endswith("boot with one of tsc, kvm-clock, where the machine has it")
+
+
+def test_a_flag_that_both_hosts_have_is_said_once() -> None:
+    findings = tuple(Finding("steal", end, 0.5, 0.01, True) for end in ("source", "target"))
+
+    assert flags(Judgement(findings, ())) == "steal"

@@ -1,0 +1,221 @@
+"""When two engines have one clock, and what is known where they do not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+from trial_running import Pair, finished, opened_pair
+
+from lanlab.cli.one_way import one_way_text
+from lanlab.engine import Engine, engine_path
+from lanlab.workloads import End, Exchange, workload
+from lanlab.workloads.clocks import (
+    Clocks,
+    Reading,
+    clock_record,
+    one_way_metrics,
+    read_clocks,
+)
+from lanlab.workloads.stream import StreamParameters
+
+SHORT: dict[str, Any] = {"messages": 50, "rate_messages_per_s": 5000}
+#: How far ahead of ours the clock of the time namespace is.
+AHEAD_S = 1000
+
+
+def a_reading(offset_ns: int, error_ns: int = 50) -> Reading:
+    return Reading(offset_ns, error_ns)
+
+
+def clocks(listener: int, connector: int, same_kernel: bool = True) -> Clocks:
+    return Clocks(a_reading(listener), a_reading(connector), same_kernel)
+
+
+class Fake:
+    """An engine of which only the clock is asked."""
+
+    def __init__(self, offset_ns: int) -> None:
+        self._offset_ns = offset_ns
+
+    def clock_offset(self) -> tuple[int, int]:
+        return self._offset_ns, 50
+
+
+def an_end(offset_ns: int, boot_id: str | None) -> End:
+    return End(cast("Engine", Fake(offset_ns)), "127.0.0.1", boot_id)
+
+
+def test_one_boot_and_no_difference_that_can_be_told_is_one_clock() -> None:
+    """Then the offset is none, exactly, whatever the readings were."""
+    found = read_clocks(an_end(7_000_000, "b"), an_end(7_000_100, "b"))
+
+    assert found.is_one_clock
+    assert found.relation() == {"offset_ns": 0, "error_ns": 0}
+    assert found.starts_ns(1) == (7_000_001, 7_000_001)
+
+
+@pytest.mark.parametrize("boot_ids", [("b", "c"), ("b", None), (None, None)])
+def test_clocks_of_unlike_or_unknown_kernels_are_never_one(
+    boot_ids: tuple[str | None, str | None],
+) -> None:
+    """That they agree at the moment is chance: they will drift."""
+    found = read_clocks(an_end(0, boot_ids[0]), an_end(20, boot_ids[1]))
+
+    assert not found.is_one_clock
+    assert found.relation() == {"offset_ns": 20, "error_ns": 100}
+    assert found.starts_ns(1) == (1, 21)
+
+
+def test_one_boot_with_readings_that_disagree_is_two_clocks() -> None:
+    """A time namespace, or a clock that begins with its process. Connector less listener."""
+    assert not clocks(1_000, 1_101).is_one_clock
+    assert clocks(1_000, 1_100).is_one_clock
+    assert clocks(5_000, 1_000).relation() == {"offset_ns": -4_000, "error_ns": 100}
+
+
+def test_the_bound_of_a_trial_holds_the_drift_within_it() -> None:
+    """The engine was told 4,000; at the end it was 4,600, give or take 100."""
+    record = clock_record(clocks(0, 4_000, False), clocks(0, 4_600, False))
+
+    assert record["drift_ns"] == 600
+    assert record["bound_ns"] == 700
+    assert record["relation"] == {"offset_ns": 4_000, "error_ns": 100}
+    # A better reading at the end does not make what the engine was told any better.
+    worse = Clocks(a_reading(0), a_reading(4_000, 500), False)
+    assert clock_record(worse, clocks(0, 4_000, False))["bound_ns"] == 550
+
+
+def test_one_clock_has_no_error_and_keeps_what_was_measured() -> None:
+    record = clock_record(clocks(0, 30), clocks(10, -20))
+
+    assert (record["shared_clock"], record["bound_ns"], record["drift_ns"]) == (True, 0, -60)
+    assert record["before"]["difference_ns"] == 30
+    assert record["after"] == {
+        "listener": {"offset_ns": 10, "error_ns": 50},
+        "connector": {"offset_ns": -20, "error_ns": 50},
+        "difference_ns": -30,
+        "error_ns": 100,
+    }
+
+
+def test_a_clock_that_was_one_and_is_no_more_has_the_difference_as_its_bound() -> None:
+    """As when an end was moved to another time namespace, or a reading went wrong."""
+    assert clock_record(clocks(0, 0), clocks(0, 9_000))["bound_ns"] == 9_100
+
+
+def test_a_failed_trial_tells_of_its_clocks_before() -> None:
+    record = clock_record(clocks(0, 4_000, False), None)
+
+    assert record["bound_ns"] == 100
+    assert "after" not in record and "drift_ns" not in record
+
+
+def test_one_way_figures_are_there_only_if_the_receiver_has_them() -> None:
+    """Never a null, and never without the bound of the clocks."""
+    delay = {"samples": 9, "min_ns": -5, "p50_ns": 70, "p99_ns": 90, "max_ns": 99}
+    setup = {"clocks": clock_record(clocks(0, 4_000, False), None)}
+
+    measured = Exchange(listener={"one_way_delay": delay}, setup=setup)
+    assert one_way_metrics(measured) == {
+        "one_way_delay_min_ns": -5,
+        "one_way_delay_p50_ns": 70,
+        "one_way_delay_p99_ns": 90,
+        "clock_error_ns": 100,
+    }
+    for none in ({"one_way_delay": None}, {}, {"one_way_delay": {**delay, "samples": 0}}):
+        assert one_way_metrics(Exchange(listener=none, setup=setup)) == {}
+
+
+def test_a_one_way_delay_is_shown_with_its_bound_and_not_beyond_it() -> None:
+    metrics = {
+        "one_way_delay_min_ns": 20_000,
+        "one_way_delay_p50_ns": 30_000,
+        "one_way_delay_p99_ns": 50_000,
+        "clock_error_ns": 0,
+    }
+
+    assert one_way_text({}) is None
+    assert one_way_text(metrics) == "min 20.0 µs, p50 30.0 µs, p99 50.0 µs (one clock)"
+    assert one_way_text({**metrics, "clock_error_ns": 5_000}) == (
+        "min 20.0 µs, p50 30.0 µs, p99 50.0 µs, each ± 5.00 µs (clocks of two hosts)"
+    )
+    vague = one_way_text({**metrics, "clock_error_ns": 80_000})
+    assert vague is not None
+    assert vague.endswith("; the clocks are not known well enough to tell such delays")
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    """Two engines on this machine."""
+    with opened_pair() as opened:
+        yield opened
+
+
+def test_engines_of_one_machine_are_shown_to_have_one_clock(pair: Pair) -> None:
+    """The receiver is told so, and the record has the readings before and after."""
+    setup = pair.trial("stream", **SHORT).exchange.setup
+
+    assert setup["clocks"]["shared_clock"]
+    assert setup["start"]["shared_clock"]
+    assert setup["listener_request"]["sender_clock"] == {"offset_ns": 0, "error_ns": 0}
+    for moment in ("before", "after"):
+        measured = setup["clocks"][moment]
+        assert abs(measured["difference_ns"]) <= measured["error_ns"]
+
+
+def test_an_echo_tells_of_its_clocks_and_gives_them_to_nobody(pair: Pair) -> None:
+    """Round trips are of one clock: a responder is not told of another."""
+    setup = pair.trial("echo", requests=10).exchange.setup
+
+    assert setup["clocks"]["shared_clock"]
+    assert "sender_clock" not in setup["listener_request"]
+
+
+@contextmanager
+def ahead() -> Iterator[Engine]:
+    """An engine whose monotonic clock is `AHEAD_S` ahead of ours, on the same kernel."""
+    prefix = ["unshare", "--time", "--monotonic", str(AHEAD_S), "--fork", "--kill-child"]
+    if os.geteuid() != 0:
+        prefix[1:1] = ["--user", "--map-root-user"]
+    try:
+        tried = subprocess.run([*prefix, "true"], capture_output=True, text=True, timeout=10)
+        wrong = tried.stderr.strip() if tried.returncode else ""
+    except OSError as error:
+        wrong = str(error)
+    if wrong:
+        why = f"no time namespace can be made here: {wrong}"
+        # There the system is known to have them: that one cannot be made is a fault.
+        if os.geteuid() == 0 and os.environ.get("CI") and shutil.which("unshare"):
+            pytest.fail(why)
+        pytest.skip(why)
+    with Engine("ahead", [*prefix, engine_path()]) as engine:
+        yield engine
+
+
+@pytest.mark.parametrize("sends", [True, False], ids=["sender ahead", "receiver ahead"])
+def test_a_time_namespace_is_seen_although_the_boot_is_the_same(pair: Pair, sends: bool) -> None:
+    """The offset is found, the start is common all the same, and nothing is lost."""
+    with ahead() as engine:
+        ours, theirs = pair.end(0), replace(pair.end(1), engine=engine)
+        assert engine.describe()["boot_id"] == ours.boot_id
+        source, target = (theirs, ours) if sends else (ours, theirs)
+        condition = StreamParameters.model_validate({**SHORT, "warmup_s": 0})
+        exchange = workload("stream").run(condition, source, target, 0.05, None)
+
+    trial = finished(exchange, "stream", **SHORT)
+    found = exchange.setup["clocks"]
+    assert found["same_kernel"] and not found["shared_clock"]
+    offset_ns = AHEAD_S * 1_000_000_000 * (1 if sends else -1)
+    told = exchange.setup["listener_request"]["sender_clock"]
+    assert abs(told["offset_ns"] - offset_ns) <= told["error_ns"]
+    assert 0 < told["error_ns"] <= found["bound_ns"] < 50_000_000
+    assert trial.metrics["lost_messages"] == 0
+    # Of a start that was 1000 s off nothing would have come.
+    assert trial.metrics["start_skew_ns"] < 50_000_000

@@ -1,0 +1,223 @@
+"""However an end waits, sends or is slowed down, it counts the same, and says how it did it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from trial_running import Pair, opened_pair, tried
+
+from lanlab.errors import EngineError
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Pair]:
+    """Two engines on this machine."""
+    with opened_pair() as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("flows", [1, 3, 20])
+@pytest.mark.parametrize("receive", ["block", "poll", "spin"])
+@pytest.mark.parametrize(
+    ("transport", "io"), [("udp", "single"), ("udp", "batch"), ("tcp", "single"), ("tcp", "batch")]
+)
+def test_every_way_to_receive_counts_every_message(
+    pair: Pair, transport: str, io: str, receive: str, flows: int
+) -> None:
+    """At a rate that all of them carry: what was sent is what arrived, in every flow."""
+    trial = pair.trial(
+        "stream",
+        transport=transport,
+        io=io,
+        receive=receive,
+        flows=flows,
+        message_size_bytes=500,
+        messages=flows * 50,
+        rate_messages_per_s=2000,
+    )
+    assert trial.metrics["received_ratio"] == 1
+    assert trial.target["total_messages"] == flows * 50
+    assert [flow["measured_messages"] for flow in trial.target["flows"]] == flows * [50]
+    assert (trial.target["receive"], trial.target["receive_choice"]) == (receive, None)
+    assert trial.source["io"] == io
+    assert trial.source["io_choice"] is None
+    assert trial.target["receive_calls"] > 0
+
+
+@pytest.mark.parametrize("receive", ["block", "poll", "spin"])
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+def test_every_way_to_wait_for_a_reply_gets_it(pair: Pair, transport: str, receive: str) -> None:
+    """Each request has its reply; polling at both ends takes at least one sleep."""
+    trial = pair.trial("echo", transport=transport, receive=receive, requests=100)
+    assert trial.metrics["replies"] == 100
+    assert trial.source["receive"] == trial.target["receive"] == receive
+    if receive == "poll":
+        assert trial.metrics["rtt_p50_ns"] > 150_000
+
+
+def test_spinning_keeps_a_processor_busy_and_blocking_does_not(pair: Pair) -> None:
+    """That is what they are: at ten messages a second nothing else needs a processor."""
+    used = {}
+    for receive in ("block", "spin"):
+        trial = pair.trial("stream", receive=receive, rate_messages_per_s=10, time_s=0.5)
+        assert trial.target["receive"] == receive
+        used[receive] = trial.metrics["receiver_cpu_s"]
+    assert used["block"] < 0.1 < used["spin"]
+
+
+def test_the_engine_tries_the_ways_and_says_why(pair: Pair) -> None:
+    """As fast as possible: with what each carried here, and the one that was taken."""
+    trial = pair.trial("stream", message_size_bytes=500, time_s=0.05)
+    choice = trial.target["receive_choice"]
+    found = {candidate["name"]: candidate["messages_per_s"] for candidate in choice["candidates"]}
+    assert set(found) == {"block", "poll", "spin"}
+    assert all(rate > 1000 for rate in found.values())
+    chosen = trial.target["receive"]
+    assert choice["reason"].startswith(f"{chosen} carries ")
+    assert found[chosen] >= 0.95 * max(found.values())
+    sending = trial.source["io_choice"]
+    assert {candidate["name"] for candidate in sending["candidates"]} == {"single", "batch"}
+    assert sending["reason"].startswith(f"{trial.source['io']} carries ")
+    # What the kernel can do does not change: it is not tried again.
+    again = pair.trial("stream", message_size_bytes=500, time_s=0.05)
+    assert again.target["receive_choice"] == choice
+
+
+def test_at_a_low_rate_nothing_has_to_be_tried(pair: Pair) -> None:
+    """The plain ways are taken, and the result says so."""
+    trial = pair.trial("stream", messages=20, rate_messages_per_s=1000)
+    assert (trial.target["receive"], trial.source["io"]) == ("block", "single")
+    assert trial.target["receive_choice"]["candidates"] == []
+    assert "1000 messages/s are few" in trial.target["receive_choice"]["reason"]
+
+
+@pytest.mark.parametrize("read_bytes", [1, 500, 100_000])
+def test_a_read_asks_for_what_the_condition_says(pair: Pair, read_bytes: int) -> None:
+    """Whatever the size of a write."""
+    trial = pair.trial(
+        "stream", transport="tcp", message_size_bytes=2000, bytes=20_000, read_bytes=read_bytes
+    )
+    assert trial.target["read_bytes"] == read_bytes
+    assert trial.target["total_bytes"] == 20_000
+    assert trial.target["receive_calls"] >= 20_000 / read_bytes
+
+
+def test_a_quota_bounds_what_the_receiver_gets(pair: Pair) -> None:
+    """A twentieth of a processor, and 0.2 ms of work on a message: a quarter of 1000/s."""
+
+    def check() -> str | None:
+        trial = pair.trial(
+            "stream",
+            message_size_bytes=500,
+            rate_messages_per_s=1000,
+            time_s=0.5,
+            warmup_s=0.2,
+            receive_buffer_bytes=8192,
+            receiver_quota_ratio=0.05,
+            receiver_work_s=0.0002,
+            io="single",
+        )
+        ratio = trial.metrics["received_ratio"]
+        return None if 0.15 < ratio < 0.35 else f"received {ratio:.2f}"
+
+    tried(3, check)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="processors are bound on Linux")
+def test_rivals_take_the_receivers_processor(pair: Pair) -> None:
+    """With three threads that never rest beside it, of 0.5 ms of work on each of 1500/s a part
+    is left undone."""
+    processor = max(os.sched_getaffinity(0))
+    parameters: dict[str, Any] = {
+        "message_size_bytes": 500,
+        "rate_messages_per_s": 1500,
+        "time_s": 0.5,
+        "warmup_s": 0.2,
+        "receive_buffer_bytes": 8192,
+        "receiver_work_s": 0.0005,
+        "receiver_processor": processor,
+        "io": "single",
+    }
+
+    def check() -> str | None:
+        alone = pair.trial("stream", **parameters).metrics["received_ratio"]
+        beside = pair.trial("stream", receiver_rivals=3, **parameters).metrics["received_ratio"]
+        return None if beside < 0.7 * alone else f"{alone:.2f} alone, {beside:.2f} beside"
+
+    tried(3, check)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "says"),
+    [
+        ({"receiver_rivals": 1}, "load.rivals"),
+        ({"receiver_processor": 1023}, "processor 1023"),
+        ({"sender_processor": 1023}, "processor 1023"),
+        ({"timestamps": "kernel", "transport": "tcp"}, "timestamps"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_is_refused(pair: Pair, parameters: dict[str, Any], says: str) -> None:
+    """With what was found; nothing is measured."""
+    exchange = pair.exchange("stream", messages=10, **parameters)
+    assert isinstance(exchange.error, EngineError)
+    assert says in exchange.error.message
+    assert exchange.error.code in ("request.value", "processor.unusable")
+
+
+def test_the_kernels_stamps_see_through_a_slow_receiver(pair: Pair) -> None:
+    """A receiver that sleeps between looks: by its own clock messages of one look arrive together,
+    by the kernel's as they were sent."""
+    variation = {}
+    for timestamps in ("program", "kernel"):
+        trial = pair.trial(
+            "stream",
+            message_size_bytes=100,
+            rate_messages_per_s=10_000,
+            time_s=0.4,
+            receive="poll",
+            timestamps=timestamps,
+        )
+        assert trial.target["timestamps"] == timestamps
+        variation[timestamps] = trial.target["delay_variation"]["p90_ns"]
+    assert variation["kernel"] < 0.5 * variation["program"], variation
+
+
+def test_the_kernels_round_trip_is_within_the_programs(pair: Pair) -> None:
+    """From the kernel's stamp of a request to that of its reply; asked for, else absent."""
+    trial = pair.trial("echo", requests=200, timestamps="kernel")
+    ours, theirs = trial.source["round_trip"], trial.source["kernel_round_trip"]
+    assert theirs["samples"] == ours["samples"] == 200
+    assert 0 < theirs["min_ns"] <= theirs["mean_ns"] < ours["mean_ns"]
+    assert pair.trial("echo", requests=10).source["kernel_round_trip"] is None
+
+
+def test_gaps_are_those_of_the_schedule(pair: Pair) -> None:
+    """A thousand messages a second: in the median a millisecond, and none back to back."""
+    trial = pair.trial("stream", message_size_bytes=500, rate_messages_per_s=1000, time_s=0.5)
+    gap = trial.source["gap"]
+    assert gap["samples"] == trial.source["sent_messages"] - 1
+    assert gap["p50_ns"] == pytest.approx(1_000_000, rel=0.05)
+    # Late or not, it never sends faster than at twice the rate.
+    assert gap["min_ns"] >= 500_000
+    assert trial.source["back_to_back_messages"] == 0
+    assert pair.trial("stream", message_size_bytes=500, messages=100).source["gap"] is None
+
+
+def test_the_host_window_covers_the_measured_part(pair: Pair) -> None:
+    """With CPU time by kind, the engine's own, and UDP counters of that stretch alone."""
+    trial = pair.trial(
+        "stream", message_size_bytes=500, rate_messages_per_s=1000, time_s=0.5, warmup_s=0.2
+    )
+    host = trial.source["host"]
+    assert host["elapsed_ns"] == pytest.approx(0.5e9, rel=0.2)
+    busy_and_idle = sum(host["processors"].values())
+    processors = os.cpu_count() or 1
+    assert busy_and_idle == pytest.approx(processors * host["elapsed_ns"], rel=0.25)
+    assert 0 < host["engine_cpu_ns"] < busy_and_idle
+    # What others do on this machine's loopback is counted as well.
+    assert host["udp_counters"]["UdpInDatagrams"] >= 440
+    assert abs(host["clock_step_ns"]) < 10_000_000
