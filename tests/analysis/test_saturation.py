@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 from planned_runs import PlannedRun, planned_run, without_rate
 
 from lanlab.analysis.limits import udp_limit_bps
-from lanlab.analysis.saturation import Saturation, saturations
+from lanlab.analysis.saturation import Saturation, curve_of, saturations
+from lanlab.studies import Study, at_scale
 
 SEARCH = "udp-500-saturation"
 
@@ -23,35 +25,46 @@ def quick() -> PlannedRun:
     return planned_run("milanovic-srbljic", "quick")
 
 
-def test_the_level_found_lies_at_the_limit_of_the_link(quick: PlannedRun) -> None:
-    """The model loses nothing up to the limit, and 1 % is allowed to be lost."""
+def test_the_bounds_of_every_goal_enclose_the_limit_of_the_link(quick: PlannedRun) -> None:
+    """The model loses nothing up to the limit, and beyond it all that is too much."""
     end = end_of(quick)
 
-    assert end.kind == "found"
     assert end.limit == udp_limit_bps(10_000_000, 500, 4)
-    assert end.level is not None
-    # 1 % may be lost, and the search stops some per cent below where more would be.
-    assert 0.95 * end.limit <= end.level <= end.limit / end.at_least
+    assert [goal.result.loss_ratio for goal in end.goals] == [0.0, 0.01]
+    for goal in end.goals:
+        lower, upper = goal.result.lower, goal.result.upper
+        assert goal.result.kind == "found" and lower is not None and upper is not None
+        assert lower <= end.limit / (1 - goal.result.loss_ratio) < upper
+        assert upper - lower <= 0.03 * upper
 
 
-def test_the_level_found_is_confirmed_by_trials_of_its_own(quick: PlannedRun) -> None:
-    """The steps that led there are not among them."""
+def test_a_lower_bound_is_confirmed_by_full_length_trials_of_its_own(quick: PlannedRun) -> None:
+    """The short ones that led there are not among them."""
     end = end_of(quick)
 
-    assert end.confirmed is not None
-    assert end.confirmed.n == sum(step.purpose == "confirm" for step in end.steps) >= 1
-    assert end.confirmed.mean is not None
-    assert end.confirmed.mean >= end.at_least
-    assert end.confirmed.metric == end.metric
+    for goal in end.goals:
+        assert goal.confirmed is not None
+        at_bound = [s for s in end.steps if s.factors["rate_bps"] == goal.result.lower]
+        assert goal.confirmed.n == sum(step.purpose == "confirm" for step in at_bound) >= 1
+        assert goal.confirmed.mean is not None
+        assert goal.confirmed.mean >= 1 - goal.result.loss_ratio
+        assert goal.confirmed.metric == end.metric == "goodput_ratio"
 
 
-def test_the_bracket_holds_the_level(quick: PlannedRun) -> None:
-    """The highest that passed is the level; the lowest that failed lies above it."""
+def test_the_curve_is_of_all_full_length_trials_and_falls_beyond_the_limit(
+    quick: PlannedRun,
+) -> None:
+    """A short trial may not have filled a queue."""
+    found = curve_of(quick.run, quick.trials, SEARCH, "goodput_ratio")
     end = end_of(quick)
-    passed, failed = end.bracket
+    loads = [float(summary.factors["rate_bps"]) for summary in found]
 
-    assert passed == end.level
-    assert failed is not None and end.level is not None and failed > end.level
+    assert loads == sorted(set(loads)) and len(loads) >= 5
+    full = [step for step in end.steps if step.purpose in ("confirm", "curve")]
+    assert sum(summary.n for summary in found) == len(full) < len(end.steps)
+    assert end.limit is not None
+    for load, summary in zip(loads, found, strict=True):
+        assert summary.mean == pytest.approx(min(1.0, end.limit / load))
 
 
 def test_every_step_is_kept_in_order(quick: PlannedRun) -> None:
@@ -71,10 +84,12 @@ def test_a_search_whose_trials_fail_is_undecided() -> None:
     """Three failures in a row are enough."""
     end = end_of(planned_run("milanovic-srbljic", "quick", fails=lambda t: t.experiment == SEARCH))
 
-    assert (end.kind, end.level, len(end.steps)) == ("undecided", None, 3)
+    assert {goal.result.kind for goal in end.goals} == {"undecided"}
+    assert {(goal.result.lower, goal.confirmed) for goal in end.goals} == {(None, None)}
+    assert len(end.steps) == 3
 
 
-def test_trials_of_another_plan_leave_every_search_undecided(quick: PlannedRun) -> None:
+def test_trials_of_another_plan_leave_no_goal_but_are_kept(quick: PlannedRun) -> None:
     """A run that an older version planned can still be looked at, with what was tried."""
     strange = replace(quick, trials=[replace(t, block=t.block + 1) for t in quick.trials])
 
@@ -84,9 +99,27 @@ def test_trials_of_another_plan_leave_every_search_undecided(quick: PlannedRun) 
         end.experiment for end in saturations(quick.run, quick.trials)
     }
     for end in ends:
-        assert (end.kind, end.level, end.bracket) == ("undecided", None, (None, None))
-        assert end.confirmed is None
+        assert end.goals == ()
         assert list(end.steps) == strange.of(end.experiment)
+
+
+def test_a_run_of_a_search_with_one_bound_can_still_be_read(quick: PlannedRun) -> None:
+    """So it was recorded before there were several goals, changes of its scale included."""
+    study = json.loads(json.dumps(quick.run.study))
+    older = {"factor": "rate_bps", "low": "100kB/s", "high": "1325kB/s", "at_least": 0.99,
+             "metric": "goodput_ratio", "resolution_ratio": 0.01, "trials": 3,
+             "confirm_trials": 5}  # fmt: skip
+    for experiment in study["experiment"]:
+        if experiment["id"] == SEARCH:
+            experiment["search"] = older
+    changes = {"low": "700kB/s", "resolution_ratio": 0.03, "trials": 1, "confirm_trials": 1}
+    study["scale"]["quick"]["experiment"][SEARCH]["search"] = changes
+    run = replace(quick.run, study=study)
+    search = next(s.search for s in at_scale(Study.model_validate(study), "quick") if s.search)
+
+    assert (search.loss_goals, search.width_ratio, search.curve) == ((0.01,), 0.03, 0)
+    end = next(end for end in saturations(run, quick.trials) if end.experiment == SEARCH)
+    assert end.goals == ()
 
 
 def test_trials_of_another_plan_say_nothing_of_a_search_that_had_not_begun(
@@ -105,4 +138,5 @@ def test_a_link_without_a_rate_has_no_limit() -> None:
 
     for run in (found, without_rate(found)):
         end = end_of(run)
-        assert (end.kind, end.limit) == ("at_least_high", None)
+        assert {goal.result.kind for goal in end.goals} == {"at_least_high"}
+        assert end.limit is None

@@ -58,6 +58,42 @@ def test_a_single_measurement_as_json_has_the_keys_of_the_store(
     assert two[key] == pytest.approx((first + second) / 2)
 
 
+SMALL_SEARCH = (
+    "saturation", "--testbed", "loopback", "--size", "200", "--low", "50k", "--high", "400k",
+    "--time", "0.1", "--warmup", "0.02", "--trials", "1", "--width", "50%", "--curve", "3",
+)  # fmt: skip
+
+
+def test_a_saturation_is_searched_with_a_row_for_each_goal_and_a_sentence(lanlab: Lanlab) -> None:
+    """Wherever a busy machine lets the search end."""
+    said = lanlab(*SMALL_SEARCH, "--goals", "0,5%")
+
+    assert said.code == 0
+    beginning = "saturation with 200-byte messages"
+    rows = [line for line in said.out.splitlines() if line.startswith(beginning)]
+    goals = [row.removeprefix(beginning).split()[0] for row in rows]
+    assert goals == ["nothing", "5"]
+    assert "\nWith 200-byte UDP messages, " in said.out
+    assert "`lanlab report " in said.out
+
+
+def test_a_saturation_as_json_has_a_result_for_each_goal(lanlab: Lanlab) -> None:
+    """And every trial with its purpose and length."""
+    answer = lanlab(*SMALL_SEARCH, "--goals", "5%,0", "--json").json()
+
+    (search,) = answer["searches"]
+    assert (search["factor"], search["metric"], search["limit"]) == (
+        "rate_bps", "goodput_ratio", None,
+    )  # fmt: skip
+    assert [goal["loss_ratio"] for goal in search["goals"]] == [0, 0.05]
+    for goal in search["goals"]:
+        assert {"kind", "lower", "upper", "throughput"} < goal.keys()
+        assert all(50e3 <= goal[end] <= 400e3 for end in ("lower", "upper") if goal[end])
+    lengths = {(trial["purpose"], trial["time_s"]) for trial in answer["trials"]}
+    assert lengths == {("search", 0.025), ("confirm", 0.1), ("curve", 0.1)}
+    assert sum(trial["purpose"] == "curve" for trial in answer["trials"]) >= 3
+
+
 def test_a_single_measurement_in_words(lanlab: Lanlab) -> None:
     """What arrived, how much of it, and the name under which it is kept."""
     stream = lanlab("stream", *QUICK, "--size", "100", "--rate", "1M", "--trials", "2")

@@ -53,6 +53,30 @@ def test_the_share_received_falls_beyond_what_the_link_can_carry() -> None:
     assert beyond.y == pytest.approx(limit.points[-1][1], rel=0.02)
 
 
+def test_the_curve_of_a_search_shows_what_arrives_with_the_bounds_of_each_goal() -> None:
+    found = synthetic_run("milanovic-srbljic", "quick")
+    curve = next(chart for chart in charts(found) if "around saturation" in chart.title)
+    (points,) = [series.points for series in curve.series]
+
+    assert (curve.x.label, curve.y.label) == ("sending speed (kB/s)", "received in time (%)")
+    assert (points[0].x, points[-1].x) == (700, 1325)
+    assert points[0].y == pytest.approx(100)
+    assert points[-1].y == pytest.approx(100 * 1104.24 / 1325, rel=0.02)
+    assert [limit.name for limit in curve.limits] == ["0 % lost", "1 % lost"]
+    for limit in curve.limits:
+        (lower, _), (_, top), (upper, _), _ = limit.points
+        # Upright, a lower bound and an upper one, the limit of the link nearly between them.
+        assert limit.in_pairs and top == 100
+        assert 0.95 * 1104.24 < lower < upper < 1.05 * 1104.24
+
+
+def test_the_curve_of_a_search_that_did_not_begin_is_empty() -> None:
+    found = synthetic_run("milanovic-srbljic", "quick", most_trials=5)
+    curve = next(chart for chart in charts(found) if "around saturation" in chart.title)
+
+    assert curve.is_empty and curve.limits == ()
+
+
 def test_published_shares_of_the_link_stand_at_their_height() -> None:
     speed = charts(synthetic_run("milanovic-srbljic"))[0]
     heights = {series.name: series.marks[0].y for series in speed.published}

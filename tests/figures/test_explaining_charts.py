@@ -187,6 +187,11 @@ def test_each_flow_has_a_bar_in_the_colour_of_its_congestion_control(
     assert chart.caption.startswith("Flows 8: Jain's index 0.9000 ± 0. Means of the trials.")
 
 
+def test_a_search_has_no_flows_to_show(sweep: SyntheticRun) -> None:
+    figure = Figure(figure="flow_shares", title="t", experiments=("udp-500-saturation",))
+    assert drawn(sweep, figure).is_empty
+
+
 def test_flows_that_were_not_measured_have_no_bars(fairness: SyntheticRun) -> None:
     figure = Figure(figure="flow_shares", title="t", experiments=("cubic-bbr",))
     failed = [replace(t, status="failed", raw={}) for t in fairness.trials]

@@ -31,6 +31,7 @@ class Ran:
     factors: Mapping[str, Level]
     block: int
     purpose: str
+    parameters: Mapping[str, Level] = field(default_factory=dict)
     status: str = "done"
     is_polluted: bool = False
     elapsed_s: float = 0.5
@@ -38,8 +39,8 @@ class Ran:
 
 
 def ran(trial: PlannedTrial, **changes: Any) -> Ran:
-    own = {"experiment": trial.experiment, "factors": trial.factors, "block": trial.block}
-    return Ran(**{**own, "purpose": trial.purpose, **changes})
+    names = ("experiment", "factors", "parameters", "block", "purpose")
+    return Ran(**{**{name: getattr(trial, name) for name in names}, **changes})
 
 
 def run_out(plan: Plan, run: Callable[[PlannedTrial], Ran]) -> list[Ran]:
@@ -70,7 +71,16 @@ def study(**trials: float) -> Study:
                     "title": "",
                     "workload": "stream",
                     "metrics": ["goodput_bps"],
-                    "search": {"factor": "rate_bps", "low": "1M", "high": "9M", "at_least": 0.9},
+                    "search": {
+                        "factor": "rate_bps",
+                        "low": "1M",
+                        "high": "9M",
+                        "loss_goals": [0, 0.1],
+                        "width_ratio": 0.02,
+                        "trials": 1,
+                        "curve": 4,
+                        "curve_trials": 1,
+                    },
                 },
                 {"id": "rtt", "title": "", "workload": "echo", "metrics": ["rtt_mean_ns"]},
             ],
@@ -92,7 +102,7 @@ def noisy(seed: int) -> Callable[[PlannedTrial], Ran]:
             metrics={
                 "goodput_bps": chance.gauss(100, 5),
                 "rtt_mean_ns": chance.gauss(100, 20),
-                "received_ratio": chance.random(),
+                "goodput_ratio": chance.random(),
             },
         )
 
@@ -192,14 +202,19 @@ def test_searches_come_last_and_carry_the_level_tried() -> None:
     history = run_out(plan, link)
 
     purposes = [r.purpose for r in history]
-    assert purposes == ["trial"] * 7 + ["search"] * (len(history) - 8) + ["confirm"]
+    assert list(dict.fromkeys(purposes)) == ["trial", "search", "confirm", "curve"]
+    assert purposes.count("trial") == 7 and purposes.count("curve") == 4
     searching = history[7:]
     assert [r.block for r in searching] == list(range(len(searching)))
-    assert [r.factors["rate_bps"] for r in searching[:3]] == [9_000_000, 1_000_000, 3_000_000]
+    assert [r.factors["rate_bps"] for r in searching[:2]] == [9_000_000, 5_000_000]
+    # The level is what a search varies; how long its trials are goes with their purpose.
+    assert {tuple(r.factors) for r in searching} == {("rate_bps",)}
+    times = {(r.purpose, r.parameters["time_s"]) for r in searching}
+    assert times == {("search", 0.25), ("confirm", 1.0), ("curve", 1.0)}
     result = plan.search_results()["limit"]
-    # At least 0.9 of what is sent arrives up to 5 / 0.9 Mbit/s.
-    assert result.kind == "found"
-    assert 0.98 * 5e6 / 0.9 <= (result.level or 0) <= 5e6 / 0.9
+    for goal, limit in zip(result.goals, (5e6, 5e6 / 0.9), strict=True):
+        assert goal.kind == "found" and goal.lower is not None
+        assert 0.98 * limit <= goal.lower <= limit
 
 
 def test_a_condition_that_keeps_failing_is_given_up_and_said_so() -> None:
@@ -216,7 +231,7 @@ def test_a_condition_that_keeps_failing_is_given_up_and_said_so() -> None:
     ]
     assert sum(r.status == "failed" for r in history) == 9
     # Trials of the search did not measure its metric.
-    assert plan.search_results()["limit"].kind == "undecided"
+    assert {goal.kind for goal in plan.search_results()["limit"].goals} == {"undecided"}
 
 
 def test_outcomes_of_another_plan_are_refused() -> None:
@@ -228,36 +243,64 @@ def test_outcomes_of_another_plan_are_refused() -> None:
         plan.record(ran(first, block=5))
     with pytest.raises(UsageError, match="trial 0: factors is"):
         plan.record(ran(first, factors={"message_size_bytes": 77}))
-
     history = run_out(plan, ran)
     with pytest.raises(UsageError, match=f"trial {len(history)}: the plan has ended"):
         Plan(study(), "quick", 1, history=[*history, history[-1]])
 
 
+def test_a_trial_of_a_search_that_had_another_length_is_refused() -> None:
+    """Short and full-length trials decide differently."""
+    plan = Plan(study(min=1, max=1), "quick", 1)
+    while (trial := plan.next_trial()) is not None and trial.purpose == "trial":
+        plan.record(ran(trial))
+    assert trial is not None
+
+    with pytest.raises(UsageError, match=r"trial 7: time_s is 1\.0, where the plan has 0\.25"):
+        plan.record(ran(trial, parameters={**trial.parameters, "time_s": 1.0}))
+
+
 def test_the_estimate_uses_expected_times_and_then_what_trials_took() -> None:
     plan = Plan(study(min=2, max=2), "quick", 1)
-    search_at_most = 2 + 7 + 5  # two ends, seven halvings of 1..9 Mbit/s to 2 %, confirmations
-    assert plan.estimate(overhead_s=0.5) == (14 + search_at_most, (14 + search_at_most) * 1.5)
+    # Of a search about so many: high end, guess and one beside it for each goal; their
+    # confirmation; the curve.
+    short, full = 4, 3 + 4
+    search_s = short * 0.25 + full * 1.0 + (short + full) * 0.5
+    assert plan.estimate(overhead_s=0.5) == (14 + short + full, 14 * 1.5 + search_s)
 
     for _ in range(7):
         trial = plan.next_trial()
         assert trial is not None
         plan.record(ran(trial, elapsed_s=10))
 
-    assert plan.estimate(overhead_s=0.5) == (7 + search_at_most, 7 * 10 + search_at_most * 1.5)
+    assert plan.estimate(overhead_s=0.5) == (7 + short + full, 7 * 10 + search_s)
+
+
+def test_the_estimate_of_a_search_follows_what_its_trials_took_beyond_their_length() -> None:
+    plan = Plan(study(min=1, max=1), "quick", 1)
+    while (trial := plan.next_trial()) is not None and trial.purpose == "trial":
+        plan.record(ran(trial))
+    before = plan.estimate(overhead_s=0.0)
+    assert trial is not None
+    plan.record(ran(trial, elapsed_s=2.25, metrics={"goodput_ratio": 0.5}))
+    after = plan.estimate(overhead_s=0.0)
+
+    assert before == (11, 8.0)
+    # A short trial of 0.25 s took 2 s longer.
+    assert after == (10, 8.0 - 0.25 + 10 * 2.0)
 
 
 @settings(deadline=None)
 @given(st.integers())
-def test_the_estimate_is_never_too_low_while_nothing_fails(noise: int) -> None:
+def test_the_estimate_of_conditions_is_never_too_low_while_nothing_fails(noise: int) -> None:
     def steady(trial: PlannedTrial) -> Ran:
         outcome = noisy(noise)(trial)
         return ran(trial, metrics=outcome.metrics)
 
     plan = Plan(study(min=2, max=4, relative_ci=0.05), "quick", 1)
+    searching = plan.estimate().trials - 7 * 4
     said = []
-    while (trial := plan.next_trial()) is not None:
-        said.append(plan.estimate().trials)
+    while (trial := plan.next_trial()) is not None and trial.purpose == "trial":
+        said.append(plan.estimate().trials - searching)
         plan.record(steady(trial))
 
     assert all(most >= left for most, left in zip(said, range(len(said), 0, -1), strict=True))

@@ -13,6 +13,8 @@ from lanlab.plan import Plan, PlannedTrial
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, Study, load_study
 
+Metrics = dict[str, float | int]
+
 _START = "2026-11-21T08:15:00.000000+00:00"
 
 
@@ -39,6 +41,7 @@ def synthetic_run(
     fails: Callable[[PlannedTrial], bool] = lambda planned: False,
     judged: Callable[[PlannedTrial], Judgement] | None = None,
     lacks: frozenset[str] = frozenset(),
+    distorts: Callable[[Metrics, float], Metrics] = lambda metrics, rate_bps: metrics,
     most_trials: int | None = None,
     title: str | None = None,
 ) -> SyntheticRun:
@@ -52,6 +55,7 @@ def synthetic_run(
         fails: Whether a trial fails.
         judged: What disturbed a trial that ended well; without, its record does not say.
         lacks: Metrics that no trial has.
+        distorts: What becomes of the metrics of a stream that was asked for that rate.
         most_trials: After so many the run was interrupted.
         title: In place of the study's.
     """
@@ -64,6 +68,8 @@ def synthetic_run(
         metrics = None
         if not fails(planned):
             found = _metrics(planned.workload, planned.parameters, link_rate_bps, rng)
+            if "rate_bps" in planned.parameters:
+                found = distorts(found, float(planned.parameters["rate_bps"]))
             metrics = {key: value for key, value in found.items() if key not in lacks}
         trial = _trial(run.id, planned, metrics)
         if judged is not None and metrics is not None:

@@ -64,7 +64,7 @@ def folder(both: list[SyntheticRun], tmp_path_factory: pytest.TempPathFactory) -
     out = tmp_path_factory.mktemp("report") / "deep" / "out"
     paths = build_report([synthetic.pair() for synthetic in both], out)
     assert all(path.is_file() for path in (paths.html, *paths.figures, *paths.tables))
-    assert len(paths.figures) == 18
+    assert len(paths.figures) == 22
     assert {path.suffix for path in paths.figures} == {".svg", ".pdf"}
     assert {path.suffix for path in paths.tables} == {".csv"}
     return out

@@ -51,10 +51,12 @@ SMALL: dict[str, Any] = {
 }
 
 
-def small_study(**parameters: Any) -> Study:
-    """The small study, with some parameters of its streams changed."""
+def small_study(search: dict[str, Any] | None = None, **parameters: Any) -> Study:
+    """The small study, with some parameters of its streams changed, or with a search of theirs."""
     first, second = SMALL["experiment"]
     changed = {**first, "parameters": {**first["parameters"], **parameters}}
+    if search is not None:
+        changed |= {"search": search, "factors": {}, "parameters": parameters}
     return parse_study({**SMALL, "experiment": [changed, second]}, "small.toml")
 
 

@@ -214,8 +214,10 @@ def test_segmentation_offload_on_a_shaped_link_is_refused(
 
     monkeypatch.setattr(running, "testbed", shaped)
 
-    with a_store(tmp_path) as store, pytest.raises(UsageError) as refused:
-        new_run(on_loopback(small_study(io="segment")), store, Watching())
+    searching = small_study(search={"factor": "rate_bps", "low": "1M", "high": "2M"}, io="segment")
+    for study in (small_study(io="segment"), searching):
+        with a_store(tmp_path) as store, pytest.raises(UsageError) as refused:
+            new_run(on_loopback(study), store, Watching())
 
     assert "segmentation offload" in refused.value.message
     assert refused.value.hint == "use io `batch`, or `--link unshaped`"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import sqlite3
 import struct
@@ -17,7 +18,7 @@ from store_samples import a_run, a_trial
 
 from lanlab.errors import StoreError, UnknownName, UsageError
 from lanlab.store import default_store_path, open_store
-from lanlab.store.schema import APPLICATION_ID
+from lanlab.store.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
 
 
 def header(path: Path) -> tuple[int, int]:
@@ -44,7 +45,7 @@ def test_records_come_back_as_they_went_in(tmp_path: Path) -> None:
         assert store.runs() == [a_run()]
         assert store.trials(a_run().id) == [a_trial(0), failed]
         assert isinstance(store.trials("last")[0].factors["batched"], bool)
-    assert header(Path(where)) == (1, APPLICATION_ID)
+    assert header(Path(where)) == (SCHEMA_VERSION, APPLICATION_ID)
     assert list(files(Path(where).parent)) == ["store.sqlite"]
 
 
@@ -202,7 +203,7 @@ def write_other_database(path: Path) -> None:
 def write_newer(path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute("PRAGMA user_version = 2")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.close()
 
@@ -213,7 +214,7 @@ def write_newer(path: Path) -> None:
         (write_text, "not an SQLite file"),
         (write_short, "not an SQLite file"),
         (write_other_database, "an SQLite file of another program"),
-        (write_newer, "has schema version 2; this lanlab knows versions up to 1"),
+        (write_newer, "has schema version 3; this lanlab knows versions up to 2"),
         (Path.mkdir, "is a directory"),
     ],
 )
@@ -237,12 +238,71 @@ def test_a_version_that_is_newer_only_in_the_log_is_refused(tmp_path: Path) -> N
     with open_store(where) as store:
         store.create_run(a_run())
     newer = sqlite3.connect(where)
-    newer.execute("PRAGMA user_version = 2")
+    newer.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     newer.commit()
-    assert header(Path(where))[0] == 1
-    with open_store(where) as store, pytest.raises(StoreError, match="schema version 2"):
+    assert header(Path(where))[0] == SCHEMA_VERSION
+    with open_store(where) as store, pytest.raises(StoreError, match="schema version 3"):
         store.runs()
     newer.close()
+
+
+def write_version_1(path: Path) -> None:
+    """A store as it was before the purpose `curve`, with a run and two trials."""
+    connection = sqlite3.connect(path)
+    connection.executescript(f"PRAGMA application_id = {APPLICATION_ID}; {MIGRATIONS[1]}")
+    run, trials = a_run(), (a_trial(), a_trial(1, purpose="confirm", metrics={"n": 2}))
+    for table, record in (("run", run), *(("trial", trial) for trial in trials)):
+        values = {
+            key: json.dumps(value) if isinstance(value, dict) else value
+            for key, value in dataclasses.asdict(record).items()
+        }
+        names, places = ", ".join(values), ", ".join("?" * len(values))
+        connection.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", [*values.values()])
+    connection.execute("INSERT INTO migration VALUES (1, '2026-11-21T08:15:00+00:00')")
+    connection.execute("PRAGMA user_version = 1")
+    connection.commit()
+    connection.close()
+
+
+def test_a_store_of_version_1_is_carried_forward_with_all_that_it_has(tmp_path: Path) -> None:
+    """Its trials are there as they were, and one of a purpose that it did not know fits in."""
+    path = tmp_path / "s"
+    write_version_1(path)
+    curve = a_trial(2, purpose="curve")
+
+    with open_store(str(path)) as store:
+        assert store.runs() == [a_run()]
+        kept = store.trials(a_run().id)
+        assert [t.purpose for t in kept] == ["trial", "confirm"]
+        assert (kept[0].factors, kept[1].metrics) == (a_trial().factors, {"n": 2})
+        store.commit_trial(curve)
+    with open_store(str(path)) as store:
+        assert store.trials(a_run().id) == [*kept, curve]
+    connection = sqlite3.connect(path)
+    assert connection.execute("SELECT version FROM migration").fetchall() == [(1,), (2,)]
+    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    connection.close()
+
+
+def test_trials_of_a_store_that_was_carried_forward_can_still_not_be_changed(
+    tmp_path: Path,
+) -> None:
+    """Making the table anew must not lose what guards it."""
+    path = tmp_path / "s"
+    write_version_1(path)
+    with open_store(str(path)) as store:
+        store.runs()
+    connection = sqlite3.connect(path)
+
+    for statement in ("UPDATE trial SET block = 7", "DELETE FROM trial"):
+        with pytest.raises(sqlite3.IntegrityError, match="a trial is never"):
+            connection.execute(statement)
+    with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
+        connection.execute(
+            "INSERT INTO trial SELECT run_id, 9, experiment, workload, factors, parameters, block, "
+            "'other', status, started_at, elapsed_s, metrics, raw, error FROM trial LIMIT 1"
+        )
+    connection.close()
 
 
 def test_a_damaged_store_is_said_to_be_damaged(tmp_path: Path) -> None:

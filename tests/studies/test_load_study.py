@@ -30,7 +30,7 @@ id = "limit"
 title = "Limit"
 workload = "stream"
 metrics = ["goodput_bps"]
-search = { factor = "rate_bps", low = "1M", high = "9M", at_least = 0.99 }
+search = { factor = "rate_bps", low = "1M", high = "9M", loss_goals = [0, 0.01] }
 [[figure]]
 figure = "bars"
 title = "Bars"
@@ -125,9 +125,27 @@ def mistaken(place: str, value: object) -> BadStudy:
             "allowed: none, as `experiment.sweep` has no search",
         ),
         (
-            "experiment.1.search.at_least",
-            99,
-            "`experiment.limit.search.at_least`: found 99.0; allowed: above 0, at most 1",
+            "experiment.1.search.loss_goals",
+            [0, 1],
+            "`experiment.limit.search.loss_goals.1`: found 1; allowed: less than 1",
+        ),
+        (
+            "experiment.1.search.loss_goals",
+            [0.01, 0],
+            "`experiment.limit.search.loss_goals`: found [0.01, 0.0]; "
+            "allowed: each once, the smallest first",
+        ),
+        (
+            "experiment.1.search.metric",
+            "loss_ratio",
+            "`experiment.limit.search.metric`: found 'loss_ratio'; "
+            "allowed: 'goodput_ratio' or 'received_ratio'",
+        ),
+        (
+            "experiment.1.parameters.messages",
+            5,
+            "`experiment.limit.parameters.messages`: found 5 beside a search (scale `quick`); "
+            "allowed: `time_s` in its place",
         ),
         ("experiment.1.factors.flows", [1, 2], "found flows beside a search"),
         ("testbed.link", "10 furlongs", "`testbed.link`: found '10 furlongs'"),
@@ -170,7 +188,7 @@ def test_a_mistake_is_told_with_key_finding_and_what_is_allowed(
         ("scale.quick.parameters.time", 1, "did you mean `time_s`?"),
         ("scale.quick.experiment.sweep.factors.rate", [1], "did you mean `rate_bps`?"),
         ("scale.quick.experiment.limit.search.trial", 1, "did you mean `trials`?"),
-        ("experiment.1.search.metric", "recieved_ratio", "did you mean `received_ratio`?"),
+        ("experiment.1.search.width", 0.1, "did you mean `width_ratio`?"),
         ("units.goodput", {"unit": "kB/s", "si_per_unit": 1}, "did you mean `goodput_bps`?"),
     ],
 )

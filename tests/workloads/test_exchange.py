@@ -248,6 +248,24 @@ def test_without_a_mark_there_is_no_received_ratio(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize(
+    ("flows", "blocked_share", "ratio"), [(1, 0.25, 0.25), (4, 2.0, 0.5), (2, 9.0, 1.0)]
+)
+def test_blocked_time_is_a_share_of_the_time_of_all_flows(
+    pair: Pair, flows: int, blocked_share: float, ratio: float
+) -> None:
+    """What flows that begin and end a little apart add up to is never more than all of it."""
+    parameters: dict[str, Any] = {
+        "messages": 100, "rate_messages_per_s": 5000, "warmup_s": 0, "flows": flows,
+    }  # fmt: skip
+    trial = pair.trial("stream", **parameters)
+    trial.source["blocked_ns"] = blocked_share * trial.source["elapsed_ns"]
+    metrics = WORKLOADS["stream"].summarise(
+        StreamParameters.model_validate(parameters), trial.exchange, CounterChanges()
+    )
+    assert metrics["blocked_ratio"] == pytest.approx(ratio)
+
+
+@pytest.mark.parametrize(
     ("name", "parameters"),
     [
         ("stream", {"messages": 100, "rate_messages_per_s": 5000, "warmup_s": 0.01}),

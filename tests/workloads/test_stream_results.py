@@ -191,6 +191,7 @@ def test_one_way_delays_come_with_the_error_of_the_clocks() -> None:
 
 def test_the_time_that_the_sender_was_made_to_wait_is_a_share_of_its_time() -> None:
     assert metrics()["blocked_ratio"] == 0.25
+    assert metrics(flows=5)["blocked_ratio"] == 0.05
     assert metrics()["received_messages_per_s"] == 1000
 
 

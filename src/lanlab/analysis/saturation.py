@@ -1,4 +1,4 @@
-"""Where a search has ended: the highest rate that still arrives."""
+"""Where a search has ended: for each loss goal the highest load at which no more is lost."""
 
 from __future__ import annotations
 
@@ -7,9 +7,19 @@ from dataclasses import dataclass
 
 from lanlab.analysis.summary import Summary, limit_of, summary_of
 from lanlab.errors import UsageError
-from lanlab.plan import Condition, Plan, SearchResult
+from lanlab.plan import Condition, GoalResult, Plan, SearchResult
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Study, at_scale
+from lanlab.studies import Search, Study, at_scale
+
+
+@dataclass(frozen=True)
+class GoalFound:
+    """Where a search has ended for one loss goal."""
+
+    #: Loads in the factor's unit.
+    result: GoalResult
+    #: The searched metric in the full-length trials at the lower bound.
+    confirmed: Summary | None
 
 
 @dataclass(frozen=True)
@@ -17,19 +27,14 @@ class Saturation:
     """What a search along one factor found."""
 
     experiment: str
-    #: `found`; `at_least_high` and `below_low` if it lies outside the range that was searched;
-    #: `undecided` if trials failed, if no level could be confirmed, or if another version planned
-    #: the trials in a way that this one cannot follow.
-    kind: str
-    #: The level found, in the factor's unit; of the two outside kinds the end that was tested.
-    level: float | None
-    #: Highest level that passed and lowest that failed, where there are such.
-    bracket: tuple[float | None, float | None]
-    #: What was asked of a level: this metric, at least so much.
+    factor: str
+    #: What the search looked at: 1 less this metric is the loss.
     metric: str
-    at_least: float
-    #: The metric in the confirming trials at the level found.
-    confirmed: Summary | None
+    #: The strictest first; empty if another version planned the trials in a way that this one
+    #: cannot follow.
+    goals: tuple[GoalFound, ...]
+    #: The highest load that the sender really offered, where that was below the range searched.
+    sender_limit: float | None
     #: What the link can carry at most, in the factor's unit.
     limit: float | None
     #: Every trial of the search, in order.
@@ -46,28 +51,47 @@ def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturati
         if scaled.search is None or result is None:
             continue
         steps = tuple(trial for trial in trials if trial.experiment == scaled.experiment.id)
-        factor = scaled.search.factor
-        confirming = [
-            step
-            for step in steps
-            if step.purpose == "confirm" and step.factors[factor] == result.level
-        ]
         link_rate_bps = run.testbed.get("link_rate_bps")
-        limit = limit_of("rate_bps", steps[0].parameters, link_rate_bps) if steps else None
+        parameters = steps[0].parameters if steps else {}
         found.append(
             Saturation(
                 experiment=scaled.experiment.id,
-                kind=result.kind,
-                level=result.level,
-                bracket=result.bracket,
+                factor=scaled.search.factor,
                 metric=scaled.search.metric,
-                at_least=scaled.search.at_least,
-                confirmed=_confirmed(confirming, scaled.search.metric),
-                limit=limit if factor == "rate_bps" else None,
+                goals=tuple(
+                    GoalFound(goal, _confirmed(steps, scaled.search, goal.lower))
+                    for goal in result.goals
+                ),
+                sender_limit=result.sender_limit,
+                limit=limit_of(scaled.search.factor, parameters, link_rate_bps) if steps else None,
                 steps=steps,
             )
         )
     return tuple(found)
+
+
+def curve_of(
+    run: RunRecord, trials: Sequence[TrialRecord], experiment: str, metric: str
+) -> list[Summary]:
+    """
+    One metric at every load of a search's full-length trials, ascending in load.
+
+    Args:
+        run: The run, whose link sets the limits.
+        trials: Its trials, in order; those of other experiments are passed over.
+        experiment: Id of an experiment with a search.
+        metric: Key of a trial's results.
+    """
+    by_load: dict[float, list[TrialRecord]] = {}
+    for trial in trials:
+        if trial.experiment == experiment and trial.purpose in ("confirm", "curve"):
+            (load,) = trial.factors.values()
+            by_load.setdefault(float(load), []).append(trial)
+    link_rate_bps = run.testbed.get("link_rate_bps")
+    return [
+        summary_of(_condition_of(group[0]), group, metric, link_rate_bps)
+        for _, group in sorted(by_load.items())
+    ]
 
 
 def _results(
@@ -78,18 +102,19 @@ def _results(
         return Plan(study, run.scale, run.seed, history=trials).search_results()
     except UsageError:
         begun = {trial.experiment for trial in trials if trial.purpose != "trial"}
-        return {name: SearchResult("undecided", None, (None, None)) for name in begun}
+        return {name: SearchResult(()) for name in begun}
 
 
-def _confirmed(confirming: list[TrialRecord], metric: str) -> Summary | None:
-    if not confirming:
-        return None
-    first = confirming[0]
-    condition = Condition(
-        experiment=first.experiment,
-        workload=first.workload,
-        factors=first.factors,
-        parameters=first.parameters,
+def _confirmed(steps: Sequence[TrialRecord], search: Search, level: float | None) -> Summary | None:
+    own = [s for s in steps if s.purpose == "confirm" and s.factors[search.factor] == level]
+    return summary_of(_condition_of(own[0]), own, search.metric, None) if own else None
+
+
+def _condition_of(trial: TrialRecord) -> Condition:
+    return Condition(
+        experiment=trial.experiment,
+        workload=trial.workload,
+        factors=trial.factors,
+        parameters=trial.parameters,
         expected_time_s=0.0,
     )
-    return summary_of(condition, confirming, metric, None)

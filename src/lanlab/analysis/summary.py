@@ -151,6 +151,9 @@ def limit_of(
     metric: str, parameters: dict[str, Level], link_rate_bps: float | None
 ) -> float | None:
     """What a link can carry at most under a condition, in the metric's unit."""
+    if metric == "rate_messages_per_s":
+        limit_bps = limit_of("rate_bps", parameters, link_rate_bps)
+        return limit_bps and limit_bps / (8 * int(parameters["message_size_bytes"]))
     if link_rate_bps is None or metric not in ("goodput_bps", "rate_bps"):
         return None
     ip_version = int(parameters["ip_version"])

@@ -15,6 +15,7 @@ from lanlab.cli.echo import echo
 from lanlab.cli.report import report
 from lanlab.cli.run_study import run as run_study
 from lanlab.cli.runs import runs
+from lanlab.cli.saturation import saturation
 from lanlab.cli.show import show
 from lanlab.cli.stream import stream
 from lanlab.cli.studies import studies
@@ -38,6 +39,7 @@ app.command("runs")(runs)
 app.command("report")(report)
 app.command("stream")(stream)
 app.command("echo")(echo)
+app.command("saturation")(saturation)
 app.command("doctor")(doctor)
 
 

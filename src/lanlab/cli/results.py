@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from lanlab.cli.terminal import answer, print_json
@@ -31,6 +32,7 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
         "status": run.status,
         "started_at": run.started_at,
         "ended_at": run.ended_at,
+        "searches": _searches_as_json(run, trials),
         "trials": [
             {
                 "number": trial.number,
@@ -42,6 +44,8 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 "counts": trial.number in counted,
                 "pollution": trial.raw.get("pollution"),
                 "factors": trial.factors,
+                # Of a search it differs from trial to trial.
+                "time_s": trial.parameters.get("time_s"),
                 "error": trial.error,
                 "modes": modes_as_json(trial),
                 **trial.metrics,
@@ -49,6 +53,23 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
             for trial in trials
         ],
     }
+
+
+def _searches_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[str, Any]]:
+    """Where the searches have ended, loads in the unit of their factor."""
+    from lanlab.analysis.saturation import saturations
+
+    return [
+        {
+            "experiment": found.experiment,
+            "factor": found.factor,
+            "metric": found.metric,
+            "limit": found.limit,
+            "sender_limit": found.sender_limit,
+            "goals": [dataclasses.asdict(goal.result) for goal in found.goals],
+        }
+        for found in saturations(run, trials)
+    ]
 
 
 def print_run(run: RunRecord, trials: list[TrialRecord], as_json: bool) -> None:

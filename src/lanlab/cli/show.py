@@ -61,10 +61,13 @@ def show(
             console.print(f"  {name}: {', '.join(str(level) for level in levels)}")
         if experiment.search:
             search = experiment.search
+            goals = ", ".join(f"{100 * goal:g} %" for goal in search.loss_goals)
             console.print(
                 f"  highest {search.factor} between {search.low} and {search.high} "
-                f"with {search.metric} of at least {search.at_least}"
+                f"at which at most {goals} is lost, by {search.metric}"
             )
+            if search.curve:
+                console.print(f"  then the curve at {search.curve} loads")
     scales = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("scale", "trials, at most", "minutes, about", ""):
         scales.add_column(heading, justify="left" if heading in ("scale", "") else "right")

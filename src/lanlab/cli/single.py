@@ -70,37 +70,78 @@ def measure(
     Raises:
         UsageError: A parameter is not allowed; nothing was run.
     """
+    from lanlab.workloads import workload
+
+    experiment = {
+        "id": "single",
+        "title": f"one {workload_name}",
+        "workload": workload_name,
+        "metrics": [next(iter(workload(workload_name).metrics))],
+        "parameters": checked(workload_name, parameters),
+    }
+    return measure_study(
+        experiment, trials=trials, testbed=testbed, link=link, seed=seed, store=store
+    )
+
+
+def checked(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[str, Level]:
+    """All parameters of a workload, in lanlab's units.
+
+    Raises:
+        UsageError: One is not allowed.
+    """
+    from lanlab.workloads import workload
+
+    given = {key: value for key, value in parameters.items() if value is not None}
+    try:
+        values = workload(workload_name).Parameters.model_validate(given)
+    except ValidationError as error:
+        raise _refused(error, given) from None
+    return values.model_dump(exclude_none=True)
+
+
+def measure_study(
+    experiment: Mapping[str, Any],
+    *,
+    trials: int,
+    testbed: str,
+    link: str | None,
+    seed: int | None,
+    store: str | None,
+    figure: str | None = None,
+) -> tuple[RunRecord, list[TrialRecord]]:
+    """
+    Run a study of one experiment.
+
+    Args:
+        experiment: As a study file has it.
+        trials: Of each condition.
+        figure: A figure for its report.
+    """
     from lanlab.cli.watch import RunWatch
     from lanlab.run import RunRequest, new_run
     from lanlab.store import open_store
     from lanlab.studies.load import parse_study
-    from lanlab.workloads import workload
 
-    given = {key: value for key, value in parameters.items() if value is not None}
-    kind = workload(workload_name)
-    try:
-        checked = kind.Parameters.model_validate(given)
-    except ValidationError as error:
-        raise _refused(error, given) from None
+    # A single measurement is named for its workload, anything more for itself.
+    is_single = experiment["id"] == "single"
+    name = str(experiment["workload" if is_single else "id"])
+    policy = {"min": trials, "max": trials}
+    if is_single:
+        # As many as asked for, polluted or not: what was seen is said, and time is not doubled.
+        policy["repeat_polluted"] = 0
+    drawn = {"figure": figure, "title": experiment["title"], "experiments": [experiment["id"]]}
     study = parse_study(
         {
             "schema": 1,
-            "id": workload_name,
-            "title": f"one {workload_name}",
+            "id": name,
+            "title": experiment["title"],
             "testbed": {"hosts": 2},
-            "experiment": [
-                {
-                    "id": "single",
-                    "title": f"one {workload_name}",
-                    "workload": workload_name,
-                    "metrics": [next(iter(kind.metrics))],
-                    "parameters": checked.model_dump(exclude_none=True),
-                }
-            ],
-            # As many as asked for, polluted or not: what was seen is said, and time is not doubled.
-            "scale": {"single": {"trials": {"min": trials, "max": trials, "repeat_polluted": 0}}},
+            "experiment": [experiment],
+            "figure": [drawn] if figure else [],
+            "scale": {"single": {"trials": policy}},
         },
-        f"lanlab {workload_name}",
+        f"lanlab {name}",
     )
     with open_store(store) as records, RunWatch() as watch:
         request = RunRequest(study, "single", testbed, link or "unshaped", seed)

@@ -33,7 +33,11 @@ def flow_shares(
     condition = max(
         (c for c in expand(study, run.scale) if c.experiment in figure.experiments),
         key=lambda c: int(c.parameters.get("flows", 1)),
+        default=None,
     )
+    if condition is None:
+        # Of a search there are no conditions to choose from.
+        return Chart(figure.title, Axis("flow", ""), axis(study, "goodput_bps"), ())
     own = [
         trial
         for trial in counting(trials)

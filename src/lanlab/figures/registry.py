@@ -14,6 +14,7 @@ from lanlab.figures.losses_against_sent import losses_against_sent
 from lanlab.figures.received_against_sent import received_against_sent
 from lanlab.figures.received_ratio_against_sent import received_ratio_against_sent
 from lanlab.figures.rtt_against_size import rtt_against_size
+from lanlab.figures.saturation_curve import saturation_curve
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 from lanlab.studies.model import Figure
@@ -29,6 +30,7 @@ FIGURES: Mapping[str, Builder] = {
     "received_against_sent": received_against_sent,
     "received_ratio_against_sent": received_ratio_against_sent,
     "rtt_against_size": rtt_against_size,
+    "saturation_curve": saturation_curve,
 }
 
 

@@ -14,6 +14,7 @@ _MINUS = "\N{MINUS SIGN}"
 _NAMES = {
     "goodput_bps": "goodput",
     "received_ratio": "received",
+    "goodput_ratio": "received in time",
     "offered_bps": "offered load",
     "sent_bps": "sent",
     "rate_bps": "sending rate",

@@ -1,12 +1,13 @@
 """The plan: which trial comes next."""
 
-from lanlab.plan.conditions import Condition, expand
+from lanlab.plan.conditions import Condition, expand, searched
 from lanlab.plan.plan import Estimate, Outcome, Plan, PlannedTrial
-from lanlab.plan.search import SearchResult, SearchRule, SearchState
+from lanlab.plan.search import GoalResult, SearchResult, SearchRule, SearchState
 
 __all__ = [
     "Condition",
     "Estimate",
+    "GoalResult",
     "Outcome",
     "Plan",
     "PlannedTrial",
@@ -14,4 +15,5 @@ __all__ = [
     "SearchRule",
     "SearchState",
     "expand",
+    "searched",
 ]

@@ -42,15 +42,33 @@ def expand(study: Study, scale_name: str) -> tuple[Condition, ...]:
     )
 
 
+def searched(study: Study, scale_name: str) -> tuple[Condition, ...]:
+    """The condition at the low end of each search of a study at a scale."""
+    return tuple(
+        condition_of(scaled, {scaled.search.factor: scaled.search.low})
+        for scaled in at_scale(study, scale_name)
+        if scaled.search is not None
+    )
+
+
 def crossed(scaled: ExperimentAtScale) -> tuple[Condition, ...]:
     """The conditions of one experiment; the last factor changes fastest."""
     return tuple(condition_of(scaled, levels) for levels in combinations(scaled.factors))
 
 
-def condition_of(scaled: ExperimentAtScale, levels: Mapping[str, Level]) -> Condition:
-    """The condition of one experiment with these levels, given in any unit."""
+def condition_of(
+    scaled: ExperimentAtScale, levels: Mapping[str, Level], time_s: float | None = None
+) -> Condition:
+    """The condition of one experiment with these levels, given in any unit.
+
+    Args:
+        scaled: The experiment.
+        levels: Of its factors.
+        time_s: In place of the experiment's own.
+    """
     name = scaled.experiment.workload
-    values = validated(name, {**scaled.parameters, **levels})
+    time = {} if time_s is None else {"time_s": time_s}
+    values = validated(name, {**scaled.parameters, **levels, **time})
     parameters: dict[str, Level] = values.model_dump(exclude_none=True)
     return Condition(
         experiment=scaled.experiment.id,

@@ -24,6 +24,7 @@ from lanlab.errors import UsageError
 from lanlab.plan.blocks import block_order
 from lanlab.plan.conditions import Condition, condition_of, crossed
 from lanlab.plan.search import SearchResult, SearchRule, SearchState
+from lanlab.plan.seen import seen
 from lanlab.plan.stopping import Trials
 from lanlab.studies import ExperimentAtScale, Level, Study, at_scale
 from lanlab.studies.model import Search
@@ -36,6 +37,8 @@ class Outcome(Protocol):
     def experiment(self) -> str: ...
     @property
     def factors(self) -> Mapping[str, Level]: ...
+    @property
+    def parameters(self) -> Mapping[str, Level]: ...
     @property
     def block(self) -> int: ...
     @property
@@ -63,7 +66,7 @@ class PlannedTrial:
     parameters: Mapping[str, Level]
     #: From 0; of a search, its step.
     block: int
-    #: `trial`, `search` or `confirm`.
+    #: `trial`; of a search, `search`, `confirm` or `curve`.
     purpose: str
     #: How often it has been run at this place before, and was polluted.
     repeats: int
@@ -71,7 +74,8 @@ class PlannedTrial:
 
 
 class Estimate(NamedTuple):
-    """What is left of a run if every condition needs as many trials as it may have."""
+    """What is left of a run if every condition needs as many trials as it may have, and every
+    search about as many as one commonly does."""
 
     trials: int
     seconds: float
@@ -124,8 +128,17 @@ class _RunningCondition(_Running):
 class _RunningSearch(_Running):
     scaled: ExperimentAtScale = field(kw_only=True)
     state: SearchState = field(kw_only=True)
-    #: The condition at the low end, where a trial of a fixed amount takes longest.
-    slowest: Condition = field(kw_only=True)
+    warmup_s: float = field(kw_only=True)
+    #: What the trials that have ended were expected to take; they differ in length.
+    expected_s: float = 0.0
+
+    def estimate(self, overhead_s: float) -> Estimate:
+        rule, left = self.state.rule, self.state.left()
+        if self.finished:
+            overhead_s = (self.elapsed_s - self.expected_s) / self.finished
+        trials = left.short + left.full
+        seconds = left.short * rule.short_time_s + left.full * rule.full_time_s
+        return Estimate(trials, seconds + trials * (self.warmup_s + overhead_s))
 
 
 class Plan:
@@ -160,7 +173,7 @@ class Plan:
                     for condition in crossed(scaled)
                 ]
             else:
-                self._searches.append(_running_search(scaled, scaled.search))
+                self._searches.append(_running_search(scaled, scaled.search, seed))
         self._recorded = 0
         self._block = -1
         self._block_left: deque[_RunningCondition] = deque()
@@ -191,12 +204,14 @@ class Plan:
             else:
                 running.trials.record_done(counting.metrics.get(running.metric))
         else:
-            search = self._waiting_searches[0]
+            search, planned = self._waiting_searches[0], self._next
+            assert planned is not None  # or the outcome were not of the next trial
+            search.expected_s += planned.expected_time_s
             counting = search.counting(outcome)
             # A repeat is another trial of the same step: the search hears of neither until then.
             if counting is not None:
-                passed, metrics = search.state.rule.passed, counting.metrics
-                search.state.record(None if metrics is None else passed(metrics))
+                metric, metrics = search.state.rule.metric, counting.metrics
+                search.state.record(None if metrics is None else seen(metrics, metric))
         self._next = self._plan_next()
 
     def given_up(self) -> tuple[Condition, ...]:
@@ -209,7 +224,8 @@ class Plan:
         return {name: result for name, result in results.items() if result is not None}
 
     def estimate(self, overhead_s: float = 0.25) -> Estimate:
-        """What is left at most, unless trials fail or are polluted.
+        """What is left, unless trials fail or are polluted: of conditions at most, of searches
+        about.
 
         Args:
             overhead_s:
@@ -223,10 +239,9 @@ class Plan:
             trials += left
             seconds += left * running.time_of_a_trial_s(expected_s)
         for search in self._waiting_searches:
-            left = search.state.most_trials_left()
-            expected_s = search.slowest.expected_time_s + overhead_s
-            trials += left
-            seconds += left * search.time_of_a_trial_s(expected_s)
+            own = search.estimate(overhead_s)
+            trials += own.trials
+            seconds += own.seconds
         return Estimate(trials, seconds)
 
     def _plan_next(self) -> PlannedTrial | None:
@@ -240,10 +255,10 @@ class Plan:
             return self._planned(first, first.condition, self._block, "trial")
         while self._waiting_searches:
             search = self._waiting_searches[0]
-            step = search.state.next_level()
+            step = search.state.next_step()
             if step is not None:
-                levels = {search.state.rule.factor: step.level}
-                condition = condition_of(search.scaled, levels)
+                levels: dict[str, Level] = {search.state.rule.factor: step.level}
+                condition = condition_of(search.scaled, levels, step.time_s)
                 return self._planned(search, condition, search.state.steps, step.purpose)
             self._waiting_searches.popleft()
         return None
@@ -267,8 +282,15 @@ class Plan:
         planned = self._next
         if planned is None:
             raise UsageError(f"trial {self._recorded}: the plan has ended before it")
-        for name in ("experiment", "factors", "block", "purpose"):
-            expected, found = getattr(planned, name), getattr(outcome, name)
+        compared = {
+            name: (getattr(planned, name), getattr(outcome, name))
+            for name in ("experiment", "factors", "block", "purpose")
+        }
+        if planned.purpose != "trial":
+            # Of a search the time is part of the step.
+            times = [trial.parameters.get("time_s") for trial in (planned, outcome)]
+            compared["time_s"] = (times[0], times[1])
+        for name, (expected, found) in compared.items():
             if expected != found:
                 raise UsageError(
                     f"trial {planned.number}: {name} is {found}, where the plan has {expected}",
@@ -276,26 +298,38 @@ class Plan:
                 )
 
 
-def _running_search(scaled: ExperimentAtScale, search: Search) -> _RunningSearch:
+def _running_search(scaled: ExperimentAtScale, search: Search, seed: int) -> _RunningSearch:
     low = condition_of(scaled, {search.factor: search.low})
     high = condition_of(scaled, {search.factor: search.high})
     low_level, high_level = low.factors[search.factor], high.factors[search.factor]
+    full_time_s, warmup_s = low.parameters["time_s"], low.parameters["warmup_s"]
     # The factors that can be searched are numbers, and the study was checked.
     assert isinstance(low_level, int | float) and isinstance(high_level, int | float)
+    assert isinstance(full_time_s, float) and isinstance(warmup_s, float)
     rule = SearchRule(
         factor=search.factor,
         low=low_level,
         high=high_level,
         metric=search.metric,
-        at_least=search.at_least,
-        resolution_ratio=search.resolution_ratio,
+        loss_goals=search.loss_goals,
+        short_time_s=_in_microseconds(full_time_s * search.short_ratio),
+        full_time_s=full_time_s,
         trials=search.trials,
-        confirm_trials=search.confirm_trials,
+        exceed_ratio=search.exceed_ratio,
+        width_ratio=search.width_ratio,
+        curve=search.curve,
+        curve_trials=search.curve_trials,
+        seed=seed,
         whole=isinstance(low_level, int),
     )
     return _RunningSearch(
         scaled=scaled,
         state=SearchState(rule),
-        slowest=low,
+        warmup_s=warmup_s,
         repeat_polluted=scaled.trials.repeat_polluted,
     )
+
+
+def _in_microseconds(time_s: float) -> float:
+    """A time without the digits that a division leaves, and never none at all."""
+    return max(1e-6, round(time_s, 6))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.published import points_for
-from lanlab.analysis.saturation import Saturation, saturations
+from lanlab.analysis.saturation import saturations
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import condition_text, number, percent, plain, quantity, with_spread
@@ -14,6 +14,7 @@ from lanlab.report.contrast import Contrast, contrast
 from lanlab.report.one_way import one_way_remark
 from lanlab.report.pollution import pollution_sentences
 from lanlab.report.round_trips import round_trip_remark
+from lanlab.report.saturation_text import messages_text, saturation_sentence
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import ExperimentAtScale, Published, Study, at_scale
 from lanlab.studies.scaling import is_numeric
@@ -22,11 +23,6 @@ from lanlab.studies.scaling import is_numeric
 _TOO_WIDE = 2.0
 #: Metrics that a sweep of sending speeds is about: what it reaches is said, else how they range.
 _SPEEDS = ("goodput_bps", "received_messages_per_s")
-#: Searched metrics in words.
-_KEPT = {
-    "received_ratio": "of what was sent arrived",
-    "goodput_ratio": "of the sending speed arrived",
-}
 
 
 def sentences(
@@ -43,7 +39,7 @@ def sentences(
     """
     study = Study.model_validate(run.study)
     printed = published_numbers(run) if published is None else published
-    said = [_saturation(study, run, found) for found in saturations(run, trials)]
+    said = [saturation_sentence(study, found) for found in saturations(run, trials)]
     for scaled in at_scale(study, run.scale):
         own = [trial for trial in trials if trial.experiment == scaled.experiment.id]
         if own and scaled.search is None:
@@ -64,30 +60,6 @@ def published_numbers(run: RunRecord) -> Published:
     if run.study_id in known_studies():
         return load_study(run.study_id).published
     return Published.model_validate({"schema": 1})
-
-
-def _saturation(study: Study, run: RunRecord, found: Saturation) -> str:
-    first = found.steps[0] if found.steps else None
-    who = f"With {_messages(first.parameters)}" if first else f"In {found.experiment}"
-    factor = next(iter(first.factors), "rate_bps") if first else "rate_bps"
-    shown = quantity(study, factor)
-    kept = f"at least {plain(100 * found.at_least)} % " + _KEPT.get(
-        found.metric, f"was the {quantity(study, found.metric).name}"
-    )
-    if found.kind == "found" and found.level is not None:
-        text = f"{who}, {kept} up to {shown.text(found.level)}"
-        if found.limit:
-            text += f", {percent(found.level / found.limit)} of what this Ethernet can carry"
-        if found.confirmed is not None and found.confirmed.mean is not None:
-            mean = quantity(study, found.metric).text(found.confirmed.mean)
-            text += f" ({mean} in {_count(found.confirmed.n, 'trial')} there)"
-        return text + "."
-    if found.kind == "at_least_high" and found.level is not None:
-        return f"{who}, {kept} at every speed tried, up to {shown.text(found.level)}."
-    if found.kind == "below_low" and found.level is not None:
-        level = shown.text(found.level)
-        return f"{who}, it is not true that {kept} at {level}, the lowest speed tried."
-    return f"{who}, no speed could be confirmed at which {kept}."
 
 
 def _experiment(
@@ -120,7 +92,7 @@ def _greatest(study: Study, summaries: Sequence[Summary], trials: Sequence[Trial
     best = max(summaries, key=lambda summary: summary.mean or 0.0)
     shown = quantity(study, best.metric)
     text = (
-        f"The highest {shown.name} of {_messages(best.parameters)} was "
+        f"The highest {shown.name} of {messages_text(best.parameters)} was "
         f"{_mean(study, best)}{_share(best)}"
     )
     rate = next(rate for rate in RATES if rate in best.factors)
@@ -266,9 +238,3 @@ def _share(summary: Summary) -> str:
 
 def _level(study: Study, summary: Summary, factor: str) -> str:
     return condition_text(study, {factor: summary.parameters.get(factor, 0)})
-
-
-def _messages(parameters: Mapping[str, Level]) -> str:
-    transport = str(parameters.get("transport", "")).upper()
-    size = parameters.get("message_size_bytes")
-    return f"{size}-byte {transport} messages" if size else f"{transport} messages"

@@ -112,7 +112,7 @@ def _experiments(
     found = []
     for scaled in at_scale(study, run.scale):
         experiment = scaled.experiment
-        if experiment.id not in measured or scaled.search is not None:
+        if experiment.id not in measured:
             continue
         figures = []
         for number_, figure in enumerate(study.figure, 1):
@@ -126,8 +126,12 @@ def _experiments(
         tables = [
             metric_table(run, trials, study, published, experiment.id, metric)
             for place, metric in enumerate(experiment.metrics)
-            if place == 0 or any(metric in trial.metrics for trial in own)
+            # Where a search has ended stands in a table of its own.
+            if scaled.search is None
+            and (place == 0 or any(metric in trial.metrics for trial in own))
         ]
+        if scaled.search is not None and not figures:
+            continue
         losses = loss_table(run, trials, study, experiment.id)
         if losses.rows:
             tables.append(losses)

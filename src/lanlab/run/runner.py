@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from lanlab import __version__
 from lanlab.analysis.pollution import judge
 from lanlab.errors import EngineError, LabError, RunInterrupted, StoreError, UsageError
-from lanlab.plan import Condition, Estimate, Plan, PlannedTrial, expand
+from lanlab.plan import Condition, Estimate, Plan, PlannedTrial, expand, searched
 from lanlab.run.hosts import Hosts
 from lanlab.store import RunRecord, Store, TrialRecord
 from lanlab.studies import Study
@@ -70,7 +70,8 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
     seed = secrets.randbelow(2**32) if request.seed is None else request.seed
     plan = Plan(request.study, request.scale, seed)
     with _opened(request.study, request.testbed, link) as (bed, hosts):
-        _check_conditions(expand(request.study, request.scale), bed)
+        study, scale = request.study, request.scale
+        _check_conditions((*expand(study, scale), *searched(study, scale)), bed)
         run = RunRecord(
             id=_new_id(request.study.id),
             study_id=request.study.id,

@@ -14,7 +14,7 @@ Level = bool | int | float | str
 
 RUN_STATUSES = ("running", "done", "interrupted", "failed")
 TRIAL_STATUSES = ("done", "failed")
-TRIAL_PURPOSES = ("trial", "search", "confirm")
+TRIAL_PURPOSES = ("trial", "search", "confirm", "curve")
 
 
 @dataclass(frozen=True)

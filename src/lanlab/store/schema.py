@@ -16,7 +16,7 @@ from lanlab.errors import StoreError
 
 #: "LNLB" in ASCII.
 APPLICATION_ID = 0x4C4E4C42
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _MAGIC = b"SQLite format 3\x00"
 _USER_VERSION_AT = 60
@@ -64,8 +64,40 @@ CREATE TRIGGER trial_is_never_removed BEFORE DELETE ON trial
 BEGIN SELECT RAISE(ABORT, 'a trial is never removed'); END;
 """
 
+#: The purpose `curve`. SQLite cannot change a CHECK: the table is made anew. Dropping one fires no
+#: triggers (https://www.sqlite.org/lang_droptable.html), and takes them with it.
+_VERSION_2 = """
+CREATE TABLE trial_2 (
+    run_id     TEXT NOT NULL REFERENCES run (id),
+    number     INTEGER NOT NULL CHECK (number >= 0),
+    experiment TEXT NOT NULL,
+    workload   TEXT NOT NULL,
+    factors    TEXT NOT NULL,
+    parameters TEXT NOT NULL,
+    block      INTEGER NOT NULL CHECK (block >= 0),
+    purpose    TEXT NOT NULL CHECK (purpose IN ('trial', 'search', 'confirm', 'curve')),
+    status     TEXT NOT NULL CHECK (status IN ('done', 'failed')),
+    started_at TEXT NOT NULL,
+    elapsed_s  REAL NOT NULL,
+    metrics    TEXT NOT NULL,
+    raw        TEXT NOT NULL,
+    error      TEXT,
+    PRIMARY KEY (run_id, number)
+);
+INSERT INTO trial_2 (run_id, number, experiment, workload, factors, parameters, block, purpose,
+    status, started_at, elapsed_s, metrics, raw, error)
+SELECT run_id, number, experiment, workload, factors, parameters, block, purpose,
+    status, started_at, elapsed_s, metrics, raw, error FROM trial;
+DROP TABLE trial;
+ALTER TABLE trial_2 RENAME TO trial;
+CREATE TRIGGER trial_is_never_changed BEFORE UPDATE ON trial
+BEGIN SELECT RAISE(ABORT, 'a trial is never changed'); END;
+CREATE TRIGGER trial_is_never_removed BEFORE DELETE ON trial
+BEGIN SELECT RAISE(ABORT, 'a trial is never removed'); END;
+"""
+
 #: Version to the script that leads to it from the version before.
-MIGRATIONS: Mapping[int, str] = {1: _VERSION_1}
+MIGRATIONS: Mapping[int, str] = {1: _VERSION_1, 2: _VERSION_2}
 
 
 def refuse_newer(version: int, path: Path) -> None:

@@ -1,7 +1,7 @@
 """Studies: published and own experiments, as data."""
 
 from lanlab.studies.load import LoadedStudy, known_studies, load_study
-from lanlab.studies.model import Level, Published, PublishedValue, Study
+from lanlab.studies.model import Level, Published, PublishedValue, Search, Study
 from lanlab.studies.scaling import ExperimentAtScale, at_scale
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "LoadedStudy",
     "Published",
     "PublishedValue",
+    "Search",
     "Study",
     "at_scale",
     "known_studies",

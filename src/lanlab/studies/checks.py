@@ -102,10 +102,10 @@ def _search_problems(place: str, experiment: Experiment, search: Search) -> Iter
     if search.factor not in entry.Parameters.model_fields:
         allowed = f"a factor of workload `{entry.name}`"
         yield Problem(f"{place}.factor", show(search.factor), allowed)
-    if search.metric not in entry.metrics:
-        yield _unknown(f"{place}.metric", search.metric, list(entry.metrics))
-    if search.metric.endswith("_ratio") and not 0 < search.at_least <= 1:
-        yield Problem(f"{place}.at_least", show(search.at_least), "above 0, at most 1 (a ratio)")
+    if list(search.loss_goals) != sorted(set(search.loss_goals)):
+        yield Problem(
+            f"{place}.loss_goals", show(list(search.loss_goals)), "each once, the smallest first"
+        )
     if experiment.factors:
         yield Problem(
             f"experiment.{experiment.id}.factors",
@@ -183,6 +183,7 @@ def _condition_problems(study: Study, scale_name: str) -> Iterator[Problem]:
         if scaled.search is None:
             yield from _level_problems(study, scale_name, scaled)
         else:
+            yield from _time_problems(study, scale_name, scaled)
             yield from _bound_problems(study, scale_name, scaled, scaled.search)
 
 
@@ -216,6 +217,14 @@ def _level_problems(study: Study, scale_name: str, scaled: ExperimentAtScale) ->
             yield Problem(key, f"{_condition(levels)} twice (scale `{scale_name}`)", "once")
             return
         seen.add(identity)
+
+
+def _time_problems(study: Study, scale_name: str, scaled: ExperimentAtScale) -> Iterator[Problem]:
+    """A search chooses how long its trials are, so that they cannot end after an amount."""
+    for key in ("messages", "bytes"):
+        if key in scaled.parameters:
+            found = f"{show(scaled.parameters[key])} beside a search (scale `{scale_name}`)"
+            yield Problem(_source(study, scale_name, scaled, key), found, "`time_s` in its place")
 
 
 def _bound_problems(

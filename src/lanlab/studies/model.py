@@ -58,20 +58,49 @@ class DisplayUnit(_Data):
     name: str | None = None
 
 
+#: A share of messages that may be lost, below all of them.
+_LossRatio = Annotated[float, Field(ge=0, lt=1)]
+
+
 class Search(_Data):
-    """Find the highest level of a numeric factor at which a metric stays at or above a bound."""
+    """Find, for each of several loss goals, the highest load at which no more is lost, after
+    RFC 9971. Full-length trials are as long as the experiment's parameter `time_s`."""
 
     factor: Literal["rate_bps", "rate_messages_per_s"]
     low: Level
     high: Level
-    metric: str = "goodput_ratio"
-    at_least: float
-    #: Stop when the bracket is this narrow, as a share of its upper end.
-    resolution_ratio: float = Field(default=0.02, gt=0, lt=1)
-    #: Trials at each level; the level passes when most of them do.
-    trials: int = Field(default=1, ge=1, le=99)
-    #: Trials at the level found, each kept as a record of its own.
-    confirm_trials: int = Field(default=1, ge=1, le=99)
+    #: What is not lost: `goodput_ratio` counts in one window, so that no queue hides a loss;
+    #: `received_ratio` counts the same messages, whenever they arrive.
+    metric: Literal["goodput_ratio", "received_ratio"] = "goodput_ratio"
+    #: Most that may be lost, each searched for.
+    loss_goals: _Several[_LossRatio] = Field(default=(0.0, 0.001, 0.01), min_length=1, max_length=9)
+    #: Length of short trials, as a share of `time_s`.
+    short_ratio: float = Field(default=0.25, gt=0, le=1)
+    #: Trials that decide about a load.
+    trials: int = Field(default=3, ge=1, le=99)
+    #: Share of them that may lose more than the goal.
+    exceed_ratio: float = Field(default=0.5, ge=0, lt=1)
+    #: How close the bounds of a goal get, as a share of the upper one.
+    width_ratio: float = Field(default=0.01, gt=0, lt=1)
+    #: Loads at which the curve is measured afterwards, and full-length trials at each.
+    curve: int = Field(default=12, ge=0, le=1000)
+    curve_trials: int = Field(default=3, ge=1, le=99)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older_form(cls, data: Any) -> Any:
+        # Runs that were recorded when a search had one goal and no curve can still be read.
+        if not isinstance(data, dict):
+            return data
+        read = {key: data[key] for key in data if key != "confirm_trials"}
+        if "resolution_ratio" in read:
+            read["width_ratio"] = read.pop("resolution_ratio")
+        at_least = read.get("at_least")
+        if isinstance(at_least, int | float) and not isinstance(at_least, bool):
+            del read["at_least"]
+            # As a person writes it: 0.01, not 0.010000000000000009.
+            read = {"curve": 0} | read | {"loss_goals": [round(1 - at_least, 12)]}
+        return read
 
 
 class Figure(_Data):

@@ -46,12 +46,16 @@ def stream_metrics(
         "late_messages": sent["late_messages"],
         "max_lateness_ns": sent["max_lateness_ns"],
         "start_skew_ns": sent["start_skew_ns"],
+        # So many a window can miss at either end.
+        "burst_messages": sent["burst_messages"],
         "receive_calls": received["receive_calls"],
     }
     if sent["elapsed_ns"] > 0:
         for name in ("offered", "sent"):
             metrics[f"{name}_bps"] = 8e9 * metrics[f"{name}_bytes"] / sent["elapsed_ns"]
-        metrics["blocked_ratio"] = sent["blocked_ns"] / sent["elapsed_ns"]
+        # Each flow waits by itself.
+        sending_ns = sent["elapsed_ns"] * parameters.flows
+        metrics["blocked_ratio"] = min(1.0, sent["blocked_ns"] / sending_ns)
     if received["window_ns"] > 0:
         metrics["goodput_bps"] = 8e9 * received["window_bytes"] / received["window_ns"]
         metrics["received_messages_per_s"] = (

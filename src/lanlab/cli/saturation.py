@@ -1,0 +1,161 @@
+"""`lanlab saturation`: how much a link or host carries without loss."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from lanlab.cli.flow_options import (
+    IpOption,
+    ReceiveBufferOption,
+    SilenceOption,
+    SizeOption,
+    WarmupOption,
+)
+from lanlab.cli.options import (
+    DEFAULT_TESTBED,
+    JsonOption,
+    LinkOption,
+    SeedOption,
+    StoreOption,
+    TestbedOption,
+)
+from lanlab.errors import UsageError
+
+#: What is searched where the link has no speed, bit/s: more than a program sends in messages.
+_HIGHEST_BPS = 10_000_000_000
+#: From which share of the highest load on.
+_LOWEST_RATIO = 0.01
+#: Beyond what the link can carry, so that its end lies within the range.
+_BEYOND = 1.2
+
+
+def saturation(
+    goals: Annotated[
+        str, typer.Option("--goals", metavar="LIST", help="Most that may be lost, each searched.")
+    ] = "0,0.1%,1%",
+    ip: IpOption = 4,
+    size: SizeOption = "1408",
+    low: Annotated[
+        str | None,
+        typer.Option("--low", metavar="RATE", help="Lowest load. Default: 1 % of the highest."),
+    ] = None,
+    high: Annotated[
+        str | None,
+        typer.Option(
+            "--high",
+            metavar="RATE",
+            help="Highest load. Default: 1.2 times what the link carries; unshaped, 10G.",
+        ),
+    ] = None,
+    time: Annotated[
+        str, typer.Option("--time", metavar="TIME", help="Length of a full-length trial.")
+    ] = "2",
+    trials: Annotated[
+        int, typer.Option("--trials", min=1, max=99, help="Trials that decide about a load.")
+    ] = 3,
+    width: Annotated[
+        str, typer.Option("--width", metavar="SHARE", help="How close the bounds get.")
+    ] = "1%",
+    curve: Annotated[
+        int,
+        typer.Option("--curve", min=0, max=1000, help="Loads of the curve measured afterwards."),
+    ] = 0,
+    io: Annotated[
+        str, typer.Option("--io", help="Messages a system call: `single`, `batch`, `auto`.")
+    ] = "auto",
+    send_buffer: Annotated[
+        str,
+        typer.Option(
+            "--send-buffer", metavar="SIZE", help="SO_SNDBUF; a queue that short trials must fill."
+        ),
+    ] = "32KiB",
+    receive_buffer: ReceiveBufferOption = None,
+    warmup: WarmupOption = "0.2",
+    silence: SilenceOption = "3",
+    testbed: TestbedOption = DEFAULT_TESTBED,
+    link: LinkOption = None,
+    seed: SeedOption = None,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Search for the highest load of UDP messages of which nothing, and not too much, is lost.
+
+    Short trials search, full-length ones confirm (RFC 9971).
+
+    Examples: lanlab saturation --link 10M --size 500 --goals 0,0.1%,1%;
+    lanlab saturation --testbed loopback --size 64 --curve 12
+    """
+    from lanlab.analysis.summary import limit_of
+    from lanlab.cli import single
+    from lanlab.cli.results import print_run
+    from lanlab.testbeds.link import parse_link
+    from lanlab.units import parse_rate_bps
+
+    given: dict[str, Any] = {
+        "transport": "udp",
+        "ip_version": ip,
+        "message_size_bytes": size,
+        "time_s": time,
+        "io": io,
+        "send_buffer_bytes": send_buffer,
+        "receive_buffer_bytes": receive_buffer,
+        "warmup_s": warmup,
+        "silence_s": silence,
+    }
+    parameters = single.checked("stream", given)
+    link_rate_bps = parse_link(link or "unshaped").rate_bps
+    limit_bps = limit_of("rate_bps", parameters, link_rate_bps)
+    default_bps = round(_BEYOND * limit_bps) if limit_bps else _HIGHEST_BPS
+    high_bps = default_bps if high is None else parse_rate_bps(high)
+    low_bps = max(1, round(_LOWEST_RATIO * high_bps)) if low is None else parse_rate_bps(low)
+    if not 0 < low_bps < high_bps:
+        raise UsageError(
+            f"--low {low_bps} bit/s is not below --high {high_bps} bit/s",
+            hint="the load is searched for between the two",
+        )
+    search = {
+        "factor": "rate_bps",
+        "low": low_bps,
+        "high": high_bps,
+        "loss_goals": sorted({_share("--goals", goal) for goal in goals.split(",")}),
+        "trials": trials,
+        "width_ratio": _share("--width", width),
+        "curve": curve,
+    }
+    run, records = single.measure_study(
+        {
+            "id": "saturation",
+            "title": f"saturation with {parameters['message_size_bytes']}-byte messages",
+            "workload": "stream",
+            "metrics": ["goodput_bps", "received_ratio"],
+            "parameters": parameters,
+            "search": search,
+        },
+        trials=1,
+        testbed=testbed,
+        link=link,
+        seed=seed,
+        store=store,
+        figure="saturation_curve",
+    )
+    print_run(run, records, as_json)
+    single.finish(run, records)
+
+
+def _share(option: str, text: str) -> float:
+    """A share below all, as in `0.1%` or `0.001`."""
+    number, percent = text.strip(), 1
+    if number.endswith("%"):
+        number, percent = number[:-1], 100
+    try:
+        share = round(float(number) / percent, 12)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share < 1 or (option == "--width" and not share):
+        raise UsageError(
+            f"{option}: found `{text.strip()}`; allowed: a share below 100 %",
+            hint="write it as in `0.1%` or `0.001`",
+        )
+    return share

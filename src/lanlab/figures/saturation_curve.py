@@ -1,0 +1,77 @@
+"""The share that arrives against the load, with the bounds that a search has found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.saturation import Saturation, curve_of, saturations
+from lanlab.analysis.summary import Summary
+from lanlab.figures.chart import Chart, Limit, Series
+from lanlab.figures.gather import axis, caption, points_of
+from lanlab.figures.wording import plain, quantity
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+from lanlab.studies.model import Figure
+
+
+def saturation_curve(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+) -> Chart:
+    """What arrives of each load in full-length trials, a series for each search; the searches
+    share the factor and metric of the first."""
+    searches = {e.id: e.search for e in study.experiment if e.search is not None}
+    names = [name for name in figure.experiments if name in searches]
+    first = searches[names[0]] if names else None
+    factor = first.factor if first else "rate_bps"
+    metric = first.metric if first else "goodput_ratio"
+    titles = {experiment.id: experiment.title for experiment in study.experiment}
+    x, y = quantity(study, factor), quantity(study, metric)
+
+    def load(summary: Summary) -> float | None:
+        level = summary.factors.get(factor)
+        return None if level is None else x.shown(float(level))
+
+    series = [
+        Series(
+            titles[name] if len(names) > 1 else "measured",
+            points_of(curve_of(run, trials, name, metric), load, y, study),
+        )
+        for name in names
+    ]
+    found = [found for found in saturations(run, trials) if found.experiment in names]
+    limits = [limit for one in found for limit in _bounds(study, one, titles, len(names) > 1)]
+    text = "Share of the load that arrives, in full-length trials; between each pair of lines "
+    text += "a loss goal is crossed."
+    return Chart(
+        title=figure.title,
+        x=axis(study, factor),
+        y=axis(study, metric),
+        series=tuple(series),
+        limits=tuple(limits),
+        caption=caption(run, text),
+    )
+
+
+def _bounds(study: Study, found: Saturation, titles: dict[str, str], several: bool) -> list[Limit]:
+    """Upright lines at the bounds of each goal; goals between the same bounds share theirs."""
+    x, whole = quantity(study, found.factor), quantity(study, found.metric).shown(1.0)
+    alike: dict[tuple[float, ...], list[float]] = {}
+    for goal in found.goals:
+        ends = (goal.result.lower, goal.result.upper)
+        known = tuple(x.shown(end) for end in ends if end is not None)
+        if known:
+            alike.setdefault(known, []).append(goal.result.loss_ratio)
+    return [
+        Limit(
+            name=(f"{titles[found.experiment]}: " if several else "")
+            + f"{' and '.join(f'{plain(100 * goal)} %' for goal in goals)} lost",
+            points=tuple((end, height) for end in ends for height in (0.0, whole)),
+            kind="guide",
+            in_pairs=True,
+        )
+        for ends, goals in alike.items()
+    ]

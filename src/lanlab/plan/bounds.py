@@ -1,0 +1,97 @@
+"""
+What the trials at one load say of a loss goal: whether the load is a lower bound, an upper bound,
+or still open.
+
+After RFC 9971, Multiple Loss Ratio Search: the classes are those of its appendix A, the conditional
+throughput that of its appendix B. In short, a load is an upper bound once so much trial time was
+lossy that no further trial could mend it, and a lower bound once so much full-length time was good
+that none could spoil it. Short trials can speak against a load and excuse each other, but never
+make it a lower bound: a queue swallows in a short trial what it cannot in a long one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+#: Sums of times that differ by less, as a share, are the same.
+_ROUNDING = 1e-9
+
+
+class Tried(NamedTuple):
+    """A trial at some load."""
+
+    #: Its measured part.
+    time_s: float
+    loss_ratio: float
+
+
+class Bounds(NamedTuple):
+    """Between which loads a goal is met, as far as is known."""
+
+    #: The highest load below `upper` that is a lower bound.
+    lower: float | None
+    #: The lowest load that is an upper bound.
+    upper: float | None
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is asked of a load (RFC 9971, Search Goal)."""
+
+    #: Most that may be lost, 0 to 1.
+    loss_ratio: float
+    #: Trials from this length on are full-length (Goal Final Trial Duration).
+    full_time_s: float
+    #: So much full-length time decides about a load (Goal Duration Sum).
+    sum_time_s: float
+    #: Share of the time that may be lossy all the same, below 1 (Goal Exceed Ratio).
+    exceed_ratio: float
+
+    def judge(self, trials: Iterable[Tried]) -> Literal["lower", "upper"] | None:
+        """What a load is with these trials; `None` while that is open."""
+        good_s = bad_s = short_good_s = short_bad_s = 0.0
+        for time_s, loss_ratio in trials:
+            short = time_s < self.full_time_s * (1 - _ROUNDING)
+            if loss_ratio <= self.loss_ratio:
+                good_s, short_good_s = good_s + time_s * (not short), short_good_s + time_s * short
+            else:
+                bad_s, short_bad_s = bad_s + time_s * (not short), short_bad_s + time_s * short
+        # What good short trials excuse is what the exceed ratio would allow beside them.
+        excused_s = short_good_s * self.exceed_ratio / (1 - self.exceed_ratio)
+        bad_s += max(0.0, short_bad_s - excused_s)
+        whole_s = max(good_s + bad_s, self.sum_time_s)
+        allowed_s = whole_s * (self.exceed_ratio + _ROUNDING)
+        if bad_s > allowed_s:
+            return "upper"
+        # Whatever is still missing may turn out lossy.
+        return "lower" if whole_s - good_s <= allowed_s else None
+
+    def bounds(self, tried: Mapping[float, Sequence[Tried]]) -> Bounds:
+        """The relevant bounds among these loads."""
+        judged = {load: self.judge(trials) for load, trials in tried.items()}
+        upper = min((load for load, what in judged.items() if what == "upper"), default=math.inf)
+        lower = max(
+            (load for load, what in judged.items() if what == "lower" and load < upper),
+            default=None,
+        )
+        return Bounds(lower, None if math.isinf(upper) else upper)
+
+    def throughput(self, load: float, trials: Iterable[Tried]) -> float:
+        """The conditional throughput at a lower bound: what arrives of the load, by the worst of
+        its full-length trials that is not among those that the exceed ratio forgives."""
+        full = sorted(
+            (t for t in trials if t.time_s >= self.full_time_s * (1 - _ROUNDING)),
+            key=lambda trial: trial.loss_ratio,
+        )
+        whole_s = max(self.sum_time_s, math.fsum(trial.time_s for trial in full))
+        left_s = whole_s * (1 - self.exceed_ratio - _ROUNDING)
+        worst = 1.0
+        for trial in full:
+            worst, left_s = trial.loss_ratio, left_s - trial.time_s
+            if left_s <= 0:
+                return load * (1 - worst)
+        # Trials that were not needed count as if all had been lost in them.
+        return 0.0 if left_s > 0 else load * (1 - worst)

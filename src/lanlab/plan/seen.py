@@ -1,0 +1,69 @@
+"""What one trial of a search says: of the network, and of the sender."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+#: A message that leaves later than this after its slot is late (`late_messages`).
+_ON_TIME_S = 0.001
+
+
+class Seen(NamedTuple):
+    """A trial's word."""
+
+    #: Share of the load really offered that did not arrive.
+    loss_ratio: float
+    #: The load that the sender could offer, as a share of the load it was asked for.
+    offered_ratio: float
+
+
+def seen(metrics: Mapping[str, float | int], metric: str) -> Seen | None:
+    """
+    What a trial with these results says; `None` if it did not measure the metric.
+
+    A sender leaves messages out (unsent, skipped) for either of two reasons. Where the system made
+    it wait for room, its own link took no more: that is a finding of the link, and the messages
+    are lost to the load that was asked for. Else the sender itself was too slow, and the trial says
+    nothing of loads above what it offered. `blocked_ratio` tells them apart: what the sender
+    managed in the time in which it did not wait is what it could offer.
+
+    A `goodput_ratio` compares two counts in one window. A message due just before an end of it may
+    be counted just after; so a shortfall is no loss up to one handing-over of messages at either
+    end, or up to what is due in 1 ms if that is more: so much off its slot no message is late. A
+    `received_ratio` compares the same messages and is exact; half a message there is rounding.
+
+    Args:
+        metrics: Results of a `stream` trial by their keys.
+        metric: `goodput_ratio` or `received_ratio`.
+    """
+    value = metrics.get(metric)
+    if value is None or math.isnan(value):
+        return None
+    offered = metrics.get("offered_messages", 0)
+    left_out = metrics.get("unsent_messages", 0) + metrics.get("skipped_messages", 0)
+    offered_ratio = 1.0
+    if offered and left_out:
+        # Without word of waiting there was none.
+        free_ratio = 1 - min(1.0, metrics.get("blocked_ratio", 0.0))
+        taken_ratio = 1 - left_out / offered
+        offered_ratio = 1.0 if taken_ratio >= free_ratio else taken_ratio / free_ratio
+    if offered_ratio <= 0:
+        return None
+    edge_messages = 0.5
+    if metric == "goodput_ratio":
+        off_slot = _ON_TIME_S * _messages_per_s(metrics)
+        edge_messages += 2 * max(1, metrics.get("burst_messages", 1), off_slot)
+    loss_ratio = 1 - value / offered_ratio
+    if loss_ratio * offered * offered_ratio <= edge_messages and (offered or loss_ratio < 1e-9):
+        loss_ratio = 0.0
+    return Seen(loss_ratio, offered_ratio)
+
+
+def _messages_per_s(metrics: Mapping[str, float | int]) -> float:
+    """Messages that were due in a second; 0 where it is not known."""
+    offered_bytes = metrics.get("offered_bytes")
+    if not offered_bytes or "offered_bps" not in metrics:
+        return 0.0
+    return metrics["offered_messages"] * metrics["offered_bps"] / (8 * offered_bytes)
