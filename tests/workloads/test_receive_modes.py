@@ -77,7 +77,8 @@ def test_the_engine_tries_the_ways_and_says_why(pair: Pair) -> None:
     assert all(rate > 1000 for rate in found.values())
     chosen = trial.target["receive"]
     assert choice["reason"].startswith(f"{chosen} carries ")
-    assert found[chosen] >= 0.95 * max(found.values())
+    # Among ways about as fast it is the cheapest.
+    assert found[chosen] >= 0.85 * max(found.values())
     sending = trial.source["io_choice"]
     assert {candidate["name"] for candidate in sending["candidates"]} == {"single", "batch"}
     assert sending["reason"].startswith(f"{trial.source['io']} carries ")

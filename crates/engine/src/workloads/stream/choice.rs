@@ -22,8 +22,9 @@ use crate::workloads::setup::is_idle;
 /// How long each way is tried, and how often, in turn with the others.
 const ROUND_NS: u64 = 15_000_000;
 const ROUNDS: usize = 3;
-/// Ways within this share of the fastest count as equally fast.
-const EQUAL_RATIO: f64 = 0.05;
+/// Ways within this share of the fastest count as equally fast: between short rounds one and the
+/// same way differs by as much, and a processor that is spun away is missed elsewhere.
+const EQUAL_RATIO: f64 = 0.15;
 /// A rate that any system of this century carries in any way.
 const SLOW_MESSAGES_PER_S: f64 = 20_000.0;
 /// A way must carry so many times a rate to be left alone.
@@ -374,7 +375,7 @@ mod tests {
     #[test]
     fn of_ways_as_fast_the_cheapest_is_taken() {
         let ways =
-            vec![candidate("spin", 315_000.0, 6_000.0), candidate("poll", 310_000.0, 4_000.0)];
+            vec![candidate("spin", 350_000.0, 6_000.0), candidate("poll", 310_000.0, 4_000.0)];
         assert_eq!(decide(ways, None, "block").0, "poll");
     }
 
