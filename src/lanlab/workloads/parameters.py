@@ -38,9 +38,7 @@ Seconds = Annotated[float, _unit(parse_time_s)]
 
 def _known_driver(name: str) -> str:
     if name not in DRIVER_NAMES:
-        raise ValueError(
-            f"driver `{name}`: found no such driver; allowed: {', '.join(DRIVER_NAMES)}"
-        )
+        raise ValueError(f"driver: found `{name}`; allowed: {', '.join(DRIVER_NAMES)}")
     return name
 
 

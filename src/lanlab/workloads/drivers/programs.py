@@ -120,6 +120,16 @@ class Program:
             time.sleep(_POLL_S)
         return found
 
+    def wait_childless(self, timeout_s: float) -> None:
+        """Wait until it has taken leave of every process that it forked: then their time on the
+        processors is in its own. Where the kernel does not list them there is nothing to wait for.
+        """
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children")
+        deadline = time.monotonic() + timeout_s
+        with contextlib.suppress(OSError):
+            while children.read_text().strip() and time.monotonic() < deadline:
+                time.sleep(_POLL_S)
+
     def signal(self, number: signal.Signals) -> None:
         """Send it a signal, unless it has ended."""
         if not self._ended.is_set():

@@ -105,6 +105,7 @@ def _end_server(server: Program, commands: Commands) -> None:
     if commands.server_last_words:
         server.wait_for(commands.server_last_words, _SERVER_ENDS_WITHIN_S)
     if commands.server_end is not None:
+        server.wait_childless(_SERVER_ENDS_WITHIN_S)
         server.signal(commands.server_end)
     if not server.wait(_SERVER_ENDS_WITHIN_S):
         raise failure(server, f"has not ended {_SERVER_ENDS_WITHIN_S:g} s after its client")
