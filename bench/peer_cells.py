@@ -18,7 +18,8 @@ Kind = Literal["messages", "bulk", "round-trip", "pacing", "queue"]
 
 #: Asked of both ends' sockets in all UDP cells, by whoever can.
 UDP_BUFFER_BYTES = 2 * 2**20
-PACED_BPS = 5_000_000
+#: 5 Mbit/s by size: whole messages a second, as not every tool takes another rate.
+PACED_MESSAGES_PER_S = {64: 9_766, 500: 1_250}
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Cell:
     peers: Mapping[str, Mapping[str, Mapping[str, Level]]] = field(default_factory=dict)
     #: Only these peers, or all.
     only: frozenset[str] | None = None
+    #: Whom lanlab is compared with, where that is not whoever is best.
+    reference: str | None = None
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,10 @@ _UDP: Mapping[str, Level] = {
     "receive_buffer_bytes": UDP_BUFFER_BYTES,
 }
 _TCP: Mapping[str, Level] = {"transport": "tcp", "congestion_control": "cubic"}
+_PACED: tuple[tuple[Kind, str, str], ...] = (
+    ("pacing", "pace", "gaps on the wire"),
+    ("queue", "queue", "loss in a queue of 4 packets at twice the rate"),
+)
 
 
 def _cells() -> Iterator[Cell]:
@@ -102,27 +109,26 @@ def _cells() -> Iterator[Cell]:
             {**_TCP, "message_size_bytes": size},
             _WRITING,
         )
-    yield Cell(
-        "echo-128",
-        "UDP round trip, 128 bytes",
-        "round-trip",
-        "echo",
-        {"transport": "udp", "message_size_bytes": 128},
-        {f"lanlab {wait}": {"receive": wait} for wait in ("block", "spin")},
-        {"sockperf": {" block": {"receive": "block"}, " spin": {"receive": "spin"}}},
-    )
-    for kind, name, where in (
-        ("pacing", "pace", "gaps on the wire"),
-        ("queue", "queue", "loss in a queue of 4 packets at twice the rate"),
-    ):
-        for size in (64, 500):
+    for wait, only in (("block", None), ("spin", frozenset({"sockperf"}))):
+        yield Cell(
+            f"echo-{wait}",
+            f"UDP round trip, 128 bytes, both ends waiting by `{wait}`",
+            "round-trip",
+            "echo",
+            {"transport": "udp", "message_size_bytes": 128, "receive": wait},
+            {f"lanlab {wait}": {}},
+            only=only,
+        )
+    for kind, name, where in _PACED:
+        for size, rate in PACED_MESSAGES_PER_S.items():
             yield Cell(
                 f"{name}-{size}",
                 f"5 Mbit/s of {size}-byte datagrams: {where}",
-                kind,  # type: ignore[arg-type]
+                kind,
                 "stream",
-                {**_UDP, "message_size_bytes": size, "rate_bps": PACED_BPS},
+                {**_UDP, "message_size_bytes": size, "rate_messages_per_s": float(rate)},
                 _PACING,
+                reference="nuttcp",
             )
 
 
@@ -141,6 +147,8 @@ def contenders(
         able.append(Contender(label, OWN, _checked(cell, {**base, **mode})))
     for driver in drivers:
         if cell.only is not None and driver not in cell.only:
+            continue
+        if cell.workload not in DRIVERS[driver].abilities():
             continue
         for suffix, mode in cell.peers.get(driver, {"": {}}).items():
             asked, note = _as_it_can(driver, cell, {**base, **mode, "driver": driver})
@@ -163,16 +171,15 @@ def _checked(cell: Cell, parameters: Mapping[str, Any]) -> FlowParameters:
 
 def _as_it_can(driver: str, cell: Cell, asked: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """What a peer has no option for is left as it has it; its least size is named."""
-    abilities = DRIVERS[driver].abilities().get(cell.workload)
-    if abilities is None:
-        return asked, ""
+    abilities = DRIVERS[driver].abilities()[cell.workload]
     if abilities.buffers == "none":
         asked = {key: value for key, value in asked.items() if not key.endswith("_buffer_bytes")}
     if "congestion_control" not in abilities.takes:
-        # The hosts' own is set to the same.
+        # The hosts' own is the same, or else it is said which they have.
         asked.pop("congestion_control", None)
     least, _ = abilities.sizes.get(asked["transport"], (1, 0))
-    if asked["message_size_bytes"] < least:
+    # Datagrams/s change little with the length; octets/s of writes are another condition.
+    if cell.kind == "messages" and asked["message_size_bytes"] < least:
         asked["message_size_bytes"] = least
         return asked, f" ({least} B)"
     return asked, ""

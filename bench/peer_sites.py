@@ -32,6 +32,8 @@ class Site:
     hosts: tuple[Host, Host]
     addresses: tuple[dict[int, str], dict[int, str]]
     device: str
+    #: Of TCP, for programs that have no option for it.
+    congestion_control: str
 
     def ends(self, ip_version: int) -> tuple[End, End]:
         """Source and target."""
@@ -70,12 +72,12 @@ class Site:
 
     @contextlib.contextmanager
     def narrow(
-        self, payload_bytes: int, rate_bps: int, ip_version: int
+        self, payload_bytes: int, messages_per_s: float, ip_version: int
     ) -> Iterator[dict[str, int]]:
         """A queue of 4 packets before a link of twice the rate; counts what it sent and dropped."""
         counts: dict[str, int] = {}
         frame = payload_bytes + _HEADERS[ip_version]
-        speed = round(2 * rate_bps * frame / payload_bytes)
+        speed = round(2 * 8 * frame * messages_per_s)
         # Room for four waiting. One may leave at once: a token bucket must hold a frame.
         shape = f"tbf rate {speed}bit burst {max(1_600, frame)} limit {_QUEUE_PACKETS * frame}"
         tc = [*self.hosts[0].command_prefix, tool("tc")]
@@ -95,16 +97,23 @@ class Site:
             subprocess.run([*tc, "qdisc", "del", *place], check=True)
 
 
+def _set_congestion_control(host: Host) -> str:
+    """Make cubic a host's own, where the system lets it; gives the one that the host has."""
+    file = "/proc/sys/net/ipv4/tcp_congestion_control"
+    script = f"echo cubic 2>/dev/null > {file}; cat {file}"
+    done = subprocess.run(
+        [*host.command_prefix, "sh", "-c", script], check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
 @contextlib.contextmanager
 def sites() -> Iterator[dict[str, Site]]:
     """Both, until the end of the block."""
     with ExitStack() as stack:
         bed = stack.enter_context(testbed("virtual", 2, "unshaped"))
         first, second = bed.hosts
-        for host in bed.hosts:
-            # For the programs that cannot ask for it by socket.
-            setting = "echo cubic > /proc/sys/net/ipv4/tcp_congestion_control"
-            subprocess.run([*host.command_prefix, "sh", "-c", setting], check=True)
+        control = {_set_congestion_control(host) for host in bed.hosts}.pop()
 
         def engine(host: Host) -> Engine:
             return stack.enter_context(Engine(host.name, [*host.command_prefix, engine_path()]))
@@ -116,6 +125,7 @@ def sites() -> Iterator[dict[str, Site]]:
                 (first, second),
                 (first.addresses, second.addresses),
                 "eth0",
+                control,
             ),
             "loopback": Site(
                 "loopback",
@@ -123,5 +133,6 @@ def sites() -> Iterator[dict[str, Site]]:
                 (first, first),
                 (_LOOPBACK, _LOOPBACK),
                 "lo",
+                control,
             ),
         }

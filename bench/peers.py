@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from peer_cells import CELLS, PACED_BPS, Cell, Contender, buffer_limits, contenders
+from peer_cells import CELLS, Cell, Contender, buffer_limits, contenders
 from peer_sites import Site, sites
 from peer_tables import Measured, median, tables
 
@@ -74,8 +74,9 @@ def _arguments() -> argparse.Namespace:
 
 def _tasks(
     asked: argparse.Namespace, here: dict[str, Site], drivers: list[str]
-) -> tuple[list[Task], dict[str, str]]:
-    tasks, refused = [], {}
+) -> tuple[list[Task], dict[str, list[str]]]:
+    tasks: list[Task] = []
+    refused: dict[str, list[str]] = {}
     for site in asked.sites:
         for ip_version in map(int, asked.ip):
             for name in asked.only:
@@ -84,7 +85,8 @@ def _tasks(
                     continue  # Nothing is queued before a loopback.
                 able, cannot = contenders(cell, ip_version, asked.seconds, drivers)
                 tasks += [Task(here[site], ip_version, cell, each) for each in able]
-                refused |= {f"{name}, IPv{ip_version}: {who}": why for who, why in cannot.items()}
+                for who, why in cannot.items():
+                    refused.setdefault(f"{who}: {why}", []).append(f"{site} {name}")
     return tasks, refused
 
 
@@ -107,11 +109,11 @@ def _run(task: Task) -> dict[str, float]:
         return kind.summarise(parameters, exchange, CounterChanges())
 
     if task.cell.kind == "pacing":
-        with task.site.watched(size, 8e9 * size / PACED_BPS) as seen:
+        with task.site.watched(size, 1e9 / parameters.rate_messages_per_s) as seen:
             metrics = trial()
         beside = dict(seen)
     elif task.cell.kind == "queue":
-        with task.site.narrow(size, PACED_BPS, task.ip_version) as counts:
+        with task.site.narrow(size, parameters.rate_messages_per_s, task.ip_version) as counts:
             metrics = trial()
         beside["queue_loss_ratio"] = counts["drops"] / (counts["packets"] + counts["drops"])
     else:
@@ -192,6 +194,7 @@ def main() -> int:
     with sites() as here:
         tasks, refused = _tasks(asked, here, drivers)
         trials, log = _measure(asked, tasks)
+        control = here["veth"].congestion_control
     if asked.json:
         settings = {key: value for key, value in vars(asked).items() if key != "json"}
         text = json.dumps({"asked": settings, "peers": [asdict(n) for n in found], "trials": log})
@@ -201,7 +204,18 @@ def main() -> int:
     print(f"{datetime.datetime.now(datetime.UTC).date()}, {_machine()}, Linux {platform.release()}")
     loads = [record["load"] for record in log]
     print(f"Load before each trial: median {median(loads):.2f}, greatest {max(loads):.2f}.")
-    print(f"{asked.runs} runs of {asked.seconds} s each. {buffer_limits()}.\n")
+    print(
+        "Warm-up left out: lanlab 0.2 s, iperf3 1 s, round trips of sockperf 0.4 s; others: none."
+    )
+    print(f"{asked.runs} runs of {asked.seconds} s each. {buffer_limits()}.")
+    print(f"TCP: cubic; {control} of tools without an option for it.\n")
+    if control != "cubic":
+        allowed = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control").read_text().split()
+        names = " ".join(dict.fromkeys([*allowed, "cubic"]))
+        print(
+            f"To have cubic everywhere: sysctl -w net.ipv4.tcp_allowed_congestion_control='{names}'"
+        )
+        print("before the run.\n")
     print("| tool | version |\n|---|---|")
     print(f"| lanlab | {__version__} |")
     for need in found:
@@ -215,8 +229,8 @@ def main() -> int:
             print(f"- {record['site']}, {record['cell']}, {record['label']}: {record['error']}")
     if refused:
         print("\nWhat a tool cannot measure:\n")
-        for who, why in refused.items():
-            print(f"- {who}: {why}")
+        for why, where in refused.items():
+            print(f"- {why} ({', '.join(dict.fromkeys(where))})")
     return 0
 
 
