@@ -36,8 +36,8 @@ def _stream(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
     if "received_ratio" in means and "offered_messages" in means:
         lines.append(
             f"received    {100 * means['received_ratio']:.4g} % of "
-            f"{means['offered_messages']:.10g} messages offered: "
-            f"lost {means['lost_messages']:.10g}"
+            f"{_count(means['offered_messages'])} messages offered: "
+            f"lost {_count(means['lost_messages'])}"
         )
     lines.append(
         f"processor   {means['sender_cpu_s']:.2f} s sending, "
@@ -56,9 +56,14 @@ def _echo(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
     ]
     lines = [f"round trip  {', '.join(shown)}{_sure(done, 'rtt_mean_ns')}"] if shown else []
     if "replies" in means:
-        of = f" of {means['requests']:.10g} requests" if "requests" in means else ""
-        lines.append(f"replies     {means['replies']:.10g}{of}")
+        of = f" of {_count(means['requests'])} requests" if "requests" in means else ""
+        lines.append(f"replies     {_count(means['replies'])}{of}")
     return lines
+
+
+def _count(mean: float) -> str:
+    """A mean of counts: whole where it is."""
+    return f"{mean:.0f}" if mean == int(mean) else f"{mean:.1f}"
 
 
 def _sure(done: list[TrialRecord], metric: str) -> str:
