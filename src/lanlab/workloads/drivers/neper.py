@@ -27,6 +27,9 @@ class Neper(Driver):
         values={"receive": ("auto", "block")},
     )
 
+    #: Without saying where remarks go, it leaves a file of them in the working folder.
+    version_arguments = ("--nolog", "--version")
+
     def programs(self, workload: str, transport: str) -> tuple[str, ...]:
         """See `Driver.programs`."""
         return (f"{transport}_{'rr' if workload == 'echo' else 'stream'}",)
@@ -37,7 +40,7 @@ class Neper(Driver):
         size = str(p.message_size_bytes)
         path = self.path(self.programs(workload, p.transport)[0])
         common = ["-C", str(place.port), "-P", str(place.port + 1), f"-{p.ip_version}"]
-        common += ["-l", str(int(p.time_s))]
+        common += ["-l", str(int(p.time_s)), "--logtostderr"]
         if workload == "echo":
             common += ["-Q", size, "-R", size, "-p", "50,90,99,99.9"]
         else:
