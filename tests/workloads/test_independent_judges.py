@@ -7,9 +7,7 @@ They are skipped where they are not installed; with LANLAB_REQUIRE_PEERS=1 that 
 from __future__ import annotations
 
 import json
-import os
 import queue
-import shutil
 import subprocess
 import sys
 import threading
@@ -17,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from peer_finding import peer_program
 from trial_running import Pair, opened_pair
 
 from lanlab.testbeds.base import Host
@@ -24,17 +23,6 @@ from lanlab.testbeds.base import Host
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
 
 PATIENCE_S = 20.0
-
-
-def peer_program(name: str) -> str:
-    """The path of a program, or a skip that says how to get it."""
-    path = shutil.which(name)
-    if path is None:
-        message = f"need `{name}`, not found on PATH; apt install {name}"
-        if os.environ.get("LANLAB_REQUIRE_PEERS") == "1":
-            pytest.fail(message)
-        pytest.skip(message)
-    return path
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,14 @@ def studies(incomplete: str) -> list[str]:
     return _beginning(list(known_studies()), incomplete)
 
 
+def drivers(incomplete: str) -> list[str]:
+    """Names of drivers; behind a comma, the next."""
+    from lanlab.workloads.drivers.registry import DRIVER_NAMES
+
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in _beginning(list(DRIVER_NAMES), last)]
+
+
 def scales(context: typer.Context, incomplete: str) -> list[str]:
     """Scales of the study that the command line names already."""
     with contextlib.suppress(LabError):

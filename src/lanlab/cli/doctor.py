@@ -12,14 +12,17 @@ from lanlab.cli.options import JsonOption
 def doctor(as_json: JsonOption = False) -> None:
     """Say what this machine can do, what is missing and how to get it.
 
-    Exits with 1 if there is a testbed that this machine cannot have.
+    Exits with 1 if there is a testbed that this machine cannot have. Other programs that can
+    measure (`--driver`) are listed too; lanlab does without.
 
     Example: lanlab doctor
     """
     from lanlab.cli.terminal import answer, print_json
     from lanlab.testbeds.needs import needs
     from lanlab.testbeds.registry import TESTBEDS
+    from lanlab.workloads.drivers.found import driver_needs
 
+    drivers = [dataclasses.asdict(need) for need in driver_needs()]
     found = {name: needs(name) for name in TESTBEDS}
     able = {name: all(need.found or not need.required for need in found[name]) for name in found}
     if as_json:
@@ -31,6 +34,7 @@ def doctor(as_json: JsonOption = False) -> None:
                 }
                 for name in found
             }
+            | {"drivers": drivers}
         )
     else:
         from rich.table import Table
@@ -44,5 +48,12 @@ def doctor(as_json: JsonOption = False) -> None:
                 advice = "" if need.found else need.how_to_get
                 table.add_row("  " + mark, need.name, need.detail, advice)
             console.print(table)
+        console.print("drivers: other programs that can measure a condition (`--driver`)")
+        table = Table(box=None, pad_edge=False, show_header=False)
+        for each in drivers:
+            mark = "ok" if each["found"] else "without"
+            advice = "" if each["found"] else each["how_to_get"]
+            table.add_row("  " + mark, each["name"], each["detail"], advice)
+        console.print(table)
     if not all(able.values()):
         raise typer.Exit(1)

@@ -8,6 +8,7 @@ import typer
 
 from lanlab.cli.flow_options import (
     CongestionOption,
+    DriverOption,
     DscpOption,
     IpOption,
     NodelayOption,
@@ -62,8 +63,9 @@ def echo(
     send_buffer: SendBufferOption = None,
     receive_buffer: ReceiveBufferOption = None,
     dscp: DscpOption = 0,
-    warmup: WarmupOption = "0.2",
+    warmup: WarmupOption = None,
     silence: SilenceOption = "3",
+    driver: DriverOption = "lanlab",
     trials: TrialsOption = 1,
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,
@@ -77,8 +79,10 @@ def echo(
     lanlab echo --testbed loopback --rate 1000 --json
     """
     from lanlab.cli import single
+    from lanlab.cli.drivers import print_drivers
     from lanlab.cli.terminal import answer, print_json
     from lanlab.report.echo_text import echo_lines
+    from lanlab.workloads.drivers.registry import OWN
 
     if time is None and requests is None:
         time = "3"
@@ -101,12 +105,17 @@ def echo(
         "dscp": dscp,
         "warmup_s": warmup,
         "silence_s": silence,
+        "driver": driver,
     }
     run, records = single.measure(
         "echo", parameters, trials=trials, testbed=testbed, link=link, seed=seed, store=store
     )
     if as_json:
         print_json(single.as_json(run, records))
+        single.finish(run, records)
+        return
+    if driver != OWN:
+        print_drivers(run, records)
         single.finish(run, records)
         return
     console = answer()

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from lanlab.cli import complete
+
 TransportOption = Annotated[str, typer.Option("--transport", help="`udp` or `tcp`.")]
 IpOption = Annotated[int, typer.Option("--ip", help="IP version: 4 or 6.")]
 SizeOption = Annotated[
@@ -13,8 +15,22 @@ SizeOption = Annotated[
     typer.Option("--size", metavar="SIZE", help="Payload of a message, as in 500, 1408 or 64KiB."),
 ]
 WarmupOption = Annotated[
+    str | None,
+    typer.Option(
+        "--warmup",
+        metavar="TIME",
+        help="Kept out of the figures, as in 500ms. Default: 0.2, or what the driver can.",
+    ),
+]
+DriverOption = Annotated[
     str,
-    typer.Option("--warmup", metavar="TIME", help="Kept out of the figures, as in 0.2 or 500ms."),
+    typer.Option(
+        "--driver",
+        metavar="NAME,...",
+        help="What measures: `lanlab`, or another program as `iperf3` (`lanlab doctor` lists "
+        "them). Several, with commas, take turns in random order, `--trials` times each.",
+        autocompletion=complete.drivers,
+    ),
 ]
 NodelayOption = Annotated[bool, typer.Option("--nodelay", help="Set TCP_NODELAY.")]
 CongestionOption = Annotated[

@@ -47,6 +47,8 @@ _OPTIONS: Mapping[str, str] = {
     "receiver_processor": "--receiver-processor",
     "dscp": "--dscp",
     "io": "--io",
+    "driver": "--driver",
+    "nodelay": "--nodelay",
 }
 
 
@@ -64,20 +66,30 @@ def measure(
     Run one condition.
 
     Args:
-        parameters: The workload's; those that are `None` keep their default.
-        trials: How often.
+        parameters: The workload's; those that are `None` keep their default. `driver` may name
+            several, with commas: each measures the condition, in blocks of random order.
+        trials: How often, by each driver.
 
     Raises:
         UsageError: A parameter is not allowed; nothing was run.
     """
     from lanlab.workloads import workload
+    from lanlab.workloads.drivers.registry import OWN
 
+    drivers = [name.strip() for name in str(parameters.get("driver") or OWN).split(",")]
+    complete = [checked(workload_name, {**parameters, "driver": name}) for name in drivers]
+    varied: dict[str, Any] = {"parameters": complete[0]}
+    if len(drivers) > 1:
+        # What is not given may differ from driver to driver, as the warm-up does.
+        given = {key: value for key, value in parameters.items() if value is not None}
+        del given["driver"]
+        varied = {"parameters": given, "factors": {"driver": drivers}}
     experiment = {
         "id": "single",
         "title": f"one {workload_name}",
         "workload": workload_name,
         "metrics": [next(iter(workload(workload_name).metrics))],
-        "parameters": checked(workload_name, parameters),
+        **varied,
     }
     return measure_study(
         experiment, trials=trials, testbed=testbed, link=link, seed=seed, store=store
@@ -174,25 +186,29 @@ def _option(key: str) -> str:
 def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     """
     One object: the results by their keys in the store, and where they come from. With several
-    trials each number is the mean of those that ended well, and `trials` holds each.
+    trials each number is the mean of those that ended well, and `trials` holds each. With several
+    drivers each has numbers of its own, in `drivers`.
     """
+    found = by_driver(trials)
+    means = {name: mean_metrics(of_driver) for name, of_driver in found.items()}
+    parameters = dict(trials[0].parameters)
+    if len(found) > 1:
+        del parameters["driver"]
     ended = [modes_as_json(trial) for trial in trials if trial.status == "done"]
     # Of all that ended well, if it is of all: an engine may choose otherwise the next time.
     modes = ended[0] if ended and all(other == ended[0] for other in ended) else None
-    done = [trial.metrics for trial in trials if trial.status == "done"]
-    common = [key for key in done[0] if all(key in metrics for metrics in done)] if done else []
-    means = {key: math.fsum(metrics[key] for metrics in done) / len(done) for key in common}
     return {
         "run": run.id,
         "testbed": run.testbed["name"],
         "link": run.testbed["link"],
         "workload": trials[0].workload,
-        "parameters": trials[0].parameters,
+        "parameters": parameters,
         "modes": modes,
-        **(dict(done[0]) if len(done) == 1 else means),
+        **({"drivers": means} if len(found) > 1 else next(iter(means.values()))),
         "trials": [
             {
                 "number": trial.number,
+                **({"driver": trial.parameters["driver"]} if len(found) > 1 else {}),
                 "status": trial.status,
                 "error": trial.error,
                 "pollution": trial.raw.get("pollution"),
@@ -202,6 +218,23 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
             for trial in trials
         ],
     }
+
+
+def by_driver(trials: list[TrialRecord]) -> dict[str, list[TrialRecord]]:
+    """The trials of each driver, in order of execution."""
+    found: dict[str, list[TrialRecord]] = {}
+    for trial in trials:
+        found.setdefault(str(trial.parameters["driver"]), []).append(trial)
+    return found
+
+
+def mean_metrics(trials: list[TrialRecord]) -> dict[str, float | int]:
+    """Each metric that all finished trials have, as their mean; of one trial, as it is."""
+    done = [trial.metrics for trial in trials if trial.status == "done"]
+    if len(done) == 1:
+        return dict(done[0])
+    common = [key for key in done[0] if all(key in metrics for metrics in done)] if done else []
+    return {key: math.fsum(metrics[key] for metrics in done) / len(done) for key in common}
 
 
 def finish(run: RunRecord, trials: list[TrialRecord]) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from lanlab.cli.flow_options import (
     CongestionOption,
+    DriverOption,
     DscpOption,
     IpOption,
     NodelayOption,
@@ -120,8 +121,9 @@ def stream(
     send_buffer: SendBufferOption = None,
     receive_buffer: ReceiveBufferOption = None,
     dscp: DscpOption = 0,
-    warmup: WarmupOption = "0.2",
+    warmup: WarmupOption = None,
     silence: SilenceOption = "3",
+    driver: DriverOption = "lanlab",
     trials: TrialsOption = 1,
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,
@@ -135,7 +137,9 @@ def stream(
     lanlab stream --testbed loopback --transport tcp --size 128KiB --json
     """
     from lanlab.cli import single
+    from lanlab.cli.drivers import print_drivers
     from lanlab.cli.terminal import print_json
+    from lanlab.workloads.drivers.registry import OWN
 
     if time is None and amount is None and messages is None:
         time = "3"
@@ -168,12 +172,15 @@ def stream(
         "dscp": dscp,
         "warmup_s": warmup,
         "silence_s": silence,
+        "driver": driver,
     }
     run, records = single.measure(
         "stream", parameters, trials=trials, testbed=testbed, link=link, seed=seed, store=store
     )
     if as_json:
         print_json(single.as_json(run, records))
+    elif driver != OWN:
+        print_drivers(run, records)
     else:
         _print(run, records)
     single.finish(run, records)

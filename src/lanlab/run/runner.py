@@ -26,6 +26,7 @@ from lanlab.store import RunRecord, Store, TrialRecord
 from lanlab.studies import Study
 from lanlab.testbeds import Testbed, testbed
 from lanlab.workloads import Progress, counter_changes, workload
+from lanlab.workloads.drivers.registry import OWN, driver
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,12 @@ def _check_conditions(conditions: tuple[Condition, ...], bed: Testbed) -> None:
                 f"{', '.join(missing)} of testbed `{bed.name}` does not have",
                 hint="enable it on this system, or use another testbed",
             )
+        driver_name = str(condition.parameters["driver"])
+        if driver_name != OWN:
+            # Before the run is in the store: what is missing now would fail every trial.
+            kind = workload(condition.workload)
+            parameters = kind.Parameters.model_validate(dict(condition.parameters))
+            driver(driver_name).check_found(condition.workload, parameters)
         if condition.parameters.get("io") == "segment" and bed.link.shape != "none":
             # The kernel hands a buffer of several messages to the shaper as one: measured, such
             # traffic is some per cent faster than the medium it is meant to be on.

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 
 from pydantic import Field, model_validator
 
+from lanlab.workloads.drivers.registry import OWN, driver
+from lanlab.workloads.drivers.trial import driver_metrics, run_driver
 from lanlab.workloads.exchange import (
     CounterChanges,
     End,
@@ -25,6 +27,8 @@ class EchoParameters(FlowParameters):
     """Parameters of one `echo` condition. Exactly one of time and requests is given.
     Without a rate the loop is closed: the next request leaves when the reply is there or
     overdue. With a rate requests leave on schedule and latency counts from the intended time."""
+
+    workload = "echo"
 
     time_s: Seconds | None = Field(default=None, gt=0, le=86_400)
     requests: int | None = Field(default=None, ge=1, le=2**32)
@@ -79,6 +83,10 @@ class Echo:
         on_progress: Callable[[Progress], None] | None,
     ) -> Exchange:
         """Send requests from `source` to `target`, which answers."""
+        if parameters.driver != OWN:
+            expected_s = self.expected_time_s(parameters)
+            entry = driver(parameters.driver)
+            return run_driver(entry, self.name, parameters, source, target, expected_s)
         spec = _spec(parameters)
         session = new_session()
         expected_s = self.expected_time_s(parameters)
@@ -115,6 +123,8 @@ class Echo:
         self, parameters: EchoParameters, exchange: Exchange, changes: CounterChanges
     ) -> dict[str, float | int]:
         """A trial's results from what the requester measured."""
+        if parameters.driver != OWN:
+            return driver_metrics(driver(parameters.driver), self.name, parameters, exchange)
         requested, responded = exchange.connector, exchange.listener
         assert requested is not None
         assert responded is not None

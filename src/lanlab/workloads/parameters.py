@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
 
 from lanlab.errors import UsageError
 from lanlab.units import parse_rate_bps, parse_size_bytes, parse_time_s
+from lanlab.workloads.drivers.registry import DRIVER_NAMES, DRIVERS, OWN
 
 
 def _unit(parse: Callable[[str], Any]) -> BeforeValidator:
@@ -27,6 +35,15 @@ RateBps = Annotated[int, _unit(parse_rate_bps)]
 SizeBytes = Annotated[int, _unit(parse_size_bytes)]
 Seconds = Annotated[float, _unit(parse_time_s)]
 
+
+def _known_driver(name: str) -> str:
+    if name not in DRIVER_NAMES:
+        raise ValueError(f"driver: found `{name}`; allowed: {', '.join(DRIVER_NAMES)}")
+    return name
+
+
+DriverName = Annotated[str, AfterValidator(_known_driver)]
+
 #: The largest UDP payload over IPv4: 65,535 octets less the IP and UDP headers (RFC 768, RFC 791).
 MAX_UDP_BYTES = 65_507
 MAX_TCP_BYTES = 16 * 2**20
@@ -37,6 +54,11 @@ class FlowParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    #: The workload that these are parameters of.
+    workload: ClassVar[str]
+
+    #: The program that measures: lanlab itself, or one of `lanlab.workloads.drivers`.
+    driver: DriverName = OWN
     transport: Literal["udp", "tcp"] = "udp"
     ip_version: Literal[4, 6] = 4
     message_size_bytes: SizeBytes = Field(default=1408, ge=1, le=MAX_TCP_BYTES)
@@ -58,6 +80,16 @@ class FlowParameters(BaseModel):
     dscp: int = Field(default=0, ge=0, le=63)
     silence_s: Seconds = Field(default=3.0, ge=0.1, le=600)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _warmup_of_driver(cls, given: Any) -> Any:
+        """A condition that names no warm-up gets one that its driver can leave out."""
+        if not isinstance(given, dict) or given.get("warmup_s") is not None:
+            return given
+        found = DRIVERS.get(str(given.get("driver", OWN)))
+        abilities = None if found is None else found.abilities().get(cls.workload)
+        return given if abilities is None else {**given, "warmup_s": abilities.default_warmup_s}
+
     @model_validator(mode="after")
     def _transport_fits(self) -> FlowParameters:
         if self.transport == "udp":
@@ -74,6 +106,14 @@ class FlowParameters(BaseModel):
     def congestion_controls(self) -> list[str]:
         """Those that flows take in turn; none: the system's."""
         return self.congestion_control.split(",") if self.congestion_control else []
+
+    @model_validator(mode="after")
+    def _driver_is_able(self) -> FlowParameters:
+        if self.driver != OWN:
+            problem = DRIVERS[self.driver].problem(self.workload, self)
+            if problem is not None:
+                raise ValueError(problem)
+        return self
 
     def socket_options(self) -> dict[str, object]:
         """The socket options of a request to an engine."""

@@ -8,6 +8,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from lanlab.workloads.drivers.registry import OWN, driver
+from lanlab.workloads.drivers.trial import driver_metrics, run_driver
 from lanlab.workloads.exchange import (
     CounterChanges,
     End,
@@ -30,6 +32,8 @@ from lanlab.workloads.stream_results import stream_metrics
 class StreamParameters(FlowParameters):
     """Parameters of one `stream` condition. Exactly one of time, bytes and messages is given;
     at most one of the two rates (neither: as fast as possible)."""
+
+    workload = "stream"
 
     time_s: Seconds | None = Field(default=None, gt=0, le=86_400)
     bytes: SizeBytes | None = Field(default=None, ge=1, le=2**50)
@@ -156,6 +160,10 @@ class Stream:
         on_progress: Callable[[Progress], None] | None,
     ) -> Exchange:
         """Send from `source` to `target`, which counts."""
+        if parameters.driver != OWN:
+            expected_s = self.expected_time_s(parameters)
+            entry = driver(parameters.driver)
+            return run_driver(entry, self.name, parameters, source, target, expected_s)
         spec = _spec(parameters)
         session = new_session()
         return run_exchange(
@@ -194,6 +202,8 @@ class Stream:
         self, parameters: StreamParameters, exchange: Exchange, changes: CounterChanges
     ) -> dict[str, float | int]:
         """A trial's results from what both ends counted. The receiver's count is the figure."""
+        if parameters.driver != OWN:
+            return driver_metrics(driver(parameters.driver), self.name, parameters, exchange)
         return stream_metrics(parameters, exchange, changes)
 
 

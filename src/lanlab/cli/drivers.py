@@ -1,0 +1,83 @@
+"""How `stream` and `echo` print what other programs measured, beside lanlab or alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lanlab.cli.single import by_driver, mean_metrics
+from lanlab.store import RunRecord, TrialRecord
+
+_ROUND_TRIPS = ("mean", "min", "p50", "p90", "p99", "p999", "max")
+
+
+def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
+    """Each driver with its version and its means; what a program does not tell is left out."""
+    from lanlab.cli.terminal import answer
+
+    console = answer()
+    for name, measured in by_driver(trials).items():
+        done = [trial for trial in measured if trial.status == "done"]
+        failed = len(measured) - len(done)
+        version = measured[0].raw.get("setup", {}).get("version", "")
+        lines = [f"driver      {name}{f' ({version})' if version else ''}"]
+        if done:
+            means = mean_metrics(measured)
+            lines += _stream(done, means) if "goodput_bps" in means else _echo(done, means)
+        if failed:
+            lines.append(f"failed      {failed} of {len(measured)} trials")
+        console.print("\n".join(lines))
+    console.print(f"kept as     {run.id}")
+
+
+def _stream(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
+    from lanlab.units import format_rate
+
+    lines = [f"goodput     {format_rate(means['goodput_bps'])}{_sure(done, 'goodput_bps')}"]
+    if "received_ratio" in means and "offered_messages" in means:
+        lines.append(
+            f"received    {100 * means['received_ratio']:.4g} % of "
+            f"{_count(means['offered_messages'])} messages offered: "
+            f"lost {_count(means['lost_messages'])}"
+        )
+    lines.append(
+        f"processor   {means['sender_cpu_s']:.2f} s sending, "
+        f"{means['receiver_cpu_s']:.2f} s receiving"
+    )
+    return lines
+
+
+def _echo(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
+    from lanlab.units import format_time
+
+    shown = [
+        f"{name} {format_time(means[key] / 1e9)}"
+        for name in _ROUND_TRIPS
+        if (key := f"rtt_{name}_ns") in means
+    ]
+    lines = [f"round trip  {', '.join(shown)}{_sure(done, 'rtt_mean_ns')}"] if shown else []
+    if "replies" in means:
+        of = f" of {_count(means['requests'])} requests" if "requests" in means else ""
+        lines.append(f"replies     {_count(means['replies'])}{of}")
+    return lines
+
+
+def _count(mean: float) -> str:
+    """A mean of counts: whole where it is."""
+    return f"{mean:.0f}" if mean == int(mean) else f"{mean:.1f}"
+
+
+def _sure(done: list[TrialRecord], metric: str) -> str:
+    """The 95 % interval of a mean over trials, if there are several."""
+    from lanlab.analysis.summary import student_interval
+    from lanlab.units import format_rate, format_time
+
+    values = [trial.metrics[metric] for trial in done if metric in trial.metrics]
+    interval = student_interval(values)
+    if interval is None:
+        return ""
+    if metric.endswith("_bps"):
+        low, high = (format_rate(value) for value in interval)
+    else:
+        low, high = (format_time(value / 1e9) for value in interval)
+    of = "" if metric.endswith("_bps") else " of the mean"
+    return f" (95 % interval{of} {low} to {high}, {len(values)} trials)"

@@ -1,0 +1,2 @@
+"""Drivers: other programs that measure a condition in lanlab's place. One file each;
+`registry.py` has the table."""

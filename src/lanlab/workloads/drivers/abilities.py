@@ -1,0 +1,137 @@
+"""
+What a program can measure, as data, and why it cannot measure a condition.
+
+Whatever a program has no option for must stay as lanlab has it by default: a condition that asks
+for more is refused before anything runs, never measured as something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from lanlab.workloads.parameters import FlowParameters
+
+#: Parameters that every driver takes: by an option, by pinning its process, or because they say
+#: how long lanlab waits.
+_ALWAYS = frozenset(
+    {
+        "driver",
+        "transport",
+        "ip_version",
+        "message_size_bytes",
+        "time_s",
+        "warmup_s",
+        "sender_processor",
+        "receiver_processor",
+        "silence_s",
+    }
+)
+_BUFFERS = ("send_buffer_bytes", "receive_buffer_bytes")
+
+Transport = Literal["udp", "tcp"]
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What a program can measure of one workload."""
+
+    #: Transports, with the shortest and the longest message of each, bytes.
+    sizes: Mapping[Transport, tuple[int, int]]
+    ip_versions: tuple[int, ...] = (4, 6)
+    #: Further parameters that it has an option for.
+    takes: frozenset[str] = frozenset()
+    #: Of some parameters, the only values that it can do.
+    values: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    #: Whether time is in whole seconds only.
+    whole_seconds: bool = True
+    #: The only warm-ups that it can leave out: whole seconds up to a number, or one time (s).
+    warmup_whole_s: int = 0
+    warmup_fixed_s: float | None = None
+    #: Warm-up of a condition that names none, seconds: the shortest that it can leave out and that
+    #: is worth it.
+    default_warmup_s: float = 0.0
+    #: `apart`: one option for each buffer; `alike`: one for both, which must be given alike.
+    buffers: Literal["apart", "alike", "none"] = "none"
+    most_flows: int = 1
+
+    def problem(self, name: str, parameters: FlowParameters) -> str | None:
+        """Why program `name` cannot measure a condition; `None` if it can."""
+        found = (
+            self._flow(parameters)
+            or self._times(parameters)
+            or self._buffers(parameters)
+            or self._options(parameters)
+        )
+        return None if found is None else f"driver `{name}`: {found}"
+
+    def _flow(self, parameters: FlowParameters) -> str | None:
+        transport, size = parameters.transport, parameters.message_size_bytes
+        if transport not in self.sizes:
+            return f"found transport {transport}; allowed: {', '.join(self.sizes)}"
+        if parameters.ip_version not in self.ip_versions:
+            allowed = ", ".join(map(str, self.ip_versions))
+            return f"found ip_version {parameters.ip_version}; allowed: {allowed}"
+        least, most = self.sizes[transport]
+        if not least <= size <= most:
+            return f"found message_size_bytes {size}; allowed over {transport}: {least} to {most}"
+        flows = getattr(parameters, "flows", 1)
+        if flows > self.most_flows:
+            return f"found flows {flows}; allowed: 1 to {self.most_flows}"
+        return None
+
+    def _times(self, parameters: FlowParameters) -> str | None:
+        time_s = getattr(parameters, "time_s", None)
+        if time_s is None:
+            return "found no time_s; allowed: a time, no number of messages, bytes or requests"
+        if self.whole_seconds and time_s != int(time_s):
+            return f"found time_s {time_s:g}; allowed: whole seconds"
+        warmup_s = parameters.warmup_s
+        if self.warmup_fixed_s is not None:
+            if warmup_s != self.warmup_fixed_s:
+                return f"found warmup_s {warmup_s:g}; allowed: {self.warmup_fixed_s:g}, its own"
+        elif warmup_s != int(warmup_s) or warmup_s > self.warmup_whole_s:
+            allowed = "0, as it has none"
+            if self.warmup_whole_s:
+                allowed = f"whole seconds, 0 to {self.warmup_whole_s}"
+            return f"found warmup_s {warmup_s:g}; allowed: {allowed}"
+        return None
+
+    def _buffers(self, parameters: FlowParameters) -> str | None:
+        given = [getattr(parameters, key) for key in _BUFFERS]
+        if self.buffers == "none":
+            for key, value in zip(_BUFFERS, given, strict=True):
+                if value is not None:
+                    return f"found {key} {value}; allowed: none, as it has no option for it"
+        if self.buffers == "alike" and given[0] != given[1]:
+            return (
+                f"found send_buffer_bytes {given[0]}, receive_buffer_bytes {given[1]}; "
+                "allowed: both alike, as it has one option for them"
+            )
+        return None
+
+    def _options(self, parameters: FlowParameters) -> str | None:
+        free = _ALWAYS | self.takes | {"flows", *_BUFFERS}
+        for key, field_info in type(parameters).model_fields.items():
+            value = getattr(parameters, key)
+            if key in self.values:
+                if value not in self.values[key]:
+                    allowed = ", ".join(map(_shown, self.values[key]))
+                    return f"found {key} {_shown(value)}; allowed: {allowed}"
+            elif key == "congestion_control" and key in free:
+                if value is not None and "," in value:
+                    return f"found {key} {value}; allowed: one"
+            elif key not in free and value != field_info.default:
+                return (
+                    f"found {key} {_shown(value)}; "
+                    f"allowed: {_shown(field_info.default)}, as it has no option for it"
+                )
+        return None
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "none" if value is None else f"{value}"

@@ -1,0 +1,118 @@
+"""From what a program counted to lanlab's keys."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lanlab.errors import RunError
+from lanlab.workloads.drivers.base import Metrics, Output
+
+
+@dataclass(frozen=True)
+class StreamCounts:
+    """What a program says of a stream. What it does not say is `None`."""
+
+    #: At the receiver.
+    goodput_bps: float
+    sent_messages: int | None = None
+    received_messages: int | None = None
+    #: Over UDP, by the receiver's count.
+    lost_messages: int | None = None
+    sent_bps: float | None = None
+    #: Warm-up included, where there was one: what the time on the processors was for.
+    all_sent_messages: int | None = None
+    all_received_messages: int | None = None
+
+    def metrics(self, size_bytes: int, client: Output, server: Output) -> Metrics:
+        """By lanlab's keys."""
+        metrics: Metrics = {
+            "goodput_bps": self.goodput_bps,
+            "received_messages_per_s": self.goodput_bps / 8 / size_bytes,
+        }
+        sent, received, lost = self.sent_messages, self.received_messages, self.lost_messages
+        if sent is not None:
+            # None of them counts what it should have sent and did not.
+            metrics |= {"offered_messages": sent, "sent_messages": sent}
+            metrics |= {"offered_bytes": sent * size_bytes, "sent_bytes": sent * size_bytes}
+        if self.sent_bps is not None:
+            metrics |= {"offered_bps": self.sent_bps, "sent_bps": self.sent_bps}
+        if received is not None:
+            metrics |= {"received_messages": received, "received_bytes": received * size_bytes}
+            if lost is not None and received + lost > 0:
+                metrics["lost_messages"] = lost
+                metrics["loss_ratio"] = lost / (received + lost)
+                metrics["received_ratio"] = received / (received + lost)
+        all_sent = sent if self.all_sent_messages is None else self.all_sent_messages
+        all_received = (
+            received if self.all_received_messages is None else self.all_received_messages
+        )
+        metrics |= _cpu("sender", client.cpu_s, sent, all_sent, size_bytes)
+        metrics |= _cpu("receiver", server.cpu_s, received, all_received, size_bytes)
+        return metrics
+
+
+def _cpu(
+    end: str, cpu_s: float, messages: int | None, all_messages: int | None, size_bytes: int
+) -> Metrics:
+    """The process's time, and what of it is the measured messages' share."""
+    if not messages or not all_messages:
+        return {f"{end}_cpu_s": cpu_s}
+    return {
+        f"{end}_cpu_s": cpu_s * messages / all_messages,
+        f"{end}_cpu_ns_per_message": 1e9 * cpu_s / all_messages,
+        f"{end}_cpu_s_per_gb": 1e9 * cpu_s / (all_messages * size_bytes),
+    }
+
+
+def echo_cpu(client: Output, server: Output, share: float = 1.0) -> Metrics:
+    """Time on the processors of an echo; `share`: of the measured part in all round trips."""
+    return {
+        "requester_cpu_s": client.cpu_s * share,
+        "responder_cpu_s": server.cpu_s * share,
+    }
+
+
+def required(pattern: str, text: str, program: str) -> re.Match[str]:
+    """The last match of a pattern, line by line.
+
+    Raises:
+        RunError: There is none.
+    """
+    found = None
+    for match in re.finditer(pattern, text, re.MULTILINE):
+        found = match
+    if found is None:
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        said = lines[-1] if lines else "nothing"
+        raise RunError(f"`{program}` wrote no `{pattern}`; the last it wrote: {said}")
+    return found
+
+
+def assignments(text: str) -> dict[str, str]:
+    """`key=value` lines, the later of equal keys."""
+    pairs = (line.partition("=") for line in text.splitlines())
+    return {key.strip(): value.strip() for key, equals, value in pairs if equals}
+
+
+def number(values: dict[str, str], key: str, program: str) -> float:
+    """A number of `assignments`.
+
+    Raises:
+        RunError: It is not there, or no number.
+    """
+    try:
+        return float(values[key])
+    except (KeyError, ValueError):
+        found = values.get(key, "nothing")
+        raise RunError(f"`{program}`: found {found} for `{key}`; allowed: a number") from None
+
+
+def rate_bps(parameters: object) -> float | None:
+    """The asked sending rate, in bit/s of payload, however it was given."""
+    by_bits: float | None = getattr(parameters, "rate_bps", None)
+    by_messages: float | None = getattr(parameters, "rate_messages_per_s", None)
+    if by_messages is not None:
+        size: int = parameters.message_size_bytes  # type: ignore[attr-defined]
+        return 8 * size * by_messages
+    return by_bits

@@ -1,0 +1,41 @@
+"""Which drivers this machine has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lanlab.errors import UnmetNeed
+from lanlab.workloads.drivers.base import Driver
+from lanlab.workloads.drivers.registry import DRIVERS
+
+
+@dataclass(frozen=True)
+class DriverNeed:
+    """A driver, and whether its programs are here."""
+
+    name: str
+    found: bool
+    #: The version that it tells, or which program is missing.
+    detail: str
+    how_to_get: str
+
+
+def driver_needs() -> list[DriverNeed]:
+    """All drivers, each looked for now."""
+    return [_look(entry) for entry in DRIVERS.values()]
+
+
+def _look(entry: Driver) -> DriverNeed:
+    programs = dict.fromkeys(
+        program
+        for workload, abilities in entry.abilities().items()
+        for transport in abilities.sizes
+        for program in entry.programs(workload, transport)
+    )
+    try:
+        for program in programs:
+            entry.path(program)
+    except UnmetNeed as missing:
+        detail = missing.message.partition("needs ")[2]
+        return DriverNeed(entry.name, False, detail, entry.how_to_get)
+    return DriverNeed(entry.name, True, entry.version(next(iter(programs))), entry.how_to_get)

@@ -1,0 +1,130 @@
+"""iperf3 (https://software.es.net/iperf/): streams. Options and JSON as of 3.12 and 3.21."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from lanlab.errors import RunError, UnmetNeed
+from lanlab.workloads.drivers.abilities import Abilities
+from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
+from lanlab.workloads.drivers.counts import StreamCounts, rate_bps
+
+if TYPE_CHECKING:
+    from lanlab.workloads.parameters import FlowParameters
+
+_WITHIN_S = 5.0
+
+
+class Iperf3(Driver):
+    """The receiver's figures are the server's own; the client asks for nothing else of it."""
+
+    name = "iperf3"
+    how_to_get = "apt install iperf3"
+    stream = Abilities(
+        # Least and most as iperf3 itself allows.
+        sizes={"udp": (16, 65_507), "tcp": (1, 2**20)},
+        takes=frozenset(
+            {"rate_bps", "rate_messages_per_s", "nodelay", "congestion_control", "dscp"}
+        ),
+        values={"io": ("auto", "single", "segment"), "receive": ("auto", "block")},
+        warmup_whole_s=60,
+        default_warmup_s=1.0,
+        buffers="alike",
+        most_flows=128,
+    )
+
+    def programs(self, workload: str, transport: str) -> tuple[str, ...]:
+        """See `Driver.programs`."""
+        return ("iperf3",)
+
+    def check_found(self, workload: str, parameters: FlowParameters) -> None:
+        """See `Driver.check_found`; segmentation came with 3.21."""
+        super().check_found(workload, parameters)
+        if getattr(parameters, "io", None) == "segment" and "--gsro" not in _help(
+            self.path("iperf3")
+        ):
+            raise UnmetNeed(
+                f"driver `iperf3`: io `segment` needs `--gsro`, which {self.version('iperf3')} "
+                "does not have",
+                hint="install iperf3 3.21 or newer, or use io `single`",
+            )
+
+    def commands(self, workload: str, parameters: Any, place: Place) -> Commands:
+        """See `Driver.commands`."""
+        path, port = self.path("iperf3"), str(place.port)
+        p = parameters
+        client: list[str] = [path, "--client", place.target_address, "--port", port, "--json"]
+        client += ["--bind", place.source_address, f"--version{p.ip_version}"]
+        client += ["--time", str(int(p.time_s)), "--omit", str(int(p.warmup_s))]
+        client += ["--length", str(p.message_size_bytes), "--parallel", str(p.flows)]
+        if p.transport == "udp":
+            client += ["--udp", "--udp-counters-64bit"]
+        rate = rate_bps(p)
+        # For each flow. 0: as fast as possible.
+        client += ["--bitrate", "0" if rate is None else str(max(1, round(rate / p.flows)))]
+        if p.send_buffer_bytes is not None:
+            client += ["--window", str(p.send_buffer_bytes)]
+        if p.nodelay and p.transport == "tcp":
+            client.append("--no-delay")
+        if p.congestion_control is not None:
+            client += ["--congestion", p.congestion_control]
+        if p.dscp:
+            client += ["--dscp", str(p.dscp)]
+        if p.io == "segment":
+            client.append("--gsro")
+        server = [path, "--server", "--one-off", "--port", port, "--json"]
+        server += ["--bind", place.target_address]
+        return Commands(server, client, ("tcp", place.port))
+
+    def metrics(self, workload: str, parameters: Any, client: Output, server: Output) -> Metrics:
+        """See `Driver.metrics`."""
+        sent_run, received_run = _run(client.text, "client"), _run(server.text, "server")
+        size = parameters.message_size_bytes
+        sent, received = sent_run["end"]["sum_sent"], received_run["end"]["sum_received"]
+        if not received.get("seconds"):
+            raise RunError("`iperf3 server` counted no time")
+        counts = StreamCounts(
+            goodput_bps=8 * received["bytes"] / received["seconds"],
+            sent_messages=sent["bytes"] // size,
+            received_messages=received["bytes"] // size,
+            # By the numbers that arrived: a tail that was lost is not seen.
+            lost_messages=received["lost_packets"] if parameters.transport == "udp" else None,
+            sent_bps=8 * sent["bytes"] / sent["seconds"] if sent["seconds"] else None,
+            all_sent_messages=_all_bytes(sent_run) // size,
+            all_received_messages=_all_bytes(received_run) // size,
+        )
+        metrics = counts.metrics(size, client, server)
+        if parameters.transport == "udp":
+            # In the end's summary there is none of all flows.
+            streams = [stream["udp"] for stream in received_run["end"]["streams"]]
+            metrics["reordered_messages"] = sum(stream["out_of_order"] for stream in streams)
+        elif "retransmits" in sent:
+            metrics["retransmitted_segments"] = sent["retransmits"]
+        return metrics
+
+
+def _run(text: str, end: str) -> dict[str, Any]:
+    """One end's JSON."""
+    try:
+        run: dict[str, Any] = json.loads(text)
+    except ValueError:
+        raise RunError(f"`iperf3 {end}` wrote no JSON: {text.strip()[:200] or 'nothing'}") from None
+    if "error" in run:
+        raise RunError(f"`iperf3 {end}` failed: {run['error']}")
+    return run
+
+
+def _all_bytes(run: dict[str, Any]) -> int:
+    """Of all intervals, those of the warm-up included."""
+    return sum(int(interval["sum"]["bytes"]) for interval in run["intervals"])
+
+
+@lru_cache(maxsize=8)
+def _help(path: str) -> str:
+    argv: Sequence[str] = (path, "--help")
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=_WITHIN_S, check=False)
+    return done.stdout + done.stderr

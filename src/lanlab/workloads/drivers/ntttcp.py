@@ -1,0 +1,82 @@
+"""ntttcp for Linux (https://github.com/microsoft/ntttcp-for-linux): streams. As of 1.4.3."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING, Any
+
+from lanlab.workloads.drivers.abilities import Abilities
+from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
+from lanlab.workloads.drivers.counts import StreamCounts, required
+
+if TYPE_CHECKING:
+    from lanlab.workloads.parameters import FlowParameters
+
+_PREFIX = {"": 1e0, "K": 1e3, "M": 1e6, "G": 1e9}
+
+
+class Ntttcp(Driver):
+    """One thread and one connection, as everything else here. Each end prints its own totals."""
+
+    name = "ntttcp"
+    how_to_get = "build it from https://github.com/microsoft/ntttcp-for-linux"
+    stream = Abilities(
+        sizes={"udp": (1, 65_507), "tcp": (1, 2**20)},
+        takes=frozenset({"nodelay"}),
+        values={"io": ("auto", "single"), "receive": ("auto", "block")},
+    )
+    version_arguments = ("-h",)
+
+    def programs(self, workload: str, transport: str) -> tuple[str, ...]:
+        """See `Driver.programs`."""
+        return ("ntttcp",)
+
+    def problem(self, workload: str, parameters: FlowParameters) -> str | None:
+        """See `Driver.problem`; UDP over IPv6 it does not implement."""
+        if parameters.transport == "udp" and parameters.ip_version == 6:
+            return "driver `ntttcp`: found ip_version 6; allowed over udp: 4"
+        return super().problem(workload, parameters)
+
+    def commands(self, workload: str, parameters: Any, place: Place) -> Commands:
+        """See `Driver.commands`."""
+        p, path = parameters, self.path("ntttcp")
+        # The ends meet at the port before the one of the data.
+        common = ["-m", f"1,*,{place.target_address}", "-p", str(place.port + 1)]
+        common += ["-t", str(int(p.time_s))]
+        if p.ip_version == 6:
+            common.append("-6")
+        if p.transport == "udp":
+            common.append("-u")
+        elif p.nodelay:
+            common.append("--no-delay")
+        size = ["-b", str(p.message_size_bytes)]
+        server = [path, "-r", *common, *(size if p.transport == "udp" else [])]
+        client = [path, "-s", *common, *size, "-n", "1", "-l", "1", "-a", place.source_address]
+        # Now and then it has all its results and waits for its own reading thread for ever.
+        ended = "cpu busy (all)"
+        return Commands(server, client, ("tcp", place.port), signal.SIGTERM, ended)
+
+    def metrics(self, workload: str, parameters: Any, client: Output, server: Output) -> Metrics:
+        """See `Driver.metrics`."""
+        size = parameters.message_size_bytes
+        (sent_bytes, sent_bps), (received_bytes, received_bps) = (
+            _total(output.text, f"ntttcp {end}")
+            for end, output in (("sender", client), ("receiver", server))
+        )
+        sent, received = sent_bytes // size, received_bytes // size
+        counts = StreamCounts(
+            goodput_bps=received_bps,
+            sent_messages=sent,
+            received_messages=received,
+            # Totals: what was still on its way when the time was over counts as lost.
+            lost_messages=max(0, sent - received) if parameters.transport == "udp" else None,
+            sent_bps=sent_bps,
+        )
+        return counts.metrics(size, client, server)
+
+
+def _total(text: str, program: str) -> tuple[int, float]:
+    """Octets, and bit/s as it works them out from a time finer than the one that it prints."""
+    found = required(r"total bytes\s*:(\d+)", text, program)
+    rate = required(r"\t throughput\s*:([\d.]+)([KMG]?)bps", text, program)
+    return int(found[1]), float(rate[1]) * _PREFIX[rate[2]]

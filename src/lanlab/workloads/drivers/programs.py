@@ -1,0 +1,260 @@
+"""
+Running another program on a host: started, seen to listen, waited for, and ended whatever happens.
+
+A host's command prefix replaces itself by the program, so that the process started here is the
+program, and its time on the processors is the program's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+from lanlab.errors import RunError, UnmetNeed
+
+_POLL_S = 0.002
+_END_WITHIN_S = 5.0
+#: Below what Linux and IANA give to connecting ends (32768 and up), so that none takes one in
+#: between; above what services have.
+_PORTS = (20_000, 32_000)
+_PROTOCOL_FILES = {"tcp": ("tcp", "tcp6"), "udp": ("udp", "udp6")}
+#: States in /proc/net/tcp and udp (include/net/tcp_states.h in Linux): listening, bound.
+_WAITING_STATE = {"tcp": "0A", "udp": "07"}
+
+
+def started_on(
+    prefix: Sequence[str], argv: Sequence[str], processor: int | None = None
+) -> list[str]:
+    """The command that starts a program on a host, bound to a processor, and ended with us.
+
+    Raises:
+        UnmetNeed: A processor is given and this system has no `taskset`.
+    """
+    command = list(prefix)
+    # So that nothing is left by a lanlab that was killed, on a host that is this machine.
+    setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
+    if setpriv is not None:
+        command += [setpriv, "--pdeathsig", "KILL", "--"]
+    if processor is not None:
+        taskset = shutil.which("taskset")
+        if taskset is None:
+            raise UnmetNeed(
+                "binding a driver to a processor needs `taskset`, not found on PATH",
+                hint="apt install util-linux",
+            )
+        command += [taskset, "--cpu-list", str(processor)]
+    return [*command, *argv]
+
+
+class Program:
+    """A running program. Its standard output and errors go to files, so that it never waits."""
+
+    def __init__(self, name: str, argv: Sequence[str]) -> None:
+        """
+        Raises:
+            RunError: The system cannot start it.
+        """
+        self.name = name
+        self.argv = list(argv)
+        # Closed by `end`.
+        self._out, self._err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
+        self._ended = threading.Event()
+        #: User and system time, seconds, once it has ended.
+        self.cpu_user_s = 0.0
+        self.cpu_system_s = 0.0
+        self.began = time.monotonic()
+        self.elapsed_s = 0.0
+        try:
+            self._process = subprocess.Popen(
+                self.argv,
+                stdin=subprocess.DEVNULL,
+                stdout=self._out,
+                stderr=self._err,
+                # A Ctrl-C in the terminal is for lanlab, which then ends things in order.
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._close()
+            raise RunError(f"`{name}` cannot be started: {error}") from None
+        threading.Thread(target=self._reap, daemon=True).start()
+
+    def _reap(self) -> None:
+        # Not by `Popen.wait`, which forgets what the process has used.
+        _, status, usage = os.wait4(self._process.pid, 0)
+        self.elapsed_s = time.monotonic() - self.began
+        self.cpu_user_s, self.cpu_system_s = usage.ru_utime, usage.ru_stime
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        self._ended.set()
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """Its exit code, negative for a signal; `None` while it runs."""
+        return self._process.returncode if self._ended.is_set() else None
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until it has ended; `False` if it has not in that time."""
+        return self._ended.wait(timeout_s)
+
+    def wait_for(self, words: str, timeout_s: float) -> bool:
+        """Wait until it has written something to standard output, or has ended."""
+        deadline = time.monotonic() + timeout_s
+        while (found := words in self.output()[0]) is False and self.exit_code is None:
+            if time.monotonic() > deadline:
+                break
+            time.sleep(_POLL_S)
+        return found
+
+    def wait_childless(self, timeout_s: float) -> None:
+        """Wait until it has taken leave of every process that it forked: then their time on the
+        processors is in its own. Where the kernel does not list them there is nothing to wait for.
+        """
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children")
+        deadline = time.monotonic() + timeout_s
+        with contextlib.suppress(OSError):
+            while children.read_text().strip() and time.monotonic() < deadline:
+                time.sleep(_POLL_S)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal, unless it has ended."""
+        if not self._ended.is_set():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def end(self) -> None:
+        """End it and whatever it has started in its session. Idempotent."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self._ended.wait(_END_WITHIN_S)
+
+    def output(self) -> tuple[str, str]:
+        """What it wrote to standard output and to standard error."""
+        return _content(self._out), _content(self._err)
+
+    def close(self) -> None:
+        """End it and forget what it wrote."""
+        self.end()
+        self._close()
+
+    def _close(self) -> None:
+        self._out.close()
+        self._err.close()
+
+
+def _content(file: IO[bytes]) -> str:
+    # Read from the start without moving the place where the program goes on writing.
+    data, offset = b"", 0
+    while chunk := os.pread(file.fileno(), 1 << 20, offset):
+        data += chunk
+        offset += len(chunk)
+    return data.decode(errors="replace")
+
+
+def wait_listening(program: Program, transport: str, port: int, timeout_s: float) -> None:
+    """
+    Wait until a program has a port, as the kernel lists it: no guess from time or output.
+
+    Raises:
+        RunError: It ended, or did not listen in that time; with what it wrote.
+    """
+    deadline = time.monotonic() + timeout_s
+    while True:
+        if has_port(program.pid, transport, port):
+            return
+        if program.exit_code is not None:
+            raise failure(program, "ended before it listened")
+        if time.monotonic() > deadline:
+            raise failure(program, f"does not listen on {transport} port {port}")
+        time.sleep(_POLL_S)
+
+
+def has_port(pid: int, transport: str, port: int) -> bool:
+    """Whether a process listens on a port (TCP) or has it bound (UDP), on its own host."""
+    inodes = {
+        inode
+        for name in _PROTOCOL_FILES[transport]
+        for number, state, inode in _sockets(Path(f"/proc/{pid}/net/{name}"))
+        if number == port and state == _WAITING_STATE[transport]
+    }
+    if not inodes:
+        return False
+    # Another's socket of the same number may be in the table: on loopback, and for the moment
+    # before the process has entered its host.
+    try:
+        descriptors = list(Path(f"/proc/{pid}/fd").iterdir())
+    except OSError:
+        return False
+    for descriptor in descriptors:
+        with contextlib.suppress(OSError):
+            target = str(descriptor.readlink())
+            if target.removeprefix("socket:[").removesuffix("]") in inodes:
+                return True
+    return False
+
+
+def _sockets(table: Path) -> list[tuple[int, str, str]]:
+    """Port, state and inode of each socket in a table of the form of /proc/net/tcp (proc(5))."""
+    try:
+        return _parsed(table.read_text())
+    except OSError:
+        return []
+
+
+def _parsed(text: str) -> list[tuple[int, str, str]]:
+    sockets = []
+    for line in text.splitlines():
+        fields = line.split()
+        if len(fields) > 9 and ":" in fields[1]:
+            sockets.append((int(fields[1].rpartition(":")[2], 16), fields[3], fields[9]))
+    return sockets
+
+
+def free_ports(prefix: Sequence[str], count: int) -> int:
+    """The first of `count` consecutive ports that nothing on a host has, over TCP or UDP.
+
+    Raises:
+        RunError: The host's tables cannot be read, or it has no such ports.
+    """
+    tables = [f"/proc/net/{name}" for names in _PROTOCOL_FILES.values() for name in names]
+    if prefix:
+        cat = shutil.which("cat") or "cat"
+        # Without IPv6 two of the tables are missing; `cat` says so and shows the others.
+        done = subprocess.run(
+            [*prefix, cat, *tables], capture_output=True, text=True, timeout=10, check=False
+        )
+        found = _parsed(done.stdout)
+        if not done.stdout:
+            raise RunError(f"the ports of a host cannot be listed: {done.stderr.strip()}")
+    else:
+        found = [entry for table in tables for entry in _sockets(Path(table))]
+    taken = {port for port, _, _ in found}
+    first, last = _PORTS
+    candidates = list(range(first, last - count, count))
+    random.shuffle(candidates)
+    for port in candidates:
+        if taken.isdisjoint(range(port, port + count)):
+            return port
+    raise RunError(f"no {count} free ports between {first} and {last}")
+
+
+def failure(program: Program, what: str) -> RunError:
+    """An error that names a program and the last that it said."""
+    out, err = program.output()
+    lines = [line.strip() for line in (err or out).splitlines() if line.strip()]
+    said = f": {lines[-1]}" if lines else ""
+    return RunError(f"`{program.name}` {what}{said}")

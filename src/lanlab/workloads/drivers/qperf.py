@@ -1,0 +1,83 @@
+"""qperf (https://github.com/linux-rdma/qperf): streams, mean round trips. As of 0.4.11."""
+
+from __future__ import annotations
+
+import re
+import signal
+from typing import Any
+
+from lanlab.errors import RunError
+from lanlab.workloads.drivers.abilities import Abilities
+from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
+from lanlab.workloads.drivers.counts import StreamCounts, echo_cpu
+
+_UDP = (1, 65_507)
+_VALUE = re.compile(r"^ +(\w+) += +([\d.]+) *(\S*)", re.MULTILINE)
+
+
+class Qperf(Driver):
+    """Both ends' totals come to the client. A latency is half a round trip, and a mean only."""
+
+    name = "qperf"
+    how_to_get = "apt install qperf"
+    stream = Abilities(
+        sizes={"udp": _UDP, "tcp": (1, 2**20)},
+        values={"io": ("auto", "single"), "receive": ("auto", "block")},
+        buffers="alike",
+    )
+    echo = Abilities(
+        sizes={"udp": _UDP, "tcp": (1, 2**20)},
+        values={"receive": ("auto", "block")},
+        buffers="alike",
+    )
+
+    def programs(self, workload: str, transport: str) -> tuple[str, ...]:
+        """See `Driver.programs`."""
+        return ("qperf",)
+
+    def commands(self, workload: str, parameters: Any, place: Place) -> Commands:
+        """See `Driver.commands`."""
+        p, path = parameters, self.path("qperf")
+        client = [path, place.target_address, "-lp", str(place.port), "-ip", str(place.port + 1)]
+        # Full precision, in bytes and nanoseconds, with the counts of both ends.
+        client += ["-e", "9", "-uu", "-vvs", "-vvt"]
+        client += ["-t", str(int(p.time_s)), "-m", str(p.message_size_bytes)]
+        if p.send_buffer_bytes is not None:
+            client += ["-sb", str(p.send_buffer_bytes)]
+        client.append(f"{p.transport}_{'lat' if workload == 'echo' else 'bw'}")
+        server = [path, "-lp", str(place.port)]
+        return Commands(server, client, ("tcp", place.port), signal.SIGTERM)
+
+    def metrics(self, workload: str, parameters: Any, client: Output, server: Output) -> Metrics:
+        """See `Driver.metrics`."""
+        values = {key: float(value) for key, value, _ in _VALUE.findall(client.text)}
+        try:
+            if workload == "echo":
+                return _echo(values, client, server)
+            return _stream(parameters, values, client, server)
+        except KeyError as missing:
+            raise RunError(f"`qperf` wrote no {missing}: {client.text.strip()[-200:]}") from None
+
+
+def _stream(parameters: Any, values: dict[str, float], client: Output, server: Output) -> Metrics:
+    udp = parameters.transport == "udp"
+    sent, received = int(values["send_msgs"]), int(values["recv_msgs"])
+    counts = StreamCounts(
+        goodput_bps=8 * values["recv_bw" if udp else "bw"],
+        sent_messages=sent,
+        received_messages=received,
+        # Totals: what was still on its way when the time was over counts as lost.
+        lost_messages=max(0, sent - received) if udp else None,
+        sent_bps=8 * values["send_bw"] if udp else None,
+    )
+    return counts.metrics(parameters.message_size_bytes, client, server)
+
+
+def _echo(values: dict[str, float], client: Output, server: Output) -> Metrics:
+    metrics: Metrics = {
+        "requests": int(values["loc_send_msgs"]),
+        "replies": int(values["loc_recv_msgs"]),
+        "rtt_mean_ns": 2 * values["latency"],
+        "replies_per_s": 1e9 * values["loc_recv_msgs"] / values["loc_real_time"],
+    }
+    return metrics | echo_cpu(client, server)

@@ -1,0 +1,179 @@
+"""`bench/peers.py`: its statistics, what it sees on the wire, and that it runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+if not BENCH.is_dir():
+    pytest.skip("the bench is not part of what is installed", allow_module_level=True)
+sys.path.insert(0, str(BENCH))
+
+import peer_tables as tables_of  # noqa: E402
+import peer_wire as wire  # noqa: E402
+from peer_cells import CELLS, contenders  # noqa: E402
+from peer_tables import Measured  # noqa: E402
+
+
+def test_the_interval_of_a_median_holds_it_in_at_least_95_of_100_samples() -> None:
+    """Of a skewed distribution, for every number of runs that gives one."""
+    draw = random.Random(7)
+    for runs in (6, 7, 9, 15):
+        held = 0
+        for _ in range(2000):
+            interval = tables_of.median_interval([draw.expovariate(1) for _ in range(runs)])
+            assert interval is not None
+            held += interval[0] <= 0.6931 <= interval[1]
+        assert held >= 0.94 * 2000
+    assert tables_of.median_interval([1, 2, 3, 4, 5]) is None
+
+
+def trials_of(cell: str, **figures: list[dict[str, float]]) -> list[Measured]:
+    """A trial for each block and contender."""
+    return [
+        Measured(block, "veth", 4, cell, label.replace("_", " "), metrics)
+        for label, values in figures.items()
+        for block, metrics in enumerate(values)
+    ]
+
+
+def rates(*values: float) -> list[dict[str, float]]:
+    """Figures of a cell of datagrams."""
+    return [{"messages_per_s": value, "cpu_ns_per_message": 1e9 / value} for value in values]
+
+
+def rows(trials: list[Measured], start: str) -> list[str]:
+    """The lines of the tables that begin so."""
+    lines = "\n".join(tables_of.tables(trials)).splitlines()
+    return [line for line in lines if line.startswith(start)]
+
+
+def test_ratios_are_of_each_block_and_to_the_best_peer() -> None:
+    """A machine that halves its speed from block to block changes no ratio."""
+    speeds = [1e5 / 2**block for block in range(7)]
+    trials = trials_of(
+        "udp-64",
+        lanlab_single=rates(*(1.5 * speed for speed in speeds)),
+        iperf3=rates(*speeds),
+        nuttcp=rates(*(0.5 * speed for speed in speeds)),
+    )
+
+    row = rows(trials, "| udp-64 | received")[0]
+    assert row == "| udp-64 | received | single | iperf3 | 1.5 (1.5 … 1.5) | tie |"
+
+
+def test_a_tie_is_said_where_intervals_overlap_and_only_there() -> None:
+    """Fewer than six runs say nothing."""
+    near = [100.0 + block for block in range(7)]
+
+    def verdict(own: list[float], peer: list[float]) -> str:
+        trials = trials_of("udp-64", lanlab_single=rates(*own), iperf3=rates(*peer))
+        return rows(trials, "| udp-64 | received")[0].split("|")[-2].strip()
+
+    assert verdict(near, [value + 3 for value in near]) == "tie"
+    assert verdict(near, [value + 50 for value in near]) == ""
+    assert verdict(near[:3], near[:3]) == "too few runs"
+
+
+def test_paced_cells_are_compared_with_nuttcp() -> None:
+    """Whoever else has the better gaps."""
+    gaps = [{"gap_p1_ns": 100.0, "gap_p99_ns": 200.0, "sender_cpu_ratio": 0.1}] * 7
+    trials = trials_of("pace-64", lanlab_single=gaps, nuttcp=gaps, iperf3=gaps)
+
+    assert all("| nuttcp |" in row for row in rows(trials, "| pace-64 | gap"))
+
+
+def frame(payload: int, ip_version: int) -> bytes:
+    """A UDP datagram in an Ethernet frame; by RFC 768, 791 and 8200."""
+    udp = bytes(4) + (payload + 8).to_bytes(2, "big") + bytes(2 + payload)
+    if ip_version == 4:
+        return bytes(12) + b"\x08\x00" + b"\x45" + bytes(8) + b"\x11" + bytes(10) + udp
+    return bytes(12) + b"\x86\xdd" + b"\x60" + bytes(5) + b"\x11" + bytes(33) + udp
+
+
+@pytest.mark.parametrize("ip_version", [4, 6])
+@pytest.mark.parametrize("payload", [0, 64, 500])
+def test_the_payload_is_read_off_the_frame(payload: int, ip_version: int) -> None:
+    """Cut to what the watcher takes of it."""
+    assert wire.payload_bytes(frame(payload, ip_version)[:96]) == payload
+
+
+def test_what_is_no_datagram_is_not_seen() -> None:
+    """ARP, TCP, and too little of a frame."""
+    assert wire.payload_bytes(bytes(12) + b"\x08\x06" + bytes(28)) is None
+    tcp = bytearray(frame(64, 4))
+    tcp[23] = 6
+    assert wire.payload_bytes(bytes(tcp)) is None
+    assert wire.payload_bytes(frame(64, 4)[:30]) is None
+
+
+def test_gaps_are_summed_up_without_the_ends_of_the_stream() -> None:
+    """999 gaps of 1 ms in the middle; one datagram in a hundred comes just before the next."""
+    stamps = [block * 1_000_000 for block in range(1400)]
+    paired = [stamp + (950_000 if at % 100 == 50 else 0) for at, stamp in enumerate(stamps)]
+
+    seen = wire.gaps_summary(paired, 1e6)
+
+    assert seen["seen"] == 1400
+    percentiles = [seen[f"gap_{name}_ns"] for name in ("p1", "p50", "p99")]
+    assert percentiles == [50_000, 1_000_000, 1_950_000]
+    assert seen["back_to_back_ratio"] == 10 / 999
+
+
+def test_a_peer_that_cannot_is_named_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A tool without rates in a paced cell; the others take part."""
+    program = tmp_path / "nuttcp"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    able, refused = contenders(CELLS["pace-64"], 4, 1, ["nuttcp", "qperf"])
+
+    assert [each.label for each in able] == ["lanlab single/block", "nuttcp"]
+    assert list(refused) == ["qperf"]
+    assert "found rate_messages_per_s 9766" in refused["qperf"]
+
+
+def test_the_bench_runs_and_names_what_is_missing(tmp_path: Path) -> None:
+    """With no peer but iperf3, if that is there; on both sites."""
+    file = tmp_path / "peers.json"
+    asked = ["--quick", "--only", "pace-64,queue-64", "--ip", "4", "--json", str(file)]
+    for name in ("cat", "env", "ip", "iperf3", "nsenter", "setpriv", "sh", "taskset", "unshare"):
+        if (found := shutil.which(name)) is not None:
+            (tmp_path / name).symlink_to(found)
+    done = subprocess.run(
+        [sys.executable, str(BENCH / "peers.py"), *asked],
+        env={**os.environ, "PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    if done.returncode and "network namespaces" in done.stderr:
+        pytest.skip(done.stderr.splitlines()[-1])
+
+    assert done.returncode == 0, done.stderr
+    assert "| neper | missing: build it from https://github.com/google/neper |" in done.stdout
+    log: dict[str, Any] = json.loads(file.read_text())
+    ours = [trial for trial in log["trials"] if trial["label"].startswith("lanlab ")]
+    assert {(trial["site"], trial["cell"]) for trial in ours} == {
+        ("veth", "pace-64"),
+        ("veth", "queue-64"),
+        ("loopback", "pace-64"),
+    }
+    paced = [trial["metrics"] for trial in ours if trial["cell"] == "pace-64"]
+    for metrics in paced:
+        # Whatever the machine did to the gaps: every datagram was seen on its way, once.
+        assert metrics["seen"] == pytest.approx(1.2 * 9766, rel=0.2)

@@ -1,0 +1,167 @@
+"""`--driver`: other programs from the command line."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Lanlab
+
+from lanlab.cli import complete
+from lanlab.cli.drivers import print_drivers
+from lanlab.cli.single import as_json
+from lanlab.store import RunRecord, TrialRecord
+
+RUN = RunRecord(
+    id="20261121-081500-stream-4f2a",
+    study_id="stream",
+    study={},
+    scale="single",
+    seed=1,
+    testbed={"name": "virtual", "link": "10M", "link_rate_bps": 10_000_000, "facts": {}},
+    versions={},
+    status="done",
+    started_at="2026-11-21T08:15:00.000001+00:00",
+)
+
+
+def a_trial(driver: str, number: int, status: str = "done", **metrics: float) -> TrialRecord:
+    """A record of a driver's trial."""
+    return TrialRecord(
+        run_id=RUN.id,
+        number=number,
+        experiment="single",
+        workload="stream",
+        factors={"driver": driver},
+        parameters={"driver": driver, "transport": "udp", "time_s": 1.0},
+        block=number // 2,
+        purpose="trial",
+        status="done" if status == "done" else "failed",
+        started_at=RUN.started_at,
+        elapsed_s=1.0,
+        metrics=metrics if status == "done" else {},
+        raw={"setup": {"version": "iperf 3.12"} if driver == "iperf3" else {}},
+        error=None if status == "done" else {"message": "it hung", "hint": None},
+    )
+
+
+def some_trials() -> list[TrialRecord]:
+    """Two blocks; of the second driver one failed, and it tells no loss."""
+    own: dict[str, Any] = {
+        "received_ratio": 1.0,
+        "offered_messages": 100,
+        "lost_messages": 0,
+        "sender_cpu_s": 0.01,
+        "receiver_cpu_s": 0.02,
+    }
+    peer = {"sender_cpu_s": 0.5, "receiver_cpu_s": 0.25}
+    return [
+        a_trial("lanlab", 0, goodput_bps=9.4e6, **own),
+        a_trial("iperf3", 1, goodput_bps=9.5e6, **peer),
+        a_trial("iperf3", 2, "failed"),
+        a_trial("lanlab", 3, goodput_bps=9.6e6, **own),
+    ]
+
+
+def test_each_driver_s_results_stand_under_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a program does not tell is left out, not shown as nothing."""
+    print_drivers(RUN, some_trials())
+
+    ours, theirs = capsys.readouterr().out.split("driver      iperf3 (iperf 3.12)\n")
+    assert ours.startswith("driver      lanlab\ngoodput     9.50 Mbit/s (95 % interval ")
+    assert ours.endswith(
+        "received    100 % of 100 messages offered: lost 0\n"
+        "processor   0.01 s sending, 0.02 s receiving\n"
+    )
+    assert theirs.splitlines() == [
+        "goodput     9.50 Mbit/s",
+        "processor   0.50 s sending, 0.25 s receiving",
+        "failed      1 of 2 trials",
+        f"kept as     {RUN.id}",
+    ]
+
+
+def test_for_programs_each_driver_has_means_of_its_own() -> None:
+    """Never a mean over several drivers."""
+    answer = as_json(RUN, some_trials())
+
+    assert "goodput_bps" not in answer
+    assert answer["drivers"]["lanlab"]["goodput_bps"] == pytest.approx(9.5e6)
+    assert answer["drivers"]["iperf3"]["goodput_bps"] == 9.5e6
+    drivers = [trial["driver"] for trial in answer["trials"]]
+    assert drivers == ["lanlab", "iperf3", "iperf3", "lanlab"]
+    assert "driver" not in answer["parameters"]
+
+
+def test_one_driver_alone_has_the_keys_of_the_store() -> None:
+    """As lanlab itself."""
+    answer = as_json(RUN, some_trials()[1:3])
+
+    assert answer["goodput_bps"] == 9.5e6
+    assert answer["parameters"]["driver"] == "iperf3"
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ("stream --driver iperf4", "--driver: found `iperf4`; allowed: lanlab, iperf3, iperf2"),
+        (
+            "stream --driver lanlab,iperf3 --size 10",
+            "driver `iperf3`: found --size 10; allowed over udp: 16 to 65507",
+        ),
+        ("stream --driver nuttcp --io batch", "found --io batch; allowed: auto, single"),
+        ("stream --driver iperf3 --warmup 0.5", "found --warmup 0.5; allowed: whole seconds"),
+        ("stream --driver iperf3 --messages 9", "found no --time; allowed: a time"),
+        ("echo --driver iperf3", "driver `iperf3`: found echo; allowed: stream"),
+        ("echo --driver sockperf --rate 100", "found --rate 100"),
+    ],
+)
+def test_what_a_driver_cannot_measure_is_refused_before_the_run(
+    args: str, message: str, lanlab: Lanlab, folder: Path
+) -> None:
+    """In the words of the command line; nothing is written."""
+    said = lanlab(*args.split(), "--testbed", "loopback")
+
+    assert (said.code, said.out) == (2, "")
+    assert message in said.err
+    assert [path.name for path in folder.iterdir()] == ["small.toml"]
+
+
+def test_a_driver_that_is_not_installed_is_refused_before_the_run(
+    lanlab: Lanlab, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With how to get it."""
+    monkeypatch.setenv("PATH", str(folder))
+
+    said = lanlab("stream", "--driver", "lanlab,iperf3", "--testbed", "loopback")
+
+    assert (said.code, said.out) == (2, "")
+    assert "driver `iperf3` needs `iperf3`, not found on PATH" in said.err
+    assert "hint: apt install iperf3" in said.err
+    assert [path.name for path in folder.iterdir()] == ["small.toml"]
+
+
+def test_a_condition_is_measured_by_two_programs_in_one_run(lanlab: Lanlab) -> None:
+    """And reported as one."""
+    if shutil.which("iperf3") is None and os.environ.get("LANLAB_REQUIRE_PEERS") != "1":
+        pytest.skip("need `iperf3`, not found on PATH; apt install iperf3")
+    asked = ("--driver", "lanlab,iperf3", "--testbed", "loopback", "--time", "1")
+
+    said = lanlab("stream", *asked, "--rate", "1M", "--size", "500", "--warmup", "0")
+
+    assert said.code == 0, said.err
+    assert "driver      lanlab\n" in said.out
+    assert "driver      iperf3 (iperf 3." in said.out
+    report = lanlab("report", "last", "--json")
+    assert report.code == 0, report.err
+    page = Path(report.json()["html"]).read_text()
+    assert "iperf3" in page
+
+
+def test_drivers_are_completed_one_after_another() -> None:
+    """The next one behind a comma."""
+    assert complete.drivers("ip") == ["iperf3", "iperf2"]
+    assert complete.drivers("lanlab,so") == ["lanlab,sockperf"]

@@ -1,0 +1,173 @@
+"""
+lanlab and the programs that others wrote measure one condition, in blocks, and agree.
+
+On a link of 10 Mbit/s, which decides the figures: what a busy machine adds is little beside it.
+They are skipped where a program is missing; with LANLAB_REQUIRE_PEERS=1 that is a failure.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from peer_finding import peer_program
+from trial_running import tried
+
+from lanlab.analysis.summary import student_interval
+from lanlab.cli.single import by_driver, measure
+from lanlab.errors import UnmetNeed
+from lanlab.store import Level, TrialRecord
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
+
+TRIALS = 3
+#: Intervals of three trials without any spread are points: beyond both, this much is agreement.
+TOLERANCE = 0.01
+
+
+def measured_by_both(
+    workload: str, peer: str, folder: Path, trials: int = TRIALS, **parameters: Level | None
+) -> list[TrialRecord]:
+    """One run with both drivers."""
+    try:
+        _, records = measure(
+            workload,
+            {"driver": f"lanlab,{peer}", **parameters},
+            trials=trials,
+            testbed="virtual",
+            link="10M",
+            seed=None,
+            store=str(folder / "store.sqlite"),
+        )
+    except UnmetNeed as error:
+        pytest.skip(f"{error.message} ({error.hint})")
+    return records
+
+
+def disagreement(trials: list[TrialRecord], metric: str) -> str | None:
+    """What is wrong with a run; `None` if both drivers' intervals, widened, overlap."""
+    failed = [trial.error for trial in trials if trial.status != "done"]
+    if failed:
+        return f"failed: {failed}"
+    intervals = {}
+    for name, measured in by_driver(trials).items():
+        interval = student_interval([trial.metrics[metric] for trial in measured])
+        assert interval is not None
+        intervals[name] = interval
+    (low, high), (other_low, other_high) = intervals.values()
+    if low * (1 - TOLERANCE) <= other_high and other_low * (1 - TOLERANCE) <= high:
+        return None
+    return f"{metric}: {intervals}"
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        # As fast as the link takes it, and at a rate below.
+        {"transport": "udp", "message_size_bytes": 500, "time_s": 1},
+        {"transport": "udp", "message_size_bytes": 1408, "time_s": 1, "rate_bps": "4M"},
+        {"transport": "tcp", "time_s": 1, "warmup_s": 1, "congestion_control": "cubic"},
+        {"transport": "udp", "ip_version": 6, "message_size_bytes": 500, "time_s": 1},
+    ],
+    ids=["udp", "udp at a rate", "tcp", "udp over IPv6"],
+)
+def test_iperf3_and_lanlab_agree_on_goodput(
+    parameters: Mapping[str, Level], tmp_path: Path
+) -> None:
+    """Within both intervals."""
+    peer_program("iperf3")
+
+    def check() -> str | None:
+        trials = measured_by_both("stream", "iperf3", tmp_path, **parameters)
+        return disagreement(trials, "goodput_bps")
+
+    tried(4, check)
+
+
+def test_iperf3_and_lanlab_agree_on_what_is_lost(tmp_path: Path) -> None:
+    """Nothing, at a rate that the link takes: by iperf3's numbers and by ours."""
+    peer_program("iperf3")
+
+    def check() -> str | None:
+        trials = measured_by_both(
+            "stream", "iperf3", tmp_path, message_size_bytes=500, rate_bps="4M", time_s=1
+        )
+        lost = {t.parameters["driver"]: t.metrics.get("loss_ratio") for t in trials}
+        return None if set(lost.values()) == {0} else f"loss: {lost}"
+
+    tried(4, check)
+
+
+def test_sockperf_and_lanlab_agree_on_the_round_trip(tmp_path: Path) -> None:
+    """A whole one: half of it, as sockperf shows by default, would be far outside."""
+    peer_program("sockperf")
+
+    def check() -> str | None:
+        trials = measured_by_both(
+            "echo", "sockperf", tmp_path, message_size_bytes=1408, receive="block", time_s=1
+        )
+        return disagreement(trials, "rtt_mean_ns")
+
+    tried(4, check)
+
+
+def test_drivers_take_turns_in_blocks_and_keep_what_the_program_said(tmp_path: Path) -> None:
+    """Each block has both; the record has command, version and output of the other program."""
+    peer_program("iperf3")
+
+    trials = measured_by_both("stream", "iperf3", tmp_path, message_size_bytes=500, time_s=1)
+
+    blocks: dict[int | None, set[Level]] = {}
+    for trial in trials:
+        blocks.setdefault(trial.block, set()).add(trial.factors["driver"])
+    assert list(blocks.values()) == [{"lanlab", "iperf3"}] * TRIALS
+    theirs = next(trial for trial in trials if trial.parameters["driver"] == "iperf3")
+    assert theirs.status == "done", theirs.error
+    assert theirs.parameters["warmup_s"] == 1
+    assert theirs.raw["setup"]["version"].startswith("iperf 3.")
+    assert "--server" in theirs.raw["target"]["command"]
+    assert '"sum_received"' in theirs.raw["target"]["output"]
+    assert theirs.raw["facts"]["before"]["counters"]["host0/eth0"]
+
+
+#: Programs, and a condition that each measures.
+EVERY = [
+    ("iperf", "iperf2", "stream", {"transport": "udp"}),
+    ("iperf", "iperf2", "stream", {"transport": "tcp"}),
+    ("nuttcp", "nuttcp", "stream", {"transport": "udp"}),
+    ("nuttcp", "nuttcp", "stream", {"transport": "tcp"}),
+    ("sockperf", "sockperf", "stream", {"transport": "udp", "rate_messages_per_s": 800.0}),
+    ("qperf", "qperf", "stream", {"transport": "tcp"}),
+    ("qperf", "qperf", "echo", {"transport": "udp"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("program", "name", "workload", "condition"),
+    EVERY,
+    ids=[f"{name} {workload} {condition['transport']}" for _, name, workload, condition in EVERY],
+)
+def test_other_drivers_come_near_lanlab_s_figures(
+    program: str, name: str, workload: str, condition: Mapping[str, Level], tmp_path: Path
+) -> None:
+    """They leave out no warm-up and count less exactly: within 5 %."""
+    peer_program(program)
+    metric = "goodput_bps" if workload == "stream" else "rtt_mean_ns"
+
+    def check() -> str | None:
+        trials = measured_by_both(
+            workload, name, tmp_path, 2, message_size_bytes=1408, time_s=1, **condition
+        )
+        failed = [trial.error for trial in trials if trial.status != "done"]
+        if failed:
+            return f"failed: {failed}"
+        means = {
+            driver: sum(trial.metrics[metric] for trial in measured) / len(measured)
+            for driver, measured in by_driver(trials).items()
+        }
+        near = means["lanlab"] == pytest.approx(means[name], rel=0.05)
+        return None if near else f"{metric}: {means}"
+
+    tried(3, check)
