@@ -44,7 +44,7 @@ class StreamParameters(FlowParameters):
     #: Of each end; absent: as many as flows, but no more than processors.
     threads: int | None = Field(default=None, ge=1, le=64)
     #: Asked for by one read (TCP), whatever the size of a message.
-    read_bytes: SizeBytes = Field(default=262_144, ge=1, le=MAX_TCP_BYTES)
+    read_bytes: SizeBytes = Field(default=1_048_576, ge=1, le=MAX_TCP_BYTES)
     #: What a sender with a rate does about messages whose slot has passed.
     when_late: Literal["catch_up", "skip"] = "catch_up"
     #: Over UDP, what arrives later than this after the end is late, and lost.

@@ -46,6 +46,24 @@ impl DelayVariationMeter {
         }
     }
 
+    /// Take in `count` messages from number `sequence` on that were sent together and arrived
+    /// together: between them the delay does not vary.
+    pub fn record_run(
+        &mut self,
+        flow: &mut LastDelay,
+        sequence: u64,
+        count: u64,
+        sent_ns: u64,
+        arrived_ns: u64,
+    ) {
+        self.record(flow, sequence, sent_ns, arrived_ns);
+        if let Some(last) = flow.last.as_mut().filter(|_| count > 1) {
+            last.0 = sequence + count - 1;
+            self.histogram.saturating_record_n(0, count - 1);
+            flow.smoothed_ns *= (15.0_f64 / 16.0).powi(count as i32 - 1);
+        }
+    }
+
     /// A flow has ended.
     pub fn end(&mut self, flow: &LastDelay) {
         self.smoothed_ns = self.smoothed_ns.max(flow.smoothed_ns);
@@ -99,6 +117,29 @@ mod tests {
         assert_eq!((together.p50_ns, together.max_ns), (20, 30));
         let apart = run(0_u64.wrapping_sub(5_000_000_000));
         assert_eq!((apart.mean_ns, apart.max_ns), (16, 30));
+    }
+
+    #[test]
+    fn a_run_is_as_many_single_messages() {
+        let run = |by_run: bool| {
+            let (mut meter, mut flow) = (DelayVariationMeter::new(), LastDelay::default());
+            for (first, count, delay_ns) in [(0, 4, 500), (4, 1, 900), (5, 64, 100), (80, 2, 0)] {
+                let (sent_ns, arrived_ns) = (10_000 * first, 10_000 * first + delay_ns);
+                if by_run {
+                    meter.record_run(&mut flow, first, count, sent_ns, arrived_ns);
+                } else {
+                    for number in first..first + count {
+                        meter.record(&mut flow, number, sent_ns, arrived_ns);
+                    }
+                }
+            }
+            meter.end(&flow);
+            DelayVariationMeter::merge([&meter].into_iter()).unwrap()
+        };
+        let (single, runs) = (run(false), run(true));
+        assert_eq!((single.samples, single.mean_ns), (runs.samples, runs.mean_ns));
+        assert_eq!((single.p99_ns, single.max_ns), (runs.p99_ns, runs.max_ns));
+        assert_eq!(single.smoothed_ns, runs.smoothed_ns);
     }
 
     #[test]

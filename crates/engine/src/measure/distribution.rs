@@ -16,7 +16,7 @@ pub struct DistributionMeter {
     sum_ns: i128,
     min_ns: i64,
     max_ns: i64,
-    /// Welford's running mean and sum of squared differences.
+    /// Running mean and sum of squared differences from it.
     mean_ns: f64,
     squares_ns2: f64,
 }
@@ -38,13 +38,25 @@ impl DistributionMeter {
     /// Take in a time. One between two clocks may be negative within the error of their relation:
     /// mean and ends keep it so, the histogram takes it for the least it knows.
     pub fn record(&mut self, time_ns: i64) {
-        self.histogram.saturating_record(u64::try_from(time_ns).unwrap_or(0));
-        self.sum_ns += i128::from(time_ns);
+        self.record_run(time_ns, 1);
+    }
+
+    /// Take in the same time `count` times.
+    pub fn record_run(&mut self, time_ns: i64, count: u64) {
+        let own = self.histogram.len() as f64;
+        self.histogram.saturating_record_n(u64::try_from(time_ns).unwrap_or(0), count);
+        self.sum_ns += i128::from(time_ns) * i128::from(count);
         self.min_ns = self.min_ns.min(time_ns);
         self.max_ns = self.max_ns.max(time_ns);
-        let difference = time_ns as f64 - self.mean_ns;
-        self.mean_ns += difference / self.histogram.len() as f64;
-        self.squares_ns2 += difference * (time_ns as f64 - self.mean_ns);
+        self.pool(time_ns as f64, 0.0, own, count as f64);
+    }
+
+    /// Updating formulae for a pooled variance (Chan, Golub and others, 1979).
+    fn pool(&mut self, mean_ns: f64, squares_ns2: f64, own: f64, more: f64) {
+        let difference = mean_ns - self.mean_ns;
+        let share = more / (own + more);
+        self.mean_ns += difference * share;
+        self.squares_ns2 += squares_ns2 + difference * difference * own * share;
     }
 
     /// Take in what another meter has.
@@ -57,10 +69,7 @@ impl DistributionMeter {
         self.sum_ns += other.sum_ns;
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
-        // Chan, Golub, LeVeque: updating formulae for a pooled variance.
-        let difference = other.mean_ns - self.mean_ns;
-        self.mean_ns += difference * more / (own + more);
-        self.squares_ns2 += other.squares_ns2 + difference * difference * own * more / (own + more);
+        self.pool(other.mean_ns, other.squares_ns2, own, more);
     }
 
     pub fn samples(&self) -> u64 {
@@ -120,6 +129,24 @@ mod tests {
         for (found, exact) in [(trip.p50_ns, 5_001_000.0), (trip.p99_ns, 9_901_000.0)] {
             assert!((found as f64 / exact - 1.0).abs() < 0.001, "{found} for {exact}");
         }
+    }
+
+    #[test]
+    fn runs_and_joined_meters_are_as_single_times() {
+        let (mut single, mut runs) = (DistributionMeter::new(), DistributionMeter::new());
+        for (time_ns, count) in [(1_000, 3), (-50, 2), (700_000, 1), (2_500, 40)] {
+            for _ in 0..count {
+                single.record(time_ns);
+            }
+            let mut part = DistributionMeter::new();
+            part.record_run(time_ns, count);
+            runs.add(&part);
+        }
+        let (single, runs) = (single.finish(), runs.finish());
+        assert_eq!((single.min_ns, single.max_ns), (-50, 700_000));
+        assert_eq!(single.sd_ns, runs.sd_ns);
+        assert_eq!((single.samples, single.mean_ns), (runs.samples, runs.mean_ns));
+        assert_eq!(single.histogram, runs.histogram);
     }
 
     #[test]

@@ -52,6 +52,16 @@ impl SequenceWindow {
         Seen::Reordered
     }
 
+    /// Take in `count` numbers from `first` on, all newer than any before: in order, each.
+    pub fn observe_run(&mut self, first: u64, count: u64) {
+        debug_assert!(first >= self.next, "{first} is not newer than {}", self.next);
+        self.advance(first + count - 1);
+        // Of a run longer than the window only its end is remembered.
+        for sequence in first.max(self.next.saturating_sub(WINDOW))..first + count {
+            self.set(sequence);
+        }
+    }
+
     /// How many numbers from `first` on have arrived; `None` if `first` is no longer remembered.
     pub fn arrived_since(&self, first: u64) -> Option<u64> {
         if first >= self.next {
@@ -120,6 +130,19 @@ mod tests {
         assert_eq!(window.observe(3 * WINDOW), Seen::InOrder);
         assert_eq!(window.arrived_since(2 * WINDOW + 1), Some(1));
         assert_eq!(window.arrived_since(2 * WINDOW), None);
+    }
+
+    #[test]
+    fn a_run_is_as_many_single_arrivals() {
+        let (mut by_run, mut by_one) = (SequenceWindow::new(), SequenceWindow::new());
+        for (first, count) in [(0, 5), (7, 64), (200, 1), (70_000, 66_000), (140_000, 3)] {
+            by_run.observe_run(first, count);
+            for sequence in first..first + count {
+                assert_eq!(by_one.observe(sequence), Seen::InOrder);
+            }
+            assert_eq!(by_run.next, by_one.next);
+            assert_eq!(by_run.bits, by_one.bits);
+        }
     }
 
     proptest! {

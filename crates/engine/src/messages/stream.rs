@@ -55,7 +55,7 @@ pub struct StreamSpec {
 }
 
 fn default_read_bytes() -> u32 {
-    262_144
+    1_048_576
 }
 
 fn default_drain_ns() -> u64 {

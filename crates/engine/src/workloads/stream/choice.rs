@@ -337,7 +337,7 @@ fn octets(case: Case, receive: Receive) -> io::Result<(f64, Usage)> {
     let flow = CountingOctets { stream, alone: receive == Receive::Block, octets: 0 };
     let (flow, usage) = beside(
         flow,
-        || vec![0; 262_144],
+        || vec![0; 1_048_576],
         receive,
         || {
             let message = vec![0x5a; case.message_bytes];

@@ -203,6 +203,7 @@ impl<'a> Sender<'a> {
                 Ok(Turn::Wait { until: self.next_check, exact: false })
             }
             Step::Wait(until) => Ok(Turn::Wait { until, exact: true }),
+            Step::Send(1) if self.alone => self.write_run(now, shared),
             Step::Send(messages) => {
                 self.last_progress = now;
                 self.writing = Some((messages, now, messages as usize * self.plan.message_bytes));
@@ -211,10 +212,31 @@ impl<'a> Sender<'a> {
         }
     }
 
+    /// Write messages one after the other, each in a call of its own, until one goes only in part
+    /// or it is time to read the clock.
+    fn write_run(&mut self, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
+        self.last_progress = now;
+        let size = shared.message.len();
+        let (mut whole, mut part) = (0, None);
+        for _ in 0..self.course.run_length() {
+            match (&mut &self.stream).write(&shared.message) {
+                Ok(octets) if octets == size => whole += 1,
+                other => {
+                    part = Some(other);
+                    break;
+                }
+            }
+        }
+        self.course.took(whole, whole, now, &mut shared.meters);
+        let Some(part) = part else { return Ok(Turn::Again) };
+        self.writing = Some((1, now, size));
+        self.take(part, now, shared)
+    }
+
     /// Write what is left of the messages whose turn it is: one in one call, or several in one
     /// vector.
     fn write(&mut self, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
-        let Some((messages, began, left)) = self.writing else { return Ok(Turn::Again) };
+        let Some((messages, _, left)) = self.writing else { return Ok(Turn::Again) };
         let size = shared.message.len();
         // What is left of a message that went only in part, then the whole ones.
         let part = left % size;
@@ -232,6 +254,17 @@ impl<'a> Sender<'a> {
         } else {
             link::send_now(&self.stream, rest)
         };
+        self.take(written, now, shared)
+    }
+
+    /// Take in what came of writing what is left.
+    fn take(
+        &mut self,
+        written: io::Result<usize>,
+        now: Instant,
+        shared: &mut Shared,
+    ) -> Result<Turn, Failure> {
+        let Some((messages, began, left)) = self.writing else { return Ok(Turn::Again) };
         match written {
             Ok(0) => Ok(self.stop(EndedBy::PeerClosed, now, shared)),
             Ok(octets) if octets == left => {

@@ -265,11 +265,29 @@ struct Receiver<'a> {
 }
 
 /// What belongs to a datagram besides its octets.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Arrival {
     at: Instant,
     /// The socket's count of drops when it was taken in.
     drops: u32,
+}
+
+/// Messages with numbers in a row that were sent and have arrived together.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    first: u64,
+    count: u64,
+    /// Sender's clock, where messages carry it.
+    sent_ns: u64,
+    arrival: Arrival,
+}
+
+impl Run {
+    fn is_continued_by(&self, single: &Self) -> bool {
+        single.first == self.first + self.count
+            && single.sent_ns == self.sent_ns
+            && single.arrival == self.arrival
+    }
 }
 
 impl Flow for Receiver<'_> {
@@ -379,6 +397,8 @@ impl<'a> Receiver<'a> {
         };
         let before = self.received.total_messages;
         let mut datagrams = 0;
+        // Messages that follow one another, sent together and arrived together, count as one.
+        let mut run: Option<Run> = None;
         for received in batch.received() {
             // The calendar clock's reading, on the monotonic clock.
             let stamped = kernel_shift_ns
@@ -387,32 +407,43 @@ impl<'a> Receiver<'a> {
             let at = stamped.map_or(now, |stamped| stamped.min(now));
             let arrival = Arrival { at, drops: received.drops };
             for datagram in received.datagrams() {
-                self.take(datagram, arrival, now, meters, *sender_clock);
                 datagrams += 1;
+                let Some(header) = self.header_of(datagram) else {
+                    self.count_run(run.take(), meters, *sender_clock);
+                    self.take_other(datagram, now, meters);
+                    continue;
+                };
+                self.last_heard = now;
+                let expected = run.map_or(self.sequences.expected(), |run| run.first + run.count);
+                let first = self.layout.extend(header.sequence, expected);
+                let single = Run { first, count: 1, sent_ns: header.send_time_ns, arrival };
+                match &mut run {
+                    Some(run) if run.is_continued_by(&single) => run.count += 1,
+                    other => {
+                        let ended = other.replace(single);
+                        self.count_run(ended, meters, *sender_clock);
+                    }
+                }
             }
         }
+        self.count_run(run, meters, *sender_clock);
         let new = self.received.total_messages - before;
         self.running.count(new, new * self.plan.message_bytes as u64);
         slowness.after(datagrams);
     }
 
-    /// Take in one datagram.
-    fn take(
-        &mut self,
-        datagram: &[u8],
-        arrival: Arrival,
-        now: Instant,
-        meters: &mut Meters,
-        sender_clock: Option<ClockRelation>,
-    ) {
-        if datagram.len() == self.plan.message_bytes
-            && let Ok(header) = self.layout.parse(datagram)
-            && (header.session == self.token.short() && header.flow == self.flow
-                || matches!(self.layout, Layout::Tiny(_)))
-        {
-            self.last_heard = now;
-            return self.count(header, arrival, meters, sender_clock);
+    /// The header of a datagram that is a message of this flow.
+    fn header_of(&self, datagram: &[u8]) -> Option<Header> {
+        if datagram.len() != self.plan.message_bytes {
+            return None;
         }
+        let header = self.layout.parse(datagram).ok()?;
+        let ours = header.session == self.token.short() && header.flow == self.flow;
+        (ours || matches!(self.layout, Layout::Tiny(_))).then_some(header)
+    }
+
+    /// Take in a datagram that is no message of the stream.
+    fn take_other(&mut self, datagram: &[u8], now: Instant, meters: &mut Meters) {
         match Message::parse(datagram) {
             Ok(message) if message.token.matches(&self.token) && message.flow == self.flow => {
                 self.last_heard = now;
@@ -422,55 +453,79 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// Count one message of the stream.
-    fn count(
+    /// Count a run of messages: at once if all are new and on one side of the warm-up's end, else
+    /// one by one.
+    fn count_run(
         &mut self,
-        header: Header,
-        arrival: Arrival,
+        run: Option<Run>,
         meters: &mut Meters,
         sender_clock: Option<ClockRelation>,
     ) {
-        let sequence = self.layout.extend(header.sequence, self.sequences.expected());
-        let received = &mut self.received;
-        match self.sequences.observe(sequence) {
-            Seen::Duplicate => return received.duplicate_messages += 1,
-            Seen::Stale => return received.stale_messages += 1,
-            Seen::Reordered => received.reordered_messages += 1,
-            Seen::InOrder => {}
+        let Some(run) = run else { return };
+        let last = run.first + run.count - 1;
+        let mixed =
+            self.received.first_measured.is_some_and(|first| run.first < first && first <= last);
+        if run.count > 1 && (mixed || run.first < self.sequences.expected()) {
+            for first in run.first..=last {
+                self.count_run(Some(Run { first, count: 1, ..run }), meters, sender_clock);
+            }
+            return;
         }
-        let bytes = self.plan.message_bytes as u64;
-        received.total_messages += 1;
-        meters.intervals.record(arrival.at.nanos_since(self.start), 1, bytes);
-        let measured = received.first_measured.is_some_and(|first| sequence >= first);
-        self.note_drops(sequence, measured, arrival);
+        if run.count == 1 {
+            match self.sequences.observe(run.first) {
+                Seen::Duplicate => return self.received.duplicate_messages += 1,
+                Seen::Stale => return self.received.stale_messages += 1,
+                Seen::Reordered => self.received.reordered_messages += 1,
+                Seen::InOrder => {}
+            }
+        } else {
+            self.sequences.observe_run(run.first, run.count);
+        }
+        self.count_new(run, meters, sender_clock);
+    }
+
+    /// Count messages that have not been here before.
+    fn count_new(&mut self, run: Run, meters: &mut Meters, sender_clock: Option<ClockRelation>) {
+        let arrival = run.arrival;
+        let bytes = run.count * self.plan.message_bytes as u64;
+        self.received.total_messages += run.count;
+        meters.intervals.record(arrival.at.nanos_since(self.start), run.count, bytes);
+        let measured = self.received.first_measured.is_some_and(|first| run.first >= first);
+        self.note_drops(run.first, measured, arrival);
         if measured && self.is_overdue(arrival.at) {
-            return self.received.overdue_messages += 1;
+            return self.received.overdue_messages += run.count;
         }
         let received = &mut self.received;
         if measured {
-            received.measured_messages += 1;
+            received.measured_messages += run.count;
             if self.layout == Layout::Full {
-                let (sent_ns, arrived_ns) = (header.send_time_ns, arrival.at.as_nanos());
-                meters.delay_variation.record(&mut self.last_delay, sequence, sent_ns, arrived_ns);
+                let arrived_ns = arrival.at.as_nanos();
+                meters.delay_variation.record_run(
+                    &mut self.last_delay,
+                    run.first,
+                    run.count,
+                    run.sent_ns,
+                    arrived_ns,
+                );
                 if let Some(clock) = sender_clock {
-                    let sent_ns = sent_ns.wrapping_sub(clock.offset_ns.cast_unsigned());
-                    meters.one_way_delay.record(arrived_ns.wrapping_sub(sent_ns).cast_signed());
+                    let sent_ns = run.sent_ns.wrapping_sub(clock.offset_ns.cast_unsigned());
+                    let delay_ns = arrived_ns.wrapping_sub(sent_ns).cast_signed();
+                    meters.one_way_delay.record_run(delay_ns, run.count);
                 }
             }
         }
         match self.window_end {
             Some(end) if arrival.at >= self.window_start && arrival.at < end => {
-                received.window_messages += 1;
+                received.window_messages += run.count;
                 received.window_bytes += bytes;
             }
             None if measured => {
                 self.last_arrival = arrival.at;
-                if self.first_arrival.is_none() {
-                    self.first_arrival = Some(arrival.at);
-                } else {
-                    received.window_messages += 1;
-                    received.window_bytes += bytes;
-                }
+                // The first message opens the window and is not in it.
+                let counted = run.count - u64::from(self.first_arrival.is_none());
+                self.first_arrival.get_or_insert(arrival.at);
+                received.window_messages += counted;
+                received.window_bytes += counted * self.plan.message_bytes as u64;
             }
             _ => {}
         }
