@@ -184,6 +184,11 @@ impl ReceiveBatch {
         Self { octets: vec![0; buffer_bytes], received: None }
     }
 
+    /// The same: nothing is noted beside a datagram here.
+    pub fn plain(buffer_bytes: usize) -> Self {
+        Self::new(1, buffer_bytes)
+    }
+
     /// What the last receive brought.
     pub fn received(&self) -> impl Iterator<Item = Received<'_>> {
         self.received.iter().map(|length| Received {

@@ -65,7 +65,7 @@ impl Responder<'_> {
             .set_receive_timeout(Some(TICK))
             .map_err(|error| Failure::system("receive time-out", &error))?;
         let layout = Layout::of(self.plan.message_bytes);
-        let mut batch = ReceiveBatch::new(1, self.plan.message_bytes.max(MESSAGE_LEN) + 1);
+        let mut batch = ReceiveBatch::plain(self.plan.message_bytes.max(MESSAGE_LEN) + 1);
         let before = link::thread_usage();
         let (mut answered, mut refused, mut foreign) = (0, 0, 0);
         let mut last_heard = self.start;
@@ -181,12 +181,16 @@ pub fn request(
         last_sent: start,
         sent: 0,
     };
+    let buffer_bytes = plan.message_bytes.max(MESSAGE_LEN) + 1;
     let mut replies = DatagramReplies {
         plan,
         socket: &socket,
         token,
         layout,
-        batch: ReceiveBatch::new(1, plan.message_bytes.max(MESSAGE_LEN) + 1),
+        batch: match plan.timestamps {
+            Timestamps::Program => ReceiveBatch::plain(buffer_bytes),
+            Timestamps::Kernel => ReceiveBatch::new(1, buffer_bytes),
+        },
         expected: 0,
         kernel_arrived_ns: None,
     };

@@ -4,6 +4,7 @@ mod choice;
 mod course;
 mod crew;
 mod slowness;
+mod tally;
 mod tcp_receive;
 mod tcp_send;
 mod udp_receive;

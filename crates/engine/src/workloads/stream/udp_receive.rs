@@ -8,16 +8,15 @@ use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
 use lanlab_wire::session::{Kind, MESSAGE_LEN, Message, Token};
 
-use super::crew::{self, Driven, Flow, ThreadUsage, Turn};
+use super::crew::{self, Driven, Flow, Turn};
 use super::slowness::Slowness;
+use super::tally::{Arrival, Counts, Meters, Run, Tally};
 use super::{Plan, Session, worst_end};
 use crate::failure::Failure;
-use crate::measure::{
-    DelayVariationMeter, DistributionMeter, IntervalMeter, LastDelay, Seen, SequenceWindow,
-};
+use crate::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
 use crate::messages::{
-    ClockRelation, EndedBy, FlowReceived, HostWindow, Intervals, Io, Receive, StreamReceive,
-    StreamReceived, Timestamps,
+    EndedBy, FlowReceived, HostWindow, Intervals, Io, Receive, StreamReceive, StreamReceived,
+    Timestamps,
 };
 use crate::running::Running;
 use crate::session::Acceptor;
@@ -92,7 +91,7 @@ pub fn receive(
         for flow in flows.iter_mut().filter(|flow| !flow.is_over) {
             flow.stop(EndedBy::Failed, link::monotonic(), &mut shared.meters);
         }
-        let flows = flows.into_iter().map(|flow| flow.received).collect();
+        let flows = flows.into_iter().map(|flow| (flow.ended_by, flow.tally.counts)).collect();
         Ok(Driven { flows, meters: shared.finish(), failure })
     };
     let (threads, host) = crew::run(plan, request.processor, accepted, running, start, work)?;
@@ -113,14 +112,15 @@ fn buffer_bytes(plan: &Plan) -> usize {
 
 fn sum_up(
     plan: &Plan,
-    flows: Vec<Received>,
+    flows: Vec<(EndedBy, Counts)>,
     meters: &[Meters],
     read_bytes: u64,
     receive_buffer_bytes: u64,
     host: Option<HostWindow>,
 ) -> StreamReceived {
-    let (ended_by, _) = worst_end(flows.iter().map(|flow| flow.ended_by));
-    let sum = |count: fn(&Received) -> u64| flows.iter().map(count).sum::<u64>();
+    let (ended_by, _) = worst_end(flows.iter().map(|(ended_by, _)| *ended_by));
+    let flows: Vec<Counts> = flows.into_iter().map(|(_, counts)| counts).collect();
+    let sum = |count: fn(&Counts) -> u64| flows.iter().map(count).sum::<u64>();
     let mut one_way_delay = DistributionMeter::new();
     for thread in meters {
         one_way_delay.add(&thread.one_way_delay);
@@ -174,21 +174,11 @@ fn merged_intervals(meters: &[Meters]) -> Intervals {
     IntervalMeter::merge(meters.iter().map(|thread| thread.intervals.clone()).collect(), true)
 }
 
-/// What the flows of one thread measure together.
-struct Meters {
-    usage: ThreadUsage,
-    receive_calls: u64,
-    delay_variation: DelayVariationMeter,
-    one_way_delay: DistributionMeter,
-    intervals: IntervalMeter,
-}
-
 /// What the flows of one thread have in common.
 struct Shared {
     batch: ReceiveBatch,
     meters: Meters,
     slowness: Slowness,
-    sender_clock: Option<ClockRelation>,
 }
 
 impl Shared {
@@ -196,15 +186,8 @@ impl Shared {
         let buffers = if plan.io == Io::Single { 1 } else { BATCH_MESSAGES };
         Ok(Self {
             batch: ReceiveBatch::new(buffers, read_bytes),
-            meters: Meters {
-                usage: ThreadUsage::default(),
-                receive_calls: 0,
-                delay_variation: DelayVariationMeter::new(),
-                one_way_delay: DistributionMeter::new(),
-                intervals: IntervalMeter::new(plan.interval_ns),
-            },
+            meters: Meters::new(plan, request.sender_clock),
             slowness: Slowness::new(request.load)?,
-            sender_clock: request.sender_clock,
         })
     }
 
@@ -212,24 +195,6 @@ impl Shared {
         self.meters.usage.leave_out(self.slowness.worked_ns());
         self.meters
     }
-}
-
-/// What one flow came to.
-#[derive(Debug)]
-struct Received {
-    ended_by: EndedBy,
-    window_ns: u64,
-    window_messages: u64,
-    window_bytes: u64,
-    measured_messages: u64,
-    overdue_messages: u64,
-    socket_dropped: Option<u64>,
-    first_measured: Option<u64>,
-    duplicate_messages: u64,
-    reordered_messages: u64,
-    stale_messages: u64,
-    foreign_datagrams: u64,
-    total_messages: u64,
 }
 
 /// One flow while it receives.
@@ -242,52 +207,14 @@ struct Receiver<'a> {
     /// Whether the thread has no other flow, and may wait in the system's call.
     alone: bool,
     running: &'a Running,
-    start: Instant,
     window_start: Instant,
-    window_end: Option<Instant>,
     layout: Layout,
-    sequences: SequenceWindow,
-    last_delay: LastDelay,
-    /// Arrival of the first and the last measured message, where they bound the window.
-    first_arrival: Option<Instant>,
-    last_arrival: Instant,
-    /// The socket's count of drops before the measured part, and whether that is settled.
-    drops_before: u32,
-    drops_settled: bool,
-    finished_at: Option<Instant>,
-    /// Messages sent in all, once the sender has said so.
-    sent_messages: Option<u64>,
+    tally: Tally<'a>,
     last_heard: Instant,
     next_check: Instant,
     next_alive: Instant,
     is_over: bool,
-    received: Received,
-}
-
-/// What belongs to a datagram besides its octets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Arrival {
-    at: Instant,
-    /// The socket's count of drops when it was taken in.
-    drops: u32,
-}
-
-/// Messages with numbers in a row that were sent and have arrived together.
-#[derive(Debug, Clone, Copy)]
-struct Run {
-    first: u64,
-    count: u64,
-    /// Sender's clock, where messages carry it.
-    sent_ns: u64,
-    arrival: Arrival,
-}
-
-impl Run {
-    fn is_continued_by(&self, single: &Self) -> bool {
-        single.first == self.first + self.count
-            && single.sent_ns == self.sent_ns
-            && single.arrival == self.arrival
-    }
+    ended_by: EndedBy,
 }
 
 impl Flow for Receiver<'_> {
@@ -308,7 +235,7 @@ impl Flow for Receiver<'_> {
             Err(error) if is_idle(&error) => Ok(Turn::Blocked),
             // Only the sender's own port can answer so: it has closed it.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                if self.finished_at.is_some() {
+                if self.tally.finished_at().is_some() {
                     return Ok(Turn::Blocked);
                 }
                 self.stop(EndedBy::PeerClosed, now, &mut shared.meters);
@@ -347,45 +274,21 @@ impl<'a> Receiver<'a> {
             acceptor,
             alone,
             running,
-            start,
             window_start: plan.warmup_end(start),
-            window_end: plan.end(start),
             layout: Layout::of(plan.message_bytes),
-            sequences: SequenceWindow::new(),
-            last_delay: LastDelay::default(),
-            first_arrival: None,
-            last_arrival: start,
-            drops_before: 0,
-            drops_settled: false,
-            finished_at: None,
-            sent_messages: None,
+            tally: Tally::new(plan, start),
             last_heard: start,
             // The driver may change its mind before the start.
             next_check: Instant::ZERO,
             next_alive: start,
             is_over: false,
-            received: Received {
-                ended_by: EndedBy::Silence,
-                window_ns: 0,
-                window_messages: 0,
-                window_bytes: 0,
-                measured_messages: 0,
-                overdue_messages: 0,
-                socket_dropped: None,
-                // Without a warm-up the first message is the first measured one.
-                first_measured: (plan.warmup_ns == 0).then_some(0),
-                duplicate_messages: 0,
-                reordered_messages: 0,
-                stale_messages: 0,
-                foreign_datagrams: 0,
-                total_messages: 0,
-            },
+            ended_by: EndedBy::Silence,
         }
     }
 
     /// Take in what the last call has brought.
     fn take_batch(&mut self, shared: &mut Shared) {
-        let Shared { batch, meters, slowness, sender_clock } = shared;
+        let Shared { batch, meters, slowness } = shared;
         let now = link::monotonic();
         if now >= self.window_start {
             meters.usage.begin();
@@ -395,7 +298,7 @@ impl<'a> Receiver<'a> {
             Timestamps::Kernel => Some(link::realtime_ns().wrapping_sub(now.as_nanos())),
             Timestamps::Program => None,
         };
-        let before = self.received.total_messages;
+        let before = self.tally.counts.total_messages;
         let mut datagrams = 0;
         // Messages that follow one another, sent together and arrived together, count as one.
         let mut run: Option<Run> = None;
@@ -409,27 +312,34 @@ impl<'a> Receiver<'a> {
             for datagram in received.datagrams() {
                 datagrams += 1;
                 let Some(header) = self.header_of(datagram) else {
-                    self.count_run(run.take(), meters, *sender_clock);
+                    self.count(run.take(), meters);
                     self.take_other(datagram, now, meters);
                     continue;
                 };
                 self.last_heard = now;
-                let expected = run.map_or(self.sequences.expected(), |run| run.first + run.count);
+                let newest = self.tally.expected();
+                let expected = run.map_or(newest, |run| newest.max(run.first + run.count));
                 let first = self.layout.extend(header.sequence, expected);
                 let single = Run { first, count: 1, sent_ns: header.send_time_ns, arrival };
                 match &mut run {
                     Some(run) if run.is_continued_by(&single) => run.count += 1,
                     other => {
                         let ended = other.replace(single);
-                        self.count_run(ended, meters, *sender_clock);
+                        self.count(ended, meters);
                     }
                 }
             }
         }
-        self.count_run(run, meters, *sender_clock);
-        let new = self.received.total_messages - before;
+        self.count(run, meters);
+        let new = self.tally.counts.total_messages - before;
         self.running.count(new, new * self.plan.message_bytes as u64);
         slowness.after(datagrams);
+    }
+
+    fn count(&mut self, run: Option<Run>, meters: &mut Meters) {
+        if let Some(run) = run {
+            self.tally.count(run, meters);
+        }
     }
 
     /// The header of a datagram that is a message of this flow.
@@ -449,109 +359,7 @@ impl<'a> Receiver<'a> {
                 self.last_heard = now;
                 self.hear(&message, now, meters);
             }
-            _ => self.received.foreign_datagrams += 1,
-        }
-    }
-
-    /// Count a run of messages: at once if all are new and on one side of the warm-up's end, else
-    /// one by one.
-    fn count_run(
-        &mut self,
-        run: Option<Run>,
-        meters: &mut Meters,
-        sender_clock: Option<ClockRelation>,
-    ) {
-        let Some(run) = run else { return };
-        let last = run.first + run.count - 1;
-        let mixed =
-            self.received.first_measured.is_some_and(|first| run.first < first && first <= last);
-        if run.count > 1 && (mixed || run.first < self.sequences.expected()) {
-            for first in run.first..=last {
-                self.count_run(Some(Run { first, count: 1, ..run }), meters, sender_clock);
-            }
-            return;
-        }
-        if run.count == 1 {
-            match self.sequences.observe(run.first) {
-                Seen::Duplicate => return self.received.duplicate_messages += 1,
-                Seen::Stale => return self.received.stale_messages += 1,
-                Seen::Reordered => self.received.reordered_messages += 1,
-                Seen::InOrder => {}
-            }
-        } else {
-            self.sequences.observe_run(run.first, run.count);
-        }
-        self.count_new(run, meters, sender_clock);
-    }
-
-    /// Count messages that have not been here before.
-    fn count_new(&mut self, run: Run, meters: &mut Meters, sender_clock: Option<ClockRelation>) {
-        let arrival = run.arrival;
-        let bytes = run.count * self.plan.message_bytes as u64;
-        self.received.total_messages += run.count;
-        meters.intervals.record(arrival.at.nanos_since(self.start), run.count, bytes);
-        let measured = self.received.first_measured.is_some_and(|first| run.first >= first);
-        self.note_drops(run.first, measured, arrival);
-        if measured && self.is_overdue(arrival.at) {
-            return self.received.overdue_messages += run.count;
-        }
-        let received = &mut self.received;
-        if measured {
-            received.measured_messages += run.count;
-            if self.layout == Layout::Full {
-                let arrived_ns = arrival.at.as_nanos();
-                meters.delay_variation.record_run(
-                    &mut self.last_delay,
-                    run.first,
-                    run.count,
-                    run.sent_ns,
-                    arrived_ns,
-                );
-                if let Some(clock) = sender_clock {
-                    let sent_ns = run.sent_ns.wrapping_sub(clock.offset_ns.cast_unsigned());
-                    let delay_ns = arrived_ns.wrapping_sub(sent_ns).cast_signed();
-                    meters.one_way_delay.record_run(delay_ns, run.count);
-                }
-            }
-        }
-        match self.window_end {
-            Some(end) if arrival.at >= self.window_start && arrival.at < end => {
-                received.window_messages += run.count;
-                received.window_bytes += bytes;
-            }
-            None if measured => {
-                self.last_arrival = arrival.at;
-                // The first message opens the window and is not in it.
-                let counted = run.count - u64::from(self.first_arrival.is_none());
-                self.first_arrival.get_or_insert(arrival.at);
-                received.window_messages += counted;
-                received.window_bytes += counted * self.plan.message_bytes as u64;
-            }
-            _ => {}
-        }
-    }
-
-    /// Whether what arrives then is too late to count: so long after the end of the measured part,
-    /// or where that is an amount of messages, after the sender's word that all is sent.
-    fn is_overdue(&self, at: Instant) -> bool {
-        let end = self.window_end.or(self.finished_at);
-        end.is_some_and(|end| at > end.plus_nanos(self.plan.drain_ns))
-    }
-
-    /// Find the socket's count of drops before the measured part, from the counts that come with
-    /// its messages.
-    fn note_drops(&mut self, sequence: u64, measured: bool, arrival: Arrival) {
-        if self.drops_settled {
-            return;
-        }
-        if measured {
-            self.drops_settled = true;
-            // Unless messages before it are missing, and are among those dropped.
-            if self.received.first_measured == Some(sequence) {
-                self.drops_before = arrival.drops;
-            }
-        } else if self.received.first_measured.is_some() || arrival.at < self.window_start {
-            self.drops_before = arrival.drops;
+            _ => self.tally.counts.foreign_datagrams += 1,
         }
     }
 
@@ -559,18 +367,16 @@ impl<'a> Receiver<'a> {
     fn hear(&mut self, message: &Message, now: Instant, meters: &mut Meters) {
         match message.kind {
             Kind::Mark { first_measured } => {
-                self.mark(first_measured);
+                self.tally.mark(first_measured);
                 self.say(Kind::Marked { first_measured });
             }
             Kind::Finish { first_measured, sent_messages } => {
-                self.mark(first_measured);
-                if self.finished_at.is_none() {
-                    self.finished_at = Some(now);
-                    self.sent_messages = Some(sent_messages);
+                self.tally.mark(first_measured);
+                if self.tally.finish(sent_messages, now) {
                     // What it waits for stragglers is not what messages cost.
                     meters.usage.end();
                 }
-                self.say(Kind::Finished { received_messages: self.received.total_messages });
+                self.say(Kind::Finished { received_messages: self.tally.counts.total_messages });
             }
             Kind::Prove { .. } => {
                 if let Some(reply) = self.acceptor.handle(message) {
@@ -578,17 +384,6 @@ impl<'a> Receiver<'a> {
                 }
             }
             _ => {}
-        }
-    }
-
-    /// From `first_measured` on messages are measured. Some may be here already, if the mark was
-    /// overtaken or lost: those still remembered are counted.
-    fn mark(&mut self, first_measured: u64) {
-        if self.received.first_measured.is_none()
-            && let Some(arrived) = self.sequences.arrived_since(first_measured)
-        {
-            self.received.first_measured = Some(first_measured);
-            self.received.measured_messages = arrived;
         }
     }
 
@@ -607,37 +402,24 @@ impl<'a> Receiver<'a> {
         if self.running.is_cancelled() {
             return Some(EndedBy::Cancelled);
         }
-        if let Some(finished_at) = self.finished_at {
+        if let Some(finished_at) = self.tally.finished_at() {
             let quiet_since = finished_at.max(self.last_heard);
-            let complete = self.sent_messages == Some(self.received.total_messages);
-            let tail_ns = if complete { TAIL_NS } else { MISSING_TAIL_NS };
+            let tail_ns = if self.tally.is_complete() { TAIL_NS } else { MISSING_TAIL_NS };
             return (now.nanos_since(quiet_since) >= tail_ns).then_some(EndedBy::Finished);
         }
         if now >= self.next_alive {
             self.next_alive = now.plus_nanos(self.plan.alive_ns());
-            self.say(Kind::Alive { received_messages: self.received.total_messages });
+            self.say(Kind::Alive { received_messages: self.tally.counts.total_messages });
         }
         (now.nanos_since(self.last_heard) > self.plan.silence_ns).then_some(EndedBy::Silence)
     }
 
     fn stop(&mut self, ended_by: EndedBy, now: Instant, meters: &mut Meters) {
-        if self.finished_at.is_none() {
+        if self.tally.finished_at().is_none() {
             meters.usage.end();
         }
         self.is_over = true;
-        meters.delay_variation.end(&self.last_delay);
-        let dropped = self.socket.dropped().ok();
-        let received = &mut self.received;
-        received.ended_by = ended_by;
-        received.socket_dropped =
-            dropped.map(|dropped| u64::from(dropped.wrapping_sub(self.drops_before)));
-        received.window_ns = match self.window_end {
-            // A trial cut short has a shorter window.
-            Some(end) => end.min(now).nanos_since(self.window_start),
-            None => self.first_arrival.map_or(0, |first| self.last_arrival.nanos_since(first)),
-        };
-        if received.first_measured.is_none() {
-            received.measured_messages = received.total_messages;
-        }
+        self.ended_by = ended_by;
+        self.tally.close(now, self.socket.dropped().ok(), meters);
     }
 }

@@ -1,0 +1,378 @@
+//! What a receiver of datagrams counts: no socket here, and time is an argument.
+
+use lanlab_units::Instant;
+use lanlab_wire::probe::Layout;
+
+use super::Plan;
+use super::crew::ThreadUsage;
+use crate::measure::{
+    DelayVariationMeter, DistributionMeter, IntervalMeter, LastDelay, Seen, SequenceWindow,
+};
+use crate::messages::ClockRelation;
+
+/// What the flows of one thread measure together.
+pub struct Meters {
+    pub usage: ThreadUsage,
+    pub receive_calls: u64,
+    pub delay_variation: DelayVariationMeter,
+    pub one_way_delay: DistributionMeter,
+    pub intervals: IntervalMeter,
+    /// How the sender's clock stands to ours, where that is known.
+    sender_clock: Option<ClockRelation>,
+}
+
+impl Meters {
+    pub fn new(plan: &Plan, sender_clock: Option<ClockRelation>) -> Self {
+        Self {
+            usage: ThreadUsage::default(),
+            receive_calls: 0,
+            delay_variation: DelayVariationMeter::new(),
+            one_way_delay: DistributionMeter::new(),
+            intervals: IntervalMeter::new(plan.interval_ns),
+            sender_clock,
+        }
+    }
+}
+
+/// What one flow came to.
+#[derive(Debug, Default)]
+pub struct Counts {
+    pub window_ns: u64,
+    pub window_messages: u64,
+    pub window_bytes: u64,
+    pub measured_messages: u64,
+    pub overdue_messages: u64,
+    pub socket_dropped: Option<u64>,
+    pub first_measured: Option<u64>,
+    pub duplicate_messages: u64,
+    pub reordered_messages: u64,
+    pub stale_messages: u64,
+    pub foreign_datagrams: u64,
+    pub total_messages: u64,
+}
+
+/// What belongs to a datagram besides its octets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    pub at: Instant,
+    /// The socket's count of drops when it was taken in.
+    pub drops: u32,
+}
+
+/// Messages with numbers in a row that were sent and have arrived together.
+#[derive(Debug, Clone, Copy)]
+pub struct Run {
+    pub first: u64,
+    pub count: u64,
+    /// Sender's clock, where messages carry it.
+    pub sent_ns: u64,
+    pub arrival: Arrival,
+}
+
+impl Run {
+    pub fn is_continued_by(&self, single: &Self) -> bool {
+        single.first == self.first + self.count
+            && single.sent_ns == self.sent_ns
+            && single.arrival == self.arrival
+    }
+}
+
+/// The counts of one flow under way.
+pub struct Tally<'a> {
+    plan: &'a Plan,
+    layout: Layout,
+    start: Instant,
+    window_start: Instant,
+    window_end: Option<Instant>,
+    sequences: SequenceWindow,
+    last_delay: LastDelay,
+    /// Arrival of the first and the last measured message, where they bound the window.
+    first_arrival: Option<Instant>,
+    last_arrival: Instant,
+    /// The socket's count of drops before the measured part, and whether that is settled.
+    drops_before: u32,
+    drops_settled: bool,
+    finished_at: Option<Instant>,
+    /// Messages sent in all, once the sender has said so.
+    sent_messages: Option<u64>,
+    pub counts: Counts,
+}
+
+impl<'a> Tally<'a> {
+    pub fn new(plan: &'a Plan, start: Instant) -> Self {
+        Self {
+            plan,
+            layout: Layout::of(plan.message_bytes),
+            start,
+            window_start: plan.warmup_end(start),
+            window_end: plan.end(start),
+            sequences: SequenceWindow::new(),
+            last_delay: LastDelay::default(),
+            first_arrival: None,
+            last_arrival: start,
+            drops_before: 0,
+            drops_settled: false,
+            finished_at: None,
+            sent_messages: None,
+            counts: Counts {
+                // Without a warm-up the first message is the first measured one.
+                first_measured: (plan.warmup_ns == 0).then_some(0),
+                ..Counts::default()
+            },
+        }
+    }
+
+    /// The number after the newest that has arrived.
+    pub fn expected(&self) -> u64 {
+        self.sequences.expected()
+    }
+
+    /// The sender has sent all, so many messages; false if that was known.
+    pub fn finish(&mut self, sent_messages: u64, now: Instant) -> bool {
+        let is_new = self.finished_at.is_none();
+        if is_new {
+            self.finished_at = Some(now);
+            self.sent_messages = Some(sent_messages);
+        }
+        is_new
+    }
+
+    /// When the sender had sent all.
+    pub fn finished_at(&self) -> Option<Instant> {
+        self.finished_at
+    }
+
+    /// Whether all that was sent has arrived.
+    pub fn is_complete(&self) -> bool {
+        self.sent_messages == Some(self.counts.total_messages)
+    }
+
+    /// Count a run of messages: at once if all are new and on one side of the warm-up's end, else
+    /// one by one.
+    pub fn count(&mut self, run: Run, meters: &mut Meters) {
+        let last = run.first + run.count - 1;
+        let mixed =
+            self.counts.first_measured.is_some_and(|first| run.first < first && first <= last);
+        if run.count > 1 && (mixed || run.first < self.sequences.expected()) {
+            for first in run.first..=last {
+                self.count(Run { first, count: 1, ..run }, meters);
+            }
+            return;
+        }
+        if run.count == 1 {
+            match self.sequences.observe(run.first) {
+                Seen::Duplicate => return self.counts.duplicate_messages += 1,
+                Seen::Stale => return self.counts.stale_messages += 1,
+                Seen::Reordered => self.counts.reordered_messages += 1,
+                Seen::InOrder => {}
+            }
+        } else {
+            self.sequences.observe_run(run.first, run.count);
+        }
+        self.count_new(run, meters);
+    }
+
+    /// Count messages that have not been here before.
+    fn count_new(&mut self, run: Run, meters: &mut Meters) {
+        let arrival = run.arrival;
+        let bytes = run.count * self.plan.message_bytes as u64;
+        self.counts.total_messages += run.count;
+        meters.intervals.record(arrival.at.nanos_since(self.start), run.count, bytes);
+        let measured = self.counts.first_measured.is_some_and(|first| run.first >= first);
+        self.note_drops(run.first, measured, arrival);
+        if measured && self.is_overdue(arrival.at) {
+            return self.counts.overdue_messages += run.count;
+        }
+        let counts = &mut self.counts;
+        if measured {
+            counts.measured_messages += run.count;
+            if self.layout == Layout::Full {
+                let arrived_ns = arrival.at.as_nanos();
+                meters.delay_variation.record_run(
+                    &mut self.last_delay,
+                    run.first,
+                    run.count,
+                    run.sent_ns,
+                    arrived_ns,
+                );
+                if let Some(clock) = meters.sender_clock {
+                    let sent_ns = run.sent_ns.wrapping_sub(clock.offset_ns.cast_unsigned());
+                    let delay_ns = arrived_ns.wrapping_sub(sent_ns).cast_signed();
+                    meters.one_way_delay.record_run(delay_ns, run.count);
+                }
+            }
+        }
+        match self.window_end {
+            Some(end) if arrival.at >= self.window_start && arrival.at < end => {
+                counts.window_messages += run.count;
+                counts.window_bytes += bytes;
+            }
+            None if measured => {
+                self.last_arrival = arrival.at;
+                // The first message opens the window and is not in it.
+                let counted = run.count - u64::from(self.first_arrival.is_none());
+                self.first_arrival.get_or_insert(arrival.at);
+                counts.window_messages += counted;
+                counts.window_bytes += counted * self.plan.message_bytes as u64;
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether what arrives then is too late to count: so long after the end of the measured part,
+    /// or where that is an amount of messages, after the sender's word that all is sent.
+    fn is_overdue(&self, at: Instant) -> bool {
+        let end = self.window_end.or(self.finished_at);
+        end.is_some_and(|end| at > end.plus_nanos(self.plan.drain_ns))
+    }
+
+    /// Find the socket's count of drops before the measured part, from the counts that come with
+    /// its messages.
+    fn note_drops(&mut self, sequence: u64, measured: bool, arrival: Arrival) {
+        if self.drops_settled {
+            return;
+        }
+        if measured {
+            self.drops_settled = true;
+            // Unless messages before it are missing, and are among those dropped.
+            if self.counts.first_measured == Some(sequence) {
+                self.drops_before = arrival.drops;
+            }
+        } else if self.counts.first_measured.is_some() || arrival.at < self.window_start {
+            self.drops_before = arrival.drops;
+        }
+    }
+
+    /// From `first_measured` on messages are measured. Some may be here already, if the mark was
+    /// overtaken or lost: those still remembered are counted.
+    pub fn mark(&mut self, first_measured: u64) {
+        if self.counts.first_measured.is_none()
+            && let Some(arrived) = self.sequences.arrived_since(first_measured)
+        {
+            self.counts.first_measured = Some(first_measured);
+            self.counts.measured_messages = arrived;
+        }
+    }
+
+    /// Close the counts at `now`; `dropped` is the socket's count of drops then.
+    pub fn close(&mut self, now: Instant, dropped: Option<u32>, meters: &mut Meters) {
+        meters.delay_variation.end(&self.last_delay);
+        let counts = &mut self.counts;
+        counts.socket_dropped =
+            dropped.map(|dropped| u64::from(dropped.wrapping_sub(self.drops_before)));
+        counts.window_ns = match self.window_end {
+            // A trial cut short has a shorter window.
+            Some(end) => end.min(now).nanos_since(self.window_start),
+            None => self.first_arrival.map_or(0, |first| self.last_arrival.nanos_since(first)),
+        };
+        if counts.first_measured.is_none() {
+            counts.measured_messages = counts.total_messages;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::{Amount, Io, Receive, Timestamps, WhenLate};
+
+    /// 100 bytes, 1 s measured after a warm-up of 100 ms; late is later than 50 ms after the end.
+    fn plan() -> Plan {
+        Plan {
+            message_bytes: 100,
+            amount: Amount::TimeNs(1_000_000_000),
+            pace: None,
+            shared_pace: None,
+            flows: 1,
+            threads: None,
+            io: Io::Single,
+            io_choice: None,
+            receive: Receive::Block,
+            receive_choice: None,
+            read_bytes: 1,
+            when_late: WhenLate::CatchUp,
+            timestamps: Timestamps::Program,
+            drain_ns: 50_000_000,
+            group: 1,
+            warmup_ns: 100_000_000,
+            interval_ns: 100_000_000,
+            silence_ns: 1_000_000_000,
+        }
+    }
+
+    fn at_ms(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    fn run(first: u64, count: u64, arrived_ms: u64, drops: u32) -> Run {
+        let arrival = Arrival { at: at_ms(arrived_ms), drops };
+        Run { first, count, sent_ns: arrival.at.as_nanos() - 1000, arrival }
+    }
+
+    #[test]
+    fn a_run_across_the_mark_is_measured_from_the_mark_on() {
+        let plan = plan();
+        let (mut tally, mut meters) = (Tally::new(&plan, Instant::ZERO), Meters::new(&plan, None));
+        tally.count(run(0, 4, 50, 0), &mut meters);
+        tally.mark(6);
+        tally.count(run(4, 5, 110, 0), &mut meters);
+        assert_eq!((tally.counts.total_messages, tally.counts.measured_messages), (9, 3));
+        // By the window, whose first part the sender still took for the warm-up.
+        assert_eq!(tally.counts.window_messages, 5);
+    }
+
+    #[test]
+    fn a_mark_that_was_overtaken_counts_what_is_here() {
+        let plan = plan();
+        let (mut tally, mut meters) = (Tally::new(&plan, Instant::ZERO), Meters::new(&plan, None));
+        tally.count(run(0, 10, 110, 0), &mut meters);
+        tally.mark(7);
+        assert_eq!(tally.counts.measured_messages, 3);
+        tally.mark(2);
+        assert_eq!(tally.counts.first_measured, Some(7), "the first mark is the mark");
+    }
+
+    #[test]
+    fn what_comes_after_the_drain_is_overdue() {
+        let plan = plan();
+        let (mut tally, mut meters) = (Tally::new(&plan, Instant::ZERO), Meters::new(&plan, None));
+        tally.mark(0);
+        tally.count(run(0, 1, 1_099, 0), &mut meters);
+        tally.count(run(1, 1, 1_150, 0), &mut meters);
+        tally.count(run(2, 3, 1_151, 0), &mut meters);
+        let counts = &tally.counts;
+        assert_eq!((counts.measured_messages, counts.overdue_messages), (2, 3));
+        assert_eq!(counts.window_messages, 1);
+        assert_eq!(counts.total_messages, 5);
+    }
+
+    #[test]
+    fn drops_count_from_the_first_measured_message_on() {
+        let plan = plan();
+        let dropped = |warmup_drops, first: u64, first_drops| {
+            let mut tally = Tally::new(&plan, Instant::ZERO);
+            let mut meters = Meters::new(&plan, None);
+            tally.mark(100);
+            tally.count(run(0, 10, 50, warmup_drops), &mut meters);
+            tally.count(run(first, 1, 120, first_drops), &mut meters);
+            tally.close(at_ms(1_200), Some(50), &mut meters);
+            tally.counts.socket_dropped
+        };
+        // All up to the first measured message were dropped before it was sent.
+        assert_eq!(dropped(3, 100, 20), Some(30));
+        // Messages before it are missing: they may be among the 17 that were dropped since.
+        assert_eq!(dropped(3, 105, 20), Some(47));
+    }
+
+    #[test]
+    fn what_is_in_a_run_already_is_counted_once() {
+        let plan = plan();
+        let (mut tally, mut meters) = (Tally::new(&plan, Instant::ZERO), Meters::new(&plan, None));
+        tally.mark(0);
+        tally.count(run(3, 3, 200, 0), &mut meters);
+        tally.count(run(1, 5, 201, 0), &mut meters);
+        let counts = &tally.counts;
+        assert_eq!((counts.measured_messages, counts.duplicate_messages), (5, 3));
+        assert_eq!(counts.reordered_messages, 2);
+    }
+}
