@@ -6,9 +6,9 @@ use lanlab_units::Instant;
 /// How early a thread asks to be woken until it has learnt how late the system wakes it.
 const FIRST_MARGIN_NS: u64 = 60_000;
 const LEAST_MARGIN_NS: u64 = 2_000;
-const MOST_MARGIN_NS: u64 = 100_000;
-/// A thread that waits long can afford to be woken earlier: a tenth of the wait is spent spinning.
-const AFFORDED_SHARE: u64 = 10;
+const MOST_MARGIN_NS: u64 = 150_000;
+/// A thread that waits long can afford to be woken earlier: a sixth of the wait is spent spinning.
+const AFFORDED_SHARE: u64 = 6;
 /// A wake-up that comes too late widens the margin by an eighth, one in time narrows it by a 512th:
 /// at rest one wake-up in 64 is too late.
 const WIDEN_BY: u64 = 8;

@@ -58,16 +58,21 @@ fn the_kernels_stamps_lie_between_sending_and_receiving() {
         batch.received().next().unwrap().kernel_realtime_ns
     };
     // The kernel begins to stamp what arrives a moment after it was asked to.
-    let unstamped = (0..10_000).take_while(|_| exchange().is_none()).count();
-    for number in 0..=unstamped {
-        assert_eq!(sender.sent_stamp().unwrap().unwrap().0 as usize, number);
+    let mut next = 0;
+    for _ in 0..10_000 {
+        let is_stamped = exchange().is_some();
+        assert_eq!(sender.sent_stamp().unwrap().unwrap().0, next);
+        next += 1;
+        if is_stamped {
+            break;
+        }
     }
-    for number in unstamped + 1..unstamped + 6 {
+    for number in next..next + 5 {
         let before_ns = realtime_ns();
         let arrived_ns = exchange().unwrap();
         let after_ns = realtime_ns();
         let (stamp_number, sent_ns) = sender.sent_stamp().unwrap().unwrap();
-        assert_eq!(stamp_number as usize, number);
+        assert_eq!(stamp_number, number);
         assert!(before_ns <= sent_ns && sent_ns <= arrived_ns && arrived_ns <= after_ns);
     }
     assert_eq!(sender.sent_stamp().unwrap(), None);

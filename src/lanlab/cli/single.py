@@ -15,6 +15,8 @@ from lanlab.cli.results import modes_as_json
 from lanlab.errors import UsageError
 from lanlab.store import Level, RunRecord, TrialRecord
 
+#: Warnings printed; a search that overloads the sender on purpose would have one for each trial.
+_MOST_WARNINGS = 6
 #: Parameters of the workloads by the options that set them.
 _OPTIONS: Mapping[str, str] = {
     "ip_version": "--ip",
@@ -242,11 +244,17 @@ def finish(run: RunRecord, trials: list[TrialRecord]) -> None:
     from lanlab.analysis.pollution import judgement_of
     from lanlab.analysis.pollution_words import warning
 
+    warnings = []
     for trial in trials:
         judgement = judgement_of(trial.raw)
-        for finding in judgement.findings if judgement is not None else ():
-            which = f"trial {trial.number}: " if len(trials) > 1 else ""
-            print(f"warning: {which}{warning(finding)}", file=sys.stderr)
+        which = f"trial {trial.number}: " if len(trials) > 1 else ""
+        found = judgement.findings if judgement is not None else ()
+        warnings += [f"{which}{warning(finding)}" for finding in found]
+    for text in warnings[:_MOST_WARNINGS]:
+        print(f"warning: {text}", file=sys.stderr)
+    if len(warnings) > _MOST_WARNINGS:
+        more = f"{len(warnings) - _MOST_WARNINGS} more like these"
+        print(f"warning: {more}; the report of the run has them all", file=sys.stderr)
     failed = [trial for trial in trials if trial.status == "failed"]
     if failed:
         error = failed[-1].error or {}

@@ -69,7 +69,7 @@ pub enum WhenLate {
     /// Send them all, at twice the rate until it is on time again: keeps the mean rate.
     #[default]
     CatchUp,
-    /// Leave out those whose successor is due as well: never sends faster than the rate.
+    /// Leave out those whose successor is due as well: no run of messages is faster than the rate.
     Skip,
 }
 
