@@ -86,7 +86,12 @@ def fastest(lan: Pair, size: int) -> float:
 def test_goodput_is_the_limit_of_the_ethernet(lan: Pair, size: int) -> None:
     """By arithmetic: beside the payload a datagram takes UDP 8, IPv4 20, Ethernet 38 octets."""
     limit_bps = 10e6 * size / (size + 66)
-    assert fastest(lan, size) == pytest.approx(limit_bps, rel=0.01)
+
+    def check() -> str | None:
+        found_bps = fastest(lan, size)
+        return None if found_bps == pytest.approx(limit_bps, rel=0.01) else f"{found_bps:.0f}"
+
+    tried(6, check)
 
 
 def test_iperf3_finds_the_same_limit(lan: Pair) -> None:
