@@ -87,7 +87,7 @@ try:
         last = time.monotonic()
         first = first or last
         count += 1
-        s.settimeout(0.3)
+        s.settimeout(1.5)
 except TimeoutError:
     print(count, (count - 1) * size * 8 / (last - first))
 """
