@@ -196,6 +196,6 @@ def test_a_sender_that_skips_says_how_many(lan: Pair) -> None:
         send_buffer_bytes=16_384,
     )
     skipped = only(trial, "skipped_messages", beside="unsent_messages")
-    assert skipped == pytest.approx(0.55 * trial.metrics["offered_messages"], rel=0.1)
+    assert skipped == pytest.approx(0.55 * trial.metrics["offered_messages"], rel=0.3)
     # Its buffer fills as fast as it drains: it waits about half of the time.
     assert 0.25 < trial.source["blocked_ns"] / trial.source["elapsed_ns"] < 0.9

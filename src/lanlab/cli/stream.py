@@ -76,7 +76,7 @@ def stream(
         typer.Option(
             "--read-size", metavar="SIZE", help="Most that one read takes (TCP), as in 64KiB."
         ),
-    ] = "256KiB",
+    ] = "1MiB",
     when_late: Annotated[
         str,
         typer.Option(
