@@ -15,7 +15,7 @@ use lanlab_units::Instant;
 
 use super::Plan;
 use crate::failure::Failure;
-use crate::messages::{HostWindow, Receive};
+use crate::messages::{EndedBy, HostWindow, Receive};
 use crate::running::Running;
 use crate::waiting::Waiter;
 use crate::workloads::setup::bind;
@@ -204,8 +204,22 @@ fn drive_alone<F: Flow>(flow: &mut F, shared: &mut F::Shared) -> Result<(), Fail
     }
 }
 
+/// Wait for the start, then drive the flows of one sending thread. Gives what has ended the flows
+/// that are not over then, and the failure that it was, if the system's.
+pub fn send_from<F: Flow>(
+    start: Instant,
+    flows: &mut [F],
+    shared: &mut F::Shared,
+    running: &Running,
+) -> (EndedBy, Option<Failure>) {
+    match running.wait_to_begin(start) {
+        None => (EndedBy::Cancelled, None),
+        Some(_) => (EndedBy::Failed, drive_senders(flows, shared).err()),
+    }
+}
+
 /// Drive the flows of one sending thread until all have ended: whichever is due first, first.
-pub fn drive_senders<F: Flow>(flows: &mut [F], shared: &mut F::Shared) -> Result<(), Failure> {
+fn drive_senders<F: Flow>(flows: &mut [F], shared: &mut F::Shared) -> Result<(), Failure> {
     if let [flow] = flows {
         return drive_alone(flow, shared);
     }

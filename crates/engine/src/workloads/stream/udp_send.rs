@@ -65,12 +65,7 @@ pub fn send(
             batch: SendBatch::new(plan.group, plan.message_bytes, padding()),
             meters: SharedMeters::new(),
         };
-        let mut failure = None;
-        let mut stopped = EndedBy::Cancelled;
-        if running.wait_to_begin(start).is_some() {
-            failure = crew::drive_senders(&mut flows, &mut shared).err();
-            stopped = EndedBy::Failed;
-        }
+        let (stopped, failure) = crew::send_from(start, &mut flows, &mut shared, running);
         for flow in flows.iter_mut().filter(|flow| !matches!(flow.phase, Phase::Over)) {
             flow.stop(stopped, link::monotonic(), &mut shared);
         }
