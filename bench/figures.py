@@ -3,12 +3,13 @@ Measure the figures of docs/performance.md on this machine and print them as Mar
 
     .venv/bin/python bench/figures.py > figures.md
 
-Takes about seven minutes. Run it on a machine that does nothing else: the virtual LAN, both hosts
-and the shaping of the link share its processors.
+Takes about seven minutes, less with `--only start-up,link,pacing`. Run it on a machine that does
+nothing else: the virtual LAN, both hosts and the shaping of the link share its processors.
 """
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import os
 import platform
@@ -170,18 +171,30 @@ def pacing(store: str) -> None:
     print()
 
 
+PARTS = {"start-up": "Start-up", "link": "Goodput on a shaped link", "pacing": "Pacing, unshaped"}
+
+
 def main() -> int:
-    """Print all tables."""
+    """Print the tables that are asked for."""
+    parser = argparse.ArgumentParser(description="Measure the figures of docs/performance.md.")
+    parser.add_argument(
+        "--only", metavar="PART,...", default=",".join(PARTS), help=f"of {', '.join(PARTS)}"
+    )
+    asked = parser.parse_args().only.split(",")
+    if unknown := [part for part in asked if part not in PARTS]:
+        parser.error(f"--only: found {', '.join(unknown)}; allowed: {', '.join(PARTS)}")
     today = datetime.datetime.now(datetime.UTC).date()
     print(f"{today}, Linux {platform.release()}, {os.cpu_count()} processors\n")
-    print("### Start-up\n")
-    start_up()
     with tempfile.TemporaryDirectory() as folder:
         store = str(Path(folder, "store.sqlite"))
-        print("### Goodput on a shaped link\n")
-        link_limits(store)
-        print("### Pacing, on an unshaped virtual link\n")
-        pacing(store)
+        for part in asked:
+            print(f"### {PARTS[part]}\n", flush=True)
+            if part == "start-up":
+                start_up()
+            elif part == "link":
+                link_limits(store)
+            else:
+                pacing(store)
     return 0
 
 

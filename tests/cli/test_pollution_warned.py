@@ -51,5 +51,5 @@ def test_a_run_says_which_trials_were_polluted(lanlab: Lanlab) -> None:
 
     assert said.code == 0
     assert "was polluted: others' work" in said.err
-    assert "6 of 6 trials were polluted (others' work 6): 0 were repeated" in said.out
+    assert "Polluted trials: 6 of 6 (others' work 6); 0 repeated" in said.out
     assert "†" in said.out

@@ -89,14 +89,14 @@ def test_sentences_say_what_polluted_how_many_and_which_of_them_count(
 ) -> None:
     total = len(repeated.trials)
     assert (
-        f"{total // 2} of {total} trials were polluted (others' work {total // 2}): {total // 2} "
-        "were repeated and are in no mean, 0 are, marked †."
+        f"Polluted trials: {total // 2} of {total} (others' work {total // 2}); {total // 2} "
+        "repeated and in no mean, 0 kept in means, marked †."
     ) in sentences(repeated.run, repeated.trials, repeated.published)
 
     total = len(always.trials)
     assert (
-        f"{total} of {total} trials were polluted (others' work {total}, sender stalled {total}): "
-        f"{total // 2} were repeated and are in no mean, {total // 2} are, marked †."
+        f"Polluted trials: {total} of {total} (others' work {total}, sender stalled {total}); "
+        f"{total // 2} repeated and in no mean, {total // 2} kept in means, marked †."
     ) in sentences(always.run, always.trials, always.published)
 
 

@@ -81,7 +81,7 @@ def stream(
         str,
         typer.Option(
             "--when-late",
-            help="Messages whose slot has passed: `catch_up` at twice the rate, or `skip` them.",
+            help="Messages whose slot has passed: `catch_up` without a burst, or `skip` them.",
         ),
     ] = "catch_up",
     drain: Annotated[

@@ -66,7 +66,7 @@ fn default_drain_ns() -> u64 {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WhenLate {
-    /// Send them all, at twice the rate until it is on time again: keeps the mean rate.
+    /// Send them all, in shorter gaps until it is on time again: keeps the mean rate.
     #[default]
     CatchUp,
     /// Leave out those whose successor is due as well: no run of messages is faster than the rate.
