@@ -22,7 +22,7 @@ from lanlab.analysis.pollution import judge
 from lanlab.errors import EngineError, LabError, RunInterrupted, StoreError, UsageError
 from lanlab.plan import Condition, Estimate, Plan, PlannedTrial, expand, searched
 from lanlab.run.hosts import Hosts
-from lanlab.store import RunRecord, Store, TrialRecord
+from lanlab.store import RunRecord, Store, TrialRecord, take_intervals
 from lanlab.studies import Study
 from lanlab.testbeds import Testbed, testbed
 from lanlab.workloads import Progress, counter_changes, workload
@@ -171,8 +171,8 @@ def _execute(
         watcher.run_started(run, plan.estimate())
         while (planned := plan.next_trial()) is not None:
             watcher.trial_started(planned, plan.estimate())
-            record = _trial(run, planned, bed, hosts, watcher)
-            store.commit_trial(record)
+            record, series = take_intervals(_trial(run, planned, bed, hosts, watcher))
+            store.commit_trial(record, series)
             plan.record(record)
             watcher.trial_ended(record)
     except KeyboardInterrupt:
