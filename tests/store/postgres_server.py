@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pwd
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.parse
@@ -23,7 +23,9 @@ _PATIENCE_S = 60.0
 
 
 def server_programs() -> Path:
-    """The folder of `initdb` and `postgres`; a skip without, with LANLAB_REQUIRE_PEERS=1 a failure."""
+    """The folder of `initdb` and `postgres`, or a skip; with LANLAB_REQUIRE_PEERS=1 a failure."""
+    if sys.platform == "win32":
+        pytest.skip("the test server is started as on Unix")
     on_path = shutil.which("initdb")
     folders = [Path(on_path).resolve().parent] if on_path else []
     folders += sorted(_DEBIAN.glob("*/bin"), key=lambda path: -int(path.parent.name))
@@ -65,6 +67,8 @@ class PostgresServer:
     def _make(self) -> None:
         if os.geteuid() == 0:
             # PostgreSQL refuses to run as root.
+            import pwd
+
             names = {entry.pw_name for entry in pwd.getpwall()}
             name = "postgres" if "postgres" in names else "nobody"
             entry = pwd.getpwnam(name)
@@ -103,7 +107,9 @@ class PostgresServer:
             *settings,
         ]
         # Should this process be killed, the kernel ends the server (`SIGQUIT`: at once).
-        dying = [*(self._become or ["setpriv"]), "--pdeathsig", "QUIT"]
+        dying = []
+        if shutil.which("setpriv"):
+            dying = [*(self._become or ["setpriv"]), "--pdeathsig", "QUIT"]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [
