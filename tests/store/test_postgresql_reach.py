@@ -127,6 +127,7 @@ def test_a_server_that_is_not_there_is_named(postgresql_url: str) -> None:
         for url in (
             f"postgresql://ada@127.0.0.1:{port}/lab",
             "postgresql://ada@%2Fno%2Fsuch/lab",
+            f"postgresql://ada@{'x' * 300}/lab",
             "postgresql://ada@no-such-host.invalid/lab?connect_timeout=5",
         ):
             with open_store(url) as store, pytest.raises(StoreError) as refused:

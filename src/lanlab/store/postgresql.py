@@ -72,6 +72,17 @@ class PostgresqlLease(Lease):
         self._session.close()
 
 
+@dataclass(frozen=True)
+class ServerFacts:
+    """What a server says of itself."""
+
+    version: str
+    is_encrypted: bool
+    keeps_what_it_acknowledges: bool
+    #: Of our tables; `None` if there are none yet.
+    schema_version: int | None
+
+
 @dataclass
 class _PlacedParts:
     """Parquet files of series, in temporary files of this machine, to be sent."""
@@ -229,6 +240,21 @@ class PostgresqlDatabase(Database):
             # Ctrl-C may have come between a question and its answer.
             session.abandon()
             raise
+
+    def describe(self) -> ServerFacts:
+        """What the server is; nothing is made there."""
+        session = PostgresqlSession(self._target)
+        try:
+            version, fsync = session.execute(
+                "SELECT current_setting('server_version'), current_setting('fsync')"
+            )[0]
+            tls = session.execute(
+                "SELECT ssl FROM pg_catalog.pg_stat_ssl WHERE pid = pg_catalog.pg_backend_pid()"
+            )
+            schema_version = self._version(session)
+            return ServerFacts(version, tls == [[True]], fsync == "on", schema_version)
+        finally:
+            session.close()
 
     def close(self) -> None:
         """See `Database.close`."""

@@ -228,9 +228,11 @@ def _reach(target: Target) -> socket.socket:
         # Statements are short, and each waits for its answer.
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return connected
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        # A name that cannot be one is a `UnicodeError`.
+        cause = getattr(error, "strerror", None) or error
         raise StoreError(
-            f"{target}: the server cannot be reached: {error.strerror or error}",
+            f"{target}: the server cannot be reached: {cause}",
             hint="check host and port, and that the server runs",
         ) from error
 

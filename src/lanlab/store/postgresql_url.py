@@ -163,17 +163,22 @@ def _target(options: Mapping[str, str]) -> Target:
         raise UsageError("local sockets are not supported on Windows", hint="name a host")
     mode = said("sslmode") or "prefer"
     if mode not in SSL_MODES:
-        raise UsageError(f"sslmode is `{mode}`; allowed: {', '.join(SSL_MODES)}")
+        raise UsageError(
+            f"sslmode is `{mode}`; allowed: {', '.join(SSL_MODES)}",
+            hint="leave it out for `prefer`; over networks that others share take `verify-full`",
+        )
     certificate, key = path("sslcert"), path("sslkey")
     if (key is None) != (certificate is None) or (certificate and mode in ("disable", "prefer")):
         raise UsageError(
-            "a client's certificate needs `sslcert`, `sslkey` and an `sslmode` of `require` or more"
+            "a client's certificate needs `sslcert`, `sslkey` and `sslmode=require` or more",
+            hint="name all of them in the URL",
         )
     schema = options.get("schema") or DEFAULT_SCHEMA
     if not _SCHEMA.fullmatch(schema):
         raise UsageError(
             f"schema is `{schema}`; allowed: up to 63 lower-case letters, digits and `_`, "
-            "not beginning with a digit or `pg_`"
+            "not beginning with a digit or `pg_`",
+            hint="leave it out for `lanlab`",
         )
     return Target(
         host=host,
@@ -191,7 +196,9 @@ def _target(options: Mapping[str, str]) -> Target:
 
 def _number(name: str, text: str, low: int, high: int) -> int:
     if not (text.isascii() and text.isdigit() and low <= int(text) <= high):
-        raise UsageError(f"{name} is `{text}`; allowed: {low} to {high}")
+        raise UsageError(
+            f"{name} is `{text}`; allowed: {low} to {high}", hint="correct it, or leave it out"
+        )
     return int(text)
 
 

@@ -124,12 +124,12 @@ class SqliteDatabase(Database):
         Raises:
             StoreError: The file is no store, or one of a newer version; it is not touched.
         """
+        check_header(path)
         self.path = path
         self._files = SeriesFiles(path)
         self._connection: sqlite3.Connection | None = None
         #: The file that is open, to notice if another takes its place.
         self._opened: os.stat_result | None = None
-        check_header(path)
 
     # Opening
 
