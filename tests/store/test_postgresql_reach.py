@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from postgres_server import PostgresServer
+from postgres_server import PostgresServer, missing
 from store_samples import a_run, a_trial
 
 from lanlab.errors import StoreError, UnmetNeed, UsageError
@@ -222,7 +222,7 @@ def test_nothing_secret_is_in_the_database(server: PostgresServer, postgresql_ur
 def tls_server(server: PostgresServer) -> Iterator[Path]:
     """The server with TLS and a certificate for `localhost`; gives the certificate."""
     if shutil.which("openssl") is None:
-        pytest.skip("need `openssl` to make a certificate; apt install openssl")
+        missing("need `openssl` to make a certificate; apt install openssl")
     certificate, key = server.folder / "server.crt", server.folder / "server.key"
     subprocess.run(
         [

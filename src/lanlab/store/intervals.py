@@ -51,15 +51,15 @@ def _series(name: str, told: dict[str, Any]) -> Series:
     import numpy as np
 
     octets = np.array(told["bytes"], dtype=np.int64)
-    width_ns = np.full(len(octets), told["interval_ns"], dtype=np.int64)
+    bins = len(octets)
+    # Over TCP there are none to count: missing, so that files of all transports have like columns.
+    counted = bool(told["messages"])
+    messages = np.array(told["messages"] if counted else [0] * bins, dtype=np.int64)
     columns = {
-        "start_ns": np.arange(len(octets), dtype=np.int64) * told["interval_ns"],
-        "width_ns": width_ns,
+        "start_ns": np.arange(bins, dtype=np.int64) * told["interval_ns"],
+        "width_ns": np.full(bins, told["interval_ns"], dtype=np.int64),
         "bytes": octets,
+        "messages": messages if counted else np.ma.MaskedArray(messages, mask=True),
     }
-    units = {"start_ns": "ns", "width_ns": "ns", "bytes": "B"}
-    # Over TCP there are none.
-    if told["messages"]:
-        columns["messages"] = np.array(told["messages"], dtype=np.int64)
-        units["messages"] = "messages"
+    units = {"start_ns": "ns", "width_ns": "ns", "bytes": "B", "messages": "messages"}
     return Series(name, columns, units)
