@@ -65,7 +65,8 @@ impl Initiator {
 
     /// The message to send now, if any.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Message> {
-        if self.state != InitiatorState::Asking || now < self.transmit_at {
+        let due = (self.transmit_at..self.deadline).contains(&now);
+        if self.state != InitiatorState::Asking || !due {
             return None;
         }
         self.transmit_at = now.plus_nanos(RETRY_NS);
