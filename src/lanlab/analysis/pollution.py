@@ -51,7 +51,7 @@ class Finding:
     """Something beyond its bound."""
 
     #: `steal` (ratio), `foreign_cpu` (processors), `foreign_drops` (packets), `clock_step`,
-    #: `sender_stalled`, `start_late` (ns), `sender_late` (ratio), `load` (mean of waiting and
+    #: `sender_stalled`, `sender_paused`, `start_late` (ns), `sender_late` (ratio), `load` (mean of waiting and
     #: running threads), `clock_source` and `governor` (names).
     code: str
     #: `source` or `target`.
@@ -224,6 +224,9 @@ def _of_sender(sent: Mapping[str, Any], metrics: Mapping[str, float]) -> Iterato
     skew_ns = metrics.get("start_skew_ns", 0)
     if skew_ns > ALLOWED_START_SKEW_NS:
         yield Finding("start_late", "source", skew_ns, ALLOWED_START_SKEW_NS, True)
+    paused_ns = sent.get("paused_ns", 0)
+    if paused_ns > 0:
+        yield Finding("sender_paused", "target", paused_ns, 0, True)
     offered, lateness_ns = sent.get("offered_messages", 0), sent.get("max_lateness_ns", 0)
     if not offered:
         return

@@ -13,6 +13,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+from lanlab.engine.lines import (
+    MAX_LINE_BYTES,
+    RESULT_KINDS,
+    BadLine,
+    bounded_lines,
+    check_reply,
+    read_line,
+)
 from lanlab.engine.messages import Hello, HostFacts, Ready
 from lanlab.errors import EngineError, EngineLost
 
@@ -25,6 +33,10 @@ _ANSWER_S = 10.0
 _END_S = 2.0
 #: Lines of an engine's standard error that are kept for an error message.
 _STDERR_LINES = 20
+#: Of each of them so much.
+_STDERR_LINE_BYTES = 4096
+#: Lines of a request that are kept until somebody takes them; an engine of ours sends two.
+_KEPT_LINES = 8
 
 #: Types of the lines that end a request.
 _ENDS = ("result", "error")
@@ -35,8 +47,10 @@ _Line = dict[str, Any]
 class Measurement:
     """A request under way. It ends in exactly one result or error."""
 
-    def __init__(self, engine: Engine, request_id: int) -> None:
+    def __init__(self, engine: Engine, request_id: int, kind: str) -> None:
         self.id = request_id
+        #: Kind of the result that it ends in.
+        self._kind = kind
         self._engine = engine
         self._lines: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
         self.on_progress: Callable[[_Line], None] | None = None
@@ -49,6 +63,8 @@ class Measurement:
             if self.on_progress is not None:
                 self.on_progress(line)
             return
+        if line is not None and self._lines.qsize() >= _KEPT_LINES:
+            raise BadLine("more lines of a request than there can be")
         self._lines.put(line)
 
     def _next(self, timeout_s: float) -> _Line:
@@ -62,6 +78,13 @@ class Measurement:
         self.is_over = line is None or line["type"] in _ENDS
         if line is None:
             raise self._engine.lost()
+        told = line.get("result") if line["type"] == "result" else line.get("partial")
+        if told is not None and told["kind"] != self._kind:
+            raise EngineLost(
+                f"{self._engine.name}: the engine answered with `{told['kind']}`, "
+                f"and not with `{self._kind}`",
+                hint="install lanlab and lanlab-engine of the same version",
+            )
         if line["type"] == "error":
             raise EngineError(
                 line["code"],
@@ -79,7 +102,10 @@ class Measurement:
             EngineError: The engine ended the request instead.
             EngineLost: It ended itself, or said nothing for `timeout_s`.
         """
-        return cast("Ready", self._next(timeout_s))
+        line = self._next(timeout_s)
+        if line["type"] != "ready":
+            raise EngineLost(f"{self._engine.name}: the engine gave a result before it was ready")
+        return cast("Ready", line)
 
     def result(self, timeout_s: float) -> dict[str, Any]:
         """
@@ -113,6 +139,8 @@ class Engine:
         self._open: dict[int, Measurement] = {}
         self._lock = threading.Lock()
         self._lost = False
+        #: Why it can no longer be understood.
+        self._complaint = ""
         self._stderr: collections.deque[str] = collections.deque(maxlen=_STDERR_LINES)
         self._hello: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
         try:
@@ -121,9 +149,6 @@ class Engine:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                text=True,
-                encoding="utf-8",
-                errors="replace",
                 # Ctrl-C in the terminal is for lanlab, which ends its engines in order.
                 start_new_session=True,
             )
@@ -148,47 +173,59 @@ class Engine:
             raise EngineLost(f"{self.name}: the engine did not begin to speak") from None
         if line is None:
             raise self.lost()
-        if line.get("type") != "hello" or line.get("schema_version") != SCHEMA_VERSION:
-            found = line.get("schema_version", "something else")
+        if line["type"] != "hello" or line.get("schema_version") != SCHEMA_VERSION:
+            found = str(line.get("schema_version", "something else"))[:40]
             raise EngineLost(
                 f"{self.name}: the engine speaks version {found} of the messages, "
                 f"lanlab speaks version {SCHEMA_VERSION}",
                 hint="install lanlab and lanlab-engine of the same version",
             )
+        try:
+            check_reply(line)
+        except BadLine as error:
+            raise EngineLost(f"{self.name}: the engine's first line: {error}") from None
         return cast("Hello", line)
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        for text in self._process.stdout:
-            try:
-                line: _Line = json.loads(text)
-            except ValueError:
-                break  # Not an engine: no more can be understood.
-            if not isinstance(line, dict):
-                break
-            if line.get("type") == "hello":
-                self._hello.put(line)
-                continue
-            ends = line.get("type") in _ENDS
+        try:
+            for number, octets in enumerate(bounded_lines(self._process.stdout, MAX_LINE_BYTES)):
+                line = read_line(octets)
+                if number == 0:
+                    # Of another version it may be anything else.
+                    self._hello.put(line)
+                else:
+                    self._take(line)
+        except BadLine as error:
+            # Not an engine: no more can be understood.
+            self._complaint = str(error)
+        finally:
             with self._lock:
-                request_id = line.get("id", 0)
-                measurement = self._open.get(request_id)
-                if ends:
-                    self._open.pop(request_id, None)
-            if measurement is not None:
-                measurement.deliver(line)
+                self._lost = True
+                open_measurements = list(self._open.values())
+                self._open.clear()
+            self._hello.put(None)
+            for measurement in open_measurements:
+                measurement.deliver(None)
+
+    def _take(self, line: _Line) -> None:
+        check_reply(line)
+        if line["type"] == "hello":
+            raise BadLine("a second `hello`")
+        request_id = line["id"] or 0
         with self._lock:
-            self._lost = True
-            open_measurements = list(self._open.values())
-            self._open.clear()
-        self._hello.put(None)
-        for measurement in open_measurements:
-            measurement.deliver(None)
+            measurement = self._open.get(request_id)
+        if measurement is not None:
+            measurement.deliver(line)
+        if line["type"] in _ENDS:
+            with self._lock:
+                self._open.pop(request_id, None)
 
     def _read_errors(self) -> None:
         assert self._process.stderr is not None
-        for text in self._process.stderr:
-            self._stderr.append(text.rstrip())
+        # Of a longer line each part is one.
+        while octets := self._process.stderr.readline(_STDERR_LINE_BYTES):
+            self._stderr.append(octets.decode(errors="replace").rstrip())
 
     def lost(self) -> EngineLost:
         """The error that says how this engine ended."""
@@ -198,7 +235,9 @@ class Engine:
         if code is not None:
             # Its last word may still be in the pipe.
             self._threads[1].join(timeout=1.0)
-        if code is None:
+        if code is None and self._complaint:
+            how = f"said what is no message of an engine ({self._complaint})"
+        elif code is None:
             how = "stopped answering"
         elif code < 0:
             how = f"was ended by signal {-code}"
@@ -224,7 +263,8 @@ class Engine:
         Raises:
             EngineLost: The engine is gone.
         """
-        measurement = Measurement(self, next(self._ids))
+        kind = RESULT_KINDS[str(request["type"])]
+        measurement = Measurement(self, next(self._ids), kind)
         text = json.dumps({"id": measurement.id, "request": request}, separators=(",", ":"))
         with self._lock:
             if self._lost:
@@ -232,7 +272,7 @@ class Engine:
             self._open[measurement.id] = measurement
         try:
             assert self._process.stdin is not None
-            self._process.stdin.write(text + "\n")
+            self._process.stdin.write(text.encode() + b"\n")
             self._process.stdin.flush()
         except OSError:
             raise self.lost() from None
