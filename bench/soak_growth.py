@@ -1,0 +1,197 @@
+"""
+Whether something grows: the rule by which a soak is judged. Numbers in, findings out; no I/O.
+
+A process begins with a warm-up: caches fill, an allocator learns, each kind of trial comes for the
+first time. So each life of a process is judged by its second half alone. (An engine that was killed
+is followed by a new one, with a life of its own.)
+
+**Counts** (descriptors, threads, processes, namespaces, files) must not grow at all. Between trials
+the state is the same each time, so the floor of the last third of what is judged may not lie above
+the floor of the first.
+
+**Amounts** (memory, time of a commit) are noisy and move in steps. One grows if it does so
+*surely*: the lower end of the 95 % interval of its Theil-Sen slope is above the bound; and
+*steadily*: from each fifth to the next its median rises by at least half of what the bound
+allows. A step, as an allocator makes, is one rise among four; a leak is four.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+#: Fewer samples than these in what is judged tell nothing: a life that short is not judged.
+LEAST_SAMPLES = 20
+_FIFTHS = 5
+_THIRDS = 3
+
+#: Bounds of growth for each trial. A leak of 1 KiB a trial is twice the bound.
+MEMORY_BOUND_BYTES = 512
+#: Objects; one object that is kept for each trial is twice the bound.
+BLOCKS_BOUND = 0.5
+#: As a share of the median, over the whole of what is judged: a commit that takes half as long
+#: again.
+COMMIT_BOUND_RATIO = 0.5
+#: The floor of that bound: less is the disk's own business.
+_COMMIT_FLOOR_NS = 500_000
+#: Longest log beside a store: SQLite writes it back into the file from 1000 pages on, and a record
+#: may come on top.
+LOG_BOUND_BYTES = 16 * 2**20
+
+
+@dataclass(frozen=True)
+class Life:
+    """What one process, or the store, had after each trial of its life."""
+
+    #: Trials, ascending.
+    trials: Sequence[int]
+    values: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a series was found to do."""
+
+    #: What was looked at, as in `lanlab: memory`.
+    name: str
+    unit: str
+    #: At the first sample, in the middle, and at the last; `None` if nothing is known of it.
+    at: tuple[float, float, float] | None
+    #: Growth for each trial: Theil-Sen slope with its 95 % interval, of the longest life.
+    slope: tuple[float, float, float] | None
+    #: Most that is allowed of the lower end, in words.
+    bound: str
+    #: What grew, in words; `None` if nothing does.
+    finding: str | None
+    #: Samples that the judgement stands on; 0: it could not be judged.
+    samples: int
+
+
+def _second_half(life: Life) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    half = len(life.trials) // 2
+    return np.asarray(life.trials[half:], float), np.asarray(life.values[half:], float)
+
+
+def _judgeable(lives: Iterable[Life]) -> list[Life]:
+    found = [life for life in lives if len(life.trials) // 2 >= LEAST_SAMPLES]
+    return sorted(found, key=lambda life: -len(life.trials))
+
+
+def _at(lives: Sequence[Life]) -> tuple[float, float, float] | None:
+    values = [value for life in lives for value in life.values]
+    return (values[0], values[len(values) // 2], values[-1]) if values else None
+
+
+def _slope(trials: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Theil-Sen slope and its 95 % interval (Sen 1968: ties are taken into account)."""
+    slope, _, low, high = stats.theilslopes(values, trials, alpha=0.95)
+    return float(slope), float(low), float(high)
+
+
+def _rises(values: NDArray[np.float64]) -> list[float]:
+    levels = [float(np.median(fifth)) for fifth in np.array_split(values, _FIFTHS)]
+    return [later - earlier for earlier, later in itertools.pairwise(levels)]
+
+
+def judge_count(name: str, lives: Sequence[Life]) -> Judged:
+    """Whether a count has grown between like states, by as little as one."""
+    judged = _judgeable(lives)
+    finding = None
+    for life in judged:
+        trials, values = _second_half(life)
+        first, *_, last = (float(part.min()) for part in np.array_split(values, _THIRDS))
+        if last > first and finding is None:
+            finding = (
+                f"{name}: never below {first:.0f} from trial {trials[0]:.0f}, "
+                f"never below {last:.0f} up to trial {trials[-1]:.0f}"
+            )
+    return Judged(
+        name=name,
+        unit="",
+        at=_at(lives),
+        slope=_slope(*_second_half(judged[0])) if judged else None,
+        bound="none at all",
+        finding=finding,
+        samples=sum(len(life.trials) - len(life.trials) // 2 for life in judged),
+    )
+
+
+def judge_amount(
+    name: str, lives: Sequence[Life], *, unit: str, bound: float, bound_words: str
+) -> Judged:
+    """
+    Whether an amount grows by more than `bound` for each trial, surely and steadily.
+
+    Args:
+        name, unit: For people.
+        lives: What is known; a life too short is left out.
+        bound: Growth for each trial that is allowed, in `unit`.
+        bound_words: The same for people.
+    """
+    judged = _judgeable(lives)
+    finding = None
+    for life in judged:
+        trials, values = _second_half(life)
+        slope, low, high = _slope(trials, values)
+        of_a_fifth = 0.5 * bound * (trials[-1] - trials[0]) / _FIFTHS
+        if low > bound and min(_rises(values)) >= of_a_fifth and finding is None:
+            finding = (
+                f"{name}: grows by {slope:,.4g} {unit} a trial ({low:,.4g} … {high:,.4g}), "
+                f"from trial {trials[0]:.0f} to {trials[-1]:.0f}"
+            )
+    return Judged(
+        name=name,
+        unit=unit,
+        at=_at(lives),
+        slope=_slope(*_second_half(judged[0])) if judged else None,
+        bound=bound_words,
+        finding=finding,
+        samples=sum(len(life.trials) - len(life.trials) // 2 for life in judged),
+    )
+
+
+def judge_memory(name: str, lives: Sequence[Life]) -> Judged:
+    """Whether memory grows, bytes."""
+    return judge_amount(
+        name,
+        lives,
+        unit="bytes",
+        bound=MEMORY_BOUND_BYTES,
+        bound_words=f"{MEMORY_BOUND_BYTES} bytes a trial",
+    )
+
+
+def judge_commits(name: str, life: Life) -> Judged:
+    """Whether commits get slower, ns: by a half over what is judged."""
+    trials, values = _second_half(life)
+    bound = 1.0
+    if len(trials) >= LEAST_SAMPLES:
+        over = max(COMMIT_BOUND_RATIO * float(np.median(values)), _COMMIT_FLOOR_NS)
+        bound = over / (trials[-1] - trials[0])
+    return judge_amount(
+        name, [life], unit="ns", bound=bound, bound_words="half as long again, 0.5 ms at least"
+    )
+
+
+def judge_log(name: str, life: Life) -> Judged:
+    """Whether the store's log is written back in time, bytes."""
+    most = max(life.values, default=0)
+    finding = (
+        f"{name}: reached {most:,.0f} bytes; at most {LOG_BOUND_BYTES:,} are written back in time"
+        if most > LOG_BOUND_BYTES
+        else None
+    )
+    return Judged(
+        name=name,
+        unit="bytes",
+        at=_at([life]),
+        slope=None,
+        bound=f"{LOG_BOUND_BYTES // 2**20} MiB in all",
+        finding=finding,
+        samples=len(life.trials),
+    )
