@@ -24,8 +24,8 @@ from lanlab.units import parse_rate_bps
 
 Kind = Literal["killed engine", "dead peer", "lossy link"]
 
-#: How often each happens.
-_PROBABILITIES: dict[Kind, float] = {"killed engine": 0.008, "dead peer": 0.015, "lossy link": 0.03}
+#: How often each happens. An engine lives long enough for what it leaks to show.
+_PROBABILITIES: dict[Kind, float] = {"killed engine": 0.003, "dead peer": 0.015, "lossy link": 0.03}
 #: Each happens once early on, so that whatever is set up by its first time is there when growth
 #: begins to be judged.
 _FIRST: dict[int, Kind] = {3: "killed engine", 6: "dead peer", 9: "lossy link", 12: "killed engine"}

@@ -100,7 +100,9 @@ def _shown(value: float, unit: str) -> str:
 
 def table(judged: Sequence[Judged]) -> list[str]:
     """The lines of a table for people."""
-    rows = [("what", "first", "middle", "last", "growth a trial", "allowed", "verdict")]
+    rows: list[tuple[str, ...]] = [
+        ("what", "first", "middle", "last", "growth a trial", "allowed", "verdict")
+    ]
     for line in judged:
         if line.at is None:
             rows.append((line.name, "-", "-", "-", "-", line.bound, "not known on this system"))

@@ -44,7 +44,7 @@ _HEAD = """\
 # Licences
 
 lanlab itself is under MIT or Apache-2.0, at the choice of whoever uses it. This page lists what it
-is delivered with: made by `make licences` from `Cargo.lock`, `requirements.lock` and what the crates
+is delivered with: made by `make licences` from `Cargo.lock`, `requirements.lock` and what crates
 and packages say of themselves; `make lint` fails if it is out of date, or if a licence is not
 allowed. What is only used to develop lanlab is not listed.
 
