@@ -33,6 +33,7 @@ _LONGEST_S = 7 * 86_400
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Mixed conditions for a time: does anything grow?")
     parser.add_argument("--time", type=float, default=600, metavar="S", help="seconds (600)")
+    parser.add_argument("--trials", type=int, metavar="N", help="end after so many, if in time")
     parser.add_argument("--testbed", choices=("virtual", "loopback"), default="virtual")
     parser.add_argument("--link", help="as `lanlab run` takes it; virtual: 100M")
     parser.add_argument("--store", metavar="FILE", help="keeps the trials; else they are removed")
@@ -41,6 +42,8 @@ def _arguments() -> argparse.Namespace:
     asked = parser.parse_args()
     if not 1 <= asked.time <= _LONGEST_S:
         parser.error(f"--time: found {asked.time:g}; allowed: 1 to {_LONGEST_S} s")
+    if asked.trials is not None and asked.trials < 1:
+        parser.error(f"--trials: found {asked.trials}; allowed: 1 or more")
     if asked.link is None:
         asked.link = "unshaped" if asked.testbed == "loopback" else "100M"
     if asked.seed is None:
@@ -50,7 +53,12 @@ def _arguments() -> argparse.Namespace:
 
 def _soak(asked: argparse.Namespace, store: str) -> Soaked:
     return soak(
-        time_s=asked.time, testbed=asked.testbed, link=asked.link, seed=asked.seed, store=store
+        time_s=asked.time,
+        most_trials=asked.trials,
+        testbed=asked.testbed,
+        link=asked.link,
+        seed=asked.seed,
+        store=store,
     )
 
 

@@ -72,6 +72,11 @@ def _stream(draw: random.Random, ip_versions: tuple[int, ...], shaped: bool) -> 
     )
     if udp and not parameters.keys() & {"rate_bps", "rate_messages_per_s"}:
         parameters["timestamps"] = draw.choice(("program", "kernel"))
+    if not udp and "rate_messages_per_s" in parameters:
+        # Not more than a link of 100 Mbit/s carries: what waits in the buffers of all flows would
+        # take longer to arrive than an end is allowed to be silent.
+        most = _MOST_BYTES * 8 / parameters["message_size_bytes"] / parameters["flows"]
+        parameters["rate_messages_per_s"] = max(1.0, min(parameters["rate_messages_per_s"], most))
     if udp and draw.random() < 0.2:
         # A receiver that cannot keep up: its socket buffer overflows, and messages are lost.
         # Of few flows: more, and it is too late to answer within the silence that is allowed.

@@ -2,8 +2,9 @@
 Whether something grows: the rule by which a soak is judged. Numbers in, findings out; no I/O.
 
 A process begins with a warm-up: caches fill, an allocator learns, each kind of trial comes for the
-first time. So each life of a process is judged by its second half alone. (An engine that was killed
-is followed by a new one, with a life of its own.)
+first time. So each life of a process is judged by its second half alone, and its amounts not before
+it has seen every condition once. (An engine that was killed is followed by a new one, with a life
+of its own.)
 
 **Counts** (descriptors, threads, processes, namespaces, files) must not grow at all. Between trials
 the state is the same each time, so the floor of the last third of what is judged may not lie above
@@ -17,6 +18,7 @@ what the bound allows. A step, as an allocator makes, is one rise among four; a 
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from soak_conditions import CONDITIONS
 
 #: Fewer samples than these in what is judged tell nothing: a life that short is not judged.
 LEAST_SAMPLES = 20
@@ -53,6 +56,13 @@ class Life:
     trials: Sequence[int]
     values: Sequence[float]
 
+    def judged(self, warm_up: int) -> Life:
+        """Its second half, without its first `warm_up` trials."""
+        half = len(self.trials) // 2
+        since = self.trials[0] + warm_up if self.trials else 0
+        first = max(half, bisect.bisect_left(self.trials, since))
+        return Life(self.trials[first:], self.values[first:])
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -73,14 +83,17 @@ class Judged:
     samples: int
 
 
-def _second_half(life: Life) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    half = len(life.trials) // 2
-    return np.asarray(life.trials[half:], float), np.asarray(life.values[half:], float)
+def _arrays(life: Life) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return np.asarray(life.trials, float), np.asarray(life.values, float)
 
 
-def _judgeable(lives: Iterable[Life]) -> list[Life]:
-    found = [life for life in lives if len(life.trials) // 2 >= LEAST_SAMPLES]
-    return sorted(found, key=lambda life: -len(life.trials))
+def _judgeable(lives: Iterable[Life], warm_up: int = 0) -> list[Life]:
+    """What is to be judged of lives, the longest first; of some there is too little."""
+    found = [life.judged(warm_up) for life in lives]
+    return sorted(
+        (life for life in found if len(life.trials) >= LEAST_SAMPLES),
+        key=lambda life: -len(life.trials),
+    )
 
 
 def _at(lives: Sequence[Life]) -> tuple[float, float, float] | None:
@@ -104,7 +117,7 @@ def judge_count(name: str, lives: Sequence[Life]) -> Judged:
     judged = _judgeable(lives)
     finding = None
     for life in judged:
-        trials, values = _second_half(life)
+        trials, values = _arrays(life)
         first, *_, last = (float(part.min()) for part in np.array_split(values, _THIRDS))
         if last > first and finding is None:
             finding = (
@@ -115,10 +128,10 @@ def judge_count(name: str, lives: Sequence[Life]) -> Judged:
         name=name,
         unit="",
         at=_at(lives),
-        slope=_slope(*_second_half(judged[0])) if judged else None,
+        slope=_slope(*_arrays(judged[0])) if judged else None,
         bound="none at all",
         finding=finding,
-        samples=sum(len(life.trials) - len(life.trials) // 2 for life in judged),
+        samples=sum(len(life.trials) for life in judged),
     )
 
 
@@ -134,10 +147,10 @@ def judge_amount(
         bound: Growth for each trial that is allowed, in `unit`.
         bound_words: The same for people.
     """
-    judged = _judgeable(lives)
+    judged = _judgeable(lives, CONDITIONS)
     finding = None
     for life in judged:
-        trials, values = _second_half(life)
+        trials, values = _arrays(life)
         slope, low, high = _slope(trials, values)
         of_a_fifth = 0.5 * bound * (trials[-1] - trials[0]) / _FIFTHS
         steady = sum(rise >= of_a_fifth for rise in _rises(values)) >= _STEADY_RISES
@@ -150,10 +163,10 @@ def judge_amount(
         name=name,
         unit=unit,
         at=_at(lives),
-        slope=_slope(*_second_half(judged[0])) if judged else None,
+        slope=_slope(*_arrays(judged[0])) if judged else None,
         bound=bound_words,
         finding=finding,
-        samples=sum(len(life.trials) - len(life.trials) // 2 for life in judged),
+        samples=sum(len(life.trials) for life in judged),
     )
 
 
@@ -170,9 +183,9 @@ def judge_memory(name: str, lives: Sequence[Life]) -> Judged:
 
 def judge_commits(name: str, life: Life) -> Judged:
     """Whether commits get slower, ns: by a quarter over what is judged."""
-    trials, values = _second_half(life)
     bound = 1.0
-    if len(trials) >= LEAST_SAMPLES:
+    for judged in _judgeable([life], CONDITIONS):
+        trials, values = _arrays(judged)
         over = max(COMMIT_BOUND_RATIO * float(np.median(values)), _COMMIT_FLOOR_NS)
         bound = over / (trials[-1] - trials[0])
     return judge_amount(

@@ -59,6 +59,8 @@ class Sample:
     #: What was made to go wrong: a fault's kind, or `refused values`.
     on_purpose: str | None
     commit_ns: int
+    #: Of a plain write of a record's length to the same disk, made durable: what commits stand on.
+    write_ns: int
     lanlab: Holdings
     own_heap: OwnHeap
     #: Of both ends, in the order in which they were started; one that is lost is missing.
@@ -125,6 +127,7 @@ class _Watcher:
         *,
         seed: int,
         time_s: float,
+        most_trials: int | None,
         faults: Faults,
         allowed: tuple[Kind, ...],
         store: _TimedStore,
@@ -135,6 +138,7 @@ class _Watcher:
     ) -> None:
         self._seed = seed
         self._time_s = time_s
+        self._most_trials = most_trials
         self._faults = faults
         self._allowed = allowed
         self._store = store
@@ -148,7 +152,7 @@ class _Watcher:
         #: Fewest threads seen of each engine.
         self._least_threads: dict[int, int] = {}
         self.run_id: str | None = None
-        #: Whether the time is over; else it was the user who ended the run.
+        #: Whether the soak has come to its end; else it was the user who ended the run.
         self.is_over = False
 
     def run_started(self, run: RunRecord, estimate: Estimate) -> None:
@@ -172,7 +176,8 @@ class _Watcher:
         self._also(trial.number)
         # Into a file: in memory they would be what grows.
         self._samples.write(json.dumps(dataclasses.asdict(self._sample(trial))) + "\n")
-        if time.monotonic() - self._began_s >= self._time_s:
+        in_time = time.monotonic() - self._began_s < self._time_s
+        if not in_time or trial.number + 1 == self._most_trials:
             self.is_over = True
             raise KeyboardInterrupt
 
@@ -187,6 +192,7 @@ class _Watcher:
             outcome="done" if trial.error is None else str(trial.error["code"]),
             on_purpose=self._on_purpose,
             commit_ns=self._store.commit_ns,
+            write_ns=self._plain_write_ns(),
             lanlab=processes.holdings(os.getpid()),
             own_heap=own_heap,
             engines=tuple(engines),
@@ -197,6 +203,17 @@ class _Watcher:
             store_files=len(beside),
             temporary_files=sum(1 for _ in self._temporary.rglob("*")),
         )
+
+    def _plain_write_ns(self) -> int:
+        path = self._store_path.with_name("soak-plain-write")
+        began = time.monotonic_ns()
+        with path.open("wb") as file:
+            file.write(bytes(_FILLED_RECORD_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+        elapsed_ns = time.monotonic_ns() - began
+        path.unlink()
+        return elapsed_ns
 
     def _settled(self, pid: int) -> Holdings:
         """What an engine holds once the threads of the trial have ended, if they do."""
@@ -265,6 +282,7 @@ def _nothing(_: int) -> None:
 def soak(
     *,
     time_s: float,
+    most_trials: int | None = None,
     testbed: str,
     link: str,
     seed: int,
@@ -277,6 +295,7 @@ def soak(
 
     Args:
         time_s: The trial that runs when it is over is the last.
+        most_trials: After so many it ends before its time.
         testbed, link: As `lanlab run` takes them.
         seed: Of conditions, their order, and what goes wrong when.
         store: Path of the store.
@@ -303,6 +322,7 @@ def soak(
         watcher = _Watcher(
             seed=seed,
             time_s=time_s,
+            most_trials=most_trials,
             faults=Faults(link),
             allowed=allowed_faults(testbed, link),
             store=timed,

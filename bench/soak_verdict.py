@@ -135,11 +135,17 @@ def commits(samples: Sequence[Sample]) -> str:
     few = min(_ENDS, len(samples) // 2)
     if not few:
         return "commits: too few trials"
-    ends = [
-        statistics.median(sample.commit_ns for sample in part) / 1e6
-        for part in (samples[:few], samples[-few:])
-    ]
-    return f"commits: {ends[0]:.2f} ms (median of the first {few}), {ends[1]:.2f} ms (of the last)"
+    first, last = samples[:few], samples[-few:]
+
+    def median_ms(part: Sequence[Sample], value: Callable[[Sample], int]) -> str:
+        return f"{statistics.median(map(value, part)) / 1e6:.2f} ms"
+
+    return (
+        f"commits, median of the first {few} and of the last: "
+        f"{median_ms(first, lambda s: s.commit_ns)}, {median_ms(last, lambda s: s.commit_ns)}; "
+        f"a plain write of 16 KiB, made durable, beside each: "
+        f"{median_ms(first, lambda s: s.write_ns)}, {median_ms(last, lambda s: s.write_ns)}"
+    )
 
 
 def last_sentence(samples: Sequence[Sample], judged: Sequence[Judged]) -> str:
