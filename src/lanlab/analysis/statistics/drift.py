@@ -66,7 +66,7 @@ def drift(
     Raises:
         UnfitValues: Fewer than 3 trials beyond the number of conditions with two or more, unfit
             values, positions of another shape, or all at one position.
-        NoSpread: All values of each condition are equal.
+        NoSpread: All values of each condition are equal, or all lie on one line exactly.
 
     Source:
         Slope: ordinary least squares. Tau: M. G. Kendall, "Rank Correlation Methods", 1948, with
@@ -101,13 +101,18 @@ def drift(
     slope = float(x @ y) / spread
     rest = y - slope * x
     error = math.sqrt(float(rest @ rest) / df / spread)
+    if error <= 1e-12 * abs(slope):
+        raise NoSpread(
+            "conditions: all values lie on one line, which leaves no error to compare it with",
+            hint="run more blocks",
+        )
     half = float(stdtrit(df, 0.5 + confidence / 2)) * error
     tau, tau_p = _kendall(pairs)
     return Drift(
         slope=unscaled(slope, scale),
         low=unscaled(slope - half, scale),
         high=unscaled(slope + half, scale),
-        p=2 * float(stdtr(df, -abs(slope) / error)) if error > 0 else 0.0,
+        p=min(1.0, 2 * float(stdtr(df, -abs(slope) / error))),
         tau=tau,
         tau_p=tau_p,
         n=n,
@@ -155,7 +160,7 @@ def _score_variance(x: Floats, y: Floats) -> float:
             product = product * (of - less)
         return float(product.sum())
 
-    first = n * (n - 1) * (2 * n + 5)
+    first = float(n * (n - 1) * (2 * n + 5))
     first -= sum(float((t * (t - 1) * (2 * t + 5)).sum()) for t in ties)
     variance = first / 18
     if n > 2:

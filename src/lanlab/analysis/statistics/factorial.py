@@ -130,7 +130,8 @@ def factorial(
     for term in everything:
         beside = [other for other in everything if not set(term) <= set(other)]
         explained = max(
-            0.0, _residual(response, columns, beside) - _residual(response, columns, [*beside, term])
+            0.0,
+            _residual(response, columns, beside) - _residual(response, columns, [*beside, term]),
         )
         df = columns[term].shape[1]
         f = explained / df / (left / df_left)

@@ -7,7 +7,6 @@ from rising throughout is an effect of its own (`monotonicity`), and both belong
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +14,7 @@ from typing import Literal
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from lanlab.analysis.statistics.samples import Scale, sample
+from lanlab.analysis.statistics.samples import Floats, Scale, moments, sample
 from lanlab.analysis.statistics.two_groups import Comparison, welch
 from lanlab.errors import NoSpread, UnfitValues
 
@@ -91,7 +90,7 @@ def ordered_trend(levels: Sequence[Sequence[float]], direction: Direction) -> Tr
     Examples:
         >>> seen = ordered_trend([[1, 2], [2, 3], [4, 5]], "up")
         >>> seen.ordered_pairs, seen.pairs, round(seen.p, 4)
-        (11.5, 12, 0.0056)
+        (11.5, 12, 0.0132)
     """
     from scipy import stats
 
@@ -141,9 +140,7 @@ def monotonicity(levels: Sequence[Sequence[float]], direction: Direction) -> Mon
     seen = _checked(levels)
     means = np.array([own.mean() for own in seen])
     weights = np.array([float(own.size) for own in seen])
-    fitted = np.asarray(
-        isotonic_regression(means, weights=weights, increasing=direction == "up").x
-    )
+    fitted = np.asarray(isotonic_regression(means, weights=weights, increasing=direction == "up").x)
     between = float(weights @ (means - np.average(means, weights=weights)) ** 2)
     left = float(weights @ (means - fitted) ** 2)
     sign = 1 if direction == "up" else -1
@@ -183,10 +180,7 @@ def peak_then_decline(
     seen = _checked(levels)
     if len(seen) < 3:
         raise UnfitValues(f"levels: need at least 3 for a peak, got {len(seen)}")
-    centre = [float(np.mean(sample("levels", own, 2, scale=scale))) for own in seen]
-    if scale == "log":
-        centre = [math.fsum(np.log(own)) / own.size for own in seen]
-    peak = int(np.argmax(centre))
+    peak = int(np.argmax([moments("levels", own, scale=scale).mean for own in seen]))
     candidates = len(seen) - 1
 
     def against(other: int) -> tuple[Comparison | None, float]:
@@ -199,7 +193,7 @@ def peak_then_decline(
     return PeakThenDecline(peak, rise, decline, rise_p, decline_p)
 
 
-def _checked(levels: Sequence[Sequence[float]]) -> list[np.ndarray[tuple[int], np.dtype[np.float64]]]:
+def _checked(levels: Sequence[Sequence[float]]) -> list[Floats]:
     if len(levels) < 2:
         raise UnfitValues(f"levels: need at least 2, got {len(levels)}")
     return [sample(f"level {at}", own, 1) for at, own in enumerate(levels)]
