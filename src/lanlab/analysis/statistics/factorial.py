@@ -121,7 +121,7 @@ def factorial(
     everything = list(columns)
     left = _residual(response, columns, everything)
     df_left = response.size - 1 - sum(columns[term].shape[1] for term in everything)
-    if equal or left <= 1e-24 * max(1.0, float(response @ response)):
+    if equal or left <= 1e-24 * float(response @ response):
         raise NoSpread(
             "values: within every condition (and block) all trials are equal",
             hint="an analysis of variance needs error to compare with; look at the means",

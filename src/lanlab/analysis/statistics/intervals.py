@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -136,14 +137,17 @@ def bootstrap_interval(
         )
     if np.ptp(array) == 0:
         raise NoSpread("values: all are equal, so that every draw is", hint="run more trials")
-    found = stats.bootstrap(
-        (array,),
-        statistic,
-        confidence_level=confidence,
-        n_resamples=resamples,
-        method="BCa",
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        # That there is no interval is said below.
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        found = stats.bootstrap(
+            (array,),
+            statistic,
+            confidence_level=confidence,
+            n_resamples=resamples,
+            method="BCa",
+            rng=np.random.default_rng(seed),
+        ).confidence_interval
     low, high = float(found.low), float(found.high)
     if not (np.isfinite(low) and np.isfinite(high)):
         raise NoSpread(

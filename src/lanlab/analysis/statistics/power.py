@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import chdtri, nctdtr, ndtr, stdtrit
+from scipy.special import ndtr, stdtrit
 
 from lanlab.analysis.statistics.equivalence import Margin
 from lanlab.analysis.statistics.samples import Scale, check_share
+from lanlab.analysis.statistics.studentized_range import estimated_deviations
 from lanlab.analysis.statistics.two_groups import Comparison, Design
 from lanlab.errors import UsageError
 
 #: Trials a side beyond which a claim is called out of reach.
 CAP = 1_000
-_NODES = 128
 
 
 @dataclass(frozen=True)
@@ -263,11 +263,13 @@ def _detects(away: float, spread: _Spread, n: int, level: float, *, two_sided: b
     """Chance that a t test finds a difference."""
     error, df = spread.at(n)
     critical = float(stdtrit(df, 1 - (level / 2 if two_sided else level)))
-    shift = away / error
-    if shift > critical + 30:
-        return 1.0
-    chance = 1 - float(nctdtr(df, shift, critical))
-    return chance + float(nctdtr(df, shift, -critical)) if two_sided else chance
+    # Over what the standard error may be estimated as; scipy's noncentral t has no value for some
+    # large shifts.
+    estimates, weights = estimated_deviations(df)
+    chances = ndtr(away / error - critical * estimates)
+    if two_sided:
+        chances += ndtr(-away / error - critical * estimates)
+    return min(1.0, float(weights @ chances))
 
 
 def _encloses(
@@ -275,12 +277,10 @@ def _encloses(
 ) -> float:
     """Chance that the interval of confidence 1 - 2 `level` lies between `low` and `high`."""
     error, df = spread.at(n)
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    # Over the quantiles of the estimated standard error.
-    errors = error * np.sqrt(chdtri(df, 0.5 - nodes / 2) / df)
-    half = float(stdtrit(df, 1 - level)) * errors
+    estimates, weights = estimated_deviations(df)
+    half = float(stdtrit(df, 1 - level)) * error * estimates
     inside = ndtr((high - half - there) / error) - ndtr((low + half - there) / error)
-    return float(weights @ np.maximum(inside, 0.0)) / 2
+    return min(1.0, float(weights @ np.maximum(inside, 0.0)))
 
 
 def _least(chance: Callable[[int], float], level: float, power: float, cap: int) -> Needed:

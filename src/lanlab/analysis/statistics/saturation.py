@@ -180,10 +180,12 @@ def two_lines(
     left = _left(grid, x, rest, basis)
     at = int(left.argmin())
     near = np.linspace(grid[max(0, at - 1)], grid[min(grid.size - 1, at + 1)], _GRID // 4)
+    near = np.append(near, grid[at])
     near_left = _left(near, x, rest, basis)
     best, least = float(near[near_left.argmin()]), float(near_left.min())
     one_line = float(rest @ rest)
-    if least <= 1e-18 * float(y @ y):
+    bits = float(y.size) * (8 * np.finfo(float).eps * float(np.abs(y).max())) ** 2
+    if least <= max(1e-12 * one_line, bits):
         raise NoSpread("responses: two lines leave no error", hint="give single trials, no means")
     df = x.size - 4
     bound = least * (1 + float(fdtri(1, df, confidence)) / df)

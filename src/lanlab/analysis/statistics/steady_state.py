@@ -23,7 +23,7 @@ BATCH = 5
 #: Fewer say too little about what is steady.
 LEAST_BATCHES = 10
 #: What is left is looked at for drift in this many parts, each long enough to be nearly
-#: independent of the next, at this level.
+#: independent of the next, at this level in each of two ways.
 _PARTS = 10
 _DRIFT_LEVEL = 0.01
 
@@ -113,8 +113,13 @@ def _best_cuts(batches: Floats, most_first: int, most_last: int) -> tuple[int, i
 
 
 def _drifts(batches: Floats) -> bool:
-    """Whether means of successive parts lie on a slope."""
+    """Whether means of successive parts lie on a slope, or their ranks do."""
     parts = np.array([part.mean() for part in np.array_split(batches, min(_PARTS, batches.size))])
+    # The slope sees a step near the end, the ranks a rise that becomes ever steeper.
+    return _slopes(parts) or _slopes(parts.argsort().argsort().astype(float))
+
+
+def _slopes(parts: Floats) -> bool:
     x = np.arange(parts.size) - (parts.size - 1) / 2
     y = parts - parts.mean()
     slope = float(x @ y / (x @ x))

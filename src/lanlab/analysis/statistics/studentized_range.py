@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import chdtri, gammaln, log_ndtr, ndtr
+from scipy.special import chdtri, gammaln, ndtr
 
 from lanlab.analysis.statistics.samples import Floats
 
-_NODES = 128
+_NODES = 160
+#: A range of normals beyond this has a chance below 1e-40.
+_WIDEST = 20.0
 #: Chance that is left out at either end of the standard deviation's distribution.
 _LEFT_OUT = 1e-14
 
@@ -35,8 +38,8 @@ def range_sf(q: float, groups: int, df: float) -> float:
         >>> round(range_sf(4.6017, 3, 5.0), 4)
         0.05
     """
-    deviations, weights = _deviations(df)
-    return min(1.0, float(weights @ _normal_range_sf(q * deviations, groups)))
+    deviations, weights = estimated_deviations(df)
+    return min(1.0, max(0.0, float(weights @ _normal_range_sf(groups)(q * deviations))))
 
 
 def range_isf(p: float, groups: int, df: float) -> float:
@@ -48,16 +51,22 @@ def range_isf(p: float, groups: int, df: float) -> float:
 
 
 @functools.cache
-def _legendre() -> tuple[Floats, Floats]:
-    return np.polynomial.legendre.leggauss(_NODES)
+def _legendre(nodes: int) -> tuple[Floats, Floats]:
+    return np.polynomial.legendre.leggauss(nodes)
 
 
 @functools.lru_cache(maxsize=256)
-def _deviations(df: float) -> tuple[Floats, Floats]:
-    """Values of an estimated standard deviation whose true one is 1, and their weights."""
+def estimated_deviations(df: float) -> tuple[Floats, Floats]:
+    """
+    Values of an estimated standard deviation whose true one is 1, and the chance of each: nodes and
+    weights to integrate over it, both of shape `(nodes,)`.
+
+    Args:
+        df: Degrees of freedom of the estimate, above 0.
+    """
     # Over the logarithm: with few degrees of freedom the deviation goes over decades.
     low, high = (0.5 * math.log(chdtri(df, p) / df) for p in (1 - _LEFT_OUT, _LEFT_OUT))
-    nodes, weights = _legendre()
+    nodes, weights = _legendre(_NODES)
     logs = 0.5 * (high - low) * nodes + 0.5 * (high + low)
     squares = np.exp(2 * logs)
     log_density = df / 2 * math.log(df / 2) - gammaln(df / 2) + df * logs - df * squares / 2
@@ -65,14 +74,19 @@ def _deviations(df: float) -> tuple[Floats, Floats]:
     return np.exp(logs), 0.5 * (high - low) * weights * density
 
 
-def _normal_range_sf(ranges: Floats, groups: int) -> Floats:
-    """The chance that the range of standard normals is above each of `ranges`."""
-    nodes, weights = _legendre()
+@functools.lru_cache(maxsize=64)
+def _normal_range_sf(groups: int) -> Callable[[Floats], Floats]:
+    """The chance that the range of standard normals is above a number, interpolated to 1e-10."""
+    from scipy.interpolate import CubicSpline
+
+    ranges = np.linspace(0.0, _WIDEST, 2_001)
+    nodes, weights = _legendre(160)
     # The greatest normal z, with all others not further below than the range.
     z = 10 * nodes
     density = 10 * weights * np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
-    log_all = (groups - 1) * log_ndtr(z)
     below = np.maximum(ndtr(z) - ndtr(z - ranges[:, None]), 0.0)
     # P(some other is further below) = Φ(z)^(k-1) - [Φ(z) - Φ(z - r)]^(k-1), which keeps its
     # digits where the chance is small.
-    return np.asarray(groups * ((np.exp(log_all) - below ** (groups - 1)) @ density))
+    chances = groups * ((ndtr(z) ** (groups - 1) - below ** (groups - 1)) @ density)
+    spline = CubicSpline(ranges, chances)
+    return lambda wanted: np.asarray(spline(np.minimum(wanted, _WIDEST)))

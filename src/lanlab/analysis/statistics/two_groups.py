@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 from scipy.special import gammaln, stdtr, stdtrit
 
 from lanlab.analysis.statistics.samples import (
@@ -185,7 +186,10 @@ def paired_by_block(
     seen = moments("differences", differences, scale=scale)
     side_a, side_b = (moments("side", side, scale=scale) for side in (values_a, values_b))
     step = resolution if scale == "linear" else resolution / min(side_a.centre, side_b.centre)
-    sd = max(seen.sd, step / math.sqrt(6))
+    # Differences of equal steps differ in the last bits of what they are differences of.
+    bits = 8 * np.finfo(float).eps * max(np.abs(values_a).max(), np.abs(values_b).max())
+    equal = scale == "linear" and np.ptp(differences) <= bits
+    sd = max(0.0 if equal else seen.sd, step / math.sqrt(6))
     if sd == 0:
         raise NoSpread(
             f"a, b: the difference is the same in all {len(common)} blocks",
