@@ -6,6 +6,8 @@ Everything the package raises on purpose.
     + UnknownName         no such testbed, workload, figure, study or run
     + BadStudy            a study file says something that is not allowed
     + UnmetNeed           the machine lacks a tool, a kernel feature or a right
+    + UnfitValues         values do not allow the statistic that was asked of them
+      - NoSpread          they are all equal, which says nothing about chance
   x RunError              a run was started and did not finish
     + EngineError         the engine said so; `code` is its own
     + EngineLost          an engine process ended or stopped answering
@@ -59,6 +61,17 @@ class BadStudy(UsageError):
 
 class UnmetNeed(UsageError):
     """The machine lacks a tool, a kernel feature or a right."""
+
+
+class UnfitValues(UsageError):
+    """Values do not allow the statistic that was asked of them: too few, not finite, negative."""
+
+
+class NoSpread(UnfitValues):
+    """Values are all equal, so that they say nothing about how much chance moves them.
+
+    Equal trials are no certainty: the metric may be too coarse to show a difference.
+    """
 
 
 class RunError(LabError):

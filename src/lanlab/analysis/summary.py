@@ -17,8 +17,6 @@ from lanlab.plan import Condition, expand
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
 
-_CONFIDENCE = 0.95
-
 
 @dataclass(frozen=True)
 class Summary:
@@ -74,10 +72,10 @@ def student_interval(values: Sequence[float]) -> tuple[float, float] | None:
     n = len(values)
     if n < 2:
         return None
-    from scipy import stats
+    from lanlab.analysis.statistics.intervals import t_half_width
 
     mean = math.fsum(values) / n
-    half = float(stats.t.ppf(0.5 + _CONFIDENCE / 2, n - 1)) * standard_deviation(values) / n**0.5
+    half = t_half_width(standard_deviation(values), n)
     return mean - half, mean + half
 
 
