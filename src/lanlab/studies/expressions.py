@@ -75,23 +75,6 @@ def evaluate(expression: str, value: Callable[[str], float]) -> bool | float:
     return _Reader(value).any(_parsed(expression), MAX_DEPTH)
 
 
-def names(expression: str) -> tuple[str, ...]:
-    """The ids that an expression asks for, in order, each as often as it stands there.
-
-    Raises:
-        BadExpression: It says what cannot be said.
-    """
-    asked: list[str] = []
-
-    def ask(name: str) -> float:
-        asked.append(name)
-        return 1.0
-
-    # Every operand is read, whatever the numbers are: see `_Reader`.
-    _Reader(ask, only_reads=True).any(_parsed(expression), MAX_DEPTH)
-    return tuple(asked)
-
-
 def _parsed(expression: str) -> ast.expr:
     if len(expression) > MAX_LENGTH:
         raise BadExpression(f"{len(expression)} characters", f"at most {MAX_LENGTH}")
@@ -104,9 +87,8 @@ def _parsed(expression: str) -> ast.expr:
 class _Reader:
     """Evaluates a tree. All operands are read, so that a mistake behind an `or` is a mistake."""
 
-    def __init__(self, value: Callable[[str], float], *, only_reads: bool = False) -> None:
+    def __init__(self, value: Callable[[str], float]) -> None:
         self._value = value
-        self._only_reads = only_reads
 
     def any(self, node: ast.expr, depth: int) -> bool | float:
         if depth == 0:
@@ -142,7 +124,7 @@ class _Reader:
             raise BadExpression("operations within operations", f"at most {MAX_DEPTH} deep")
         match node:
             case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
-                found: float = number
+                found = self._done(lambda: number, node)
             case ast.UnaryOp(op=ast.USub(), operand=part):
                 found = -self._number(part, depth - 1)
             case ast.BinOp(left=left, op=kind, right=right) if type(kind) in _ARITHMETIC:
@@ -175,10 +157,8 @@ class _Reader:
         return self._done(lambda: function(*numbers), node)
 
     def _done(self, operation: Callable[[], float], node: ast.expr) -> float:
-        if self._only_reads:
-            return 1.0
         try:
-            found = operation()
+            found = float(operation())
         except (ZeroDivisionError, OverflowError):
             found = math.inf
         if not math.isfinite(found):

@@ -132,9 +132,10 @@ def parse_findings(
 
 def _parse(model: type[_Model], data: dict[str, Any], file: str) -> _Model:
     try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        raise bad_study(file, schema_problems(error, data, model)) from None
+        try:
+            return model.model_validate(data)
+        except ValidationError as error:
+            raise bad_study(file, schema_problems(error, data, model)) from None
     except RecursionError:
         raise BadStudy(file, "the file", "tables within tables without end", "a few") from None
 
