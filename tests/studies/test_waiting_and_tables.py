@@ -136,6 +136,11 @@ def test_two_numbers_for_one_cell_are_not_a_table() -> None:
         ("missing", {"value": 3}, "`missing.b.w98se.tcpip.ds1.trial1.value`: found an unknown key"),
         ("missing", {"feasible": [1]}, "found [1]"),
         ("table", {"rows": [{"title": ""}]}, "exactly one of `row_factors` and `rows`"),
+        (
+            "table",
+            {"row_factors": ["weather"]},
+            "`table.results`: found table results: no factor `",
+        ),
         ("table", {"id": "appendix-b-w98se"}, "`table.appendix-b-w98se.id`: found the id twice"),
         ("factor", {"name": "take"}, "`factor.take.name`: found 'take'; allowed: not metric, take"),
         ("factor", {"name": "trial"}, "`factor.trial.id`: found the id twice; allowed: once"),

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from lanlab.studies.finding_checks import recompute_problems
 from lanlab.studies.problems import Problem, listed, show
 from lanlab.studies.published import Published
+from lanlab.studies.tables import laid_out
 
 #: Keys of a selection that are no factors.
 _RESERVED = ("metric", "take")
@@ -26,6 +27,13 @@ def published_problems(published: Published) -> Iterator[Problem]:
         if factor.name in _RESERVED:
             yield Problem(f"{place}.name", show(factor.name), f"not {listed(_RESERVED)}")
         yield from _once(f"{place}.levels", (repr(one.level) for one in factor.levels))
+    for table in published.table:
+        try:
+            laid_out(published, table)
+        except ValueError as error:
+            yield Problem(
+                f"table.{table.id}", str(error), "factors that there are, one number a cell"
+            )
     numbers = published.numbers()
     for one in published.discrepancy:
         if one.recompute is not None:
