@@ -20,7 +20,7 @@ from lanlab.report.statement_table import statement_table
 from lanlab.report.table import Cell, Column, Table
 from lanlab.report.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study, at_scale, known_studies
+from lanlab.studies import Published, Study, at_scale, known_studies, waits_for
 
 #: Inches of 72 points: letters have the same size on a wide and on a narrow page.
 _WIDE_IN, _NARROW_IN = 9.0, 4.0
@@ -212,6 +212,7 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[
     title = f": {scale.title}" if scale and scale.title else ""
     failed = sum(trial.status != "done" for trial in trials)
     facts.append(("Scale", f"{run.scale}{title}"))
+    facts += [("Left out", f"{part.title}: {waits_for([part])}") for part in study.waiting]
     facts.append(
         ("Trials", f"{len(trials)}, of which {failed} failed" if failed else str(len(trials)))
     )
