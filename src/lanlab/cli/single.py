@@ -142,8 +142,9 @@ def measure_study(
     name = str(experiment["workload" if is_single else "id"])
     policy = {"min": trials, "max": trials}
     if is_single:
-        # As many as asked for, polluted or not: what was seen is said, and time is not doubled.
-        policy["repeat_polluted"] = 0
+        # As many as asked for, polluted, failed or not: what was seen is said, and time is not
+        # doubled.
+        policy |= {"repeat_polluted": 0, "retry_failed": 0}
     drawn = {"figure": figure, "title": experiment["title"], "experiments": [experiment["id"]]}
     study = parse_study(
         {

@@ -194,7 +194,7 @@ def _execute(
 
 def _end_status(plan: Plan) -> str:
     """Status of a run whose plan has nothing left."""
-    return "failed" if plan.given_up() else "done"
+    return "failed" if plan.given_up() or plan.searches_given_up() else "done"
 
 
 def _trial(
