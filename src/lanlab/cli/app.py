@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import sys
-from types import FrameType
 
 import typer
 
 from lanlab.cli.doctor import doctor
 from lanlab.cli.echo import echo
+from lanlab.cli.interrupts import Interrupts
 from lanlab.cli.report import report
 from lanlab.cli.run_study import run as run_study
 from lanlab.cli.runs import runs
@@ -60,18 +59,9 @@ def _common(
     """Options before the command."""
 
 
-def _end_as_by_ctrl_c(number: int, frame: FrameType | None) -> None:
-    """A polite end asked for by the system is treated like Ctrl-C: what has ended is kept."""
-    raise KeyboardInterrupt
-
-
 def run() -> None:
     """Run a command; exit with 0 (done), 1 (failed) or 2 (refused)."""
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        # What whoever started us has set to be ignored stays so: `nohup lanlab run`.
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _end_as_by_ctrl_c)
+    Interrupts().install()
     try:
         try:
             # However it was started: `python -m` has no name that a user could type.

@@ -1,0 +1,84 @@
+"""
+Whether the hosts of a virtual LAN are still as they were made.
+
+A link that is taken down and up again looks well, but has lost what was set beforehand: Linux drops
+the neighbours of an interface that goes down, and its IPv6 addresses. What is measured on it from
+then on is another network. So what a host had is noted once and compared. All is read through the
+`/proc` of the host's holder, without starting a process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Found(NamedTuple):
+    """What one host has."""
+
+    #: Names of its interfaces.
+    devices: frozenset[str]
+    #: Those that are up.
+    up: frozenset[str]
+    #: Of each address, route and neighbour: the interface, and how the kernel's table names it.
+    entries: frozenset[tuple[str, str]]
+
+
+def found_on(pid: int) -> Found:
+    """What the network namespace of a process has; nothing once the process is gone."""
+    net = Path(f"/proc/{pid}/net")
+    # Below two lines of headings (net/core/net-procfs.c in Linux).
+    devices = [line.partition(":")[0].strip() for line in _lines(net / "dev")[2:]]
+    # Every interface that is up is in the group of all hosts (RFC 1112, section 7.1); one
+    # that is down is not in the table.
+    up = [line.split()[1] for line in _lines(net / "igmp")[1:] if line[:1].isdigit()]
+    entries = []
+    for line in _lines(net / "if_inet6"):
+        address, _, prefix, *_, device = line.split()
+        entries.append((device, f"address {address}/{int(prefix, 16)}"))
+    for line in _lines(net / "route")[1:]:
+        device, target, _, _, _, _, _, mask, *_ = line.split()
+        entries.append((device, f"route {target}/{mask}"))
+    for line in _lines(net / "arp")[1:]:
+        address, _, _, hardware, _, device = line.split()
+        entries.append((device, f"neighbour {address} at {hardware}"))
+    return Found(frozenset(devices), frozenset(up), frozenset(entries))
+
+
+def _lines(table: Path) -> list[str]:
+    try:
+        return table.read_text().splitlines()
+    except OSError:
+        return []
+
+
+def damage_of(made: Mapping[str, Found], now: Mapping[str, Found | None]) -> str | None:
+    """
+    What is missing, in words.
+
+    Args:
+        made: Of each host, what it had when it was made.
+        now: The same now; `None` for a host whose holder has ended.
+
+    Returns:
+        A sentence without a full stop about the first host that is not whole; `None` if all are.
+    """
+    for place, before in made.items():
+        after = now[place]
+        if after is None:
+            return f"{place}: the process that held its network has ended"
+        gone = sorted(before.devices - after.devices)
+        if gone:
+            return f"{place}: the interface {gone[0]} is gone"
+        down = sorted(before.up - after.up)
+        if down:
+            return f"{place}: the interface {down[0]} is down"
+        lost = sorted(before.entries - after.entries)
+        if lost:
+            device, entry = lost[0]
+            return (
+                f"{place}: the interface {device} has lost {len(lost)} of its addresses, routes "
+                f"and neighbours, as when it was down ({entry})"
+            )
+    return None
