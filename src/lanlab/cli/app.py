@@ -61,12 +61,14 @@ def _common(
 
 def run() -> None:
     """Run a command; exit with 0 (done), 1 (failed) or 2 (refused)."""
-    Interrupts().install()
+    interrupts = Interrupts()
+    interrupts.install()
     try:
         try:
             # However it was started: `python -m` has no name that a user could type.
             app(prog_name="lanlab")
         finally:
+            interrupts.close()
             # Here, as Python would complain of a reader that has gone when it is too late to ask.
             if sys.stdout is not None:
                 sys.stdout.flush()

@@ -20,6 +20,7 @@ class Interrupts:
 
     def __init__(self) -> None:
         self._heeded_at: float | None = None
+        self._numbers: list[int] = []
 
     def install(self) -> None:
         """From now on, in the main thread."""
@@ -27,7 +28,15 @@ class Interrupts:
             number = getattr(signal, name, None)
             # What whoever started us has set to be ignored stays so: `nohup lanlab run`.
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                self._numbers.append(number)
                 signal.signal(number, self._interrupt)
+
+    def close(self) -> None:
+        """All has ended in order: what still comes of the press that was heeded is ignored, even
+        while Python ends, which would take the handlers away."""
+        if self._heeded_at is not None:
+            for number in self._numbers:
+                signal.signal(number, signal.SIG_IGN)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()

@@ -231,8 +231,10 @@ class Engine:
         waiting as long.
         """
         if not self._lost:
-            self._silent_s = silent_s
-            self._process.kill()
+            # It may have ended, and nobody have read so yet: then that is how it was lost.
+            if self._process.poll() is None:
+                self._silent_s = silent_s
+                self._process.kill()
             self._threads[0].join(timeout=_END_S)
             # Should the kernel hold the process, or another have its pipe: it is not asked again.
             self._lost = True

@@ -162,14 +162,14 @@ def _execute(run: RunRecord, plan: Plan, site: Site, store: Store, watcher: Watc
     try:
         watcher.run_started(run, plan.estimate())
         while (planned := plan.next_trial()) is not None:
-            damage = site.bed.damage()
-            if damage is not None:
-                site.renew(damage)
             watcher.trial_started(planned, plan.estimate())
             record = run_trial(run, planned, site, partial(watcher.trial_progress, planned))
             keeper.commit(record)
             plan.record(record)
             watcher.trial_ended(record)
+            damage = record.raw["facts"]["after"].get("damage")
+            if damage is not None and plan.next_trial() is not None:
+                site.renew(damage)
         store.finish_run(run.id, _end_status(plan))
     except KeyboardInterrupt:
         keeper.check()

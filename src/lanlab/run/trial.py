@@ -111,7 +111,10 @@ def _told(exchange: Exchange) -> dict[str, Any]:
 
 def _damage(site: Site, facts: dict[str, Any]) -> str | None:
     """What of the testbed is not as it was made, noted with the facts after the trial."""
-    damage = site.bed.damage()
+    try:
+        damage = site.bed.damage()
+    except LabError as error:
+        damage = f"its hosts cannot be looked at: {error.message}"
     if damage is not None:
         facts["after"]["damage"] = damage
     return damage

@@ -3,12 +3,13 @@ Whether the hosts of a virtual LAN are still as they were made.
 
 A link that is taken down and up again looks well, but has lost what was set beforehand: Linux drops
 the neighbours of an interface that goes down, and its IPv6 addresses. What is measured on it from
-then on is another network. So what a host had is noted once and compared. All is read through the
-`/proc` of the host's holder, without starting a process.
+then on is another network. So what a host had is noted once and compared; and how often its link
+has lost or found its carrier, as when a cable is pulled and put back.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -26,7 +27,8 @@ class Found(NamedTuple):
 
 
 def found_on(pid: int) -> Found:
-    """What the network namespace of a process has; nothing once the process is gone."""
+    """What the network namespace of a process has, read without starting one; nothing once the
+    process is gone."""
     net = Path(f"/proc/{pid}/net")
     # Below two lines of headings (net/core/net-procfs.c in Linux).
     devices = [line.partition(":")[0].strip() for line in _lines(net / "dev")[2:]]
@@ -53,6 +55,33 @@ def _lines(table: Path) -> list[str]:
         return []
 
 
+def carrier_changes(links_json: str) -> dict[str, int]:
+    """How often the link of each interface has lost or found its carrier, from the output of
+    `ip -s -s -j link`; nothing of an `ip` that does not say."""
+    found = {}
+    for link in json.loads(links_json or "[]"):
+        changes = link.get("stats64", {}).get("tx", {}).get("carrier_changes")
+        if changes is not None:
+            found[str(link["ifname"])] = int(changes)
+    return found
+
+
+def interruption_of(
+    made: Mapping[str, Mapping[str, int]], now: Mapping[str, Mapping[str, int]]
+) -> str | None:
+    """Which link was interrupted, as `damage_of` says it, from the `carrier_changes` of each host
+    when it was made and now."""
+    for place, before in made.items():
+        for device, changes in before.items():
+            more = now[place].get(device, changes) - changes
+            if more:
+                times = "once" if more == 1 else f"{more} times"
+                return (
+                    f"{place}: the link of {device} was interrupted (its carrier changed {times})"
+                )
+    return None
+
+
 def damage_of(made: Mapping[str, Found], now: Mapping[str, Found | None]) -> str | None:
     """
     What is missing, in words.
@@ -64,10 +93,13 @@ def damage_of(made: Mapping[str, Found], now: Mapping[str, Found | None]) -> str
     Returns:
         A sentence without a full stop about the first host that is not whole; `None` if all are.
     """
+    # With a host that is gone, the others' cables to it are gone, too.
+    ended = next((place for place in made if now[place] is None), None)
+    if ended is not None:
+        return f"{ended}: the process that held its network has ended"
     for place, before in made.items():
         after = now[place]
-        if after is None:
-            return f"{place}: the process that held its network has ended"
+        assert after is not None
         gone = sorted(before.devices - after.devices)
         if gone:
             return f"{place}: the interface {gone[0]} is gone"

@@ -14,7 +14,13 @@ from lanlab.errors import TestbedDamaged, UnmetNeed, UsageError
 from lanlab.testbeds import shaping, wiring
 from lanlab.testbeds.base import Counters, Host, LinkFacts
 from lanlab.testbeds.counters import queue_counters, read_interfaces, root_queues
-from lanlab.testbeds.damage import Found, damage_of, found_on
+from lanlab.testbeds.damage import (
+    Found,
+    carrier_changes,
+    damage_of,
+    found_on,
+    interruption_of,
+)
 from lanlab.testbeds.leftovers import clean_leftovers
 from lanlab.testbeds.link import JoinedBy, LinkRequest, parse_link
 from lanlab.testbeds.namespaces import Namespace, Namespaces
@@ -95,11 +101,13 @@ class VirtualTestbed:
         self._devices: dict[str, tuple[str, ...]] = {}
         #: What each place had when it was made.
         self._made: dict[str, Found] = {}
+        self._carriers_made: dict[str, dict[str, int]] = {}
         try:
             self._make(hosts)
             if request.rate_bps is not None and engine is not None:
                 self._shape(request.rate_bps, engine)
             self._made = {place: found_on(each.pid) for place, each in self._places.items()}
+            self._carriers_made = self._carriers()
         except BaseException:
             self.close()
             raise
@@ -193,7 +201,16 @@ class VirtualTestbed:
             place: None if each.holder.poll() is not None else found_on(each.pid)
             for place, each in self._places.items()
         }
-        return damage_of(self._made, now)
+        return damage_of(self._made, now) or interruption_of(self._carriers_made, self._carriers())
+
+    def _carriers(self) -> dict[str, dict[str, int]]:
+        shown = run_each(
+            Command((*namespace.command_prefix, self._ip, "-s", "-s", "-j", "link"))
+            for namespace in self._places.values()
+        )
+        return {
+            place: carrier_changes(text) for place, text in zip(self._places, shown, strict=True)
+        }
 
     def close(self) -> None:
         """See `Testbed.close`; ends whatever still runs on the hosts."""
