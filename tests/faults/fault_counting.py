@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lanlab.testbeds.leftovers import MARK
+
 _PROC = Path("/proc")
 _NAMED_NETWORKS = Path("/run/netns")
 #: Of the kernel's tables, where the inode of a socket stands (proc(5)).
@@ -70,7 +72,17 @@ def network_of(pid: int) -> str:
 
 
 def _networks_in_use() -> set[str]:
-    return {network_of(int(folder.name)) for folder in _PROC.glob("[0-9]*")} - {""}
+    """By processes that are not another testbed's: the kernel gives the number of a namespace that
+    is gone to the next that somebody makes."""
+    found = set()
+    for folder in _PROC.glob("[0-9]*"):
+        try:
+            of_testbed = MARK.encode() in (folder / "environ").read_bytes()
+        except OSError:
+            continue
+        if not of_testbed:
+            found.add(network_of(int(folder.name)))
+    return found - {""}
 
 
 def _internet_sockets() -> Iterator[str]:
@@ -101,7 +113,7 @@ class Seen:
     named_before: set[str] = field(default_factory=named_networks)
 
     def look(self) -> None:
-        """Note what there is now."""
+        """Note what there is now. Processes of ours that are left are counted as such."""
         own = network_of(os.getpid())
         for process in marked(self.mark):
             self.networks |= {network_of(process.pid)} - {own, ""}

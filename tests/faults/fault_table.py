@@ -11,13 +11,15 @@ from pathlib import Path
 
 from fault import Fault, Outcome, Place, places
 from fault_links import LINKS
+from fault_others import OTHERS
 from fault_scene import Scene
 from fault_signals import SIGNALS
+from fault_stores import STORES
 from fault_studies import STUDIES
 
 from lanlab.testbeds.needs import needs
 
-FAULTS: tuple[Fault, ...] = (*SIGNALS, *LINKS)
+FAULTS: tuple[Fault, ...] = (*SIGNALS, *LINKS, *STORES, *OTHERS)
 
 #: Runs side by side; each waits most of the time, for trials and time-outs.
 _AT_ONCE = 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from typing import TextIO
 
 import typer
 
@@ -63,23 +64,37 @@ def run() -> None:
     """Run a command; exit with 0 (done), 1 (failed) or 2 (refused)."""
     interrupts = Interrupts()
     interrupts.install()
+    code: int | str | None = 0
     try:
-        try:
-            # However it was started: `python -m` has no name that a user could type.
-            app(prog_name="lanlab")
-        finally:
-            interrupts.close()
-            # Here, as Python would complain of a reader that has gone when it is too late to ask.
-            if sys.stdout is not None:
-                sys.stdout.flush()
+        # However it was started: `python -m` has no name that a user could type.
+        app(prog_name="lanlab")
+    except SystemExit as end:
+        code = end.code
     except LabError as error:
-        print(f"error: {error.message}", file=sys.stderr)
-        if error.hint:
-            print(f"hint: {error.hint}", file=sys.stderr)
-        sys.exit(2 if isinstance(error, UsageError) else 1)
+        code = 2 if isinstance(error, UsageError) else 1
+        with contextlib.suppress(BrokenPipeError):
+            print(f"error: {error.message}", file=sys.stderr)
+            if error.hint:
+                print(f"hint: {error.hint}", file=sys.stderr)
     except BrokenPipeError:
-        # The reader of our output has gone (`lanlab runs | head`). Python would complain once more
-        # when it closes standard output.
+        code = 1
+    finally:
+        interrupts.close()
+    # Here, as Python would complain of a reader that has gone (`lanlab runs | head`) when it is too
+    # late to ask.
+    if not all([_flush(stream) for stream in (sys.stdout, sys.stderr)]):
+        code = code or 1
+    sys.exit(code)
+
+
+def _flush(stream: TextIO | None) -> bool:
+    """Whether there is somebody to read the rest; if not, it goes nowhere."""
+    if stream is None:
+        return True
+    try:
+        stream.flush()
+    except BrokenPipeError:
         with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return False
+    return True

@@ -23,7 +23,7 @@ from lanlab.workloads.clocks import Clocks, clock_record, read_clocks
 #: Set-up may take this long; the engines give up earlier by themselves.
 _SETUP_S = 40.0
 #: Beyond the time that a trial must take, and the silence its ends allow, it may take this long.
-_MARGIN_S = 30.0
+_MARGIN_S = 15.0
 #: An end of a trial that has failed has so long to answer that it is cancelled, and again to tell
 #: what it has measured; then its engine hangs.
 _CANCEL_S = 5.0
