@@ -108,7 +108,7 @@ def _output_closed(scene: Scene, with_errors: bool) -> Outcome:
     os.close(reading)
     try:
         errors = {"stderr": writing} if with_errors else {}
-        command = scene.run(stdout=writing, **errors)
+        command = scene.run("--scale", "quick", stdout=writing, **errors)
     finally:
         os.close(writing)
     said = command.end()

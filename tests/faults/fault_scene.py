@@ -124,11 +124,11 @@ class Scene:
     def _program(self) -> str:
         return _SIGNALS + (_AS_USER if self.as_user else "") + _MAIN
 
-    def run(self, **streams: Any) -> Command:
-        """Start the study's run, with a seed of its own."""
+    def run(self, *options: str, **streams: Any) -> Command:
+        """Start the study's run, with a seed of its own. As JSON the answer takes less time."""
         link = [] if self.testbed == "loopback" else ["--link", self.link]
         where = ["--testbed", self.testbed, *link, "--seed", "7"]
-        return self.start("run", str(self.study_file), *where, **streams)
+        return self.start("run", str(self.study_file), *where, *(options or ("--json",)), **streams)
 
     def said(self, *args: str) -> Said:
         """Run a command to its end."""
@@ -137,7 +137,7 @@ class Scene:
     def resume(self) -> Said:
         """Go on with the run, without whatever disturbed it."""
         self.environment.clear()
-        return self.said("run", "--resume", "last")
+        return self.said("run", "--resume", "last", "--json")
 
     # What there is
 

@@ -88,7 +88,7 @@ def _resumed_twice(scene: Scene) -> Outcome:
     command.send(signal.SIGINT)
     command.end()
     lost = scene.lost()
-    both = [scene.start("run", "--resume", "last") for _ in range(2)]
+    both = [scene.start("run", "--resume", "last", "--json") for _ in range(2)]
     said = [command.end() for command in both]
     assert sorted(each.code for each in said) == [0, 1], said
     (refused,) = [each for each in said if each.code == 1]

@@ -82,19 +82,20 @@ def run() -> None:
         interrupts.close()
     # Here, as Python would complain of a reader that has gone (`lanlab runs | head`) when it is too
     # late to ask.
-    if not all([_flush(stream) for stream in (sys.stdout, sys.stderr)]):
-        code = code or 1
+    for output in (sys.stdout, sys.stderr):
+        if not _flush(output):
+            code = code or 1
     sys.exit(code)
 
 
-def _flush(stream: TextIO | None) -> bool:
+def _flush(output: TextIO | None) -> bool:
     """Whether there is somebody to read the rest; if not, it goes nowhere."""
-    if stream is None:
+    if output is None:
         return True
     try:
-        stream.flush()
+        output.flush()
     except BrokenPipeError:
         with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
         return False
     return True
