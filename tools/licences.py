@@ -33,6 +33,7 @@ _PURPOSE = {
     "jinja2": "the report's page",
     "matplotlib": "figures",
     "numpy": "statistics",
+    "pyarrow": "series as Parquet files",
     "pydantic": "checks of study files",
     "rich": "tables and progress in the terminal",
     "scipy": "statistics",
