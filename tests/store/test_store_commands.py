@@ -34,7 +34,7 @@ factors = { transport = ["udp", "tcp"] }
 
 [scale.quick]
 trials = { min = 2, max = 2, repeat_polluted = 0 }
-parameters = { time_s = 0.1, warmup_s = 0 }
+parameters = { time_s = 0.3, warmup_s = 0 }
 
 [scale.slow]
 trials = { min = 4, max = 4, repeat_polluted = 0 }
@@ -99,7 +99,10 @@ def test_a_run_is_made_listed_and_reported(where: str, folder: Path) -> None:
     if where.startswith("postgresql:"):
         assert page.parent == folder / "lanlab-results" / run["run"]
     with open_store(where) as store:
-        for trial in store.trials("last"):
+        # On a machine that stands still for a while a trial may fail.
+        done = [trial for trial in store.trials("last") if trial.status == "done"]
+        assert {trial.parameters["transport"] for trial in done} == {"udp", "tcp"}
+        for trial in done:
             (series,) = store.series("last", trial.number).values()
             intervals = trial.raw["target"]["intervals"]
             assert intervals == {"interval_ns": 10_000_000, "series": "target-intervals"}
@@ -108,8 +111,8 @@ def test_a_run_is_made_listed_and_reported(where: str, folder: Path) -> None:
             assert int(octets.sum()) == trial.raw["target"]["total_bytes"]
             messages = series.columns["messages"]
             assert not isinstance(messages, Words)
-            is_udp = trial.parameters["transport"] == "udp"
-            assert (None in messages.tolist()) == (not is_udp)
+            is_tcp = trial.parameters["transport"] == "tcp"
+            assert {count is None for count in messages.tolist()} == {is_tcp}
 
 
 def test_a_run_that_was_killed_is_resumed(where: str, folder: Path) -> None:

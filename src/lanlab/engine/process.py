@@ -322,8 +322,10 @@ class Engine:
         asked = self.start(request)
         try:
             return asked.result(within_s)
-        except EngineLost:
-            raise self.give_up(within_s) from None
+        except EngineLost as lost:
+            silent = self.give_up(within_s)
+            # It may have answered, but with what is no answer to this.
+            raise (lost if asked.is_over else silent) from None
 
     def describe(self) -> HostFacts:
         """Facts of the engine's host as they are now."""
