@@ -13,13 +13,15 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from lanlab.analysis.statistics.equivalence import Margin
-from lanlab.analysis.statistics.samples import Scale, check_share
+from lanlab.analysis.statistics.samples import Floats, Scale, check_share
 from lanlab.analysis.statistics.studentized_range import estimated_deviations
 from lanlab.analysis.statistics.two_groups import Comparison, Design
 from lanlab.errors import UsageError
 
 #: Trials a side beyond which a claim is called out of reach.
 CAP = 1_000
+#: Trials a side beyond which it no longer matters that degrees of freedom are estimated.
+_SURE_OF_DF = 60
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,8 @@ def trials_to_detect(
         UsageError: No difference, no spread, a level or power outside 0 to 1, or a cap below 2.
 
     Source:
-        Noncentral t distribution: J. Cohen, "Statistical Power Analysis", 1988, chapter 2, with
-        Welch's degrees of freedom.
+        J. Cohen, "Statistical Power Analysis", 1988, chapter 2; here over the joint distribution of
+        both estimated variances, on which Welch's degrees of freedom depend.
 
     Examples:
         >>> import math
@@ -245,12 +247,34 @@ class _Spread:
                 hint="trials without any spread say nothing about how many are needed",
             )
 
-    def at(self, n: int) -> tuple[float, float]:
-        """Standard error of the difference with `n` trials a side, and its degrees of freedom."""
+    def half_widths(self, n: int, tail: float) -> tuple[float, Floats, Floats]:
+        """
+        What an interval with `n` trials a side may turn out to be, with `tail` outside at an end.
+
+        Returns:
+            The true standard error of the difference; half widths of the interval, and the chance
+            of each, both of shape `(nodes,)`.
+        """
         if self.design == "by block":
-            return self.a / math.sqrt(n), n - 1.0
-        squares = self.a**2 + self.b**2
-        return math.sqrt(squares / n), (n - 1) * squares**2 / (self.a**4 + self.b**4)
+            error = self.a / math.sqrt(n)
+            own, chances = estimated_deviations(n - 1.0)
+            return error, float(stdtrit(n - 1, 1 - tail)) * error * own, chances
+        error = math.hypot(self.a, self.b) / math.sqrt(n)
+        if n > _SURE_OF_DF:
+            squares = self.a**2 + self.b**2
+            df = (n - 1) * squares**2 / (self.a**4 + self.b**4)
+            estimates, chances = estimated_deviations(df)
+            return error, float(stdtrit(df, 1 - tail)) * error * estimates, chances
+        # Welch's degrees of freedom are estimated, too: with 2 trials a side they are often near 1,
+        # where the quantile is 13 instead of 4.
+        own, chances = estimated_deviations(n - 1.0, 64, 1e-7)
+        a, b = (sd**2 * own**2 / n for sd in (self.a, self.b))
+        both = a[:, None] + b
+        dfs = (n - 1) * both**2 / (a[:, None] ** 2 + b**2)
+        known = np.linspace(n - 1, 2 * (n - 1), 400)
+        quantile = np.interp(dfs, known, stdtrit(known, 1 - tail))
+        halves = quantile * np.sqrt(both)
+        return error, halves.ravel(), np.outer(chances, chances).ravel()
 
 
 def _on_scale(name: str, value: float, scale: Scale) -> float:
@@ -261,26 +285,20 @@ def _on_scale(name: str, value: float, scale: Scale) -> float:
 
 def _detects(away: float, spread: _Spread, n: int, level: float, *, two_sided: bool) -> float:
     """Chance that a t test finds a difference."""
-    error, df = spread.at(n)
-    critical = float(stdtrit(df, 1 - (level / 2 if two_sided else level)))
-    # Over what the standard error may be estimated as; scipy's noncentral t has no value for some
-    # large shifts.
-    estimates, weights = estimated_deviations(df)
-    chances = ndtr(away / error - critical * estimates)
+    error, halves, chances = spread.half_widths(n, level / 2 if two_sided else level)
+    found = float(chances @ ndtr((away - halves) / error))
     if two_sided:
-        chances += ndtr(-away / error - critical * estimates)
-    return min(1.0, float(weights @ chances))
+        found += float(chances @ ndtr((-away - halves) / error))
+    return min(1.0, found)
 
 
 def _encloses(
     there: float, low: float, high: float, spread: _Spread, n: int, level: float
 ) -> float:
     """Chance that the interval of confidence 1 - 2 `level` lies between `low` and `high`."""
-    error, df = spread.at(n)
-    estimates, weights = estimated_deviations(df)
-    half = float(stdtrit(df, 1 - level)) * error * estimates
-    inside = ndtr((high - half - there) / error) - ndtr((low + half - there) / error)
-    return min(1.0, float(weights @ np.maximum(inside, 0.0)))
+    error, halves, chances = spread.half_widths(n, level)
+    inside = ndtr((high - halves - there) / error) - ndtr((low + halves - there) / error)
+    return min(1.0, float(chances @ np.maximum(inside, 0.0)))
 
 
 def _least(chance: Callable[[int], float], level: float, power: float, cap: int) -> Needed:

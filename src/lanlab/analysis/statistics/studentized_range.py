@@ -56,18 +56,22 @@ def _legendre(nodes: int) -> tuple[Floats, Floats]:
 
 
 @functools.lru_cache(maxsize=256)
-def estimated_deviations(df: float) -> tuple[Floats, Floats]:
+def estimated_deviations(
+    df: float, nodes: int = _NODES, left_out: float = _LEFT_OUT
+) -> tuple[Floats, Floats]:
     """
     Values of an estimated standard deviation whose true one is 1, and the chance of each: nodes and
     weights to integrate over it, both of shape `(nodes,)`.
 
     Args:
         df: Degrees of freedom of the estimate, above 0.
+        nodes: How many.
+        left_out: Chance that is left out at either end.
     """
     # Over the logarithm: with few degrees of freedom the deviation goes over decades.
-    low, high = (0.5 * math.log(chdtri(df, p) / df) for p in (1 - _LEFT_OUT, _LEFT_OUT))
-    nodes, weights = _legendre(_NODES)
-    logs = 0.5 * (high - low) * nodes + 0.5 * (high + low)
+    low, high = (0.5 * math.log(chdtri(df, p) / df) for p in (1 - left_out, left_out))
+    places, weights = _legendre(nodes)
+    logs = 0.5 * (high - low) * places + 0.5 * (high + low)
     squares = np.exp(2 * logs)
     log_density = df / 2 * math.log(df / 2) - gammaln(df / 2) + df * logs - df * squares / 2
     density = 2 * np.exp(log_density)
