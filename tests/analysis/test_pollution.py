@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lanlab.analysis.pollution import Finding, Judgement, judge, judgement_of
-from lanlab.analysis.pollution_words import flags, warning
+from lanlab.analysis.pollution_words import flags, seen, warning
 
 SECOND = 1_000_000_000
 HOST = {"processors_online": 2, "boot_id": "b"}
@@ -69,6 +69,15 @@ def test_a_quiet_trial_is_clean_whatever_the_kernels_ticks_say() -> None:
     """The kernel's samples show 0.95 of both processors at work; their idle time says 0.4 of one,
     and both engines used that."""
     assert of(a_trial()) == Judgement((), ())
+
+
+def test_a_sender_that_paused_for_want_of_an_answer_is_told() -> None:
+    """Whatever else it was held up by: less was sent than asked for."""
+    trial = a_trial(sent(window(), paused_ns=300_000_000, unsent_messages=9))
+    (finding,) = of(trial).findings
+
+    assert (finding.code, finding.end, finding.found) == ("sender_paused", "target", 300_000_000)
+    assert seen(finding) == "nothing was heard of the receiver, and for 300 ms nothing was sent"
 
 
 def test_others_who_take_a_processor_are_found_and_measured() -> None:

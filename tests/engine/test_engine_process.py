@@ -33,7 +33,13 @@ def fake(tmp_path: Path, body: str) -> list[str]:
     return [sys.executable, str(script)]
 
 
-HELLO = 'print(json.dumps({"type": "hello", "schema_version": VERSION}), flush=True)\n'
+HELLO = (
+    'can = dict.fromkeys(["batch", "segment", "local_drop_reports", "tcp_info", "thread_usage", '
+    '"socket_drop_reports", "kernel_timestamps", "processor_binding"], False)\n'
+    'print(json.dumps({"type": "hello", "schema_version": VERSION, "engine_version": "0", '
+    '"pid": 1, "capabilities": can, "progress_interval_ns": 1, "max_line_bytes": 65536}), '
+    "flush=True)\n"
+)
 WAIT = "sys.stdin.read()"
 
 

@@ -22,23 +22,31 @@ from lanlab.engine import Engine, Measurement
 from lanlab.workloads import WORKLOADS, End, Exchange
 
 ADDRESS = "127.0.0.2"
-#: A message of the session: its length, its first octets, and where its kind stands.
-SESSION_LENGTH = 64
-SESSION_MAGIC = b"lanlab\x01"
+#: A message of the session: its first octets, after which its kind stands, and the lengths of what
+#: is answered and of what is not.
+SESSION_MAGIC = b"lanlab\x02"
+QUESTION_LENGTH, ANSWER_LENGTH = 64, 48
+QUESTIONS = ("hello", "prove", "mark", "finish")
 KINDS = ("hello", "challenge", "prove", "accept", "mark", "marked", "alive", "finish", "finished")
 
 
 def session_kind(datagram: bytes) -> str | None:
     """Which message of the session a datagram is, if it is one."""
-    if len(datagram) == SESSION_LENGTH and datagram.startswith(SESSION_MAGIC):
-        return KINDS[datagram[7] - 1]
-    return None
+    if len(datagram) < ANSWER_LENGTH or not datagram.startswith(SESSION_MAGIC):
+        return None
+    kind = KINDS[datagram[7] - 1]
+    return kind if len(datagram) == session_length(kind) else None
+
+
+def session_length(kind: str) -> int:
+    """How long a message of the session is, octets."""
+    return QUESTION_LENGTH if kind in QUESTIONS else ANSWER_LENGTH
 
 
 def session_message(kind: str, token: bytes, first: int = 0, second: int = 0) -> bytes:
     """A message of the session, made by its description and not by the engine."""
     head = SESSION_MAGIC + bytes([KINDS.index(kind) + 1]) + token + bytes(8)
-    return (head + first.to_bytes(8) + second.to_bytes(8)).ljust(SESSION_LENGTH, b"\0")
+    return (head + first.to_bytes(8) + second.to_bytes(8)).ljust(session_length(kind), b"\0")
 
 
 @dataclass

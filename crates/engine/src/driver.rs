@@ -9,6 +9,7 @@ use std::thread;
 use lanlab_link as link;
 use lanlab_units::Instant;
 
+use crate::cost::Cost;
 use crate::failure::Failure;
 use crate::host;
 use crate::messages::{
@@ -22,7 +23,10 @@ use crate::workloads::{echo, stream};
 /// Measurements at once at most, so that a driver gone mad cannot exhaust the host.
 const MAX_RUNNING: usize = 16;
 
-type Measurements = Arc<Mutex<HashMap<u64, Arc<Running>>>>;
+/// Of an error that repeats what was found, so much is told.
+const MAX_MESSAGE_CHARACTERS: usize = 4096;
+
+type Measurements = Arc<Mutex<HashMap<u64, (Arc<Running>, Cost)>>>;
 
 /// What a measurement gives: its outcome, or why not and what was seen until then.
 pub type Measured = Result<Outcome, Box<(Failure, Option<Outcome>)>>;
@@ -55,14 +59,14 @@ pub fn serve(mut input: impl BufRead, output: &Output) {
     }
 }
 
-enum Line {
+pub enum Line {
     Whole,
     TooLong,
     End,
 }
 
 /// Read up to the next line feed into `line`; of a line that is too long only its end is looked for.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<Line> {
+pub fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<Line> {
     line.clear();
     let limit = MAX_LINE_BYTES as u64;
     if input.by_ref().take(limit).read_until(b'\n', line)? == 0 {
@@ -86,24 +90,46 @@ fn handle(line: &[u8], measurements: &Measurements, output: &Output) {
     if line.iter().all(u8::is_ascii_whitespace) {
         return;
     }
-    let command: Command = match serde_json::from_slice(line) {
-        Ok(command) => command,
-        Err(error) => {
-            #[derive(serde::Deserialize)]
-            struct Named {
-                id: u64,
-            }
-            let id = serde_json::from_slice::<Named>(line).ok().map(|named| named.id);
-            let failure = Failure::new("request.malformed", error.to_string())
-                .hint("`lanlab-engine schema` prints what is understood");
-            return output.error(id, failure, None);
-        }
+    let understood = understand(line);
+    let (id, request, cost) = match understood {
+        Ok(understood) => understood,
+        Err((id, failure)) => return output.error(id, failure, None),
     };
-    let id = command.id;
-    match answer(command.request, id, measurements, output) {
+    match answer(request, id, cost, measurements, output) {
         Ok(Some(outcome)) => output.result(id, outcome),
         Ok(None) => {}
         Err(failure) => output.error(Some(id), failure, None),
+    }
+}
+
+/// Read a line and check all that can be checked without a socket: the request, its id, and what it
+/// may take; or why not, and the id if that can be read.
+pub fn understand(line: &[u8]) -> Result<(u64, Request, Cost), (Option<u64>, Failure)> {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        id: u64,
+    }
+    let command: Command = serde_json::from_slice(line).map_err(|error| {
+        let id = serde_json::from_slice::<Named>(line).ok().map(|named| named.id);
+        // It may repeat what was found.
+        let message: String = error.to_string().chars().take(MAX_MESSAGE_CHARACTERS).collect();
+        let failure = Failure::new("request.malformed", message)
+            .hint("`lanlab-engine schema` prints what is understood");
+        (id, failure)
+    })?;
+    let Command { id, request } = command;
+    let cost = match &request {
+        Request::StreamReceive(request) => stream::check_receive(request),
+        Request::StreamSend(request) => stream::check_send(request),
+        Request::EchoRespond(request) => echo::check_respond(request),
+        Request::EchoRequest(request) => echo::check_request(request),
+        Request::Describe {} | Request::Ping {} | Request::Arm(_) | Request::Cancel(_) => {
+            Ok(Cost::default())
+        }
+    };
+    match cost.and_then(|cost| cost.check_beside(Cost::default()).map(|()| cost)) {
+        Ok(cost) => Ok((id, request, cost)),
+        Err(failure) => Err((Some(id), failure)),
     }
 }
 
@@ -111,9 +137,13 @@ fn handle(line: &[u8], measurements: &Measurements, output: &Output) {
 fn answer(
     request: Request,
     id: u64,
+    cost: Cost,
     measurements: &Measurements,
     output: &Output,
 ) -> Result<Option<Outcome>, Failure> {
+    let measure = |work: Box<dyn FnOnce(&Running) -> Measured + Send>| {
+        measure(id, cost, measurements, output, work)
+    };
     match request {
         Request::Describe {} => Ok(Some(Outcome::Description(Box::new(host::describe())))),
         Request::Ping {} => Ok(Some(Outcome::Pong(Pong {
@@ -130,23 +160,23 @@ fn answer(
             Ok(Some(Outcome::Cancelled(Cancelled { target: cancel.target })))
         }
         Request::StreamReceive(request) => {
-            measure(id, measurements, output, move |running| stream::receive(&request, running))
+            measure(Box::new(move |running| stream::receive(&request, running)))
         }
         Request::StreamSend(request) => {
-            measure(id, measurements, output, move |running| stream::send(&request, running))
+            measure(Box::new(move |running| stream::send(&request, running)))
         }
         Request::EchoRespond(request) => {
-            measure(id, measurements, output, move |running| echo::respond(&request, running))
+            measure(Box::new(move |running| echo::respond(&request, running)))
         }
         Request::EchoRequest(request) => {
-            measure(id, measurements, output, move |running| echo::request(&request, running))
+            measure(Box::new(move |running| echo::request(&request, running)))
         }
     }
 }
 
 fn find(measurements: &Measurements, target: u64) -> Result<Arc<Running>, Failure> {
     let measurements = measurements.lock().unwrap_or_else(PoisonError::into_inner);
-    measurements.get(&target).cloned().ok_or_else(|| {
+    measurements.get(&target).map(|(running, _)| Arc::clone(running)).ok_or_else(|| {
         Failure::new("request.unknown_target", format!("no request {target} is running"))
     })
 }
@@ -154,9 +184,10 @@ fn find(measurements: &Measurements, target: u64) -> Result<Arc<Running>, Failur
 /// Run `work` on a thread of its own, which ends the request.
 fn measure(
     id: u64,
+    cost: Cost,
     measurements: &Measurements,
     output: &Output,
-    work: impl FnOnce(&Running) -> Measured + Send + 'static,
+    work: Box<dyn FnOnce(&Running) -> Measured + Send>,
 ) -> Result<Option<Outcome>, Failure> {
     let running = Arc::new(Running::new(id, output.clone()));
     {
@@ -170,13 +201,15 @@ fn measure(
                 format!("{MAX_RUNNING} measurements are running, which is the most there can be"),
             ));
         }
-        open.insert(id, Arc::clone(&running));
+        let others = open.values().fold(Cost::default(), |all, (_, cost)| all.plus(*cost));
+        cost.check_beside(others)?;
+        open.insert(id, (Arc::clone(&running), cost));
     }
-    let (measurements, output) = (Arc::clone(measurements), output.clone());
-    thread::spawn(move || {
+    let (open, output) = (Arc::clone(measurements), output.clone());
+    let started = thread::Builder::new().spawn(move || {
         let measured = catch_unwind(AssertUnwindSafe(|| work(&running)));
         // Only now may the id be used again.
-        measurements.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        open.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
         match measured {
             Ok(Ok(outcome)) => output.result(id, outcome),
             Ok(Err(failed)) => output.error(Some(id), failed.0, failed.1),
@@ -188,6 +221,10 @@ fn measure(
             ),
         }
     });
+    started.map_err(|error| {
+        measurements.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        Failure::system("a thread for the measurement", &error)
+    })?;
     Ok(None)
 }
 

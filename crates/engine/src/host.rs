@@ -12,35 +12,34 @@ fn read(path: &str) -> Option<String> {
 }
 
 /// The value of the first `key : value` line of a `/proc` table.
-fn field(path: &str, key: &str) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    text.lines().find_map(|line| {
+pub fn field<'a>(table: &'a str, key: &str) -> Option<&'a str> {
+    table.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
-        (name.trim() == key).then(|| value.trim().to_owned())
+        (name.trim() == key).then(|| value.trim())
     })
 }
 
 /// A line `key: value kB` of `/proc/meminfo`, in bytes.
-fn memory_bytes(key: &str) -> Option<u64> {
-    let kibibytes: u64 = field("/proc/meminfo", key)?.split(' ').next()?.parse().ok()?;
-    Some(kibibytes * 1024)
+pub fn memory_bytes(meminfo: &str, key: &str) -> Option<u64> {
+    let kibibytes: u64 = field(meminfo, key)?.split(' ').next()?.parse().ok()?;
+    kibibytes.checked_mul(1024)
 }
 
 /// `2` of the fourth word of `/proc/loadavg`, as in `0.20 0.18 0.12 2/80 11206`.
-fn threads_running(loadavg: &str) -> Option<u64> {
+pub fn threads_running(loadavg: &str) -> Option<u64> {
     loadavg.split(' ').nth(3)?.split('/').next()?.parse().ok()
 }
 
 /// The ten-second mean of the first line of `/proc/pressure/cpu`, which is in per cent:
 /// `some avg10=1.53 avg60=1.20 avg300=0.30 total=8263`.
-fn cpu_pressure_ratio(pressure: &str) -> Option<f64> {
+pub fn cpu_pressure_ratio(pressure: &str) -> Option<f64> {
     let word = pressure.lines().next()?.split(' ').find_map(|word| word.strip_prefix("avg10="))?;
     let percent: f64 = word.parse().ok()?;
     Some(percent / 100.0)
 }
 
 /// How many processors have a line (`cpu0`, `cpu1`, …) in `/proc/stat`; offline ones have none.
-fn processors_online(stat: &str) -> Option<u64> {
+pub fn processors_online(stat: &str) -> Option<u64> {
     let is_one = |line: &&str| {
         line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
@@ -50,8 +49,7 @@ fn processors_online(stat: &str) -> Option<u64> {
 
 /// Names of the network devices in a table as `/proc/net/dev`: two lines of headings, then a line
 /// `name: counters` for each.
-#[cfg(any(test, all(target_os = "linux", not(lanlab_portable))))]
-fn devices(table: &str) -> impl Iterator<Item = &str> {
+pub fn devices(table: &str) -> impl Iterator<Item = &str> {
     table.lines().skip(2).filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim())
 }
 
@@ -75,11 +73,16 @@ fn offloads() -> BTreeMap<String, BTreeMap<String, bool>> {
     BTreeMap::new()
 }
 
+/// UDP counters of this network namespace.
+pub fn udp_counters() -> BTreeMap<String, u64> {
+    let text = |path| fs::read_to_string(path).unwrap_or_default();
+    parse_udp_counters(&text("/proc/self/net/snmp"), &text("/proc/self/net/snmp6"))
+}
+
 /// UDP counters of `/proc/net/snmp` (a line of names, then one of values) and `snmp6` (a pair a
 /// line).
-pub fn udp_counters() -> BTreeMap<String, u64> {
+pub fn parse_udp_counters(snmp: &str, snmp6: &str) -> BTreeMap<String, u64> {
     let mut counters = BTreeMap::new();
-    let snmp = fs::read_to_string("/proc/self/net/snmp").unwrap_or_default();
     let mut lines = snmp.lines().filter_map(|line| line.strip_prefix("Udp: "));
     if let (Some(names), Some(values)) = (lines.next(), lines.next()) {
         for (name, value) in names.split(' ').zip(values.split(' ')) {
@@ -88,7 +91,6 @@ pub fn udp_counters() -> BTreeMap<String, u64> {
             }
         }
     }
-    let snmp6 = fs::read_to_string("/proc/self/net/snmp6").unwrap_or_default();
     for line in snmp6.lines().filter(|line| line.starts_with("Udp6")) {
         let mut words = line.split_whitespace();
         if let (Some(name), Some(Ok(value))) = (words.next(), words.next().map(str::parse)) {
@@ -101,17 +103,19 @@ pub fn udp_counters() -> BTreeMap<String, u64> {
 /// What this host is at the moment.
 pub fn describe() -> HostFacts {
     let loadavg = read("/proc/loadavg").unwrap_or_default();
+    let meminfo = read("/proc/meminfo").unwrap_or_default();
     HostFacts {
         system: std::env::consts::OS.into(),
         architecture: std::env::consts::ARCH.into(),
         kernel: read("/proc/sys/kernel/osrelease"),
         boot_id: read("/proc/sys/kernel/random/boot_id"),
         kernel_clock: cfg!(all(target_os = "linux", not(lanlab_portable))),
-        processor: field("/proc/cpuinfo", "model name"),
+        processor: read("/proc/cpuinfo")
+            .and_then(|text| field(&text, "model name").map(str::to_owned)),
         processors: std::thread::available_parallelism().map_or(1, |n| n.get() as u64),
         processors_online: read("/proc/stat").and_then(|text| processors_online(&text)),
-        memory_bytes: memory_bytes("MemTotal"),
-        memory_available_bytes: memory_bytes("MemAvailable"),
+        memory_bytes: memory_bytes(&meminfo, "MemTotal"),
+        memory_available_bytes: memory_bytes(&meminfo, "MemAvailable"),
         clock_source: read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         load_average: loadavg.split(' ').next().and_then(|text| text.parse().ok()),

@@ -83,30 +83,30 @@ impl HostSnapshot {
 }
 
 /// The first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal (proc(5)).
-fn processor_times(stat: &str) -> Option<ProcessorTimes> {
+pub fn processor_times(stat: &str) -> Option<ProcessorTimes> {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
     let mut ticks = [0_u64; 8];
     for (place, word) in ticks.iter_mut().zip(line.split_whitespace()) {
-        *place = word.parse::<u64>().ok()? * TICK_NS;
+        *place = word.parse::<u64>().ok()?.checked_mul(TICK_NS)?;
     }
     let [user, nice, system, idle, waiting, interrupt, soft_interrupt, steal] = ticks;
     Some(ProcessorTimes {
-        user_ns: user + nice,
+        user_ns: user.saturating_add(nice),
         system_ns: system,
         interrupt_ns: interrupt,
         soft_interrupt_ns: soft_interrupt,
         steal_ns: steal,
-        idle_ns: idle + waiting,
+        idle_ns: idle.saturating_add(waiting),
     })
 }
 
 /// Processed, dropped and squeezed, the first three columns of `/proc/net/softnet_stat`, summed over
 /// the processors. Each is 32 bits wide and hexadecimal (net/core/net-procfs.c in Linux).
-fn softnet(table: &str) -> [u64; 3] {
-    let mut sums = [0; 3];
+pub fn softnet(table: &str) -> [u64; 3] {
+    let mut sums = [0_u64; 3];
     for line in table.lines() {
         for (sum, word) in sums.iter_mut().zip(line.split_whitespace()) {
-            *sum += u64::from_str_radix(word, 16).unwrap_or(0);
+            *sum += u64::from(u32::from_str_radix(word, 16).unwrap_or(0));
         }
     }
     sums

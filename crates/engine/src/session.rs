@@ -3,6 +3,9 @@
 //! The messages are those of [`lanlab_wire::session`]. A driver calls `poll_transmit` until it gives
 //! `None`, waits for a datagram or for `poll_timeout`, hands either in, and begins again.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::net::SocketAddr;
+
 use lanlab_units::Instant;
 use lanlab_wire::session::{Kind, Message, Token};
 
@@ -10,6 +13,10 @@ use lanlab_wire::session::{Kind, Message, Token};
 const RETRY_NS: u64 = 50_000_000;
 /// The end that connects gives up after so long.
 pub const SETUP_NS: u64 = 5_000_000_000;
+/// A flow gives one answer in so long on average, and so many at once: five times what a sender asks
+/// that hears nothing, and no use to anyone who wants a flood answered.
+const ANSWER_INTERVAL_NS: u64 = 10_000_000;
+const ANSWERS_AT_ONCE: u64 = 20;
 
 /// The end that sends the bulk traffic, and speaks first.
 #[derive(Debug)]
@@ -58,7 +65,8 @@ impl Initiator {
 
     /// The message to send now, if any.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Message> {
-        if self.state != InitiatorState::Asking || now < self.transmit_at {
+        let due = (self.transmit_at..self.deadline).contains(&now);
+        if self.state != InitiatorState::Asking || !due {
             return None;
         }
         self.transmit_at = now.plus_nanos(RETRY_NS);
@@ -109,37 +117,68 @@ impl Initiator {
 pub struct Acceptor {
     token: Token,
     flow: u16,
-    cookie: u64,
-    nonce: Option<u64>,
+    /// What cookies are made of.
+    secret: u64,
+    /// Who has proved its address, and by which nonce.
+    peer: Option<(SocketAddr, u64)>,
+    /// When the next answer would be due if they came evenly.
+    next_answer: Instant,
 }
 
 impl Acceptor {
-    pub fn new(token: Token, flow: u16, cookie: u64) -> Self {
-        Self { token, flow, cookie, nonce: None }
+    /// `secret` is random, and nobody else's.
+    pub fn new(token: Token, flow: u16, secret: u64) -> Self {
+        Self { token, flow, secret, peer: None, next_answer: Instant::ZERO }
     }
 
-    /// Whether a peer has proved its address.
-    pub fn is_proved(&self) -> bool {
-        self.nonce.is_some()
+    /// Who has proved its address.
+    pub fn peer(&self) -> Option<SocketAddr> {
+        self.peer.map(|(address, _)| address)
     }
 
-    /// Take in a message and give the one answer to it, if any: never more than came.
-    pub fn handle(&mut self, message: &Message) -> Option<Message> {
+    /// Take in a message that came from `from` and give the one answer to it, if any: shorter than
+    /// what came, and to where it came from. Until an address is proved only the cookie is sent
+    /// there, which is good for that address and port alone.
+    pub fn handle(&mut self, message: &Message, from: SocketAddr, now: Instant) -> Option<Message> {
         if !message.token.matches(&self.token) || message.flow != self.flow {
             return None;
         }
         let kind = match message.kind {
-            Kind::Hello { .. } if self.nonce.is_none() => Kind::Challenge { cookie: self.cookie },
-            Kind::Prove { cookie, nonce } if cookie == self.cookie => {
+            Kind::Hello { .. } if self.peer.is_none() => {
+                Kind::Challenge { cookie: self.cookie_for(from) }
+            }
+            Kind::Prove { cookie, nonce } if cookie == self.cookie_for(from) => {
                 // The first to prove itself has the session; the answer may be lost and asked again.
-                if *self.nonce.get_or_insert(nonce) != nonce {
+                if *self.peer.get_or_insert((from, nonce)) != (from, nonce) {
                     return None;
                 }
                 Kind::Accept { nonce }
             }
             _ => return None,
         };
-        Some(Message { token: self.token, flow: self.flow, kind })
+        self.may_answer(now).then_some(Message { token: self.token, flow: self.flow, kind })
+    }
+
+    /// Take in a message of the peer that has proved itself.
+    pub fn handle_again(&mut self, message: &Message, now: Instant) -> Option<Message> {
+        self.handle(message, self.peer()?, now)
+    }
+
+    /// Nothing is kept of those who ask: a cookie is made anew of the address that brings it back
+    /// (RFC 9000, section 8.1.4). The hash is a keyed one (`SipHash`), the key random.
+    fn cookie_for(&self, address: SocketAddr) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.secret, self.token.0, self.flow, address).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn may_answer(&mut self, now: Instant) -> bool {
+        let due = self.next_answer.max(now);
+        if due.nanos_since(now) > (ANSWERS_AT_ONCE - 1) * ANSWER_INTERVAL_NS {
+            return false;
+        }
+        self.next_answer = due.plus_nanos(ANSWER_INTERVAL_NS);
+        true
     }
 }
 
@@ -154,6 +193,18 @@ mod tests {
         Message { token: TOKEN, flow: 0, kind }
     }
 
+    fn from(port: u16) -> SocketAddr {
+        ([10, 0, 0, 1], port).into()
+    }
+
+    /// The cookie that an acceptor gives to `from(port)`.
+    fn cookie(acceptor: &mut Acceptor, port: u16) -> u64 {
+        let hello = message(Kind::Hello { nonce: 1 });
+        let challenge = acceptor.handle(&hello, from(port), Instant::ZERO).unwrap();
+        let Kind::Challenge { cookie } = challenge.kind else { panic!("{challenge:?}") };
+        cookie
+    }
+
     /// Both ends over a link that loses the messages whose turn in `lost` is true, 1 ms each way.
     fn run(lost: &[bool]) -> (InitiatorState, bool) {
         let mut lost = lost.iter().copied().chain(std::iter::repeat(false));
@@ -163,7 +214,7 @@ mod tests {
         while initiator.state() == InitiatorState::Asking {
             while let Some(request) = initiator.poll_transmit(now) {
                 if lost.next() == Some(false)
-                    && let Some(reply) = acceptor.handle(&request)
+                    && let Some(reply) = acceptor.handle(&request, from(1), now)
                     && lost.next() == Some(false)
                 {
                     now = now.plus_nanos(2_000_000);
@@ -175,7 +226,7 @@ mod tests {
                 initiator.handle_timeout(now);
             }
         }
-        (initiator.state(), acceptor.is_proved())
+        (initiator.state(), acceptor.peer().is_some())
     }
 
     #[test]
@@ -192,22 +243,60 @@ mod tests {
     #[test]
     fn a_stranger_gets_no_answer() {
         let mut acceptor = Acceptor::new(TOKEN, 0, 2);
-        let stranger = Message { token: Token([8; 16]), ..message(Kind::Hello { nonce: 1 }) };
-        assert_eq!(acceptor.handle(&stranger), None);
-        let other_flow = Message { flow: 1, ..message(Kind::Hello { nonce: 1 }) };
-        assert_eq!(acceptor.handle(&other_flow), None);
-        assert_eq!(acceptor.handle(&message(Kind::Prove { cookie: 3, nonce: 1 })), None);
-        assert!(!acceptor.is_proved());
+        let mut ask = |message| acceptor.handle(&message, from(1), Instant::ZERO);
+        assert_eq!(
+            ask(Message { token: Token([8; 16]), ..message(Kind::Hello { nonce: 1 }) }),
+            None
+        );
+        assert_eq!(ask(Message { flow: 1, ..message(Kind::Hello { nonce: 1 }) }), None);
+        assert_eq!(ask(message(Kind::Prove { cookie: 2, nonce: 1 })), None);
+        for kind in [
+            Kind::Mark { first_measured: 0 },
+            Kind::Finish { first_measured: 0, sent_messages: 0 },
+            Kind::Alive { received_messages: 0 },
+            Kind::Accept { nonce: 1 },
+        ] {
+            assert_eq!(ask(message(kind)), None);
+        }
+        assert_eq!(acceptor.peer(), None);
+    }
+
+    #[test]
+    fn a_cookie_is_good_for_its_address_flow_and_session_only() {
+        let mut acceptor = Acceptor::new(TOKEN, 0, 2);
+        let given = cookie(&mut acceptor, 1);
+        let prove = message(Kind::Prove { cookie: given, nonce: 1 });
+        assert_eq!(acceptor.handle(&prove, from(2), Instant::ZERO), None);
+        let mut later = Acceptor::new(TOKEN, 0, 3);
+        assert_eq!(later.handle(&prove, from(1), Instant::ZERO), None);
+        let mut beside = Acceptor::new(TOKEN, 1, 2);
+        assert_eq!(beside.handle(&Message { flow: 1, ..prove }, from(1), Instant::ZERO), None);
+        assert!(acceptor.handle(&prove, from(1), Instant::ZERO).is_some());
+        assert_eq!(acceptor.peer(), Some(from(1)));
     }
 
     #[test]
     fn only_the_first_to_prove_itself_has_the_session() {
         let mut acceptor = Acceptor::new(TOKEN, 0, 2);
-        let prove = |nonce| message(Kind::Prove { cookie: 2, nonce });
-        assert_eq!(acceptor.handle(&prove(1)), Some(message(Kind::Accept { nonce: 1 })));
-        assert_eq!(acceptor.handle(&prove(9)), None);
-        assert_eq!(acceptor.handle(&prove(1)), Some(message(Kind::Accept { nonce: 1 })));
-        assert_eq!(acceptor.handle(&message(Kind::Hello { nonce: 9 })), None);
+        let (first, second) = (cookie(&mut acceptor, 1), cookie(&mut acceptor, 2));
+        let mut ask = |kind, port| acceptor.handle(&message(kind), from(port), Instant::ZERO);
+        let accept = Some(message(Kind::Accept { nonce: 1 }));
+        assert_eq!(ask(Kind::Prove { cookie: first, nonce: 1 }, 1), accept);
+        assert_eq!(ask(Kind::Prove { cookie: first, nonce: 9 }, 1), None);
+        assert_eq!(ask(Kind::Prove { cookie: second, nonce: 1 }, 2), None);
+        assert_eq!(ask(Kind::Hello { nonce: 9 }, 1), None);
+        assert_eq!(ask(Kind::Prove { cookie: first, nonce: 1 }, 1), accept);
+    }
+
+    #[test]
+    fn a_flood_of_questions_has_a_hundred_answers_a_second() {
+        let mut acceptor = Acceptor::new(TOKEN, 0, 2);
+        let hello = message(Kind::Hello { nonce: 1 });
+        // 100,000 in a second.
+        let answers = (0..100_000_u64)
+            .filter_map(|k| acceptor.handle(&hello, from(1), Instant::from_nanos(k * 10_000)))
+            .count();
+        assert_eq!(answers, 119);
     }
 
     proptest! {

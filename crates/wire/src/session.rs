@@ -1,9 +1,9 @@
 //! The message by which two engines agree on a session, beside the bulk traffic.
 //!
 //! Source: ours; the exchange follows RFC 9000, section 8.1 (nothing is sent to an address that
-//! has not shown that it receives there, and never more than came from it). All fields big-endian,
-//! 64 octets in every kind, so that no answer is larger than what asked for it. Over TCP the same
-//! message opens a connection.
+//! has not shown that it receives there, and less than came from it). All fields big-endian. What is
+//! to be answered has 64 octets, the answer 48: whoever forges an address makes less traffic there
+//! than he sends. Over TCP the same messages open a connection.
 //!
 //! ```text
 //! sender                           receiver
@@ -14,7 +14,7 @@
 //!   … probes …
 //!   Mark    first measured    →                     warm-up ends at this sequence number
 //!                             ←   Marked
-//!                             ←   Alive             five times a second; a sender stops without
+//!                             ←   Alive             all the time; a sender stops without
 //!   Finish  messages, bytes   →
 //!                             ←   Finished
 //! ```
@@ -37,11 +37,14 @@ mod field {
     pub(super) const PADDING: Range<usize> = 48..64;
 }
 
-/// Length of every message, octets.
-pub const MESSAGE_LEN: usize = field::PADDING.end;
+/// Length of a message that is answered, octets: the longest.
+pub const QUESTION_LEN: usize = field::PADDING.end;
+/// Length of an answer, and of every message that is not answered, octets: the shortest.
+pub const ANSWER_LEN: usize = field::SECOND.end;
 
 const MAGIC: [u8; 6] = *b"lanlab";
-const VERSION: u8 = 1;
+/// In version 1 answers were as long as questions.
+const VERSION: u8 = 2;
 
 /// What the driver gave both engines, and nobody else: who knows it belongs to the session.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -120,6 +123,20 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Length of its message, octets: [`QUESTION_LEN`] or [`ANSWER_LEN`].
+    pub const fn message_len(self) -> usize {
+        match self {
+            Self::Hello { .. } | Self::Prove { .. } | Self::Mark { .. } | Self::Finish { .. } => {
+                QUESTION_LEN
+            }
+            Self::Challenge { .. }
+            | Self::Accept { .. }
+            | Self::Marked { .. }
+            | Self::Alive { .. }
+            | Self::Finished { .. } => ANSWER_LEN,
+        }
+    }
+
     fn to_wire(self) -> (u8, u64, u64) {
         match self {
             Self::Hello { nonce } => (1, nonce, 0),
@@ -162,21 +179,19 @@ pub struct Message {
 }
 
 impl Message {
-    /// Read a message. Octets beyond [`MESSAGE_LEN`] make it another format; padding and unused
-    /// values are not looked at, so that a later version may use them.
+    /// Read a message. Padding and unused values are not looked at, so that a later version may use
+    /// them.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if `bytes` is short, [`Error::Forbidden`] if it is longer, or the magic,
-    /// version or kind is not one of ours.
+    /// [`Error::Truncated`] if `bytes` is short, [`Error::Forbidden`] if it is not as long as its
+    /// kind, or the magic, version or kind is not one of ours.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
-        if bytes.len() < MESSAGE_LEN {
-            return Err(Error::Truncated { format: FORMAT, need: MESSAGE_LEN, got: bytes.len() });
+        let truncated = |need| Error::Truncated { format: FORMAT, need, got: bytes.len() };
+        if bytes.len() < ANSWER_LEN {
+            return Err(truncated(ANSWER_LEN));
         }
         let forbidden =
             |field, offset, value| Error::Forbidden { format: FORMAT, field, offset, value };
-        if bytes.len() > MESSAGE_LEN {
-            return Err(forbidden("length", MESSAGE_LEN, bytes.len() as u64));
-        }
         if bytes[field::MAGIC] != MAGIC {
             return Err(forbidden("magic", field::MAGIC.start, u64::from(bytes[0])));
         }
@@ -187,6 +202,13 @@ impl Message {
         let second = u64::from_be_bytes(take(bytes, field::SECOND));
         let kind = Kind::from_wire(bytes[field::KIND], first, second)
             .ok_or_else(|| forbidden("kind", field::KIND, u64::from(bytes[field::KIND])))?;
+        let length = kind.message_len();
+        if bytes.len() < length {
+            return Err(truncated(length));
+        }
+        if bytes.len() > length {
+            return Err(forbidden("length", length, bytes.len() as u64));
+        }
         Ok(Self {
             token: Token(take(bytes, field::TOKEN)),
             flow: u16::from_be_bytes(take(bytes, field::FLOW)),
@@ -195,9 +217,9 @@ impl Message {
     }
 
     /// Write the message. `parse(&emit())` gives `self` back.
-    pub fn emit(&self) -> [u8; MESSAGE_LEN] {
+    pub fn emit(&self) -> Octets {
         let (kind, first, second) = self.kind.to_wire();
-        let mut bytes = [0; MESSAGE_LEN];
+        let mut bytes = [0; QUESTION_LEN];
         bytes[field::MAGIC].copy_from_slice(&MAGIC);
         bytes[field::VERSION] = VERSION;
         bytes[field::KIND] = kind;
@@ -206,7 +228,22 @@ impl Message {
         bytes[field::ZERO].fill(0);
         bytes[field::FIRST].copy_from_slice(&first.to_be_bytes());
         bytes[field::SECOND].copy_from_slice(&second.to_be_bytes());
-        bytes
+        Octets { bytes, length: self.kind.message_len() }
+    }
+}
+
+/// A message as it goes on the wire.
+#[derive(Debug, Clone, Copy)]
+pub struct Octets {
+    bytes: [u8; QUESTION_LEN],
+    length: usize,
+}
+
+impl core::ops::Deref for Octets {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.length]
     }
 }
 
@@ -217,7 +254,7 @@ mod tests {
 
     /// Written out by hand from the field table: Finish of flow 2, 7 warm-up and 1000 messages.
     fn golden() -> Vec<u8> {
-        let mut bytes = b"lanlab\x01\x08".to_vec();
+        let mut bytes = b"lanlab\x02\x08".to_vec();
         bytes.extend([0x11; 16]);
         bytes.extend([0, 2, 0, 0, 0, 0, 0, 0]);
         bytes.extend([0, 0, 0, 0, 0, 0, 0, 7]);
@@ -240,14 +277,33 @@ mod tests {
     #[test]
     fn errors_say_what_was_found() {
         let say = |bytes: &[u8]| Message::parse(bytes).unwrap_err().to_string();
+        assert_eq!(say(&golden()[..47]), "session: need 48 octets, got 47");
         assert_eq!(say(&golden()[..63]), "session: need 64 octets, got 63");
         let mut bytes = golden();
-        bytes[7] = 99;
-        assert_eq!(say(&bytes), "session: field `kind` at octet 7 has forbidden value 0x63");
-        bytes[6] = 2;
-        assert_eq!(say(&bytes), "session: field `version` at octet 6 has forbidden value 0x2");
         bytes.push(0);
         assert_eq!(say(&bytes), "session: field `length` at octet 64 has forbidden value 0x41");
+        bytes[7] = 9;
+        assert_eq!(say(&bytes), "session: field `length` at octet 48 has forbidden value 0x41");
+        bytes[7] = 99;
+        assert_eq!(say(&bytes), "session: field `kind` at octet 7 has forbidden value 0x63");
+        bytes[6] = 1;
+        assert_eq!(say(&bytes), "session: field `version` at octet 6 has forbidden value 0x1");
+    }
+
+    #[test]
+    fn an_answer_is_shorter_than_its_question() {
+        for (question, answer) in [
+            (Kind::Hello { nonce: 1 }, Kind::Challenge { cookie: 2 }),
+            (Kind::Prove { cookie: 2, nonce: 1 }, Kind::Accept { nonce: 1 }),
+            (Kind::Mark { first_measured: 0 }, Kind::Marked { first_measured: 0 }),
+            (
+                Kind::Finish { first_measured: 0, sent_messages: 9 },
+                Kind::Finished { received_messages: 9 },
+            ),
+        ] {
+            let octets = |kind| Message { token: Token([0; 16]), flow: 0, kind }.emit().len();
+            assert_eq!((octets(question), octets(answer)), (64, 48), "{question:?}");
+        }
     }
 
     #[test]

@@ -24,6 +24,12 @@ class _Kind:
 
 _QUIET = "end what else runs on this machine"
 _KINDS: Mapping[str, _Kind] = {
+    "testbed": _Kind(
+        "testbed damaged",
+        "the testbed was no longer {allowed}: {found}",
+        "what was measured is partly another network, or none",
+        "the testbed is made anew for the next trial",
+    ),
     "steal": _Kind(
         "steal",
         "the hypervisor gave {found} of the processors' time to others (allowed {allowed})",
@@ -66,6 +72,12 @@ _KINDS: Mapping[str, _Kind] = {
         "the stream was not as even as asked for",
         _QUIET,
     ),
+    "sender_paused": _Kind(
+        "receiver unheard",
+        "nothing was heard of the receiver, and for {found} nothing was sent",
+        "less was sent than asked for",
+        "see whether the link was down or the receiver's machine stood still",
+    ),
     "load": _Kind(
         "load",
         "the load average was {found} on {allowed} processors",
@@ -86,7 +98,7 @@ _KINDS: Mapping[str, _Kind] = {
     ),
 }
 _RATIOS = ("steal", "sender_late")
-_TIMES = ("clock_step", "start_late", "sender_stalled")
+_TIMES = ("clock_step", "start_late", "sender_stalled", "sender_paused")
 
 
 def name_of(code: str) -> str:

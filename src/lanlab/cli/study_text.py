@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lanlab.errors import UnknownName
-from lanlab.plan.plan import Estimate
+from lanlab.plan import Estimate
 from lanlab.studies import LoadedStudy, MissingValue, PublishedValue, waits_for
 from lanlab.studies.statement_words import in_words
 from lanlab.studies.tables import laid_out

@@ -1248,6 +1248,11 @@ class StreamSentOutcome(TypedDict):
     """
     Messages that were due: by the schedule with a rate, else those handed over.
     """
+    paused_ns: int
+    """
+    Time in which nothing was sent over UDP because nothing had come from the receiver for 0.9 s;
+    of the flow with the longest, warm-up included.
+    """
     refused_messages: int
     """
     Messages that the system refused for want of room (`ENOBUFS`) and that were not sent.
@@ -1696,6 +1701,11 @@ class StreamSent(TypedDict):
     offered_messages: int
     """
     Messages that were due: by the schedule with a rate, else those handed over.
+    """
+    paused_ns: int
+    """
+    Time in which nothing was sent over UDP because nothing had come from the receiver for 0.9 s;
+    of the flow with the longest, warm-up included.
     """
     refused_messages: int
     """

@@ -13,6 +13,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+from lanlab.engine.lines import (
+    MAX_LINE_BYTES,
+    RESULT_KINDS,
+    BadLine,
+    bounded_lines,
+    check_reply,
+    read_line,
+)
 from lanlab.engine.messages import Hello, HostFacts, Ready
 from lanlab.errors import EngineError, EngineLost
 
@@ -25,6 +33,10 @@ _ANSWER_S = 10.0
 _END_S = 2.0
 #: Lines of an engine's standard error that are kept for an error message.
 _STDERR_LINES = 20
+#: Of each of them so much.
+_STDERR_LINE_BYTES = 4096
+#: Lines of a request that are kept until somebody takes them; an engine of ours sends two.
+_KEPT_LINES = 8
 
 #: Types of the lines that end a request.
 _ENDS = ("result", "error")
@@ -35,11 +47,15 @@ _Line = dict[str, Any]
 class Measurement:
     """A request under way. It ends in exactly one result or error."""
 
-    def __init__(self, engine: Engine, request_id: int) -> None:
+    def __init__(self, engine: Engine, request_id: int, kind: str) -> None:
         self.id = request_id
+        #: Kind of the result that it ends in.
+        self._kind = kind
         self._engine = engine
         self._lines: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
         self.on_progress: Callable[[_Line], None] | None = None
+        #: Called once, from another thread, when its result or error is there to be taken.
+        self.on_over: Callable[[], None] | None = None
         #: Whether its result or error has been taken: there is nothing more to come.
         self.is_over = False
 
@@ -49,24 +65,41 @@ class Measurement:
             if self.on_progress is not None:
                 self.on_progress(line)
             return
+        if line is not None and self._lines.qsize() >= _KEPT_LINES:
+            raise BadLine("more lines of a request than there can be")
         self._lines.put(line)
+        if (line is None or line["type"] in _ENDS) and self.on_over is not None:
+            self.on_over()
+
+    def overdue(self, timeout_s: float) -> EngineLost:
+        """The error that says that the engine said nothing of this request for so long."""
+        return EngineLost(
+            f"{self._engine.name}: no answer within {timeout_s:.0f} s",
+            hint="the host may be overloaded; see its load with `lanlab doctor`",
+            host=self._engine.name,
+        )
 
     def _next(self, timeout_s: float) -> _Line:
         try:
             line = self._lines.get(timeout=timeout_s)
         except queue.Empty:
-            raise EngineLost(
-                f"{self._engine.name}: no answer within {timeout_s:.0f} s",
-                hint="the host may be overloaded; see its load with `lanlab doctor`",
-            ) from None
+            raise self.overdue(timeout_s) from None
         self.is_over = line is None or line["type"] in _ENDS
         if line is None:
             raise self._engine.lost()
+        told = line.get("result") if line["type"] == "result" else line.get("partial")
+        if told is not None and told["kind"] != self._kind:
+            raise EngineLost(
+                f"{self._engine.name}: the engine answered with `{told['kind']}`, "
+                f"and not with `{self._kind}`",
+                hint="install lanlab and lanlab-engine of the same version",
+            )
         if line["type"] == "error":
             raise EngineError(
                 line["code"],
                 f"{self._engine.name}: {line['message']}",
                 hint=line.get("hint"),
+                host=self._engine.name,
                 partial=line.get("partial"),
             )
         return line
@@ -79,7 +112,10 @@ class Measurement:
             EngineError: The engine ended the request instead.
             EngineLost: It ended itself, or said nothing for `timeout_s`.
         """
-        return cast("Ready", self._next(timeout_s))
+        line = self._next(timeout_s)
+        if line["type"] != "ready":
+            raise EngineLost(f"{self._engine.name}: the engine gave a result before it was ready")
+        return cast("Ready", line)
 
     def result(self, timeout_s: float) -> dict[str, Any]:
         """
@@ -113,6 +149,10 @@ class Engine:
         self._open: dict[int, Measurement] = {}
         self._lock = threading.Lock()
         self._lost = False
+        #: Why it can no longer be understood.
+        self._complaint = ""
+        #: For how long it had been silent when it was given up.
+        self._silent_s: float | None = None
         self._stderr: collections.deque[str] = collections.deque(maxlen=_STDERR_LINES)
         self._hello: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
         try:
@@ -121,9 +161,6 @@ class Engine:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                text=True,
-                encoding="utf-8",
-                errors="replace",
                 # Ctrl-C in the terminal is for lanlab, which ends its engines in order.
                 start_new_session=True,
             )
@@ -145,50 +182,65 @@ class Engine:
         try:
             line = self._hello.get(timeout=_ANSWER_S)
         except queue.Empty:
-            raise EngineLost(f"{self.name}: the engine did not begin to speak") from None
+            raise EngineLost(
+                f"{self.name}: the engine did not begin to speak within {_ANSWER_S:g} s",
+                host=self.name,
+            ) from None
         if line is None:
             raise self.lost()
-        if line.get("type") != "hello" or line.get("schema_version") != SCHEMA_VERSION:
-            found = line.get("schema_version", "something else")
+        if line["type"] != "hello" or line.get("schema_version") != SCHEMA_VERSION:
+            found = str(line.get("schema_version", "something else"))[:40]
             raise EngineLost(
                 f"{self.name}: the engine speaks version {found} of the messages, "
                 f"lanlab speaks version {SCHEMA_VERSION}",
                 hint="install lanlab and lanlab-engine of the same version",
             )
+        try:
+            check_reply(line)
+        except BadLine as error:
+            raise EngineLost(f"{self.name}: the engine's first line: {error}") from None
         return cast("Hello", line)
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        for text in self._process.stdout:
-            try:
-                line: _Line = json.loads(text)
-            except ValueError:
-                break  # Not an engine: no more can be understood.
-            if not isinstance(line, dict):
-                break
-            if line.get("type") == "hello":
-                self._hello.put(line)
-                continue
-            ends = line.get("type") in _ENDS
+        try:
+            for number, octets in enumerate(bounded_lines(self._process.stdout, MAX_LINE_BYTES)):
+                line = read_line(octets)
+                if number == 0:
+                    # Of another version it may be anything else.
+                    self._hello.put(line)
+                else:
+                    self._take(line)
+        except BadLine as error:
+            # Not an engine: no more can be understood.
+            self._complaint = str(error)
+        finally:
             with self._lock:
-                request_id = line.get("id", 0)
-                measurement = self._open.get(request_id)
-                if ends:
-                    self._open.pop(request_id, None)
-            if measurement is not None:
-                measurement.deliver(line)
+                self._lost = True
+                open_measurements = list(self._open.values())
+                self._open.clear()
+            self._hello.put(None)
+            for measurement in open_measurements:
+                measurement.deliver(None)
+
+    def _take(self, line: _Line) -> None:
+        check_reply(line)
+        if line["type"] == "hello":
+            raise BadLine("a second `hello`")
+        request_id = line["id"] or 0
         with self._lock:
-            self._lost = True
-            open_measurements = list(self._open.values())
-            self._open.clear()
-        self._hello.put(None)
-        for measurement in open_measurements:
-            measurement.deliver(None)
+            measurement = self._open.get(request_id)
+        if measurement is not None:
+            measurement.deliver(line)
+        if line["type"] in _ENDS:
+            with self._lock:
+                self._open.pop(request_id, None)
 
     def _read_errors(self) -> None:
         assert self._process.stderr is not None
-        for text in self._process.stderr:
-            self._stderr.append(text.rstrip())
+        # Of a longer line each part is one.
+        while octets := self._process.stderr.readline(_STDERR_LINE_BYTES):
+            self._stderr.append(octets.decode(errors="replace").rstrip())
 
     def lost(self) -> EngineLost:
         """The error that says how this engine ended."""
@@ -198,14 +250,34 @@ class Engine:
         if code is not None:
             # Its last word may still be in the pipe.
             self._threads[1].join(timeout=1.0)
-        if code is None:
+        if self._silent_s is not None:
+            how = f"did not answer within {self._silent_s:g} s and was ended"
+        elif code is None and self._complaint:
+            how = f"said what is no message of an engine ({self._complaint})"
+        elif code is None:
             how = "stopped answering"
         elif code < 0:
             how = f"was ended by signal {-code}"
         else:
             how = f"ended with exit code {code}"
         said = f": {self._stderr[-1]}" if self._stderr else ""
-        return EngineLost(f"{self.name}: the engine {how}{said}")
+        return EngineLost(f"{self.name}: the engine {how}{said}", host=self.name)
+
+    def give_up(self, silent_s: float) -> EngineLost:
+        """End an engine that has not answered for so long; the error that says so.
+
+        What is stopped or stuck cannot be measured with, and would keep every further question
+        waiting as long.
+        """
+        if not self._lost:
+            # It may have ended, and nobody have read so yet: then that is how it was lost.
+            if self._process.poll() is None:
+                self._silent_s = silent_s
+                self._process.kill()
+            self._threads[0].join(timeout=_END_S)
+            # Should the kernel hold the process, or another have its pipe: it is not asked again.
+            self._lost = True
+        return self.lost()
 
     @property
     def is_lost(self) -> bool:
@@ -224,7 +296,8 @@ class Engine:
         Raises:
             EngineLost: The engine is gone.
         """
-        measurement = Measurement(self, next(self._ids))
+        kind = RESULT_KINDS[str(request["type"])]
+        measurement = Measurement(self, next(self._ids), kind)
         text = json.dumps({"id": measurement.id, "request": request}, separators=(",", ":"))
         with self._lock:
             if self._lost:
@@ -232,21 +305,25 @@ class Engine:
             self._open[measurement.id] = measurement
         try:
             assert self._process.stdin is not None
-            self._process.stdin.write(text + "\n")
+            self._process.stdin.write(text.encode() + b"\n")
             self._process.stdin.flush()
         except OSError:
             raise self.lost() from None
         return measurement
 
-    def ask(self, request: Mapping[str, object]) -> dict[str, Any]:
+    def ask(self, request: Mapping[str, object], within_s: float = _ANSWER_S) -> dict[str, Any]:
         """
-        Send a simple question and wait for its answer.
+        Send a simple question and wait for its answer. An engine that gives none is ended.
 
         Raises:
             EngineError: The engine refused it.
-            EngineLost: The engine is gone.
+            EngineLost: The engine is gone, or did not answer within that time.
         """
-        return self.start(request).result(_ANSWER_S)
+        asked = self.start(request)
+        try:
+            return asked.result(within_s)
+        except EngineLost:
+            raise self.give_up(within_s) from None
 
     def describe(self) -> HostFacts:
         """Facts of the engine's host as they are now."""

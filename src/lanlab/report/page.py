@@ -12,6 +12,7 @@ from lanlab.figures import Chart, build_figure
 from lanlab.figures.render_matplotlib import Drawing, to_drawing
 from lanlab.figures.wording import number
 from lanlab.report.answer import sentences
+from lanlab.report.failure_table import failure_table
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.round_trips import round_trip_remark
@@ -65,6 +66,7 @@ class RunOnPage:
     experiments: tuple[ExperimentOnPage, ...]
     saturation: Table
     statements: Table
+    failures: Table
     trials: Table
     environment: tuple[tuple[str, str], ...]
     command: str
@@ -76,8 +78,8 @@ class RunOnPage:
         """All tables, for CSV."""
         own = [t for e in self.experiments for t in e.tables]
         own += [f.table for e in self.experiments for f in e.figures]
-        others = [t for t in (self.saturation, self.statements, self.trials) if t.rows]
-        return (*own, *others)
+        others = (self.saturation, self.statements, self.failures, self.trials)
+        return (*own, *(table for table in others if table.rows))
 
 
 def run_on_page(
@@ -94,6 +96,7 @@ def run_on_page(
         experiments=tuple(_experiments(run, trials, study, published, name)),
         saturation=saturation_table(run, trials, study),
         statements=statement_table(run, trials, study, published),
+        failures=failure_table(trials, study),
         trials=trial_table(run, trials, study),
         environment=tuple(_flat("", {"testbed": run.testbed, "versions": run.versions})),
         command=_command(run),

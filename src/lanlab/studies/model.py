@@ -137,6 +137,9 @@ class TrialPolicy(Data):
     relative_ci: float | None = Field(default=None, gt=0, lt=1)
     #: A polluted trial is repeated within its block, at most so often; 0: never.
     repeat_polluted: int = Field(default=1, ge=0, le=10)
+    #: A failed trial is retried within its block, at most so often; 0: never. Then its place
+    #: counts as missing.
+    retry_failed: int = Field(default=2, ge=0, le=10)
 
     @model_validator(mode="after")
     def _ordered(self) -> TrialPolicy:

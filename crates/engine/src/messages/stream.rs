@@ -244,6 +244,9 @@ pub struct StreamSent {
     pub gap: Option<Distribution>,
     /// Time in which the system made the sender wait for room.
     pub blocked_ns: u64,
+    /// Time in which nothing was sent over UDP because nothing had come from the receiver for 0.9 s;
+    /// of the flow with the longest, warm-up included.
+    pub paused_ns: u64,
     /// Messages sent in all, warm-up included.
     pub total_messages: u64,
     /// Effective `SO_SNDBUF` as the system reports it, bytes.

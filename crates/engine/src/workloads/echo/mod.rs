@@ -12,6 +12,7 @@ use super::setup::{
     check_addresses, check_common, check_kernel_timestamps, check_processor, check_range,
     parse_token,
 };
+use crate::cost::{Cost, FLOW_BYTES, METERS_BYTES, OWN_THREADS};
 use crate::driver::Measured;
 use crate::failure::Failure;
 use crate::messages::{
@@ -19,6 +20,11 @@ use crate::messages::{
     Receive, Timestamps, Transport,
 };
 use crate::running::Running;
+
+/// The longest time that can be measured: one day. An amount of requests takes no longer, either.
+const LONGEST_NS: u64 = 86_400_000_000_000;
+/// A trial may take so much longer.
+const OVERTIME_NS: u64 = 3_600_000_000_000;
 
 /// A checked specification.
 #[derive(Debug, Clone)]
@@ -46,7 +52,7 @@ impl Plan {
         check_range("timeout_ns", spec.timeout_ns, 1_000_000, 60_000_000_000)?;
         match spec.amount {
             EchoAmount::TimeNs(time_ns) => {
-                check_range("amount.time_ns", time_ns, 1_000_000, 86_400_000_000_000)?;
+                check_range("amount.time_ns", time_ns, 1_000_000, LONGEST_NS)?;
             }
             EchoAmount::Requests(requests) => {
                 check_range("amount.requests", requests, 1, 1 << 32)?;
@@ -87,12 +93,28 @@ impl Plan {
         start.plus_nanos(self.warmup_ns)
     }
 
+    /// What either end may take: a message to send and one to receive, and its meters.
+    fn cost(&self) -> Cost {
+        let memory_bytes = 2 * self.message_bytes as u64 + METERS_BYTES + FLOW_BYTES;
+        // Requests on a schedule are sent by a thread of their own.
+        Cost { memory_bytes, threads: 1 + OWN_THREADS }
+    }
+
     /// The end of the measured part, where time is the amount.
     fn end(&self, start: Instant) -> Instant {
         match self.amount {
             EchoAmount::TimeNs(time_ns) => self.warmup_end(start).plus_nanos(time_ns),
             EchoAmount::Requests(_) => Instant::FAR_FUTURE,
         }
+    }
+
+    /// When it is over, whatever the peer says.
+    fn latest_end(&self, start: Instant) -> Instant {
+        let end = match self.amount {
+            EchoAmount::TimeNs(_) => self.end(start),
+            EchoAmount::Requests(_) => self.warmup_end(start).plus_nanos(LONGEST_NS),
+        };
+        end.plus_nanos(self.silence_ns).plus_nanos(OVERTIME_NS)
     }
 
     /// Requests to be measured, where they are the amount.
@@ -121,6 +143,12 @@ impl Plan {
     }
 }
 
+/// The peer goes on beyond all that was agreed on.
+fn went_on_too_long() -> Failure {
+    Failure::new("peer.too_long", "the other host had not ended an hour after its time")
+        .hint("see whether it is lanlab's engine, and whether the link is too slow for the amount")
+}
+
 /// The failure that an end is, if it is one.
 fn failure_of(ended_by: EndedBy) -> Option<Failure> {
     match ended_by {
@@ -132,10 +160,24 @@ fn failure_of(ended_by: EndedBy) -> Option<Failure> {
     }
 }
 
+/// Check all of a request to answer that can be checked without a socket, and say what it may take.
+pub fn check_respond(request: &EchoRespond) -> Result<Cost, Failure> {
+    check_addresses(Some(request.bind), request.peer)?;
+    parse_token(&request.session)?;
+    Ok(Plan::new(&request.spec)?.cost())
+}
+
+/// Check all of a request to ask that can be checked without a socket, and say what it may take.
+pub fn check_request(request: &EchoRequest) -> Result<Cost, Failure> {
+    check_addresses(request.bind, request.peer)?;
+    parse_token(&request.session)?;
+    Ok(Plan::new(&request.spec)?.cost())
+}
+
 /// Answer echo requests.
 pub fn respond(request: &EchoRespond, running: &Running) -> Measured {
     let run = || -> Result<EchoResponded, Failure> {
-        check_addresses(Some(request.bind), request.peer)?;
+        check_respond(request)?;
         let (plan, token) = (Plan::new(&request.spec)?, parse_token(&request.session)?);
         check_processor(request.processor)?;
         match request.spec.transport {
@@ -151,7 +193,7 @@ pub fn respond(request: &EchoRespond, running: &Running) -> Measured {
 /// Send echo requests and time their replies.
 pub fn request(request: &EchoRequest, running: &Running) -> Measured {
     let run = || -> Result<EchoRequested, Failure> {
-        check_addresses(request.bind, request.peer)?;
+        check_request(request)?;
         let (plan, token) = (Plan::new(&request.spec)?, parse_token(&request.session)?);
         check_processor(request.processor)?;
         match request.spec.transport {

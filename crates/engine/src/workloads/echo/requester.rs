@@ -1,6 +1,7 @@
 //! When requests leave and what their replies say, whatever they travel in.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use lanlab_link as link;
 use lanlab_link::Usage;
@@ -16,6 +17,9 @@ use crate::workloads::setup::bind;
 
 /// How often a requester looks whether the driver wants it to stop.
 const CHECK_NS: u64 = 10_000_000;
+
+/// A schedule that has heard nothing for so long sends nothing more until it hears something.
+const DEAD_MAN_NS: u64 = 900_000_000;
 
 /// What became of a request handed to the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +38,8 @@ pub enum Heard {
     Reply(u64),
     /// Nothing yet.
     Idle,
+    /// Another word of the peer's.
+    Alive,
     /// Something that is no reply.
     Foreign,
     /// The peer has closed its end.
@@ -43,6 +49,10 @@ pub enum Heard {
 /// Where requests go.
 pub trait Requests: Send {
     fn send(&mut self, sequence: u64, now: Instant) -> Result<Handed, Failure>;
+    /// Whether what is sent goes on if nobody takes it, so that a schedule must pause by itself.
+    fn pauses_for_silence(&self) -> bool {
+        false
+    }
     /// Nothing is due for a while: let the responder know that we are here.
     fn keep_alive(&mut self, now: Instant);
     /// The kernel's stamp of the last request sent, if there is one: calendar clock, nanoseconds.
@@ -114,6 +124,7 @@ struct Counts<'a> {
     measured_from: Instant,
     /// Number of the first measured request.
     first_measured: u64,
+    latest_end: Instant,
     offered: u64,
     sent: u64,
     refused: u64,
@@ -136,6 +147,7 @@ impl<'a> Counts<'a> {
             warmup_end: plan.warmup_end(start),
             measured_from: plan.warmup_end(start),
             first_measured: u64::MAX,
+            latest_end: plan.latest_end(start),
             offered: 0,
             sent: 0,
             refused: 0,
@@ -176,6 +188,9 @@ impl<'a> Counts<'a> {
             }
             if sent_at.nanos_since(self.last_heard) > self.plan.silence_ns {
                 break EndedBy::Silence;
+            }
+            if sent_at > self.latest_end {
+                return Err(super::went_on_too_long());
             }
             self.offered += u64::from(measured);
             match requests.send(sequence, sent_at)? {
@@ -227,7 +242,7 @@ impl<'a> Counts<'a> {
                 Heard::Reply(number) => self.take(number, u64::MAX, now),
                 Heard::Foreign => self.foreign += 1,
                 Heard::Closed => return Ok(Some(EndedBy::PeerClosed)),
-                Heard::Idle => {}
+                Heard::Idle | Heard::Alive => {}
             }
             if overdue {
                 if sequence >= self.first_measured {
@@ -258,17 +273,23 @@ impl<'a> Counts<'a> {
         };
         self.offered = total.saturating_sub(self.first_measured);
         let (plan, start, first_measured) = (self.plan, self.start, self.first_measured);
+        let heard_ns = AtomicU64::new(start.as_nanos());
+        let heard_ns = &heard_ns;
         std::thread::scope(|scope| {
             let sender = scope.spawn(move || {
-                send_on_schedule(plan, pace, start, first_measured..total, requests, running)
+                let measured = first_measured..total;
+                send_on_schedule(plan, pace, start, measured, requests, heard_ns, running)
             });
             let usage = link::thread_usage();
             let mut stopped = None;
             // Until the last reply is there or overdue, which is known once all has been sent.
             let mut last_due = None;
             while stopped.is_none() {
-                let heard = replies.next()?;
+                let heard = replies.next().inspect_err(|_| running.cancel())?;
                 let now = link::monotonic();
+                if matches!(heard, Heard::Reply(_) | Heard::Alive) {
+                    heard_ns.store(now.as_nanos(), Ordering::Relaxed);
+                }
                 match heard {
                     // What was not asked for yet cannot be answered: a short number gone wrong.
                     Heard::Reply(sequence)
@@ -279,7 +300,7 @@ impl<'a> Counts<'a> {
                     }
                     Heard::Reply(_) | Heard::Foreign => self.foreign += 1,
                     Heard::Closed => stopped = Some(EndedBy::PeerClosed),
-                    Heard::Idle => {}
+                    Heard::Idle | Heard::Alive => {}
                 }
                 if last_due.is_none() && sender.is_finished() {
                     last_due = Some(now.plus_nanos(self.plan.timeout_ns));
@@ -292,6 +313,10 @@ impl<'a> Counts<'a> {
                 }
                 if running.is_cancelled() {
                     stopped = Some(EndedBy::Cancelled);
+                }
+                if now > self.latest_end {
+                    running.cancel();
+                    return Err(super::went_on_too_long());
                 }
             }
             if stopped.is_some() {
@@ -332,6 +357,12 @@ impl<'a> Counts<'a> {
     }
 }
 
+/// Whether nothing has been heard for so long that nobody may be there.
+fn is_quiet(heard_ns: &AtomicU64, now: Instant) -> bool {
+    let heard = Instant::from_nanos(heard_ns.load(Ordering::Relaxed));
+    now.nanos_since(heard) > DEAD_MAN_NS
+}
+
 /// What the sending thread of a schedule came to.
 struct Scheduled {
     sent: u64,
@@ -346,6 +377,7 @@ fn send_on_schedule(
     start: Instant,
     measured: Range<u64>,
     requests: &mut impl Requests,
+    heard_ns: &AtomicU64,
     running: &Running,
 ) -> Result<Scheduled, Failure> {
     link::prepare_thread();
@@ -362,6 +394,10 @@ fn send_on_schedule(
             }
             Turn::Wait(until) => {
                 waiter.wait_until(until);
+            }
+            Turn::Send(_) if requests.pauses_for_silence() && is_quiet(heard_ns, now) => {
+                link::sleep_until(now.plus_nanos(CHECK_NS));
+                requests.keep_alive(now);
             }
             Turn::Send(_) => {
                 let sequence = pacer.taken();

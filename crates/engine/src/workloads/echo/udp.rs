@@ -2,13 +2,14 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use lanlab_link as link;
 use lanlab_link::{DatagramSocket, ReceiveBatch};
 use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
-use lanlab_wire::session::{Kind, MESSAGE_LEN, Message, Token};
+use lanlab_wire::session::{Kind, Message, QUESTION_LEN, Token};
 
 use super::Plan;
 use super::requester::{self, Handed, Heard, Replies, Requests};
@@ -17,17 +18,18 @@ use crate::messages::{
     EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy, Timestamps,
 };
 use crate::running::Running;
-use crate::session::Acceptor;
 use crate::workloads::padding;
 use crate::workloads::setup::{
-    TICK, accept_datagram, answer_again, bind, bind_datagram, connect_datagram, is_idle,
-    is_no_room, local_port,
+    Accepted, TICK, accept_datagram, bind, bind_datagram, connect_datagram, is_idle, is_no_room,
+    local_port,
 };
 
-/// Time between two words of a requester that has nothing due.
-const ALIVE_NS: u64 = 200_000_000;
+/// Time between two words of a requester that has nothing due, and of a responder to a schedule.
+const ALIVE_NS: u64 = 50_000_000;
 /// After the requester's last word a responder stays so long, in case its answer was lost.
 const TAIL_NS: u64 = 20_000_000;
+/// No requester sends as many.
+const MOST_REQUESTS: u64 = 1 << 62;
 /// How long a requester waits for the responder to confirm the end.
 const CONFIRM_NS: u64 = 200_000_000;
 
@@ -40,9 +42,9 @@ pub fn respond(
 ) -> Result<EchoResponded, Failure> {
     let socket = bind_datagram(request.bind, request.port, &request.spec.socket)?;
     running.ready(vec![local_port(&socket)?], None);
-    let mut acceptor = accept_datagram(&socket, request.peer, token, 0, running, || Ok(()))?;
-    let start = running.wait_for_start(|| answer_again(&socket, &mut acceptor))?;
-    let responder = Responder { plan, token, socket, acceptor, running, start };
+    let mut accepted = accept_datagram(socket, request.peer, token, 0, running, || Ok(()))?;
+    let start = running.wait_for_start(|| accepted.answer_again())?;
+    let responder = Responder { plan, token, accepted, running, start };
     let work = || {
         bind(request.processor)?;
         responder.run()
@@ -53,25 +55,36 @@ pub fn respond(
 struct Responder<'a> {
     plan: &'a Plan,
     token: Token,
-    socket: DatagramSocket,
-    acceptor: Acceptor,
+    accepted: Accepted,
     running: &'a Running,
     start: Instant,
 }
 
 impl Responder<'_> {
     fn run(mut self) -> Result<EchoResponded, Failure> {
-        self.socket
+        let socket = Arc::clone(&self.accepted.socket);
+        socket
             .set_receive_timeout(Some(TICK))
             .map_err(|error| Failure::system("receive time-out", &error))?;
         let layout = Layout::of(self.plan.message_bytes);
-        let mut batch = ReceiveBatch::plain(self.plan.message_bytes.max(MESSAGE_LEN) + 1);
+        let mut batch = ReceiveBatch::plain(self.plan.message_bytes.max(QUESTION_LEN) + 1);
         let before = link::thread_usage();
         let (mut answered, mut refused, mut foreign) = (0, 0, 0);
         let mut last_heard = self.start;
+        let mut next_alive = self.start;
+        let latest_end = self.plan.latest_end(self.start);
         let mut finished = false;
         let ended_by = loop {
-            match self.socket.receive_batch(&mut batch, self.plan.waits_in_call()) {
+            let now = link::monotonic();
+            if now > latest_end {
+                return Err(super::went_on_too_long());
+            }
+            // A schedule goes on without answers, if there is anybody to hear it.
+            if self.plan.pace.is_some() && !finished && now >= next_alive {
+                next_alive = now.plus_nanos(ALIVE_NS);
+                self.say(Kind::Alive { received_messages: answered });
+            }
+            match socket.receive_batch(&mut batch, self.plan.waits_in_call()) {
                 Ok(_) => {}
                 Err(error) if is_idle(&error) => {
                     let now = link::monotonic();
@@ -96,10 +109,11 @@ impl Responder<'_> {
             let datagram = received.bytes;
             let length = datagram.len();
             if length == self.plan.message_bytes && is_ours(layout, datagram, self.token) {
-                last_heard = link::monotonic();
-                match self.socket.send_one(datagram, true) {
+                last_heard = now;
+                // With room or without: whoever asks and does not listen is not waited for.
+                match socket.send_one(datagram, false) {
                     Ok(()) => answered += 1,
-                    Err(error) if is_no_room(&error) => refused += 1,
+                    Err(error) if is_no_room(&error) || is_idle(&error) => refused += 1,
                     // Noticed by the next receive.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
                     Err(error) => return Err(Failure::system("answer", &error)),
@@ -111,8 +125,8 @@ impl Responder<'_> {
                 continue;
             }
             match Message::parse(datagram) {
-                Ok(message) if message.token.matches(&self.token) => {
-                    last_heard = link::monotonic();
+                Ok(message) if message.token.matches(&self.token) && message.flow == 0 => {
+                    last_heard = now;
                     finished |= matches!(message.kind, Kind::Finish { .. });
                     self.answer(&message, answered);
                 }
@@ -130,21 +144,26 @@ impl Responder<'_> {
     }
 
     fn answer(&mut self, message: &Message, answered: u64) {
-        let kind = Kind::Finished { received_messages: answered };
-        let reply = match message.kind {
-            Kind::Finish { .. } => Some(Message { kind, ..*message }),
-            _ => self.acceptor.handle(message),
-        };
-        if let Some(reply) = reply {
-            // What is lost is asked for again.
-            let _ = self.socket.plain().send(&reply.emit());
+        if let Kind::Finish { .. } = message.kind {
+            self.say(Kind::Finished { received_messages: answered });
+        } else if let Some(reply) = self.accepted.acceptor.handle_again(message, link::monotonic())
+        {
+            self.say(reply.kind);
         }
+    }
+
+    fn say(&self, kind: Kind) {
+        let message = Message { token: self.token, flow: 0, kind };
+        // What is lost is asked for again.
+        let _ = self.accepted.socket.send_one(&message.emit(), false);
     }
 }
 
 fn is_ours(layout: Layout, datagram: &[u8], token: Token) -> bool {
     let tiny = matches!(layout, Layout::Tiny(_));
-    layout.parse(datagram).is_ok_and(|header| tiny || header.session == token.short())
+    layout
+        .parse(datagram)
+        .is_ok_and(|header| tiny || (header.session == token.short() && header.flow == 0))
 }
 
 /// Send requests and time their replies.
@@ -181,7 +200,7 @@ pub fn request(
         last_sent: start,
         sent: 0,
     };
-    let buffer_bytes = plan.message_bytes.max(MESSAGE_LEN) + 1;
+    let buffer_bytes = plan.message_bytes.max(QUESTION_LEN) + 1;
     let mut replies = DatagramReplies {
         plan,
         socket: &socket,
@@ -208,11 +227,12 @@ fn agree_on_end(socket: &DatagramSocket, token: Token) -> EndedBy {
     let finish = Kind::Finish { first_measured: 0, sent_messages: 0 };
     let finish = Message { token, flow: 0, kind: finish }.emit();
     let deadline = link::monotonic().plus_nanos(CONFIRM_NS);
-    let mut buffer = [0; MESSAGE_LEN + 1];
+    let mut buffer = [0; QUESTION_LEN + 1];
     while link::monotonic() < deadline {
         let _ = socket.plain().send(&finish);
         if let Ok(length) = socket.plain().recv(&mut buffer)
             && let Ok(message) = Message::parse(&buffer[..length])
+            && message.token.matches(&token)
             && matches!(message.kind, Kind::Finished { .. })
         {
             return EndedBy::Finished;
@@ -244,6 +264,10 @@ impl Requests for DatagramRequests<'_> {
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(Handed::Closed),
             Err(error) => Err(Failure::system("send a request", &error)),
         }
+    }
+
+    fn pauses_for_silence(&self) -> bool {
+        true
     }
 
     fn keep_alive(&mut self, now: Instant) {
@@ -289,12 +313,16 @@ impl Replies for DatagramReplies<'_> {
                 {
                     let header = self.layout.parse(datagram).expect("checked in `is_ours`");
                     let sequence = self.layout.extend(header.sequence, self.expected);
+                    // What nobody has asked is no reply; what is added to it must not overflow.
+                    if sequence >= MOST_REQUESTS {
+                        return Ok(Heard::Foreign);
+                    }
                     self.expected = self.expected.max(sequence + 1);
                     return Ok(Heard::Reply(sequence));
                 }
                 let session = Message::parse(datagram);
                 let ours = session.is_ok_and(|message| message.token.matches(&self.token));
-                Ok(if ours { Heard::Idle } else { Heard::Foreign })
+                Ok(if ours { Heard::Alive } else { Heard::Foreign })
             }
             Err(error) if is_idle(&error) => {
                 self.plan.rest();

@@ -34,6 +34,9 @@ const SMALL_BYTES: usize = 512;
 const LARGE_BYTES: usize = 16_384;
 const LARGEST_PACKET_BYTES: u32 = 1472;
 
+/// Cases that are remembered.
+const MOST_KNOWN: usize = 64;
+
 /// What was tried, so that it is tried once: the kernel does not change while we run.
 static TRIED: Mutex<Vec<(Case, Vec<Candidate>)>> = Mutex::new(Vec::new());
 
@@ -178,6 +181,9 @@ fn tried(
             cpu_ns_per_message: median(found.iter().map(|(_, cpu)| *cpu).collect()),
         })
         .collect();
+    if known.len() >= MOST_KNOWN {
+        known.remove(0);
+    }
     known.push((case, candidates.clone()));
     candidates
 }

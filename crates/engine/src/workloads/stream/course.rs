@@ -35,6 +35,7 @@ pub struct Sent {
     pub skipped_messages: u64,
     pub back_to_back_messages: u64,
     pub blocked_ns: u64,
+    pub paused_ns: u64,
     pub late_messages: u64,
     pub max_lateness_ns: u64,
     /// Warm-up included: over UDP the sequence number of the next message.
@@ -120,6 +121,7 @@ impl<'a> Course<'a> {
                 skipped_messages: 0,
                 back_to_back_messages: 0,
                 blocked_ns: 0,
+                paused_ns: 0,
                 late_messages: 0,
                 max_lateness_ns: 0,
                 total_messages: 0,
@@ -257,6 +259,11 @@ impl<'a> Course<'a> {
         }
     }
 
+    /// Nothing was sent for so long, as nothing was heard of the receiver.
+    pub fn paused(&mut self, waited_ns: u64) {
+        self.sent.paused_ns += waited_ns;
+    }
+
     /// Close the counts at `now`, when the amount is reached or something else has ended it.
     pub fn close(&mut self, now: Instant, meters: &mut SharedMeters) {
         let Some(since) = self.measuring else { return };
@@ -301,6 +308,7 @@ pub fn sum_up(
         back_to_back_messages: sum(|flow| flow.back_to_back_messages),
         gap: gaps(threads),
         blocked_ns: sum(|flow| flow.blocked_ns),
+        paused_ns: max(|flow| flow.paused_ns),
         total_messages: sum(|flow| flow.total_messages),
         send_buffer_bytes: max(|flow| flow.send_buffer_bytes),
         cpu: threads

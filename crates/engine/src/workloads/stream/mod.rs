@@ -1,10 +1,12 @@
 //! `stream`: messages from a sender to a receiver that counts them.
 
+mod alive;
 mod choice;
 mod course;
 mod crew;
+pub(crate) mod intake;
 mod slowness;
-mod tally;
+pub(crate) mod tally;
 mod tcp_receive;
 mod tcp_send;
 mod udp_receive;
@@ -18,6 +20,7 @@ use super::setup::{
     check_addresses, check_common, check_kernel_timestamps, check_processor, check_range,
     parse_token,
 };
+use crate::cost::{Cost, FLOW_BYTES, METERS_BYTES, OWN_THREADS};
 use crate::driver::Measured;
 use crate::failure::Failure;
 use crate::messages::{
@@ -28,9 +31,21 @@ use crate::running::Running;
 
 const MAX_FLOWS: u16 = 1000;
 const MAX_THREADS: u16 = 64;
+/// Octets of payload in all.
+const MOST_BYTES: u64 = 1 << 50;
+/// Messages per second.
+const LEAST_RATE: f64 = 0.001;
+const MOST_RATE: f64 = 100_000_000.0;
 const MAX_READ_BYTES: u64 = 16 * 1024 * 1024;
-/// Over UDP either end says at least so often that it is there.
-const ALIVE_NS: u64 = 200_000_000;
+/// Over UDP either end says so often that it is there: of a sender's patience with a silent receiver
+/// (`DEAD_MAN_NS`) that is an eighteenth, so that a link that loses a third is borne. With many flows
+/// less often: it must not be what costs.
+const ALIVE_NS: u64 = 50_000_000;
+const ALIVE_PER_FLOW_NS: u64 = 200_000;
+/// A trial may take so much longer than its amount, until what is queued has crossed a slow link.
+const OVERTIME_NS: u64 = 3_600_000_000_000;
+/// The longest time that can be measured: one day. An amount of messages takes no longer, either.
+const LONGEST_NS: u64 = 86_400_000_000_000;
 /// Above this rate of one flow, messages are paced in groups: one system call carries as many.
 const GROUP_FROM_MESSAGES_PER_S: f64 = 50_000.0;
 /// Longest buffer that is cut up for segmentation offload, octets.
@@ -38,7 +53,7 @@ const MAX_SEGMENT_BUFFER_BYTES: usize = 65_000;
 
 /// A checked specification, for one flow of it.
 #[derive(Debug, Clone)]
-struct Plan {
+pub(crate) struct Plan {
     message_bytes: usize,
     /// For each flow.
     amount: Amount,
@@ -65,7 +80,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(spec: &StreamSpec) -> Result<Self, Failure> {
+    pub(crate) fn new(spec: &StreamSpec) -> Result<Self, Failure> {
         check_common(
             spec.transport,
             spec.message_size_bytes,
@@ -87,15 +102,15 @@ impl Plan {
         let size = u64::from(spec.message_size_bytes);
         let amount = match spec.amount {
             Amount::TimeNs(time_ns) => {
-                check_range("amount.time_ns", time_ns, 1_000_000, 86_400_000_000_000)?;
+                check_range("amount.time_ns", time_ns, 1_000_000, LONGEST_NS)?;
                 Amount::TimeNs(time_ns)
             }
             Amount::Bytes(bytes) => {
-                check_range("amount.bytes", bytes, 1, 1 << 50)?;
+                check_range("amount.bytes", bytes, 1, MOST_BYTES)?;
                 Amount::Messages(bytes.div_ceil(size).div_ceil(flows))
             }
             Amount::Messages(messages) => {
-                check_range("amount.messages", messages, 1, 1 << 40)?;
+                check_range("amount.messages", messages, 1, (MOST_BYTES / size).min(1 << 40))?;
                 Amount::Messages(messages.div_ceil(flows))
             }
         };
@@ -107,10 +122,10 @@ impl Plan {
                         check_range("rate.bps", rate_bps, 1, 400_000_000_000)?;
                         Pace::from_bit_rate(rate_bps, spec.message_size_bytes)
                     }
-                    Rate::MessagesPerS(rate) => {
-                        Pace::from_message_rate(rate).filter(|_| rate <= 100_000_000.0)
-                    }
+                    Rate::MessagesPerS(rate) => Pace::from_message_rate(rate),
                 };
+                let allowed = LEAST_RATE..=MOST_RATE;
+                let pace = pace.filter(|pace| allowed.contains(&pace.messages_per_s()));
                 Some(pace.ok_or_else(|| {
                     Failure::value("rate", "another number", "0.001 to 100,000,000 messages/s")
                 })?)
@@ -141,6 +156,11 @@ impl Plan {
         })
     }
 
+    /// Payload of a message.
+    pub(crate) fn message_bytes(&self) -> usize {
+        self.message_bytes
+    }
+
     /// When a flow's first message is due, so that flows take turns.
     fn first_slot(&self, start: Instant, flow: u16) -> Instant {
         self.shared_pace.map_or(start, |pace| pace.slot(start, flow.into()))
@@ -153,7 +173,25 @@ impl Plan {
     /// Time between two words of an end that has nothing else to say: well within the silence after
     /// which the other gives up.
     fn alive_ns(&self) -> u64 {
-        ALIVE_NS.min(self.silence_ns / 4)
+        let flows = u64::from(self.flows);
+        ALIVE_NS.max(flows * ALIVE_PER_FLOW_NS).min(self.silence_ns / 4)
+    }
+
+    /// When it is over, whatever the peer says.
+    fn latest_end(&self, start: Instant) -> Instant {
+        let end = self.end(start);
+        let end = end.unwrap_or_else(|| self.warmup_end(start).plus_nanos(LONGEST_NS));
+        end.plus_nanos(self.drain_ns).plus_nanos(self.silence_ns).plus_nanos(OVERTIME_NS)
+    }
+
+    /// What a measurement may take whose threads have `buffer_bytes` each and `rivals` beside them.
+    fn cost(&self, buffer_bytes: usize, rivals: u16) -> Cost {
+        let threads = crew::thread_count(self) as u64;
+        Cost {
+            memory_bytes: threads * (buffer_bytes as u64 + METERS_BYTES)
+                + u64::from(self.flows) * FLOW_BYTES,
+            threads: threads * (1 + u64::from(rivals)) + OWN_THREADS,
+        }
     }
 
     /// Slots of one flow's schedule, begun at `first`, that lie before `end`; none without one.
@@ -261,21 +299,46 @@ fn check(spec: &StreamSpec, session: &str) -> Result<Session, Failure> {
     Ok(Session { plan: Plan::new(spec)?, token: parse_token(session)? })
 }
 
+/// Check all of a request to receive that can be checked without a socket, and say what it may take.
+pub fn check_receive(request: &StreamReceive) -> Result<Cost, Failure> {
+    check_addresses(Some(request.bind), request.peer)?;
+    let plan = check(&request.spec, &request.session)?.plan;
+    slowness::check(&request.load)?;
+    if request.load.rivals > 0 && request.processor.is_none() {
+        return Err(Failure::value("load.rivals", request.load.rivals, "0 without a processor")
+            .hint("name the processor that they share with the receiver"));
+    }
+    let udp = request.spec.transport == Transport::Udp;
+    if udp && request.port > 0 && u32::from(request.port) + u32::from(plan.flows) > 65_536 {
+        let most = 65_536 - u32::from(plan.flows);
+        return Err(Failure::value("port", request.port, format!("0 to {most} for as many flows")));
+    }
+    let buffers = match (udp, plan.io) {
+        (true, Io::Single) => udp_receive::buffer_bytes(&plan),
+        (true, _) => lanlab_link::BATCH_MESSAGES * udp_receive::read_bytes(&plan),
+        (false, _) => plan.read_bytes,
+    };
+    Ok(plan.cost(buffers, request.load.rivals))
+}
+
+/// Check all of a request to send that can be checked without a socket, and say what it may take.
+pub fn check_send(request: &StreamSend) -> Result<Cost, Failure> {
+    check_addresses(request.bind, request.peer)?;
+    let plan = check(&request.spec, &request.session)?.plan;
+    let udp = request.spec.transport == Transport::Udp;
+    let ports = if udp { plan.flows.into() } else { 1 };
+    if request.ports.len() != ports {
+        return Err(Failure::value("ports", request.ports.len(), format!("{ports} ports")));
+    }
+    Ok(plan.cost(if udp { plan.group * plan.message_bytes } else { plan.message_bytes }, 0))
+}
+
 /// Receive a stream and count it.
 pub fn receive(request: &StreamReceive, running: &Running) -> Measured {
     let run = || -> Result<(StreamReceived, Option<Failure>), Failure> {
-        check_addresses(Some(request.bind), request.peer)?;
+        check_receive(request)?;
         let mut session = check(&request.spec, &request.session)?;
-        slowness::check(&request.load)?;
         check_processor(request.processor)?;
-        if request.load.rivals > 0 && request.processor.is_none() {
-            return Err(Failure::value(
-                "load.rivals",
-                request.load.rivals,
-                "0 without a processor",
-            )
-            .hint("name the processor that they share with the receiver"));
-        }
         session.plan.choose_receiving(&request.spec);
         match request.spec.transport {
             Transport::Udp => udp_receive::receive(request, &session, running),
@@ -291,16 +354,11 @@ pub fn receive(request: &StreamReceive, running: &Running) -> Measured {
 /// Send a stream.
 pub fn send(request: &StreamSend, running: &Running) -> Measured {
     let run = || -> Result<(StreamSent, Option<Failure>), Failure> {
-        check_addresses(request.bind, request.peer)?;
+        check_send(request)?;
         let mut session = check(&request.spec, &request.session)?;
         check_processor(request.processor)?;
         session.plan.choose_sending(&request.spec);
-        let udp = request.spec.transport == Transport::Udp;
-        let ports = if udp { session.plan.flows.into() } else { 1 };
-        if request.ports.len() != ports {
-            return Err(Failure::value("ports", request.ports.len(), format!("{ports} ports")));
-        }
-        if udp {
+        if request.spec.transport == Transport::Udp {
             udp_send::send(request, &session, running)
         } else {
             tcp_send::send(request, &session, running)
@@ -310,6 +368,12 @@ pub fn send(request: &StreamSend, running: &Running) -> Measured {
         Ok((sent, failure)) => conclude(Outcome::StreamSent(Box::new(sent)), failure),
         Err(failure) => Err(Box::new((failure, None))),
     }
+}
+
+/// The peer goes on beyond all that was agreed on.
+fn went_on_too_long() -> Failure {
+    Failure::new("peer.too_long", "the other host had not ended an hour after its time")
+        .hint("see whether it is lanlab's engine, and whether the link is too slow for the amount")
 }
 
 /// The worst of several flows' ends, and the failure that it is, if it is one.

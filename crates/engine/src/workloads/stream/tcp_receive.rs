@@ -135,6 +135,8 @@ struct Receiver<'a> {
     start: Instant,
     window_start: Instant,
     window_end: Option<Instant>,
+    /// By then it is over, whatever the sender sends.
+    latest_end: Instant,
     last_arrival: Instant,
     received: Received,
 }
@@ -157,6 +159,9 @@ impl Flow for Receiver<'_> {
                     shared.usage.begin();
                 }
                 self.count(octets as u64, now, shared);
+                if now > self.latest_end {
+                    return Err(super::went_on_too_long());
+                }
                 self.running.is_cancelled().then_some(EndedBy::Cancelled)
             }
             Err(error) if is_idle(&error) => {
@@ -204,6 +209,7 @@ impl<'a> Receiver<'a> {
             start,
             window_start: plan.warmup_end(start),
             window_end: plan.end(start),
+            latest_end: plan.latest_end(start),
             last_arrival: start,
             received: Received {
                 // Until it ends otherwise.

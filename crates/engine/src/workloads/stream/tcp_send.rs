@@ -100,6 +100,8 @@ struct Sender<'a> {
     last_progress: Instant,
     /// As the system told last.
     acknowledged_bytes: u64,
+    /// By then it is over, whatever the receiver takes.
+    latest_end: Instant,
     /// Since when the system has taken nothing.
     blocked_since: Option<Instant>,
 }
@@ -145,6 +147,7 @@ impl<'a> Sender<'a> {
             next_check: start.plus_nanos(CHECK_NS),
             last_progress: start,
             acknowledged_bytes: 0,
+            latest_end: plan.latest_end(start),
             blocked_since: None,
         }
     }
@@ -177,6 +180,9 @@ impl<'a> Sender<'a> {
             self.next_check = now.plus_nanos(CHECK_NS);
             if self.running.is_cancelled() {
                 return Ok(self.stop(EndedBy::Cancelled, now, shared));
+            }
+            if now > self.latest_end {
+                return Err(super::went_on_too_long());
             }
         }
         if self.writing.is_some() {
@@ -306,15 +312,12 @@ impl<'a> Sender<'a> {
     fn drain(&mut self, now: Instant) -> Turn {
         match link::receive_now(&self.stream, &mut [0; 64]) {
             Ok(0) => self.over(EndedBy::Finished),
-            // A receiver has nothing to say; whatever it is, it is there.
-            Ok(_) => {
-                self.last_progress = now;
-                Turn::Again
-            }
+            // A receiver has nothing to say: this is none of ours.
+            Ok(_) => self.over(EndedBy::Unconfirmed),
             Err(error) if is_idle(&error) => {
                 if self.running.is_cancelled() {
                     self.over(EndedBy::Cancelled)
-                } else if self.is_quiet(now) {
+                } else if self.is_quiet(now) || now > self.latest_end {
                     self.over(EndedBy::Unconfirmed)
                 } else {
                     Turn::Wait { until: now.plus_nanos(END_LOOK_NS), exact: false }

@@ -1,16 +1,18 @@
 //! The receiver over UDP: what it counts is what the instrument says.
 
 use std::io;
+use std::sync::Arc;
 
 use lanlab_link as link;
-use lanlab_link::{BATCH_MESSAGES, DatagramSocket, Interest, Readiness, ReceiveBatch, Usage};
+use lanlab_link::{BATCH_MESSAGES, Interest, Readiness, ReceiveBatch, Usage};
 use lanlab_units::Instant;
-use lanlab_wire::probe::{Header, Layout};
-use lanlab_wire::session::{Kind, MESSAGE_LEN, Message, Token};
+use lanlab_wire::session::QUESTION_LEN;
 
+use super::alive::{Word, say_alive_beside};
 use super::crew::{self, Driven, Flow, Turn};
+use super::intake::{Heard, Intake};
 use super::slowness::Slowness;
-use super::tally::{Arrival, Counts, Meters, Run, Tally};
+use super::tally::{Arrival, Counts, Meters};
 use super::{Plan, Session, worst_end};
 use crate::failure::Failure;
 use crate::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
@@ -19,9 +21,8 @@ use crate::messages::{
     Timestamps,
 };
 use crate::running::Running;
-use crate::session::Acceptor;
 use crate::workloads::setup::{
-    TICK, accept_datagram, answer_again, bind_datagram, is_idle, local_port,
+    Accepted, TICK, accept_datagram, bind_datagram, is_idle, local_port,
 };
 
 /// How often a receiver looks whether it shall stop.
@@ -66,48 +67,62 @@ pub fn receive(
     let mut accepted = Vec::with_capacity(sockets.len());
     for (socket, flow) in sockets.into_iter().zip(0..) {
         // The sender may not have heard yet that an earlier flow was accepted.
-        let acceptor = accept_datagram(&socket, request.peer, token, flow, running, || {
+        let one = accept_datagram(socket, request.peer, token, flow, running, || {
             answer_all_again(&mut accepted)
         })?;
-        accepted.push((socket, acceptor));
+        accepted.push(one);
     }
     let start = running.wait_for_start(|| answer_all_again(&mut accepted))?;
 
-    let read_bytes = if plan.io == Io::Segment { JOINED_BYTES } else { buffer_bytes(plan) };
-    let work = |share: Vec<(u16, (DatagramSocket, Acceptor))>| {
+    let read_bytes = read_bytes(plan);
+    let work = |share: Vec<(u16, (Accepted, Arc<Word>))>| {
         let alone = share.len() == 1 && plan.receive == Receive::Block;
         let mut shared = Shared::new(plan, read_bytes, request)?;
         let mut flows = Vec::with_capacity(share.len());
-        for (flow, (socket, acceptor)) in share {
+        for (flow, (accepted, word)) in share {
             if alone {
-                socket
+                word.socket
                     .set_receive_timeout(Some(TICK / 2))
                     .map_err(|error| Failure::system("receive time-out", &error))?;
             }
-            flows.push(Receiver::new(plan, token, flow, socket, acceptor, alone, running, start));
+            let intake = Intake::new(plan, token, flow, accepted.acceptor, start);
+            flows.push(Receiver::new(plan, word, intake, alone, running, start));
         }
         shared.slowness.begin(request.processor)?;
         let failure = crew::drive_receivers(&mut flows, &mut shared, plan.receive).err();
         for flow in flows.iter_mut().filter(|flow| !flow.is_over) {
             flow.stop(EndedBy::Failed, link::monotonic(), &mut shared.meters);
         }
-        let flows = flows.into_iter().map(|flow| (flow.ended_by, flow.tally.counts)).collect();
+        let flows =
+            flows.into_iter().map(|flow| (flow.ended_by, flow.intake.tally.counts)).collect();
         Ok(Driven { flows, meters: shared.finish(), failure })
     };
-    let (threads, host) = crew::run(plan, request.processor, accepted, running, start, work)?;
+    let words: Vec<_> = (0..)
+        .zip(&accepted)
+        .map(|(flow, one)| Arc::new(Word::new(&one.socket, token, flow)))
+        .collect();
+    let flows = accepted.into_iter().zip(words.iter().map(Arc::clone)).collect();
+    let (threads, host) = say_alive_beside(&words, plan.alive_ns(), start, || {
+        crew::run(plan, request.processor, flows, running, start, work)
+    })?;
     let (flows, meters, failure) = crew::gather(threads);
     let received = sum_up(plan, flows, &meters, read_bytes as u64, receive_buffer_bytes, host);
     let (_, ended) = worst_end(std::iter::once(received.ended_by));
     Ok((received, failure.or(ended)))
 }
 
-fn answer_all_again(accepted: &mut [(DatagramSocket, Acceptor)]) -> Result<(), Failure> {
-    accepted.iter_mut().try_for_each(|(socket, acceptor)| answer_again(socket, acceptor))
+fn answer_all_again(accepted: &mut [Accepted]) -> Result<(), Failure> {
+    accepted.iter_mut().try_for_each(Accepted::answer_again)
 }
 
 /// A buffer takes any message of the condition and of the session, and shows one that is too long.
-fn buffer_bytes(plan: &Plan) -> usize {
-    plan.message_bytes.max(MESSAGE_LEN) + 1
+pub fn buffer_bytes(plan: &Plan) -> usize {
+    plan.message_bytes.max(QUESTION_LEN) + 1
+}
+
+/// The size of each buffer of a batch.
+pub fn read_bytes(plan: &Plan) -> usize {
+    if plan.io == Io::Segment { JOINED_BYTES } else { buffer_bytes(plan) }
 }
 
 fn sum_up(
@@ -200,19 +215,15 @@ impl Shared {
 /// One flow while it receives.
 struct Receiver<'a> {
     plan: &'a Plan,
-    token: Token,
-    flow: u16,
-    socket: DatagramSocket,
-    acceptor: Acceptor,
+    word: Arc<Word>,
+    intake: Intake<'a>,
     /// Whether the thread has no other flow, and may wait in the system's call.
     alone: bool,
     running: &'a Running,
     window_start: Instant,
-    layout: Layout,
-    tally: Tally<'a>,
-    last_heard: Instant,
+    /// By then it is over, whatever the sender says.
+    latest_end: Instant,
     next_check: Instant,
-    next_alive: Instant,
     is_over: bool,
     ended_by: EndedBy,
 }
@@ -222,12 +233,12 @@ impl Flow for Receiver<'_> {
 
     fn turn(&mut self, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
         if now >= self.next_check
-            && let Some(ended_by) = self.check(now, &mut shared.meters)
+            && let Some(ended_by) = self.check(now, &mut shared.meters)?
         {
             self.stop(ended_by, now, &mut shared.meters);
             return Ok(Turn::Over);
         }
-        match self.socket.receive_batch(&mut shared.batch, self.alone) {
+        match self.word.socket.receive_batch(&mut shared.batch, self.alone) {
             Ok(_) => {
                 self.take_batch(shared);
                 Ok(Turn::Again)
@@ -235,7 +246,7 @@ impl Flow for Receiver<'_> {
             Err(error) if is_idle(&error) => Ok(Turn::Blocked),
             // Only the sender's own port can answer so: it has closed it.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                if self.tally.finished_at().is_some() {
+                if self.intake.tally.finished_at().is_some() {
                     return Ok(Turn::Blocked);
                 }
                 self.stop(EndedBy::PeerClosed, now, &mut shared.meters);
@@ -246,41 +257,33 @@ impl Flow for Receiver<'_> {
     }
 
     fn watch(&self, readiness: &Readiness, key: usize) -> io::Result<()> {
-        readiness.watch(self.socket.plain(), key, Interest::Read)
+        readiness.watch(self.word.socket.plain(), key, Interest::Read)
     }
 
     fn forget(&self, readiness: &Readiness) -> io::Result<()> {
-        readiness.forget(self.socket.plain())
+        readiness.forget(self.word.socket.plain())
     }
 }
 
 impl<'a> Receiver<'a> {
-    #[expect(clippy::too_many_arguments, reason = "each is another thing that a flow needs")]
     fn new(
         plan: &'a Plan,
-        token: Token,
-        flow: u16,
-        socket: DatagramSocket,
-        acceptor: Acceptor,
+        word: Arc<Word>,
+        intake: Intake<'a>,
         alone: bool,
         running: &'a Running,
         start: Instant,
     ) -> Self {
         Self {
             plan,
-            token,
-            flow,
-            socket,
-            acceptor,
+            word,
+            intake,
             alone,
             running,
             window_start: plan.warmup_end(start),
-            layout: Layout::of(plan.message_bytes),
-            tally: Tally::new(plan, start),
-            last_heard: start,
+            latest_end: plan.latest_end(start),
             // The driver may change its mind before the start.
             next_check: Instant::ZERO,
-            next_alive: start,
             is_over: false,
             ended_by: EndedBy::Silence,
         }
@@ -298,10 +301,8 @@ impl<'a> Receiver<'a> {
             Timestamps::Kernel => Some(link::realtime_ns().wrapping_sub(now.as_nanos())),
             Timestamps::Program => None,
         };
-        let before = self.tally.counts.total_messages;
+        let before = self.intake.tally.counts.total_messages;
         let mut datagrams = 0;
-        // Messages that follow one another, sent together and arrived together, count as one.
-        let mut run: Option<Run> = None;
         for received in batch.received() {
             // The calendar clock's reading, on the monotonic clock.
             let stamped = kernel_shift_ns
@@ -311,115 +312,62 @@ impl<'a> Receiver<'a> {
             let arrival = Arrival { at, drops: received.drops };
             for datagram in received.datagrams() {
                 datagrams += 1;
-                let Some(header) = self.header_of(datagram) else {
-                    self.count(run.take(), meters);
-                    self.take_other(datagram, now, meters);
-                    continue;
-                };
-                self.last_heard = now;
-                let newest = self.tally.expected();
-                let expected = run.map_or(newest, |run| newest.max(run.first + run.count));
-                let first = self.layout.extend(header.sequence, expected);
-                let single = Run { first, count: 1, sent_ns: header.send_time_ns, arrival };
-                match &mut run {
-                    Some(run) if run.is_continued_by(&single) => run.count += 1,
-                    other => {
-                        let ended = other.replace(single);
-                        self.count(ended, meters);
+                match self.intake.take(datagram, arrival, now, meters) {
+                    Heard::Counted => {}
+                    Heard::Said(answer) => {
+                        self.word.say(answer);
+                    }
+                    Heard::SentAll(answer) => {
+                        self.word.end();
+                        // What it waits for stragglers is not what messages cost.
+                        meters.usage.end();
+                        self.word.say(answer);
                     }
                 }
             }
         }
-        self.count(run, meters);
-        let new = self.tally.counts.total_messages - before;
+        self.intake.flush(meters);
+        let new = self.intake.tally.counts.total_messages - before;
+        self.word.received(self.intake.tally.counts.total_messages);
         self.running.count(new, new * self.plan.message_bytes as u64);
         slowness.after(datagrams);
     }
 
-    fn count(&mut self, run: Option<Run>, meters: &mut Meters) {
-        if let Some(run) = run {
-            self.tally.count(run, meters);
-        }
-    }
-
-    /// The header of a datagram that is a message of this flow.
-    fn header_of(&self, datagram: &[u8]) -> Option<Header> {
-        if datagram.len() != self.plan.message_bytes {
-            return None;
-        }
-        let header = self.layout.parse(datagram).ok()?;
-        let ours = header.session == self.token.short() && header.flow == self.flow;
-        (ours || matches!(self.layout, Layout::Tiny(_))).then_some(header)
-    }
-
-    /// Take in a datagram that is no message of the stream.
-    fn take_other(&mut self, datagram: &[u8], now: Instant, meters: &mut Meters) {
-        match Message::parse(datagram) {
-            Ok(message) if message.token.matches(&self.token) && message.flow == self.flow => {
-                self.last_heard = now;
-                self.hear(&message, now, meters);
-            }
-            _ => self.tally.counts.foreign_datagrams += 1,
-        }
-    }
-
-    /// Take in one message of the session, and answer it.
-    fn hear(&mut self, message: &Message, now: Instant, meters: &mut Meters) {
-        match message.kind {
-            Kind::Mark { first_measured } => {
-                self.tally.mark(first_measured);
-                self.say(Kind::Marked { first_measured });
-            }
-            Kind::Finish { first_measured, sent_messages } => {
-                self.tally.mark(first_measured);
-                if self.tally.finish(sent_messages, now) {
-                    // What it waits for stragglers is not what messages cost.
-                    meters.usage.end();
-                }
-                self.say(Kind::Finished { received_messages: self.tally.counts.total_messages });
-            }
-            Kind::Prove { .. } => {
-                if let Some(reply) = self.acceptor.handle(message) {
-                    self.say(reply.kind);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn say(&self, kind: Kind) {
-        let message = Message { token: self.token, flow: self.flow, kind };
-        // Whatever is lost is said again when it is asked for again.
-        let _ = self.socket.plain().send(&message.emit());
-    }
-
-    /// Tell the sender that we are here, and see whether it is over.
-    fn check(&mut self, now: Instant, meters: &mut Meters) -> Option<EndedBy> {
+    /// See whether it is over.
+    fn check(&mut self, now: Instant, meters: &mut Meters) -> Result<Option<EndedBy>, Failure> {
         self.next_check = now.plus_nanos(CHECK_NS);
         if now >= self.window_start {
             meters.usage.begin();
         }
         if self.running.is_cancelled() {
-            return Some(EndedBy::Cancelled);
+            return Ok(Some(EndedBy::Cancelled));
         }
-        if let Some(finished_at) = self.tally.finished_at() {
-            let quiet_since = finished_at.max(self.last_heard);
-            let tail_ns = if self.tally.is_complete() { TAIL_NS } else { MISSING_TAIL_NS };
-            return (now.nanos_since(quiet_since) >= tail_ns).then_some(EndedBy::Finished);
+        if now > self.latest_end {
+            return Err(super::went_on_too_long());
         }
-        if now >= self.next_alive {
-            self.next_alive = now.plus_nanos(self.plan.alive_ns());
-            self.say(Kind::Alive { received_messages: self.tally.counts.total_messages });
+        let last_heard = self.intake.last_heard();
+        if let Some(finished_at) = self.intake.tally.finished_at() {
+            let quiet_since = finished_at.max(last_heard);
+            let tail_ns = if self.intake.tally.is_complete() { TAIL_NS } else { MISSING_TAIL_NS };
+            return Ok((now.nanos_since(quiet_since) >= tail_ns).then_some(EndedBy::Finished));
         }
-        (now.nanos_since(self.last_heard) > self.plan.silence_ns).then_some(EndedBy::Silence)
+        if self.intake.is_more_than_asked() {
+            return Err(Failure::new(
+                "peer.too_much",
+                "the other host sent more messages than the amount to be measured",
+            )
+            .hint("see whether it is lanlab's engine, and of the same trial"));
+        }
+        Ok((now.nanos_since(last_heard) > self.plan.silence_ns).then_some(EndedBy::Silence))
     }
 
     fn stop(&mut self, ended_by: EndedBy, now: Instant, meters: &mut Meters) {
-        if self.tally.finished_at().is_none() {
+        if self.intake.tally.finished_at().is_none() {
             meters.usage.end();
         }
         self.is_over = true;
         self.ended_by = ended_by;
-        self.tally.close(now, self.socket.dropped().ok(), meters);
+        self.word.end();
+        self.intake.tally.close(now, self.word.socket.dropped().ok(), meters);
     }
 }

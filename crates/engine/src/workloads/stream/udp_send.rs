@@ -8,7 +8,7 @@ use lanlab_link as link;
 use lanlab_link::{DatagramSocket, Interest, Readiness, SendBatch};
 use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
-use lanlab_wire::session::{Kind, MESSAGE_LEN, Message, Token};
+use lanlab_wire::session::{Kind, Message, QUESTION_LEN, Token};
 
 use super::course::{Course, SharedMeters, Step, sum_up};
 use super::crew::{self, Driven, Flow, Turn};
@@ -29,6 +29,12 @@ const FINISH_PAUSE_NS: u64 = 5_000_000;
 const END_LOOK_NS: u64 = 500_000;
 /// Waiting for room comes back so often, to look whether the peer is still there.
 const BLOCKED: Duration = Duration::from_millis(50);
+/// A sender that has heard nothing for so long sends nothing more until it hears something: nobody
+/// is sent to who is not there.
+const DEAD_MAN_NS: u64 = 900_000_000;
+/// Longest time between two looks that counts as silence: while the sender itself stood still, the
+/// receiver may have, too.
+const LONGEST_LOOK_NS: u64 = 100_000_000;
 /// Pause before a message is tried again that the system had no room for.
 const REFUSED_PAUSE_NS: u64 = 50_000;
 
@@ -114,6 +120,11 @@ struct Sender<'a> {
     next_check: Instant,
     last_heard: Instant,
     last_sent: Instant,
+    last_look: Instant,
+    /// Time in which nothing was heard although it was looked for.
+    quiet_ns: u64,
+    /// By then it is over, whatever the receiver says.
+    latest_end: Instant,
     /// Since when there is no room to send.
     blocked_since: Option<Instant>,
 }
@@ -166,6 +177,9 @@ impl<'a> Sender<'a> {
             next_check: start.plus_nanos(CHECK_NS),
             last_heard: start,
             last_sent: start,
+            last_look: start,
+            quiet_ns: 0,
+            latest_end: plan.latest_end(start),
             blocked_since: None,
         })
     }
@@ -211,6 +225,9 @@ impl<'a> Sender<'a> {
                 Ok(Turn::Wait { until: self.next_check, exact: false })
             }
             Step::Wait(until) => Ok(Turn::Wait { until, exact: true }),
+            Step::Send(_) if self.quiet_ns > DEAD_MAN_NS => {
+                Ok(Turn::Wait { until: self.next_check, exact: false })
+            }
             Step::Send(messages) => self.send_group(messages as usize, now, shared),
         }
     }
@@ -304,8 +321,18 @@ impl<'a> Sender<'a> {
         if self.running.is_cancelled() {
             return Ok(Some(EndedBy::Cancelled));
         }
+        let paused = self.quiet_ns > DEAD_MAN_NS;
+        let looked_ns = now.nanos_since(self.last_look);
+        self.last_look = now;
+        self.quiet_ns += looked_ns.min(LONGEST_LOOK_NS);
         if self.hear(now)? {
             return Ok(Some(EndedBy::PeerClosed));
+        }
+        if paused {
+            self.course.paused(looked_ns);
+        }
+        if now > self.latest_end {
+            return Err(super::went_on_too_long());
         }
         if now.nanos_since(self.last_heard) > self.plan.silence_ns {
             return Ok(Some(EndedBy::Silence));
@@ -322,17 +349,23 @@ impl<'a> Sender<'a> {
 
     /// Take in what the receiver has said; true if its port is closed.
     fn hear(&mut self, now: Instant) -> Result<bool, Failure> {
-        let mut buffer = [0; MESSAGE_LEN + 1];
+        let mut buffer = [0; QUESTION_LEN + 1];
         loop {
             match self.socket.try_receive(&mut buffer) {
                 Ok(None) => return Ok(false),
                 Ok(Some(length)) => {
                     if let Ok(message) = Message::parse(&buffer[..length])
                         && message.token.matches(&self.token)
+                        && message.flow == self.flow
                     {
                         self.last_heard = now;
-                        self.marked |= matches!(message.kind, Kind::Marked { .. });
-                        self.confirmed |= matches!(message.kind, Kind::Finished { .. });
+                        self.quiet_ns = 0;
+                        let first_measured = self.course.sent.first_measured;
+                        self.marked |= self.course.is_measuring()
+                            && message.kind == Kind::Marked { first_measured };
+                        // Nobody confirms what has not been said.
+                        self.confirmed |= matches!(self.phase, Phase::Ending { .. })
+                            && matches!(message.kind, Kind::Finished { .. });
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Ok(true),
@@ -360,7 +393,9 @@ impl<'a> Sender<'a> {
         if self.running.is_cancelled() {
             return Ok(self.over(EndedBy::Cancelled));
         }
-        if now.nanos_since(self.last_heard) > self.plan.silence_ns {
+        // A receiver that goes on saying that it is there, but not that it has heard, is none.
+        let silent = now.nanos_since(self.last_heard) > self.plan.silence_ns;
+        if silent || now > self.latest_end {
             return Ok(self.over(EndedBy::Unconfirmed));
         }
         let mut next = next;

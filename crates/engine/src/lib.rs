@@ -1,0 +1,99 @@
+//! `lanlab-engine`: the part of lanlab that touches packets, clocks and load.
+//!
+//! One process for each host, driven by JSON lines on its standard input and output: whoever can
+//! start a process on a host may measure there, and nobody else, for it opens no control port. It
+//! ends when its standard input closes.
+//!
+//! A library only so that the binary, the fuzz targets and the tests have one code: nothing else is
+//! meant to use it.
+
+mod cost;
+mod driver;
+mod failure;
+mod host;
+mod host_window;
+pub mod hostile;
+mod measure;
+mod messages;
+mod output;
+mod running;
+mod session;
+mod waiting;
+mod workloads;
+
+use std::io::{BufReader, Write, stdin, stdout};
+use std::process::ExitCode;
+
+use lanlab_link as link;
+
+const USAGE: &str = "\
+lanlab-engine: the measuring engine of lanlab
+
+Usage:
+  lanlab-engine                                    serve a driver: JSON lines on stdin and stdout
+  lanlab-engine schema                             print the JSON Schema of these lines
+  lanlab-engine offloads --device NAME             print a network device's offloads
+  lanlab-engine offloads --device NAME --set off   switch them off (or `on`), then print them
+  lanlab-engine --version
+";
+
+/// Do what the arguments of the command line say, the program's own name left out.
+pub fn run(arguments: &[String]) -> ExitCode {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        [] => {
+            link::prepare_thread();
+            link::raise_descriptor_limit();
+            let output = output::Output::new(stdout());
+            driver::serve(BufReader::new(stdin()), &output);
+            // Measurements that still run are of no use to anyone: their driver is gone.
+            ExitCode::SUCCESS
+        }
+        ["schema"] => print(&schema()),
+        ["offloads", "--device", device] => offloads(device, None),
+        ["offloads", "--device", device, "--set", "off"] => offloads(device, Some(false)),
+        ["offloads", "--device", device, "--set", "on"] => offloads(device, Some(true)),
+        ["--version" | "-V"] => print(concat!("lanlab-engine ", env!("CARGO_PKG_VERSION"))),
+        ["--help" | "-h"] => print(USAGE.trim_end()),
+        other => {
+            eprintln!("error: unknown arguments: `{}`\n\n{USAGE}", other.join(" "));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Print a line; a reader that has gone away is no error of ours.
+fn print(text: &str) -> ExitCode {
+    let _ = writeln!(stdout(), "{text}");
+    ExitCode::SUCCESS
+}
+
+fn schema() -> String {
+    let schema = schemars::schema_for!(messages::Messages);
+    serde_json::to_string_pretty(&schema).expect("a schema can be written as JSON")
+}
+
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
+fn offloads(device: &str, set: Option<bool>) -> ExitCode {
+    let found = match set {
+        None => link::offloads::offloads(device),
+        Some(on) => link::offloads::set_offloads(device, on),
+    };
+    match found {
+        Ok(offloads) => {
+            let object: serde_json::Map<_, _> =
+                offloads.iter().map(|offload| (offload.name.into(), offload.on.into())).collect();
+            print(&serde_json::Value::Object(object).to_string())
+        }
+        Err(error) => {
+            eprintln!("error: offloads of `{device}`: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(lanlab_portable))))]
+fn offloads(device: &str, _set: Option<bool>) -> ExitCode {
+    eprintln!("error: offloads of `{device}`: not known on this system");
+    ExitCode::FAILURE
+}

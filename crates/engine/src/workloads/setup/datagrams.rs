@@ -1,0 +1,236 @@
+//! The session of a flow over UDP: its sockets, and the proof that both ends receive where they say.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lanlab_link as link;
+use lanlab_link::{DatagramOptions, DatagramSocket};
+use lanlab_units::Instant;
+use lanlab_wire::session::{Message, QUESTION_LEN, Token};
+
+use super::{ACCEPT_TIMEOUT_NS, TICK, check_waiting, is_idle, random_u64};
+use crate::failure::Failure;
+use crate::messages::SocketOptions;
+use crate::running::Running;
+use crate::session::{Acceptor, Initiator, InitiatorState, SETUP_NS};
+
+/// The address to send from when the driver names none.
+fn any_address(peer: IpAddr) -> IpAddr {
+    match peer {
+        IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+    }
+}
+
+/// A UDP socket bound as the request says.
+pub fn bind_datagram(
+    address: IpAddr,
+    port: u16,
+    options: &SocketOptions,
+) -> Result<DatagramSocket, Failure> {
+    let address = SocketAddr::new(address, port);
+    let options = DatagramOptions {
+        send_buffer_bytes: options.send_buffer_bytes.map(|bytes| bytes as usize),
+        receive_buffer_bytes: options.receive_buffer_bytes.map(|bytes| bytes as usize),
+        dscp: options.dscp,
+    };
+    DatagramSocket::bind(address, &options)
+        .map_err(|error| Failure::system(format!("UDP port {port} on {}", address.ip()), &error))
+}
+
+/// The port that a socket is bound to.
+pub fn local_port(socket: &DatagramSocket) -> Result<u16, Failure> {
+    let address = socket.plain().local_addr();
+    address.map(|address| address.port()).map_err(|error| Failure::system("local port", &error))
+}
+
+/// Whether a receive failed for a datagram that is nobody's matter: on Windows one that is longer than
+/// its buffer is an error, and so is the answer to one that was sent before to a port now closed.
+fn is_of_a_datagram(error: &io::Error) -> bool {
+    #[cfg(windows)]
+    const MESSAGE_TOO_LONG: Option<i32> = Some(10_040);
+    #[cfg(not(windows))]
+    const MESSAGE_TOO_LONG: Option<i32> = None;
+    let too_long = error.raw_os_error().is_some() && error.raw_os_error() == MESSAGE_TOO_LONG;
+    too_long || (cfg!(windows) && error.kind() == io::ErrorKind::ConnectionReset)
+}
+
+/// A socket connected to a receiver that has accepted the session.
+pub struct Connected {
+    pub socket: DatagramSocket,
+    pub round_trip_ns: u64,
+}
+
+/// Open a flow to a receiver over UDP.
+pub fn connect_datagram(
+    bind: Option<IpAddr>,
+    peer: SocketAddr,
+    options: &SocketOptions,
+    token: Token,
+    flow: u16,
+    running: &Running,
+) -> Result<Connected, Failure> {
+    let socket = bind_datagram(bind.unwrap_or_else(|| any_address(peer.ip())), 0, options)?;
+    socket
+        .plain()
+        .connect(peer)
+        .map_err(|error| Failure::system(format!("connect to {peer}"), &error))?;
+    let system = |error: &io::Error| Failure::system(format!("session with {peer}"), error);
+    let mut initiator = Initiator::new(token, flow, random_u64()?, link::monotonic());
+    let mut buffer = [0; QUESTION_LEN + 1];
+    loop {
+        if running.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
+        let now = link::monotonic();
+        while let Some(message) = initiator.poll_transmit(now) {
+            match socket.plain().send(&message.emit()) {
+                // A port that is not open yet, or a link that is not up yet: asked again in time.
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
+                Err(error) => return Err(system(&error)),
+            }
+        }
+        match initiator.state() {
+            InitiatorState::Accepted { round_trip_ns } => {
+                return Ok(Connected { socket, round_trip_ns });
+            }
+            InitiatorState::GaveUp => {
+                let seconds = SETUP_NS / 1_000_000_000;
+                return Err(Failure::new(
+                    "peer.no_answer",
+                    format!("no answer from UDP port {} of {} in {seconds} s", peer.port(), peer.ip()),
+                )
+                .hint("see whether the other engine is ready, the link is up and no firewall is between"));
+            }
+            InitiatorState::Asking => {}
+        }
+        let timeout = initiator.poll_timeout().unwrap_or(now);
+        let wait =
+            Duration::from_nanos(timeout.nanos_since(now)).clamp(Duration::from_millis(1), TICK);
+        socket.set_receive_timeout(Some(wait)).map_err(|error| system(&error))?;
+        match socket.plain().recv(&mut buffer) {
+            Ok(length) => {
+                if let Ok(message) = Message::parse(&buffer[..length]) {
+                    initiator.handle(&message, link::monotonic());
+                }
+            }
+            Err(error) if is_idle(&error) => {}
+            // The port is not open: the peer may be about to open it.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                link::sleep_until(link::monotonic().plus_nanos(1_000_000));
+            }
+            Err(error) => return Err(system(&error)),
+        }
+        initiator.handle_timeout(link::monotonic());
+    }
+}
+
+/// A socket connected to the sender that has proved its address.
+pub struct Accepted {
+    pub socket: Arc<DatagramSocket>,
+    pub acceptor: Acceptor,
+}
+
+/// Wait for the sender of a flow over UDP to prove its address, and connect to it. `while_waiting`
+/// is called some fifty times a second.
+pub fn accept_datagram(
+    socket: DatagramSocket,
+    peer: IpAddr,
+    token: Token,
+    flow: u16,
+    running: &Running,
+    mut while_waiting: impl FnMut() -> Result<(), Failure>,
+) -> Result<Accepted, Failure> {
+    let mut acceptor = Acceptor::new(token, flow, random_u64()?);
+    let mut buffer = [0; QUESTION_LEN + 1];
+    let deadline = link::monotonic().plus_nanos(ACCEPT_TIMEOUT_NS);
+    let system = |error: &io::Error| Failure::system("session set-up", error);
+    socket.set_receive_timeout(Some(TICK)).map_err(|error| system(&error))?;
+    let mut next_turn = Instant::ZERO;
+    let reply = loop {
+        check_waiting(running, deadline)?;
+        // However much comes, the others have their turn.
+        let now = link::monotonic();
+        if now >= next_turn {
+            next_turn = now + TICK;
+            while_waiting()?;
+        }
+        match socket.plain().recv_from(&mut buffer) {
+            Ok((length, from)) if from.ip() == peer => {
+                let now = link::monotonic();
+                let message = Message::parse(&buffer[..length]).ok();
+                let reply = message.and_then(|message| acceptor.handle(&message, from, now));
+                if acceptor.peer().is_some() {
+                    break reply;
+                }
+                if let Some(reply) = reply {
+                    // A reply that is lost is asked for again. One for which there is no room is
+                    // lost: nobody who asks much shall be waited for.
+                    let _ = socket.plain().send_to(&reply.emit(), from);
+                }
+            }
+            // Nobody but the peer is answered.
+            Ok(_) => {}
+            Err(error) if is_idle(&error) || is_of_a_datagram(&error) => {}
+            Err(error) => return Err(system(&error)),
+        }
+    };
+    if let Some(from) = acceptor.peer() {
+        socket.plain().connect(from).map_err(|error| system(&error))?;
+    }
+    let mut accepted = Accepted { socket: Arc::new(socket), acceptor };
+    // What came before the socket was connected may be anybody's: none of it is of the stream, which
+    // begins at its start.
+    accepted.discard(running, deadline)?;
+    if let Some(reply) = reply {
+        let _ = accepted.socket.plain().send(&reply.emit());
+    }
+    Ok(accepted)
+}
+
+/// Datagrams that are taken in one look while waiting, so that a flood does not keep a receiver from
+/// anything else.
+const LOOKED_AT: usize = 1_000;
+
+impl Accepted {
+    /// While waiting for the start: the sender may not have heard that it was accepted.
+    pub fn answer_again(&mut self) -> Result<(), Failure> {
+        for _ in 0..LOOKED_AT {
+            if !self.take_one(true)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Throw away all that is there.
+    fn discard(&mut self, running: &Running, deadline: Instant) -> Result<(), Failure> {
+        while self.take_one(false)? {
+            check_waiting(running, deadline)?;
+        }
+        Ok(())
+    }
+
+    /// Take a datagram from the socket, if one is there.
+    fn take_one(&mut self, answer: bool) -> Result<bool, Failure> {
+        let mut buffer = [0; QUESTION_LEN + 1];
+        match self.socket.try_receive(&mut buffer) {
+            Ok(None) => return Ok(false),
+            Ok(Some(length)) if answer => {
+                let message = Message::parse(&buffer[..length]).ok();
+                let now = link::monotonic();
+                let reply = message.and_then(|message| self.acceptor.handle_again(&message, now));
+                if let Some(reply) = reply {
+                    let _ = self.socket.plain().send(&reply.emit());
+                }
+            }
+            Ok(Some(_)) => {}
+            Err(error) if is_idle(&error) || is_of_a_datagram(&error) => {}
+            Err(error) => return Err(Failure::system("session", &error)),
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,194 @@
+//! Setting up a session between two engines: what is checked before, and what both transports need.
+
+mod datagrams;
+mod streams;
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use lanlab_link as link;
+use lanlab_units::Instant;
+use lanlab_wire::session::Token;
+
+use crate::failure::Failure;
+use crate::messages::{SocketOptions, Transport};
+use crate::running::Running;
+
+pub use datagrams::{Accepted, accept_datagram, bind_datagram, connect_datagram, local_port};
+pub use streams::{accept_streams, connect_stream, listen, tcp_facts};
+
+/// Largest UDP payload over IPv4: 65,535 octets less the IP and UDP headers.
+const MAX_UDP_BYTES: u32 = 65_507;
+const MAX_TCP_BYTES: u32 = 16 * 1024 * 1024;
+/// How often a waiting end looks whether the driver wants it to stop.
+pub const TICK: Duration = Duration::from_millis(20);
+/// A listener waits so long for the driver to start the other end.
+const ACCEPT_TIMEOUT_NS: u64 = 30_000_000_000;
+
+/// Check what `stream` and `echo` have in common.
+pub fn check_common(
+    transport: Transport,
+    message_size_bytes: u32,
+    socket: &SocketOptions,
+    warmup_ns: u64,
+    silence_ns: u64,
+) -> Result<(), Failure> {
+    let largest = if transport == Transport::Udp { MAX_UDP_BYTES } else { MAX_TCP_BYTES };
+    check_range("message_size_bytes", message_size_bytes.into(), 1, largest.into())?;
+    check_range("warmup_ns", warmup_ns, 0, 600_000_000_000)?;
+    check_range("silence_ns", silence_ns, 100_000_000, 600_000_000_000)?;
+    check_range("socket.dscp", socket.dscp.into(), 0, 63)?;
+    for (key, value) in [
+        ("socket.send_buffer_bytes", socket.send_buffer_bytes),
+        ("socket.receive_buffer_bytes", socket.receive_buffer_bytes),
+    ] {
+        if let Some(value) = value {
+            check_range(key, value.into(), 1024, 1 << 30)?;
+        }
+    }
+    if transport == Transport::Udp && !socket.congestion_controls.is_empty() {
+        return Err(Failure::value("socket.congestion_controls", "a name", "none over udp"));
+    }
+    Ok(())
+}
+
+/// Check that a value lies between two others, which are allowed themselves.
+pub fn check_range(key: &str, value: u64, least: u64, most: u64) -> Result<(), Failure> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(Failure::value(key, value, format!("{least} to {most}")))
+}
+
+/// The kernel's stamps are of datagrams, where it gives any.
+pub fn check_kernel_timestamps(transport: Transport) -> Result<(), Failure> {
+    if transport == Transport::Tcp {
+        return Err(Failure::value("timestamps", "kernel", "program over tcp"));
+    }
+    if !link::capabilities().kernel_timestamps {
+        return Err(Failure::new(
+            "timestamps.unsupported",
+            "no time stamps of the kernel on this system",
+        )
+        .hint("use timestamps `program`"));
+    }
+    Ok(())
+}
+
+/// Check that threads of this process may be bound to a processor, before anything is set up.
+pub fn check_processor(processor: Option<u16>) -> Result<(), Failure> {
+    // On a thread of its own, as this one shall stay free.
+    let tried = std::thread::spawn(move || bind(processor)).join();
+    tried.unwrap_or_else(|_| Err(Failure::new("engine.defect", "binding a thread panicked")))
+}
+
+/// Bind this thread to a processor, if one is asked for.
+pub fn bind(processor: Option<u16>) -> Result<(), Failure> {
+    let Some(processor) = processor else { return Ok(()) };
+    link::bind_to_processor(processor.into()).map_err(|error| {
+        Failure::new("processor.unusable", format!("processor {processor}: {error}"))
+            .hint("`describe` says how many processors there are; the first is 0")
+    })
+}
+
+/// Read a session's token.
+pub fn parse_token(text: &str) -> Result<Token, Failure> {
+    let wrong = || Failure::value("session", "another text", "32 hexadecimal digits");
+    // A sign is no digit, though an integer parser would take it.
+    if text.len() != 32 || !text.bytes().all(|octet| octet.is_ascii_hexdigit()) {
+        return Err(wrong());
+    }
+    let mut octets = [0; 16];
+    for (octet, digits) in octets.iter_mut().zip(text.as_bytes().chunks(2)) {
+        let digits = std::str::from_utf8(digits).map_err(|_| wrong())?;
+        *octet = u8::from_str_radix(digits, 16).map_err(|_| wrong())?;
+    }
+    Ok(Token(octets))
+}
+
+/// Refuse addresses that a measurement must not go to, or that do not go together.
+pub fn check_addresses(bind: Option<IpAddr>, peer: IpAddr) -> Result<(), Failure> {
+    let broadcast = peer == IpAddr::V4(Ipv4Addr::BROADCAST);
+    if peer.is_multicast() || peer.is_unspecified() || broadcast {
+        return Err(Failure::value("peer", peer, "the address of one host"));
+    }
+    match bind {
+        Some(bind) if bind.is_ipv4() != peer.is_ipv4() => {
+            Err(Failure::value("bind", bind, format!("an address of the same kind as {peer}")))
+        }
+        Some(bind) if bind.is_multicast() => {
+            Err(Failure::value("bind", bind, "an address of this host"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn random_u64() -> Result<u64, Failure> {
+    getrandom::u64().map_err(|error| Failure::new("system.random", error.to_string()))
+}
+
+/// Whether a receive came back without anything, and will be tried again.
+pub fn is_idle(error: &io::Error) -> bool {
+    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
+}
+
+/// Whether the system had no room for a datagram in a queue of this host.
+pub fn is_no_room(error: &io::Error) -> bool {
+    #[cfg(target_os = "linux")]
+    const NO_BUFFER_SPACE: i32 = 105;
+    #[cfg(windows)]
+    const NO_BUFFER_SPACE: i32 = 10_055;
+    #[cfg(not(any(target_os = "linux", windows)))]
+    const NO_BUFFER_SPACE: i32 = 55;
+    error.raw_os_error() == Some(NO_BUFFER_SPACE)
+}
+
+/// Whether the peer has closed the connection.
+pub fn is_closed(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
+    matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset)
+}
+
+fn check_waiting(running: &Running, deadline: Instant) -> Result<(), Failure> {
+    if running.is_cancelled() {
+        return Err(Failure::cancelled());
+    }
+    if link::monotonic() >= deadline {
+        let seconds = ACCEPT_TIMEOUT_NS / 1_000_000_000;
+        return Err(Failure::new("peer.no_answer", format!("no sender came in {seconds} s"))
+            .hint("see whether the other engine was started and the link is up"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_32_hexadecimal_digits() {
+        let token = parse_token("000102030405060708090a0b0c0d0e0f").unwrap();
+        assert_eq!(token.short(), 0x0c0d_0e0f);
+        for wrong in
+            ["", "00", "zz0102030405060708090a0b0c0d0e0f", "+0+1+2+3+4+5+6+7+8+9+a+b+c+d+e+f"]
+        {
+            assert!(parse_token(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_single_hosts_are_peers() {
+        let check = |bind: Option<&str>, peer: &str| {
+            let bind = bind.map(|address| address.parse().unwrap());
+            check_addresses(bind, peer.parse().unwrap()).is_ok()
+        };
+        assert!(check(None, "127.0.0.1"));
+        assert!(check(Some("::1"), "fd77::2"));
+        assert!(!check(Some("127.0.0.1"), "::1"));
+        for peer in ["224.0.0.1", "255.255.255.255", "0.0.0.0", "ff02::1", "::"] {
+            assert!(!check(None, peer), "{peer}");
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! The session of flows over TCP, whose handshake proves both addresses: who opens with the token.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
+
+use lanlab_link as link;
+use lanlab_units::Instant;
+use lanlab_wire::session::{ANSWER_LEN, Kind, Message, QUESTION_LEN, Token};
+use link::socket_options::{apply_buffers, apply_dscp};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::{ACCEPT_TIMEOUT_NS, TICK, check_waiting, is_closed, is_idle, random_u64};
+use crate::failure::Failure;
+use crate::messages::{SocketOptions, TcpFacts};
+use crate::running::Running;
+use crate::session::SETUP_NS;
+
+fn tcp_socket(address: SocketAddr, options: &SocketOptions, flow: u16) -> Result<Socket, Failure> {
+    let build = || -> io::Result<Socket> {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+        if address.is_ipv6() {
+            socket.set_only_v6(true)?;
+        }
+        // Before listening or connecting: the window scale is agreed on in the handshake.
+        apply_buffers(
+            &socket,
+            options.send_buffer_bytes.map(|bytes| bytes as usize),
+            options.receive_buffer_bytes.map(|bytes| bytes as usize),
+        )?;
+        apply_dscp(&socket, address, options.dscp)?;
+        Ok(socket)
+    };
+    let socket = build().map_err(|error| Failure::system("TCP socket", &error))?;
+    let controls = &options.congestion_controls;
+    if let Some(name) = controls.get(flow as usize % controls.len().max(1)) {
+        link::set_congestion_control(&socket, name).map_err(|error| {
+            Failure::new(
+                "socket.congestion_control",
+                format!("congestion control `{name}`: {error}"),
+            )
+            .hint("`describe` lists those that this user may choose")
+        })?;
+    }
+    Ok(socket)
+}
+
+/// Listen for the flows of a session over TCP.
+pub fn listen(address: IpAddr, port: u16, options: &SocketOptions) -> Result<TcpListener, Failure> {
+    let address = SocketAddr::new(address, port);
+    let socket = tcp_socket(address, options, 0)?;
+    let start = || -> io::Result<TcpListener> {
+        // A port just used may be bound again; what still listens there is an error all the same.
+        #[cfg(unix)]
+        socket.set_reuse_address(true)?;
+        socket.bind(&address.into())?;
+        socket.listen(128)?;
+        socket.set_nonblocking(true)?;
+        Ok(socket.into())
+    };
+    start().map_err(|error| Failure::system(format!("TCP port {port} on {}", address.ip()), &error))
+}
+
+/// Connections that are being opened at once, and the time each has. When one more comes, the oldest
+/// is closed: those that say nothing keep nobody out.
+const MAX_OPENING: usize = 64;
+const OPENING_NS: u64 = 1_000_000_000;
+
+/// A connection of which it is not known yet whether it belongs to the session.
+struct Opening {
+    stream: TcpStream,
+    octets: [u8; QUESTION_LEN],
+    filled: usize,
+    deadline: Instant,
+}
+
+/// Where an opening is.
+enum Opened {
+    Not,
+    /// The connection of this flow, and what it asked.
+    Flow(Message),
+    /// It does not open as ours.
+    Foreign,
+}
+
+impl Opening {
+    fn new(stream: TcpStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        let deadline = link::monotonic().plus_nanos(OPENING_NS);
+        Ok(Self { stream, octets: [0; QUESTION_LEN], filled: 0, deadline })
+    }
+
+    /// Read what is there, and no more than the question.
+    fn read(&mut self, token: Token) -> Opened {
+        while self.filled < QUESTION_LEN {
+            match (&mut &self.stream).read(&mut self.octets[self.filled..]) {
+                Ok(0) => return Opened::Foreign,
+                Ok(octets) => self.filled += octets,
+                Err(error) if is_idle(&error) => {
+                    let late = link::monotonic() >= self.deadline;
+                    return if late { Opened::Foreign } else { Opened::Not };
+                }
+                Err(_) => return Opened::Foreign,
+            }
+        }
+        match Message::parse(&self.octets) {
+            Ok(message)
+                if matches!(message.kind, Kind::Hello { .. }) && message.token.matches(&token) =>
+            {
+                Opened::Flow(message)
+            }
+            _ => Opened::Foreign,
+        }
+    }
+
+    /// Accept the flow that has asked so.
+    fn accept(self, message: &Message, options: &SocketOptions) -> io::Result<TcpStream> {
+        let Kind::Hello { nonce } = message.kind else {
+            return Err(io::ErrorKind::InvalidData.into());
+        };
+        self.stream.set_nonblocking(false)?;
+        self.stream.set_nodelay(options.nodelay)?;
+        // A socket that has just been connected has room for this.
+        self.stream.set_write_timeout(Some(TICK))?;
+        let answer = Message { kind: Kind::Accept { nonce }, ..*message };
+        (&mut &self.stream).write_all(&answer.emit())?;
+        self.stream.set_write_timeout(None)?;
+        Ok(self.stream)
+    }
+}
+
+/// Accept the `flows` connections of a session: from the peer, and with its token.
+pub fn accept_streams(
+    listener: &TcpListener,
+    peer: IpAddr,
+    token: Token,
+    flows: u16,
+    options: &SocketOptions,
+    running: &Running,
+) -> Result<Vec<TcpStream>, Failure> {
+    let mut streams: Vec<Option<TcpStream>> = (0..flows).map(|_| None).collect();
+    let mut opening: VecDeque<Opening> = VecDeque::with_capacity(MAX_OPENING + 1);
+    let deadline = link::monotonic().plus_nanos(ACCEPT_TIMEOUT_NS);
+    while streams.iter().any(Option::is_none) {
+        check_waiting(running, deadline)?;
+        let mut idle = true;
+        match listener.accept() {
+            Ok((stream, from)) => {
+                idle = false;
+                // Nobody but the peer is listened to.
+                if let Some(one) = Opening::new(stream).ok().filter(|_| from.ip() == peer) {
+                    opening.push_back(one);
+                }
+            }
+            Err(error) if is_idle(&error) => {}
+            // It was gone before it was accepted (accept(2)).
+            Err(error) if is_closed(&error) => {}
+            Err(error) => return Err(Failure::system("accept", &error)),
+        }
+        for _ in 0..opening.len() {
+            let Some(mut one) = opening.pop_front() else { break };
+            match one.read(token) {
+                Opened::Not => opening.push_back(one),
+                Opened::Foreign => {}
+                Opened::Flow(message) => {
+                    if let Some(place) = streams.get_mut(message.flow as usize)
+                        && place.is_none()
+                    {
+                        *place = one.accept(&message, options).ok();
+                    }
+                }
+            }
+        }
+        if opening.len() > MAX_OPENING {
+            opening.pop_front();
+        }
+        if idle {
+            link::sleep_until(link::monotonic().plus_nanos(1_000_000));
+        }
+    }
+    Ok(streams.into_iter().flatten().collect())
+}
+
+/// Open a flow to a receiver over TCP, which proves both addresses by its own handshake.
+pub fn connect_stream(
+    bind: Option<IpAddr>,
+    peer: SocketAddr,
+    options: &SocketOptions,
+    token: Token,
+    flow: u16,
+    running: &Running,
+) -> Result<(TcpStream, u64), Failure> {
+    let socket = tcp_socket(peer, options, flow)?;
+    let nonce = random_u64()?;
+    let connect = || -> io::Result<(TcpStream, u64)> {
+        if let Some(bind) = bind {
+            socket.bind(&SocketAddr::new(bind, 0).into())?;
+        }
+        socket.connect_timeout(&peer.into(), Duration::from_nanos(SETUP_NS))?;
+        let stream = TcpStream::from(socket);
+        stream.set_nodelay(options.nodelay)?;
+        stream.set_read_timeout(Some(TICK))?;
+        let sent_at = link::monotonic();
+        let hello = Message { token, flow, kind: Kind::Hello { nonce } };
+        (&stream).write_all(&hello.emit())?;
+        let mut octets = [0; ANSWER_LEN];
+        read_answer(&stream, &mut octets, sent_at.plus_nanos(SETUP_NS), running)?;
+        match Message::parse(&octets) {
+            Ok(reply) if reply.kind == Kind::Accept { nonce } && reply.token.matches(&token) => {
+                Ok((stream, link::monotonic().nanos_since(sent_at)))
+            }
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    };
+    connect().map_err(|error| {
+        if running.is_cancelled() {
+            return Failure::cancelled();
+        }
+        if error.kind() == io::ErrorKind::AddrNotAvailable {
+            return Failure::system(format!("connect to {peer}"), &error);
+        }
+        Failure::new(
+            "peer.no_answer",
+            format!("session with TCP port {} of {}: {error}", peer.port(), peer.ip()),
+        )
+        .hint("see whether the other engine is ready, the link is up and no firewall is between")
+    })
+}
+
+/// Read all of `octets` before `deadline`, unless the driver wants the end.
+fn read_answer(
+    mut stream: &TcpStream,
+    octets: &mut [u8],
+    deadline: Instant,
+    running: &Running,
+) -> io::Result<()> {
+    let mut filled = 0;
+    while filled < octets.len() {
+        match stream.read(&mut octets[filled..]) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(more) => filled += more,
+            Err(error) if is_idle(&error) => {
+                if running.is_cancelled() || link::monotonic() >= deadline {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// What TCP knows of a connection, where the system tells.
+pub fn tcp_facts(stream: &TcpStream) -> Option<TcpFacts> {
+    let info = link::tcp_info(stream).ok()?;
+    Some(TcpFacts {
+        congestion_control: congestion_control(stream),
+        segments_sent: info.segments_sent,
+        data_segments_sent: info.data_segments_sent,
+        retransmitted_segments: info.retransmitted_segments,
+        acknowledged_bytes: info.acknowledged_bytes,
+        received_bytes: info.received_bytes,
+        data_segments_received: info.data_segments_received,
+        round_trip_ns: info.round_trip_ns,
+        round_trip_variation_ns: info.round_trip_variation_ns,
+        minimum_round_trip_ns: info.minimum_round_trip_ns,
+        congestion_window_segments: info.congestion_window_segments,
+        maximum_segment_bytes: info.maximum_segment_bytes,
+        busy_ns: info.busy_ns,
+        receive_window_limited_ns: info.receive_window_limited_ns,
+        send_buffer_limited_ns: info.send_buffer_limited_ns,
+    })
+}
+
+#[cfg(target_os = "linux")]
+fn congestion_control(stream: &TcpStream) -> Option<String> {
+    let name = socket2::SockRef::from(stream).tcp_congestion().ok()?;
+    let end = name.iter().position(|octet| *octet == 0).unwrap_or(name.len());
+    String::from_utf8(name[..end].to_vec()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn congestion_control(_stream: &TcpStream) -> Option<String> {
+    None
+}

@@ -1,0 +1,290 @@
+"""Whatever an engine says, lanlab keeps its memory, and ends in one clear error."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lanlab.engine import Engine, engine_path
+from lanlab.engine.lines import (
+    MAX_LINE_BYTES,
+    RESULT_KINDS,
+    SIGNED,
+    BadLine,
+    bounded_lines,
+    check_reply,
+    read_line,
+)
+from lanlab.errors import EngineError, EngineLost
+
+CAN = dict.fromkeys(
+    (
+        "batch",
+        "segment",
+        "local_drop_reports",
+        "tcp_info",
+        "thread_usage",
+        "socket_drop_reports",
+        "kernel_timestamps",
+        "processor_binding",
+    ),
+    False,
+)
+HELLO = {
+    "type": "hello",
+    "schema_version": 2,
+    "engine_version": "0",
+    "pid": 1,
+    "capabilities": CAN,
+    "progress_interval_ns": 1,
+    "max_line_bytes": 65_536,
+}
+PONG = {"type": "result", "id": 1, "result": {"kind": "pong", "monotonic_ns": 1, "realtime_ns": 2}}
+
+
+@pytest.fixture
+def saying(tmp_path: Path) -> Iterator[Callable[[bytes], Engine]]:
+    """Starts an engine that says `hello`, takes a line, and then says what it is told to."""
+    started = []
+
+    def start(octets: bytes) -> Engine:
+        words = tmp_path / "words"
+        words.write_bytes(octets)
+        script = tmp_path / "engine.py"
+        script.write_text(
+            "import sys\n"
+            f"sys.stdout.buffer.write({(json.dumps(HELLO) + chr(10)).encode()!r})\n"
+            "sys.stdout.buffer.flush()\n"
+            "sys.stdin.readline()\n"
+            f"sys.stdout.buffer.write(open({str(words)!r}, 'rb').read())\n"
+            "sys.stdout.buffer.flush()\n"
+            "sys.stdin.read()\n"
+        )
+        engine = Engine("host7", [sys.executable, str(script)])
+        started.append(engine)
+        return engine
+
+    yield start
+    for engine in started:
+        engine.close()
+
+
+def line(value: object) -> bytes:
+    return json.dumps(value).encode() + b"\n"
+
+
+def changed(**changes: Any) -> dict[str, Any]:
+    return {**PONG, "result": {**PONG["result"], **changes}}  # type: ignore[dict-item]
+
+
+LIES = {
+    "no JSON": (b"Welcome!\n", "not JSON"),
+    "another coding": (b"\xff\xfe\x00\n", "not JSON"),
+    "a list": (b"[1]\n", "no object with a type"),
+    "no type": (b"{}\n", "no object with a type"),
+    "a type of its own": (line({"type": "dance", "id": 1}), "union_tag_invalid"),
+    "deep": (b'{"type":"result","id":1,"result":' + 100_000 * b"[" + b"\n", "nested too deeply"),
+    "NaN": (line(changed(realtime_ns=float("nan"))), "NaN, which is no number"),
+    "infinite": (b'{"type":"progress","id":1e999}\n', "not finite"),
+    "huge": (line(changed(realtime_ns=2**64)), "more than 64 bits"),
+    "very huge": (b'{"type":"progress","id":' + 100_000 * b"9" + b"}\n", "more than 64 bits"),
+    "negative": (line(changed(monotonic_ns=-1)), "a negative `monotonic_ns`"),
+    "a text": (line(changed(realtime_ns="2")), "`result.result.*realtime_ns`: int_type"),
+    "a truth": (line(changed(realtime_ns=True)), "int_type"),
+    "missing": (line({"type": "result", "id": 1, "result": {"kind": "pong"}}), "missing"),
+    "no id": (line({"type": "result", "result": PONG["result"]}), "missing"),
+    "hello again": (line(HELLO), "a second `hello`"),
+    "endless": (b"x" * (MAX_LINE_BYTES + 10), "a line of more than 2097152 bytes"),
+    "too many": (
+        20 * line({"type": "ready", "id": 1, "ports": [1], "setup_round_trip_ns": None}),
+        "more lines of a request than there can be",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_what_is_no_message_loses_the_engine(saying: Callable[[bytes], Engine], name: str) -> None:
+    """With what was wrong with it, and soon; a second question is refused at once."""
+    said, complaint = LIES[name]
+    engine = saying(said)
+    began = time.monotonic()
+    with pytest.raises(EngineLost, match=complaint) as caught:
+        request = engine.start({"type": "ping"})
+        if name == "too many":
+            while not engine.is_lost:
+                time.sleep(0.01)
+        for _ in range(20):
+            request.result(10)
+    assert "host7: the engine said what is no message of an engine" in caught.value.message
+    assert len(caught.value.message) < 300
+    assert time.monotonic() - began < 5
+    assert engine.is_lost
+    with pytest.raises(EngineLost):
+        engine.describe()
+
+
+@pytest.mark.parametrize("where", ["result", "partial"])
+def test_a_result_of_another_kind_is_no_answer(
+    saying: Callable[[bytes], Engine], where: str
+) -> None:
+    """Nobody takes an `armed` for the clocks."""
+    armed = {"kind": "armed", "margin_ns": 1}
+    failed = {"type": "error", "id": 1, "code": "x", "message": "y", "hint": None, "partial": armed}
+    engine = saying(
+        line({"type": "result", "id": 1, "result": armed} if where == "result" else failed)
+    )
+    with pytest.raises(EngineLost, match="answered with `armed`, and not with `pong`"):
+        engine.ask({"type": "ping"})
+
+
+def test_a_result_before_ready_is_no_answer(saying: Callable[[bytes], Engine]) -> None:
+    """Nobody takes the ports of a result."""
+    engine = saying(line(PONG))
+    with pytest.raises(EngineLost, match="a result before it was ready"):
+        engine.start({"type": "ping"}).wait_ready(10)
+
+
+def test_lines_of_nobody_are_passed_over(saying: Callable[[bytes], Engine]) -> None:
+    """They cost nothing and change nothing."""
+    strange = {"type": "error", "id": None, "code": "x", "message": "y", "hint": None}
+    said = line({**strange, "partial": None}) + 1000 * line({**PONG, "id": 77}) + line(PONG)
+    engine = saying(said)
+    assert engine.ask({"type": "ping"})["realtime_ns"] == 2
+    assert not engine.is_lost
+
+
+def test_a_first_line_without_all_it_must_say_is_refused(tmp_path: Path) -> None:
+    """At once: what the engine can do decides what is told of it."""
+    script = tmp_path / "engine.py"
+    short = {key: value for key, value in HELLO.items() if key != "capabilities"}
+    script.write_text(f"import sys\nprint({json.dumps(short)!r}, flush=True)\nsys.stdin.read()\n")
+    with pytest.raises(EngineLost, match=r"host7: the engine's first line: `hello.capabilities`"):
+        Engine("host7", [sys.executable, str(script)])
+
+
+class Endless(BytesIO):
+    """A pipe on which somebody says one line for ever; counts what is asked of it."""
+
+    asked = 0
+
+    def readline(self, size: int | None = -1) -> bytes:
+        assert size is not None
+        assert size > 0, "nobody asks for a whole line, however long"
+        self.asked += size
+        return b"x" * size
+
+
+def test_an_endless_line_costs_its_bound() -> None:
+    """And no more is read of it."""
+    pipe = Endless()
+    with pytest.raises(BadLine, match="more than 1000 bytes"):
+        next(bounded_lines(pipe, 1000))
+    assert pipe.asked == 1001
+
+
+@pytest.fixture(scope="module")
+def schema() -> dict[str, Any]:
+    """What the engine itself says that it says."""
+    printed = subprocess.run([engine_path(), "schema"], check=True, capture_output=True).stdout
+    found: dict[str, Any] = json.loads(printed)
+    return found
+
+
+def test_only_what_the_schema_lets_be_negative_may_be(schema: dict[str, Any]) -> None:
+    """By name, as the names have one meaning wherever they stand."""
+    signed = set()
+
+    def walk(node: Any, name: str = "") -> None:
+        if isinstance(node, list):
+            for item in node:
+                walk(item, name)
+        if not isinstance(node, dict):
+            return
+        types = node.get("type")
+        is_whole = "integer" in (types if isinstance(types, list) else [types])
+        if is_whole and "minimum" not in node:
+            signed.add(name)
+        for key, value in node.items():
+            passes_on = key in ("properties", "items", "anyOf", "oneOf")
+            walk(value, name if passes_on else key)
+
+    walk(schema)
+    assert signed == SIGNED
+
+
+def test_every_request_has_the_kind_of_its_result(schema: dict[str, Any]) -> None:
+    """None is left out."""
+    requests = {one["properties"]["type"]["const"] for one in schema["$defs"]["Request"]["oneOf"]}
+    kinds = {one["properties"]["kind"]["const"] for one in schema["$defs"]["Outcome"]["oneOf"]}
+    assert set(RESULT_KINDS) == requests
+    assert set(RESULT_KINDS.values()) == kinds
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=300)
+@given(st.binary(max_size=200) | _JSON.map(lambda value: json.dumps(value).encode()))
+def test_any_octets_are_a_message_or_refused(octets: bytes) -> None:
+    try:
+        check_reply(read_line(octets))
+    except BadLine as error:
+        assert len(str(error)) < 500
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    return [path] + [place for key, item in inner for place in _places(item, (*path, key))]
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_a_message_with_one_value_changed_is_a_message_or_refused(data: st.DataObject) -> None:
+    message: Any = copy.deepcopy(data.draw(st.sampled_from([HELLO, PONG])))
+    *way, last = data.draw(st.sampled_from(_places(message)[1:]))
+    place = message
+    for key in way:
+        place = place[key]
+    place[last] = data.draw(_JSON)
+    try:
+        check_reply(read_line(line(message)))
+    except BadLine as error:
+        assert len(str(error)) < 500
+
+
+def test_an_error_is_told_as_it_was_said(saying: Callable[[bytes], Engine]) -> None:
+    """What is well formed is believed."""
+    failed = {
+        "type": "error",
+        "id": 1,
+        "code": "a.b",
+        "message": "no",
+        "hint": "do",
+        "partial": None,
+    }
+    with pytest.raises(EngineError, match="host7: no") as caught:
+        saying(line(failed)).ask({"type": "ping"})
+    assert (caught.value.code, caught.value.hint) == ("a.b", "do")

@@ -1,0 +1,57 @@
+"""A result of the right shape may say anything: it makes metrics, or one clear error."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_up_ends import exchange_of, stream_received, stream_sent
+
+from lanlab.analysis.pollution import judge
+from lanlab.engine.lines import SIGNED
+from lanlab.workloads import WORKLOADS, CounterChanges
+
+#: Whatever 64 bits can say.
+_COUNTS = st.sampled_from([0, 1, 2**53, 2**64 - 1]) | st.integers(0, 2**64 - 1)
+_TIMES = _COUNTS | st.integers(-(2**63), 2**63 - 1)
+
+
+def _numbers(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    if isinstance(value, dict):
+        return [found for key, item in value.items() for found in _numbers(item, (*path, key))]
+    if isinstance(value, list):
+        return [found for key, item in enumerate(value) for found in _numbers(item, (*path, key))]
+    return [path] if isinstance(value, int) and not isinstance(value, bool) else []
+
+
+def _lie(data: st.DataObject, told: dict[str, Any]) -> dict[str, Any]:
+    told = copy.deepcopy(told)
+    for *way, last in data.draw(st.lists(st.sampled_from(_numbers(told)), max_size=6, unique=True)):
+        place: Any = told
+        for key in way:
+            place = place[key]
+        place[last] = data.draw(_TIMES if last in SIGNED else _COUNTS)
+    if "flows" in told:
+        told["flows"] = told["flows"] * data.draw(st.integers(0, 3))
+    return told
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_any_counts_make_finite_metrics(data: st.DataObject) -> None:
+    workload = WORKLOADS["stream"]
+    transport = data.draw(st.sampled_from(["udp", "tcp"]))
+    parameters = workload.Parameters.model_validate(
+        {"transport": transport, "message_size_bytes": 500, "time_s": 1.0, "rate_bps": 4e6}
+    )
+    sent, received = _lie(data, stream_sent()), _lie(data, stream_received())
+    exchange = exchange_of(sent, received)
+
+    metrics = workload.summarise(parameters, exchange, CounterChanges())
+    assert all(math.isfinite(value) for value in metrics.values()), metrics
+    host = {"processors_online": 2, "boot_id": "b", "name": "host0"}
+    facts = {"before": {"hosts": {"host0": {"load_average": 0.5}}}}
+    judge({"source": sent, "target": received, "facts": facts}, metrics, host, host)

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Feeds the parsers and state machines of the engine with whatever a fuzzer makes up: every target
+# of fuzz/ in turn, SECONDS each (10 unless told), within bounded memory. Prints what was executed;
+# fails if something did not hold, and says which octets show it.
+#
+#   tools/fuzz.sh [SECONDS] [TARGET...]
+#
+# It needs neither cargo-fuzz nor a nightly compiler, but a C++ compiler for libFuzzer. With
+# FUZZ_TOOLCHAIN=nightly FUZZ_SANITIZER=address it also finds wrong accesses to memory. What is new
+# is kept in $FUZZ_CORPUS/TARGET if that is set, else thrown away.
+set -euo pipefail
+
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+seconds=${1:-10}
+[[ $seconds =~ ^[1-9][0-9]*$ ]] || {
+    echo "error: SECONDS: found \`$seconds\`; allowed: a whole number from 1" >&2
+    exit 2
+}
+shift || true
+readonly all=(probe session engine_line session_machines tally host_texts)
+targets=("${@:-${all[@]}}")
+readonly memory_mib=512 timeout_s=5
+# What a driver's line may be is 64 KiB; a little more shows what is done with a longer one.
+readonly longest_line=70000
+
+if ! command -v "${CXX:-c++}" >/dev/null; then
+    echo "error: need a C++ compiler to build libFuzzer, found no \`${CXX:-c++}\` on PATH" >&2
+    echo "hint: on Debian and Ubuntu: apt install g++" >&2
+    exit 2
+fi
+
+host=$(rustc -vV | sed -n 's/^host: //p')
+# What cargo-fuzz passes: coverage of edges and comparisons, by the compiler's own pass. Only for the
+# target: a build script is not fuzzed.
+flags=(-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters
+    -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares
+    -Cllvm-args=-simplifycfg-branch-fold-threshold=0 -Ccodegen-units=1 --cfg fuzzing)
+sanitizer=${FUZZ_SANITIZER:-none}
+[[ $sanitizer == none ]] || flags+=("-Zsanitizer=$sanitizer")
+toolchain=()
+[[ -z ${FUZZ_TOOLCHAIN:-} ]] || toolchain=("+$FUZZ_TOOLCHAIN")
+built=target/fuzz-$sanitizer
+RUSTFLAGS="${flags[*]}" CARGO_TARGET_DIR=$built cargo "${toolchain[@]}" build --quiet --locked \
+    --release --manifest-path fuzz/Cargo.toml --target "$host"
+
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/lanlab fuzz.XXXXXX")
+trap 'rm -rf -- "$scratch"' EXIT
+failed=0
+printf '%-18s %14s %9s %9s %10s  %s\n' target executions per_s features peak_MiB found
+for target in "${targets[@]}"; do
+    corpus=${FUZZ_CORPUS:-$scratch/corpus}/$target
+    mkdir -p "$corpus" fuzz/artifacts/"$target"
+    length=4096
+    [[ $target != engine_line ]] || length=$longest_line
+    # An address sanitizer keeps what is freed for a while.
+    [[ $sanitizer == none ]] || memory=$((4 * memory_mib))
+    log=$scratch/$target.log
+    found=nothing
+    if ! "$built/$host/release/$target" "$corpus" "fuzz/corpus/$target" \
+        -max_total_time="$seconds" -timeout="$timeout_s" -rss_limit_mb="${memory:-$memory_mib}" \
+        -max_len="$length" -artifact_prefix="fuzz/artifacts/$target/" -print_final_stats=1 \
+        >"$log" 2>&1; then
+        found=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
+        failed=1
+    fi
+    stat() { sed -n "s/^stat::$1: *//p" "$log" | tail -n 1; }
+    features=$(sed -n 's/.* ft: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
+    printf '%-18s %14s %9s %9s %10s  %s\n' "$target" "$(stat number_of_executed_units)" \
+        "$(stat average_exec_per_sec)" "${features:--}" "$(stat peak_rss_mb)" "${found:-see below}"
+    [[ $found == nothing ]] || grep -E -A 12 'panicked|ERROR|SUMMARY' "$log" | head -n 40 >&2 || true
+done
+exit "$failed"
