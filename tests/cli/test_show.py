@@ -52,7 +52,7 @@ def test_a_finding_is_shown_with_statement_and_verdict(lanlab: Lanlab) -> None:
     cells = re.split(r"\s{2,}", line.strip())
     assert cells[0] == "f4"
     assert cells[1].startswith("2-byte messages over UDP are slow")
-    assert cells[2].startswith("goodput_bps at transport udp, message_size_bytes")
+    assert cells[2].startswith("goodput_bps at transport udp, os nt4,")
     assert cells[3].startswith("does not hold: with all of it the link")
     assert cells[4] == "Section III, par. 3"
 

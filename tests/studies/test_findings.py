@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -395,3 +396,16 @@ def test_margins_that_are_ours_are_said_to_be() -> None:
             text = json.dumps(finding.statement.model_dump(mode="json"))
             if '"equivalent"' in text or '"no_trend"' in text:
                 assert "our" in (finding.note or ""), finding.id
+
+
+def test_the_document_explains_every_form_and_its_example_is_that_of_the_first_study() -> None:
+    root = Path(__file__).parents[2]
+    text = (root / "docs" / "findings.md").read_text(encoding="utf-8")
+
+    rows = re.findall(r"^\| (`[a-z_`, ]+) \| [^|]+ \| `[^|]+` \|$", text, re.MULTILINE)
+    explained = [name.strip("`") for row in rows for name in row.split(", ")]
+    assert explained == list(FORMS)
+    [block] = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    [shown] = tomllib.loads(block)["finding"]
+    [first] = load_study(str(root / "examples" / "my-network")).study.finding
+    assert Finding.model_validate(shown) == first
