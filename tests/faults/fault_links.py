@@ -78,7 +78,8 @@ def _down_and_up(scene: Scene) -> Outcome:
     disturbed = scene.before
     assert _on_host(scene, 0, "ip", "link", "set", "eth0", "down")
     time.sleep(0.1)
-    assert _on_host(scene, 0, "ip", "link", "set", "eth0", "up")
+    # A sender may have been told meanwhile that nothing is reachable, and the testbed be another.
+    _on_host(scene, 0, "ip", "link", "set", "eth0", "up")
     said = command.end()
     assert said.code == 0, said
     _disturbed(scene, disturbed, "TestbedDamaged", "polluted")

@@ -22,7 +22,7 @@ from lanlab.testbeds.needs import needs
 FAULTS: tuple[Fault, ...] = (*SIGNALS, *LINKS, *STORES, *OTHERS)
 
 #: Runs side by side; each waits most of the time, for trials and time-outs.
-_AT_ONCE = 4
+_AT_ONCE = 6
 
 
 def lacking(fault: Fault) -> str | None:

@@ -31,6 +31,8 @@ SCHEMA_VERSION = 2
 _ANSWER_S = 10.0
 #: Time an engine has to end by itself when its input closes.
 _END_S = 2.0
+#: Time in which a process that was killed is gone, unless the kernel holds it.
+_ENDING_S = 0.2
 #: Lines of an engine's standard error that are kept for an error message.
 _STDERR_LINES = 20
 #: Of each of them so much.
@@ -270,8 +272,10 @@ class Engine:
         waiting as long.
         """
         if not self._lost:
-            # It may have ended, and nobody have read so yet: then that is how it was lost.
-            if self._process.poll() is None:
+            # It may be ending, and nobody have read so yet: then that is how it was lost.
+            try:
+                self._process.wait(timeout=_ENDING_S)
+            except subprocess.TimeoutExpired:
                 self._silent_s = silent_s
                 self._process.kill()
             self._threads[0].join(timeout=_END_S)
