@@ -17,6 +17,7 @@ from store_samples import a_run, a_trial
 
 from lanlab.errors import StoreError, UnmetNeed, UsageError
 from lanlab.store import Series, open_store
+from lanlab.store.postgresql_password import password_in
 from lanlab.store.postgresql_url import Target, parse_url
 
 #: Of more than one part.
@@ -182,6 +183,29 @@ def test_the_password_comes_from_the_environment_or_the_file(
     with open_store(postgresql_url) as store, pytest.raises(StoreError) as refused:
         store.runs()
     assert "PGPASSWORD" in str(refused.value.hint) and ".pgpass" in str(refused.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("db:5432:lab:ada:x", "x"),
+        ("*:*:*:*:x:rest", "x"),
+        ("\\n#*:*:*:*:no\n*:*:*:*:x\n*:*:*:*:y", "x"),
+        (r"*:*:*:*:a\:b\\c", "a:b\\c"),
+        ("*:*:*:*:a\\", "a\\"),
+        ("*:*:*:*:", ""),
+        ("*:*:*:ada", None),
+        ("db::lab:ada:x:y", None),
+        ("other:*:*:*:x", None),
+        ("localhost:*:*:*:x", None),
+        ("", None),
+    ],
+)
+def test_a_password_file_is_read_as_libpq_reads_it(text: str, expected: str | None) -> None:
+    """The first line that fits; what is escaped is meant."""
+    assert password_in(text, Target("db", 5432, "ada", "lab")) == expected
+    if text.startswith("localhost"):
+        assert password_in(text, Target("/run", 5432, "ada", "lab")) == "x"
 
 
 def test_a_password_file_that_others_can_read_is_not_used(

@@ -60,7 +60,7 @@ def password_in(text: str, target: Target) -> str | None:
 
     Examples:
         >>> target = Target("db", 5432, "ada", "lab")
-        >>> password_in("# ours\\\\ndb:*:lab:ada:se\\\\\\\\:cret\\\\n*:*:*:*:other", target)
+        >>> password_in("# ours\\ndb:*:lab:ada:se\\\\:cret\\n*:*:*:*:other", target)
         'se:cret'
     """
     # libpq calls a local socket in the place where it is by default so.
@@ -69,12 +69,18 @@ def password_in(text: str, target: Target) -> str | None:
     for line in text.splitlines():
         if line.startswith("#"):
             continue
-        fields = [
-            re.sub(r"\\(.)", r"\1", part) for part in re.findall(r"(?:\\.|[^:\\])*", line) if part
-        ]
-        # An empty field matches nothing, so that its absence from `fields` does not matter.
+        fields = _fields(line)
         if len(fields) < 5:
             continue
         if all(part == "*" or part in each for part, each in zip(fields, wanted, strict=False)):
             return fields[4]
     return None
+
+
+def _fields(line: str) -> list[str]:
+    fields = []
+    for text, end in re.findall(r"((?:\\.|\\$|[^:\\])*)(:|$)", line):
+        fields.append(re.sub(r"\\(.)", r"\1", text))
+        if not end:
+            break
+    return fields
