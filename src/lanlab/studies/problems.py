@@ -78,6 +78,8 @@ def show(value: object) -> str:
         text = repr(value)
     except ValueError:  # more digits than Python prints
         text = "a number of thousands of digits"
+    except RecursionError:
+        text = "tables within tables without end"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

@@ -117,7 +117,7 @@ pub fn check_addresses(bind: Option<IpAddr>, peer: IpAddr) -> Result<(), Failure
         Some(bind) if bind.is_ipv4() != peer.is_ipv4() => {
             Err(Failure::value("bind", bind, format!("an address of the same kind as {peer}")))
         }
-        Some(bind) if bind.is_multicast() => {
+        Some(bind) if bind.is_multicast() || bind == IpAddr::V4(Ipv4Addr::BROADCAST) => {
             Err(Failure::value("bind", bind, "an address of this host"))
         }
         _ => Ok(()),

@@ -29,6 +29,9 @@ const FINISH_PAUSE_NS: u64 = 5_000_000;
 const END_LOOK_NS: u64 = 500_000;
 /// Waiting for room comes back so often, to look whether the peer is still there.
 const BLOCKED: Duration = Duration::from_millis(50);
+/// A receiver that is there has so many silences to confirm the end: what is queued before it on a
+/// slow link crosses meanwhile.
+const CONFIRM_SILENCES: u64 = 20;
 /// A sender that has heard nothing for so long sends nothing more until it hears something: nobody
 /// is sent to who is not there.
 const DEAD_MAN_NS: u64 = 900_000_000;
@@ -125,6 +128,8 @@ struct Sender<'a> {
     quiet_ns: u64,
     /// By then it is over, whatever the receiver says.
     latest_end: Instant,
+    /// All is sent; by then the receiver must have confirmed it.
+    confirmed_by: Instant,
     /// Since when there is no room to send.
     blocked_since: Option<Instant>,
 }
@@ -180,6 +185,7 @@ impl<'a> Sender<'a> {
             last_look: start,
             quiet_ns: 0,
             latest_end: plan.latest_end(start),
+            confirmed_by: Instant::FAR_FUTURE,
             blocked_since: None,
         })
     }
@@ -217,6 +223,8 @@ impl<'a> Sender<'a> {
             Step::Over => {
                 self.course.close(now, &mut shared.meters);
                 self.last_heard = now;
+                self.confirmed_by =
+                    now.plus_nanos(self.plan.silence_ns.saturating_mul(CONFIRM_SILENCES));
                 self.phase = Phase::Ending { said: 0, next: now, pause_ns: FINISH_PAUSE_NS };
                 Ok(Turn::Again)
             }
@@ -363,9 +371,7 @@ impl<'a> Sender<'a> {
                         let first_measured = self.course.sent.first_measured;
                         self.marked |= self.course.is_measuring()
                             && message.kind == Kind::Marked { first_measured };
-                        // Nobody confirms what has not been said.
-                        self.confirmed |= matches!(self.phase, Phase::Ending { .. })
-                            && matches!(message.kind, Kind::Finished { .. });
+                        self.confirmed |= self.is_confirmed_by(message.kind);
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Ok(true),
@@ -373,6 +379,15 @@ impl<'a> Sender<'a> {
                 Err(error) => return Err(Failure::system("session", &error)),
             }
         }
+    }
+
+    /// Nobody confirms what has not been said, nor has more than was sent; but numbers of a few bits
+    /// may be misjudged.
+    fn is_confirmed_by(&self, kind: Kind) -> bool {
+        let tiny = matches!(self.layout, Layout::Tiny(_));
+        let Kind::Finished { received_messages } = kind else { return false };
+        matches!(self.phase, Phase::Ending { .. })
+            && (tiny || received_messages <= self.course.sent.total_messages)
     }
 
     /// Tell the receiver what was sent until it confirms, as long as it is there: whatever is still
@@ -395,7 +410,7 @@ impl<'a> Sender<'a> {
         }
         // A receiver that goes on saying that it is there, but not that it has heard, is none.
         let silent = now.nanos_since(self.last_heard) > self.plan.silence_ns;
-        if silent || now > self.latest_end {
+        if silent || now > self.confirmed_by {
             return Ok(self.over(EndedBy::Unconfirmed));
         }
         let mut next = next;

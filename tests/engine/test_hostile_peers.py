@@ -1,0 +1,405 @@
+"""A peer that has the token, proves its address, and then does as it likes: a trial ends in bounded
+time and memory with what was counted, or in one clear error."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+from hostile_peer import (
+    GREATEST,
+    HostileReceiver,
+    HostileSender,
+    kind_of,
+    probe,
+    resident_bytes,
+    word,
+)
+from raw_engine import (
+    Line,
+    RawEngine,
+    echo_request,
+    echo_respond,
+    stream_receive,
+    stream_send,
+)
+
+FLOOD = int(os.environ.get("LANLAB_HOSTILE_DATAGRAMS", "100000"))
+GROWTH_BYTES = 16 << 20
+#: A sender stops this soon after its receiver has fallen silent; some are held up beside us.
+DEAD_MAN_S, SLACK_S = 1.0, 0.5
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc or sends SIGSTOP")
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[RawEngine]:
+    """One for all: what one test leaves must not disturb the next."""
+    with RawEngine() as started:
+        yield started
+        assert started.is_usable()
+
+
+def begin(engine: RawEngine, request_id: int, lead_s: float = 0.05) -> None:
+    """Let a request begin that is ready."""
+    now_ns = int(engine.ask({"type": "ping"})["result"]["monotonic_ns"])
+    armed = engine.arm(request_id, now_ns + round(lead_s * 1e9))
+    assert armed["type"] == "result", armed
+
+
+def received(engine: RawEngine, request_id: int) -> Line:
+    """What a receiver had counted in the end, however it ended."""
+    line = engine.wait(request_id)
+    result: Line = line["result"] if line["type"] == "result" else line["partial"]
+    assert result["measured_messages"] + result["overdue_messages"] <= result["total_messages"]
+    assert sum(result["intervals"]["messages"]) == result["total_messages"]
+    return {**result, "code": line.get("code")}
+
+
+@contextlib.contextmanager
+def proved(engine: RawEngine, **spec: object) -> Iterator[tuple[int, HostileSender]]:
+    """A receiver whose peer has proved itself and may send from now on."""
+    request_id, ports = engine.ready(stream_receive(**spec))
+    with HostileSender(ports[0]) as sender:
+        sender.prove()
+        begin(engine, request_id)
+        time.sleep(0.1)
+        yield request_id, sender
+
+
+LASTING = {"amount": {"time_ns": 60_000_000_000}, "rate": None, "silence_ns": 300_000_000}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(GREATEST, GREATEST), (GREATEST, 0), (10, 5), (1 << 62, 1 << 62), (0, 1 << 62)],
+)
+def test_a_finish_with_absurd_numbers_is_none(engine: RawEngine, first: int, second: int) -> None:
+    """More measured than sent, or more than anybody sends: counted as foreign and not answered."""
+    with proved(engine, **LASTING) as (request_id, sender):
+        for sequence in range(5):
+            sender.send(probe(500, sequence))
+        sender.say("finish", first, second)
+        sender.say("mark", GREATEST)
+        result = received(engine, request_id)
+        assert (result["ended_by"], result["code"]) == ("silence", "peer.gone")
+        assert (result["total_messages"], result["foreign_datagrams"]) == (5, 2)
+        assert set(sender.heard()) <= {"alive"}
+
+
+def test_a_finish_before_anything_ends_a_trial_of_nothing(engine: RawEngine) -> None:
+    """And what comes after it is late."""
+    with proved(engine, **LASTING) as (request_id, sender):
+        sender.say("finish", 0, 0)
+        sender.hear("finished")
+        result = received(engine, request_id)
+        assert (result["ended_by"], result["total_messages"]) == ("finished", 0)
+
+
+def test_a_false_count_of_what_was_sent_adds_nothing(engine: RawEngine) -> None:
+    """The receiver counts what came, whatever the sender says that it sent."""
+    with proved(engine, **LASTING) as (request_id, sender):
+        for sequence in range(7):
+            sender.send(probe(500, sequence))
+        sender.say("finish", 0, 3)
+        result = received(engine, request_id)
+        assert (result["ended_by"], result["measured_messages"]) == ("finished", 7)
+
+
+def test_other_flows_and_leaps_change_no_count(engine: RawEngine) -> None:
+    """A flow that is not there is foreign; a number that nobody reaches is; one ahead is taken."""
+    with proved(engine, **LASTING) as (request_id, sender):
+        sender.send(probe(500, 0))
+        for flow in (1, 999, 65_535):
+            sender.send(probe(500, 1, flow=flow))
+            sender.say("mark", 5, flow=flow)
+            sender.say("finish", 0, 1, flow=flow)
+        for sequence in (GREATEST, GREATEST - 1, 1 << 63, 1 << 62):
+            sender.send(probe(500, sequence))
+        sender.send(probe(500, (1 << 62) - 2))
+        sender.send(probe(500, (1 << 62) - 1))
+        # So far behind that it is not known any more whether it was here.
+        sender.send(probe(500, 1))
+        result = received(engine, request_id)
+        assert result["total_messages"] == 3
+        assert (result["foreign_datagrams"], result["stale_messages"]) == (13, 1)
+
+
+def test_a_sender_that_never_ends_is_ended(engine: RawEngine) -> None:
+    """It sends more than the amount that was agreed on."""
+    spec = {**LASTING, "amount": {"messages": 50}}
+    with proved(engine, **spec) as (request_id, sender):
+        for sequence in range(200):
+            sender.send(probe(500, sequence))
+        result = received(engine, request_id)
+        assert (result["code"], result["ended_by"]) == ("peer.too_much", "failed")
+        assert 50 < result["total_messages"] <= 200
+
+
+@linux_only
+def test_a_flood_of_a_proved_peer_costs_no_memory(engine: RawEngine) -> None:
+    """Messages, words and garbage, as fast as they go: all are counted, none is kept, and each word
+    has one shorter answer."""
+    with proved(engine, **LASTING) as (request_id, sender):
+        before = resident_bytes(engine)
+        garbage = [b"", bytes(65_507), word("hello", 1), word("prove", 5, 7), bytes(500)]
+        sent, asked = 0, 0
+        for number in range(FLOOD):
+            if number % 10 == 0:
+                datagram = garbage[number // 10 % len(garbage)]
+            elif number % 10 == 5:
+                datagram = word("mark", number)
+                asked += 1
+            else:
+                datagram = probe(500, sent)
+                sent += 1
+            sender.send(datagram)
+        grown = resident_bytes(engine) - before
+        sender.say("finish", 0, sent)
+        result = received(engine, request_id)
+        heard = sender.heard()
+        print(f"hostile datagrams of a proved peer: {FLOOD}, memory grown: {grown} bytes, {heard}")
+        assert grown < GROWTH_BYTES
+        assert 0 < result["total_messages"] <= sent
+        assert heard["marked"] <= asked
+        assert set(heard) <= {"marked", "alive", "finished", "accept"}
+
+
+def test_a_peer_that_stops_reading_does_not_stop_its_responder(engine: RawEngine) -> None:
+    """Nobody waits for it: answers for which there is no room are counted as refused, and the
+    driver is heard."""
+    spec = {"amount": {"time_ns": 60_000_000_000}, "message_size_bytes": 60_000}
+    request_id, ports = engine.ready(echo_respond(**spec))
+    with HostileSender(ports[0]) as sender:
+        sender.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2304)
+        sender.prove()
+        begin(engine, request_id)
+        time.sleep(0.1)
+        end_s = time.monotonic() + 0.5
+        sequence = 0
+        while time.monotonic() < end_s:
+            sender.send(probe(60_000, sequence))
+            sequence += 1
+        engine.ask({"type": "cancel", "target": request_id})
+        line = engine.wait(request_id, patience_s=2)
+        assert line["code"] == "cancelled"
+        assert line["partial"]["answered_messages"] <= sequence
+
+
+def test_what_came_before_the_proof_is_of_no_stream(engine: RawEngine) -> None:
+    """Messages of 2 octets name no session: a stranger's that are in the socket already when the
+    peer proves itself must not count."""
+    spec = {**LASTING, "message_size_bytes": 2, "silence_ns": 200_000_000}
+    request_id, ports = engine.ready(stream_receive(**spec))
+    with (
+        HostileSender(ports[0]) as sender,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger,
+    ):
+        stranger.bind(("127.0.0.3", 0))
+        sender.say("hello", 7)
+        cookie = int.from_bytes(sender.hear("challenge")[32:40])
+        for number in range(40):
+            if number == 20:
+                sender.say("prove", cookie, 7)
+            for sequence in range(5):
+                stranger.sendto(sequence.to_bytes(2), ("127.0.0.1", ports[0]))
+        sender.hear("accept")
+        for sequence in range(5):
+            with contextlib.suppress(ConnectionRefusedError):
+                stranger.sendto(sequence.to_bytes(2), ("127.0.0.1", ports[0]))
+        begin(engine, request_id)
+        time.sleep(0.1)
+        sender.send((0).to_bytes(2))
+        sender.send((1).to_bytes(2))
+        result = received(engine, request_id)
+    assert (result["total_messages"], result["duplicate_messages"]) == (2, 0)
+
+
+# Receivers that are hostile to their sender.
+
+SENDING = {"amount": {"time_ns": 60_000_000_000}, "rate": {"messages_per_s": 2000.0}}
+
+
+def sending(engine: RawEngine, receiver: HostileReceiver, **spec: object) -> int:
+    """A sender under way to a receiver of the test's."""
+    request_id, _ = engine.ready(stream_send([receiver.port], **{**SENDING, **spec}))
+    begin(engine, request_id)
+    return request_id
+
+
+@pytest.mark.parametrize("rate", [{"messages_per_s": 2000.0}, None], ids=["paced", "unpaced"])
+def test_a_stream_stops_within_a_second_of_the_last_word(
+    engine: RawEngine, rate: Line | None
+) -> None:
+    """A dead man's switch, though the silence that ends the trial is longer; and it goes on when
+    the receiver is heard again."""
+    with HostileReceiver(alive=word("alive", 1)) as receiver:
+        request_id = sending(engine, receiver, rate=rate, silence_ns=3_000_000_000)
+        engine.wait(request_id, "progress")
+        time.sleep(0.5)
+        receiver.alive, silent_s = None, time.monotonic()
+        time.sleep(1.9)
+        stopped_s = receiver.last_message_s - silent_s
+        print(f"stream stopped {stopped_s:.3f} s after the last word")
+        assert 0.5 < stopped_s < DEAD_MAN_S + SLACK_S
+        messages = receiver.messages
+        receiver.alive = word("alive", 1)
+        time.sleep(0.5)
+        assert receiver.messages > messages
+        receiver.alive = None
+        line = engine.wait(request_id)
+        assert (line["code"], line["partial"]["ended_by"]) == ("peer.gone", "silence")
+        # From 0.9 s to 1.9 s, and from 0.9 s to 3 s.
+        assert 2.5e9 < line["partial"]["paused_ns"] < 3.6e9
+
+
+@linux_only
+@pytest.mark.parametrize("how", ["kill", "stop"])
+def test_a_stream_stops_within_a_second_of_its_receiver(how: str) -> None:
+    """A real engine, killed or stopped in mid-blast: nothing more comes to its port."""
+    import signal
+
+    with RawEngine() as target, RawEngine() as source:
+        spec = {**SENDING, "rate": None, "silence_ns": 3_000_000_000}
+        receiving, ports = target.ready(stream_receive(**spec))
+        request_id, _ = source.ready(stream_send(ports, **spec))
+        for engine, its in ((target, receiving), (source, request_id)):
+            begin(engine, its, 0.1)
+        source.wait(request_id, "progress")
+        hit_s = time.monotonic()
+        target.process.send_signal(signal.SIGKILL if how == "kill" else signal.SIGSTOP)
+        sent, stopped_s = -1, hit_s
+        while time.monotonic() < hit_s + 1.8 and how == "stop":
+            progress = source.wait(request_id, "progress")
+            if progress["messages"] != sent:
+                sent, stopped_s = progress["messages"], source.arrived_at_s(progress)
+        line = source.wait(request_id)
+        if how == "kill":
+            stopped_s = source.arrived_at_s(line)
+        print(f"stream stopped {stopped_s - hit_s:.3f} s after its receiver ({how})")
+        # Progress comes every quarter of a second.
+        assert stopped_s - hit_s < DEAD_MAN_S + SLACK_S + (0.25 if how == "stop" else 0)
+        assert line["code"] == "peer.gone"
+        target.process.kill()
+
+
+@pytest.mark.parametrize("transport", ["udp"])
+def test_a_stream_stops_with_its_driver(transport: str) -> None:
+    """At once: the engine ends when its input closes."""
+    with RawEngine() as source, HostileReceiver(alive=word("alive", 1)) as receiver:
+        request_id = sending(source, receiver, rate=None, transport=transport)
+        source.wait(request_id, "progress")
+        closed_s = time.monotonic()
+        assert source.process.stdin is not None
+        source.process.stdin.close()
+        assert source.process.wait(timeout=2) == 0
+        time.sleep(0.3)
+        assert receiver.messages > 0
+        # What is in the receiver's buffer is read a little later.
+        assert receiver.last_message_s - closed_s < DEAD_MAN_S + SLACK_S
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        word("alive", GREATEST),
+        word("finished", GREATEST),
+        word("marked", GREATEST),
+        word("challenge", 9),
+        word("accept", 9),
+        bytes(65_507),
+        b"",
+    ],
+    ids=["alive", "finished", "marked", "challenge", "accept", "largest", "empty"],
+)
+def test_whatever_a_receiver_says_a_sender_counts_what_it_sent(
+    engine: RawEngine, said: bytes
+) -> None:
+    """All of its amount, and no `finished` ends it before it has said its `finish`."""
+    with HostileReceiver(alive=word("alive", 1), on_message=said) as receiver:
+        # A receiver that goes on being alive has twenty silences to confirm the end.
+        spec = {"amount": {"messages": 300}, "warmup_ns": 50_000_000, "silence_ns": 100_000_000}
+        line = engine.wait(sending(engine, receiver, **spec))
+        result = line.get("partial") or line["result"]
+        assert (line["type"], line["code"]) == ("error", "peer.gone")
+        assert result["ended_by"] == "unconfirmed"
+        assert result["sent_messages"] == result["offered_messages"] == 300
+        assert receiver.words["mark"] > 1, "no `marked` of another number is taken for ours"
+        assert receiver.words["finish"] >= 1
+
+
+def test_requests_stop_within_a_second_of_the_last_word(engine: RawEngine) -> None:
+    """A schedule of an echo is a stream, too."""
+    with HostileReceiver(alive=word("alive", 1)) as receiver:
+        spec = {"amount": {"requests": 1_000_000}, "rate_requests_per_s": 2000.0}
+        request_id, _ = engine.ready(
+            echo_request(receiver.port, **spec, silence_ns=2_500_000_000, timeout_ns=100_000_000)
+        )
+        begin(engine, request_id)
+        engine.wait(request_id, "progress")
+        time.sleep(0.5)
+        receiver.alive, silent_s = None, time.monotonic()
+        time.sleep(1.9)
+        assert 0.5 < receiver.last_message_s - silent_s < DEAD_MAN_S + SLACK_S
+        engine.ask({"type": "cancel", "target": request_id})
+        engine.wait(request_id)
+
+
+@pytest.fixture
+def hostile_listener() -> Iterator[socket.socket]:
+    """A listener that accepts a session over TCP."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(10)
+        yield listening
+
+
+def accepted(
+    engine: RawEngine, listener: socket.socket, **spec: object
+) -> tuple[int, socket.socket]:
+    """A sender over TCP that has begun, and its connection."""
+    port = listener.getsockname()[1]
+    request_id = engine.send(stream_send([port], transport="tcp", **spec))
+    connection, _ = listener.accept()
+    connection.settimeout(10)
+    hello = connection.recv(64)
+    assert kind_of(hello) == "hello"
+    connection.sendall(word("accept", int.from_bytes(hello[32:40])))
+    engine.wait(request_id, "ready")
+    begin(engine, request_id)
+    return request_id, connection
+
+
+def test_a_receiver_that_reads_nothing_is_given_up(
+    engine: RawEngine, hostile_listener: socket.socket
+) -> None:
+    """After the silence, with what went out; no more than the buffers is sent."""
+    spec = {"amount": {"time_ns": 60_000_000_000}, "rate": None, "silence_ns": 400_000_000}
+    request_id, connection = accepted(engine, hostile_listener, **spec, message_size_bytes=65_536)
+    with connection:
+        line = engine.wait(request_id)
+        assert (line["code"], line["partial"]["ended_by"]) == ("peer.gone", "silence")
+
+
+def test_a_receiver_that_talks_instead_of_closing_is_none(
+    engine: RawEngine, hostile_listener: socket.socket
+) -> None:
+    """It has nothing to say, so its words do not keep the sender."""
+    spec = {"amount": {"messages": 10}, "rate": None, "silence_ns": 5_000_000_000}
+    request_id, connection = accepted(engine, hostile_listener, **spec)
+    with connection:
+        left = 5_000
+        while left:
+            left -= len(connection.recv(left))
+        began_s = time.monotonic()
+        with contextlib.suppress(OSError):
+            for _ in range(100):
+                connection.sendall(b"alive ")
+                time.sleep(0.01)
+        line = engine.wait(request_id)
+        assert (line["code"], line["partial"]["ended_by"]) == ("peer.gone", "unconfirmed")
+        assert time.monotonic() - began_s < 3
