@@ -8,6 +8,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from lanlab.run.keeping import Keeper
 from small_runs import (
     NotedEngines,
     Watching,
@@ -31,7 +32,6 @@ from lanlab.errors import TestbedDamaged as Damaged
 from lanlab.run import new_run, resume_run
 from lanlab.run import site as sites
 from lanlab.run.failures import cause_of, error_record, retry_helps
-from lanlab.run.keeping import Keeper
 from lanlab.testbeds.loopback import LoopbackTestbed
 
 
