@@ -51,8 +51,8 @@ class Finding:
     """Something beyond its bound."""
 
     #: `steal` (ratio), `foreign_cpu` (processors), `foreign_drops` (packets), `clock_step`,
-    #: `sender_stalled`, `sender_paused`, `start_late` (ns), `sender_late` (ratio), `load` (mean of waiting and
-    #: running threads), `clock_source` and `governor` (names).
+    #: `sender_stalled`, `sender_paused`, `start_late` (ns), `sender_late` (ratio), `load` (mean
+    #: of waiting and running threads), `clock_source` and `governor` (names).
     code: str
     #: `source` or `target`.
     end: str

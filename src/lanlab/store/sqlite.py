@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import os
-import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -31,6 +30,13 @@ from lanlab.store.schema import (
     check_header,
     refuse_newer,
 )
+from lanlab.store.shape import (
+    MOST_VALUE_BYTES,
+    RUN_ID,
+    refuse_other_objects,
+    run_record,
+    trial_record,
+)
 
 #: How long to wait for another process's transaction, which takes milliseconds.
 BUSY_TIMEOUT_S = 10.0
@@ -40,8 +46,6 @@ _TRIAL_COLUMNS = tuple(field.name for field in dataclasses.fields(TrialRecord))
 _JSON_COLUMNS = frozenset(
     ("study", "testbed", "versions", "factors", "parameters", "metrics", "raw", "error")
 )
-#: A run's id is part of a file's name.
-_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 
 def _insert(table: str, columns: tuple[str, ...]) -> str:
@@ -130,6 +134,13 @@ class SqliteStore:
         try:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             refuse_newer(version, self.path)
+            # The file may be anybody's: its schema runs nothing, and no cell of it is believed
+            # (https://www.sqlite.org/security.html).
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA cell_size_check = ON")
+            connection.execute("PRAGMA mmap_size = 0")
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE_BYTES)
+            refuse_other_objects(connection, version, self.path)
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA synchronous = FULL")
             # Where a plain fsync leaves data in the disk's cache (macOS); elsewhere no effect.
@@ -219,6 +230,8 @@ class SqliteStore:
             yield
         except sqlite3.Error as error:
             raise _explain(error, self.path) from error
+        except UnicodeError:
+            raise StoreError(f"{self.path}: is damaged: a text is not UTF-8") from None
         except OverflowError:
             raise StoreError(f"{self.path}: a whole number needs more than 64 bits") from None
 
@@ -226,7 +239,7 @@ class SqliteStore:
 
     def create_run(self, run: RunRecord) -> None:
         """See `Store.create_run`."""
-        if not _RUN_ID.fullmatch(run.id) or run.id == "last":
+        if not RUN_ID.fullmatch(run.id) or run.id == "last":
             raise StoreError(
                 f"a run cannot have the id `{run.id}`; allowed: letters, digits and `._-`, "
                 "but not `last`, which means the newest"
@@ -290,7 +303,7 @@ class SqliteStore:
         """See `Store.run`."""
         with self._errors():
             rows = self._reading().execute("SELECT id FROM run ORDER BY sequence")
-            ids = [run_id for (run_id,) in rows]
+            ids = [str(run_id) for (run_id,) in rows]
         found = ids[-1:] if name == "last" else [run_id for run_id in ids if run_id == name]
         if not found and name:
             found = [run_id for run_id in ids if run_id.startswith(name)]
@@ -307,13 +320,14 @@ class SqliteStore:
         with self._errors():
             sql = f"{_select('run', _RUN_COLUMNS)} WHERE id = ?"
             row = self._reading().execute(sql, found).fetchone()
-        return RunRecord(**_fields(row, _RUN_COLUMNS))
+        with self._errors():
+            return run_record(_fields(row, _RUN_COLUMNS))
 
     def runs(self) -> list[RunRecord]:
         """See `Store.runs`."""
         with self._errors():
             rows = self._reading().execute(f"{_select('run', _RUN_COLUMNS)} ORDER BY sequence")
-            return [RunRecord(**_fields(row, _RUN_COLUMNS)) for row in rows]
+            return [run_record(_fields(row, _RUN_COLUMNS)) for row in rows]
 
     def trials(self, run_id: str) -> list[TrialRecord]:
         """See `Store.trials`."""
@@ -321,7 +335,7 @@ class SqliteStore:
         sql = f"{_select('trial', _TRIAL_COLUMNS)} WHERE run_id = ? ORDER BY number"
         with self._errors():
             rows = self._reading().execute(sql, (run.id,))
-            return [TrialRecord(**_fields(row, _TRIAL_COLUMNS)) for row in rows]
+            return [trial_record(_fields(row, _TRIAL_COLUMNS)) for row in rows]
 
     def close(self) -> None:
         """See `Store.close`."""
