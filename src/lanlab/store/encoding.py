@@ -46,6 +46,31 @@ def to_json(value: Any, where: str) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def from_json(text: str) -> Any:
-    """The value of a JSON text."""
-    return json.loads(text)
+def from_json(text: object) -> Any:
+    """The value of a JSON text that `to_json` may have written.
+
+    Raises:
+        StoreError: It has not: no text, no JSON, nested without end, or a number in it is NaN,
+            infinite or of thousands of digits.
+    """
+    if not isinstance(text, str):
+        raise StoreError("a value that should be JSON is no text")
+    try:
+        return json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    except StoreError:
+        raise
+    except RecursionError:
+        raise StoreError("a value is nested without end") from None
+    except ValueError:
+        raise StoreError("a value is not JSON") from None
+
+
+def _no_number(name: str) -> Any:
+    raise StoreError(f"a value is {name}, which is no number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise StoreError("a value is infinite, which is no number")
+    return value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -17,6 +16,7 @@ from lanlab.store.records import (
     TrialRecord,
 )
 from lanlab.store.series import SeriesEntry
+from lanlab.store.shape import RUN_ID, run_record, trial_record
 
 RUN_COLUMNS = tuple(field.name for field in dataclasses.fields(RunRecord))
 TRIAL_COLUMNS = tuple(field.name for field in dataclasses.fields(TrialRecord))
@@ -24,8 +24,6 @@ ENTRY_COLUMNS = tuple(field.name for field in dataclasses.fields(SeriesEntry))
 _JSON_COLUMNS = frozenset(
     ("study", "testbed", "versions", "factors", "parameters", "metrics", "raw", "error")
 )
-#: A run's id is part of a file's name.
-_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 
 class Session(Protocol):
@@ -77,13 +75,13 @@ def _check_plain(name: str, value: Any) -> None:
 
 
 def to_run(row: Sequence[Any]) -> RunRecord:
-    """The run of a row of `RUN_COLUMNS`."""
-    return RunRecord(**_fields(row, RUN_COLUMNS))
+    """The run of a row of `RUN_COLUMNS`; raises `StoreError` if it holds none."""
+    return run_record(_fields(row, RUN_COLUMNS))
 
 
 def to_trial(row: Sequence[Any]) -> TrialRecord:
-    """The trial of a row of `TRIAL_COLUMNS`."""
-    return TrialRecord(**_fields(row, TRIAL_COLUMNS))
+    """The trial of a row of `TRIAL_COLUMNS`; raises `StoreError` if it holds none."""
+    return trial_record(_fields(row, TRIAL_COLUMNS))
 
 
 def _fields(row: Sequence[Any], columns: tuple[str, ...]) -> dict[str, Any]:
@@ -95,7 +93,7 @@ def _fields(row: Sequence[Any], columns: tuple[str, ...]) -> dict[str, Any]:
 
 def check_run(run: RunRecord) -> None:
     """Refuse a run whose id or status cannot be."""
-    if not _RUN_ID.fullmatch(run.id) or run.id == "last":
+    if not RUN_ID.fullmatch(run.id) or run.id == "last":
         raise StoreError(
             f"a run cannot have the id `{run.id}`; allowed: letters, digits and `._-`, "
             "but not `last`, which means the newest"

@@ -39,6 +39,7 @@ from lanlab.store.schema import (
 )
 from lanlab.store.series import Series, SeriesEntry
 from lanlab.store.series_files import SeriesFiles, sync_directory
+from lanlab.store.shape import MOST_VALUE_BYTES, refuse_other_objects
 
 #: How long to wait for another process's transaction, which takes milliseconds.
 BUSY_TIMEOUT_S = 10.0
@@ -144,6 +145,13 @@ class SqliteDatabase(Database):
         try:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             refuse_newer(version, self.path)
+            # The file may be anybody's: its schema runs nothing, and no cell of it is believed
+            # (https://www.sqlite.org/security.html).
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA cell_size_check = ON")
+            connection.execute("PRAGMA mmap_size = 0")
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE_BYTES)
+            refuse_other_objects(connection, version, self.path)
             if version < SCHEMA_VERSION and options == _UNCHANGING:
                 # A copy is carried forward in its place, to be read like any other.
                 copy = sqlite3.connect(":memory:", isolation_level=None)
@@ -268,6 +276,8 @@ class SqliteDatabase(Database):
             yield
         except sqlite3.Error as error:
             raise _explain(error, self.path) from error
+        except UnicodeError:
+            raise StoreError(f"{self.path}: is damaged: a text is not UTF-8") from None
 
     def close(self) -> None:
         """See `Database.close`."""

@@ -1,0 +1,159 @@
+"""
+A store may be anybody's file. Nothing of it is believed before it has the shape that lanlab writes:
+its tables are those of the schema and no others, and its records hold what records hold.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sqlite3
+import types
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+from lanlab.errors import LabError, StoreError
+from lanlab.store.records import (
+    RUN_STATUSES,
+    TRIAL_PURPOSES,
+    TRIAL_STATUSES,
+    RunRecord,
+    TrialRecord,
+)
+from lanlab.store.schema import MIGRATIONS
+
+#: A run's id is part of a file's name.
+RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+#: Longest value in a row, bytes. A trial with a thousand flows takes two megabytes.
+MOST_VALUE_BYTES = 64 << 20
+
+#: The types of the fields of each kind of record.
+_HINTS: Mapping[Any, Mapping[str, Any]] = {
+    kind: get_type_hints(kind) for kind in (RunRecord, TrialRecord)
+}
+_Record = TypeVar("_Record", RunRecord, TrialRecord)
+_Object = tuple[str, str, str | None]
+
+
+def refuse_other_objects(connection: sqlite3.Connection, version: int, path: Path) -> None:
+    """
+    Refuse a file with a table, view, trigger or index that its schema does not have: what is read
+    from one, and what runs when it is written to, would be somebody else's program.
+
+    Raises:
+        StoreError: Something is there that lanlab does not make, or lacks, or differs.
+        sqlite3.Error: It cannot be read.
+    """
+    found = _objects(connection)
+    expected = _expected(version)
+    if found == expected:
+        return
+    names = sorted({name[:40] for _, name, _ in found ^ expected})
+    raise StoreError(
+        f"{path}: is not as lanlab makes a store: `{'`, `'.join(names[:3])}` differ",
+        hint="name another file with --store; this one was not touched",
+    )
+
+
+def _objects(connection: sqlite3.Connection) -> frozenset[_Object]:
+    rows = connection.execute("SELECT type, name, sql FROM sqlite_master")
+    # What SQLite makes by itself has names of its own.
+    return frozenset(
+        (kind, str(name), sql) for kind, name, sql in rows if not str(name).startswith("sqlite_")
+    )
+
+
+@functools.cache
+def _expected(version: int) -> frozenset[_Object]:
+    """What a store of a version has: what the steps to it make."""
+    connection = sqlite3.connect(":memory:")
+    try:
+        for step in range(1, version + 1):
+            connection.executescript(MIGRATIONS[step])
+        return _objects(connection)
+    finally:
+        connection.close()
+
+
+def run_record(fields: Mapping[str, Any]) -> RunRecord:
+    """
+    A run from the columns of a row.
+
+    Raises:
+        StoreError: They do not hold a run.
+    """
+    run = _record(RunRecord, fields)
+    if not RUN_ID.fullmatch(run.id) or run.id == "last":
+        raise StoreError("a run has an id that lanlab does not give")
+    if run.status not in RUN_STATUSES:
+        raise StoreError(f"run `{run.id}` has a status that there is not")
+    return run
+
+
+def trial_record(fields: Mapping[str, Any]) -> TrialRecord:
+    """
+    A trial from the columns of a row.
+
+    Raises:
+        StoreError: They do not hold a trial.
+    """
+    trial = _record(TrialRecord, fields)
+    if trial.status not in TRIAL_STATUSES or trial.purpose not in TRIAL_PURPOSES:
+        raise StoreError(f"trial {trial.number} has a status or purpose that there is not")
+    return trial
+
+
+def _record(kind: type[_Record], fields: Mapping[str, Any]) -> _Record:
+    for name, hint in _HINTS[kind].items():
+        if not _holds(fields[name], hint):
+            word = "run" if kind is RunRecord else "trial"
+            raise StoreError(f"a {word} is not as lanlab writes it: `{name}` holds something else")
+    return kind(**fields)
+
+
+def _holds(value: Any, hint: Any) -> bool:
+    """Whether a value that was read from SQLite or JSON is of a record's type."""
+    if hint is Any:
+        return True
+    if isinstance(hint, types.UnionType):
+        return any(_holds(value, one) for one in get_args(hint))
+    if get_origin(hint) is dict:
+        # Keys of a JSON object are text.
+        _, inner = get_args(hint)
+        return isinstance(value, dict) and all(_holds(item, inner) for item in value.values())
+    # A truth is no number here.
+    return type(value) is hint
+
+
+#: What reading a value of an unexpected shape raises.
+_MISSHAPEN = (
+    AttributeError,
+    ArithmeticError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
+@contextmanager
+def reading_records(run_id: str) -> Iterator[None]:
+    """
+    Around whatever is computed from a run's records, whose inner parts (the study, raw results) are
+    not checked one by one.
+
+    Raises:
+        StoreError: They have a shape that lanlab does not write; the cause is kept.
+    """
+    try:
+        yield
+    except LabError:
+        raise
+    except _MISSHAPEN as error:
+        raise StoreError(
+            f"the records of run `{run_id}` are not as lanlab writes them: "
+            f"{type(error).__name__} while reading them",
+            hint="if lanlab wrote this store, please report it with LANLAB_TRACE=1",
+        ) from error
