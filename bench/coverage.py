@@ -3,7 +3,7 @@ Simulate the statistics and print the table of docs/statistics.md.
 
     .venv/bin/python bench/coverage.py --times 5 > coverage.md
 
-Takes about three minutes; without `--times` it makes the draws of the tests. Seeds are fixed: it
+Takes about four minutes; without `--times` it makes the draws of the tests. Seeds are fixed: it
 prints the same each time.
 """
 

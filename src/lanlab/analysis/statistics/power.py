@@ -4,6 +4,7 @@ How many trials a claim takes: before a run from an expected spread, after it fr
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -271,10 +272,15 @@ class _Spread:
         a, b = (sd**2 * own**2 / n for sd in (self.a, self.b))
         both = a[:, None] + b
         dfs = (n - 1) * both**2 / (a[:, None] ** 2 + b**2)
-        known = np.linspace(n - 1, 2 * (n - 1), 400)
-        quantile = np.interp(dfs, known, stdtrit(known, 1 - tail))
-        halves = quantile * np.sqrt(both)
+        halves = np.interp(dfs, *_quantiles(n, tail)) * np.sqrt(both)
         return error, halves.ravel(), np.outer(chances, chances).ravel()
+
+
+@functools.lru_cache(maxsize=256)
+def _quantiles(n: int, tail: float) -> tuple[Floats, Floats]:
+    """Degrees of freedom that Welch's test can have with `n` trials a side, and t for each."""
+    dfs = np.linspace(n - 1, 2 * (n - 1), 400)
+    return dfs, np.asarray(stdtrit(dfs, 1 - tail))
 
 
 def _on_scale(name: str, value: float, scale: Scale) -> float:
