@@ -10,6 +10,7 @@ import time
 from fault import Fault, Outcome, completed
 from fault_counting import network_of
 from fault_scene import Scene, until
+from fault_studies import REPEATS
 
 from lanlab.store import TrialRecord
 
@@ -67,7 +68,8 @@ def _interrupted(scene: Scene) -> Outcome:
     assert "host1: the link of eth0 was interrupted" in found["found"], found
     place = (trial.experiment, trial.factors, trial.block)
     again = [t.number for t in scene.trials() if (t.experiment, t.factors, t.block) == place]
-    assert max(again) > disturbed, again
+    # On a machine that is never quiet its place may have had all its repeats.
+    assert max(again) > disturbed or len(again) == 1 + REPEATS, again
     return completed(scene)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from fault import Fault, Outcome, completed
 from fault_scene import Scene
+from fault_studies import TIME_S
 
 from lanlab.engine import engine_path
 
@@ -37,10 +38,10 @@ def _clock_stepped(scene: Scene, step_s: int) -> Outcome:
     for trial in scene.trials():
         findings = trial.raw["pollution"]["findings"]
         stepped[trial.number] = [f["found"] for f in findings if f["code"] == "clock_step"]
-        assert 0.4 <= trial.elapsed_s < 5, trial.elapsed_s
+        assert TIME_S <= trial.elapsed_s < 10, trial.elapsed_s
         # Whatever this machine does meanwhile; an hour in any of these would show.
         if trial.workload == "stream":
-            assert trial.raw["target"]["window_ns"] == 400_000_000
+            assert trial.raw["target"]["window_ns"] == round(1e9 * TIME_S)
             assert 0 < trial.metrics["goodput_bps"] <= 1.2e6, trial.metrics["goodput_bps"]
         else:
             assert 0 < trial.metrics["rtt_mean_ns"] < 1e9, trial.metrics["rtt_mean_ns"]
@@ -98,7 +99,7 @@ def _dead_in_mid_trial(scene: Scene) -> Outcome:
     assert said.code == 0, said
     error = scene.trials()[disturbed].error or {}
     assert error["code"] == "EngineLost", error
-    assert "did not answer within 5 s and was ended" in error["message"], error
+    assert "did not answer within" in error["message"], error
     return completed(scene)
 
 
@@ -125,7 +126,7 @@ def _study_changed(scene: Scene) -> Outcome:
     command.send(signal.SIGINT)
     command.end()
     text = scene.study_file.read_text()
-    scene.study_file.write_text(text.replace("max = 2", "max = 9").replace("[100, 200]", "[300]"))
+    scene.study_file.write_text(text.replace("max = 2", "max = 9").replace("[100]", "[300]"))
     return completed(scene)
 
 

@@ -75,17 +75,26 @@ def _engines_killed(scene: Scene, *which: int) -> Outcome:
     return completed(scene)
 
 
+def _signal(pids: list[int], number: signal.Signals) -> None:
+    for pid in pids:
+        os.kill(pid, number)
+
+
 def _engines_stopped(scene: Scene, goes_on: bool, *which: int) -> Outcome:
     """A hang: the trial ends by its time-outs, and the run goes on."""
     command = scene.run()
     scene.reach_mid_trial(command)
     stopped = [scene.engines[index].pid for index in which]
-    for pid in stopped:
-        os.kill(pid, _STOP)
+    _signal(stopped, _STOP)
+    time.sleep(0.3)
+    if len(scene.trials()) > scene.before:
+        # It had just measured its last, and stood still between two trials: the next one.
+        _signal(stopped, _CONTINUE)
+        scene.reach_mid_trial(command, after=scene.before + 2)
+        _signal(stopped, _STOP)
     if goes_on:
-        time.sleep(2.5)
-        for pid in stopped:
-            os.kill(pid, _CONTINUE)
+        time.sleep(3.0)
+        _signal(stopped, _CONTINUE)
     said = command.end(90.0)
     assert said.code == 0, said
     failed = [trial for trial in scene.trials() if trial.status == "failed"]
@@ -178,27 +187,31 @@ SIGNALS = (
     ),
     Fault(
         "sender-stopped",
-        "the sender's engine stands still for 2.5 s",
+        "the sender's engine stands still for 3 s",
         "the trial fails by its time-out, retried, done",
         _each(_engines_stopped, True, 0),
+        study="udp",
     ),
     Fault(
         "receiver-stopped",
-        "the receiver's engine stands still for 2.5 s",
+        "the receiver's engine stands still for 3 s",
         "the trial fails by its time-out, retried, done",
         _each(_engines_stopped, True, 1),
+        study="udp",
     ),
     Fault(
         "sender-hangs",
         "the sender's engine stands still for good",
         _RETRIED,
         _each(_engines_stopped, False, 0),
+        study="udp",
     ),
     Fault(
         "receiver-hangs",
         "the receiver's engine stands still for good",
         _RETRIED,
         _each(_engines_stopped, False, 1),
+        study="udp",
     ),
     Fault("lanlab-stopped", "lanlab itself stands still for 2 s", "goes on", _lanlab_stopped),
     Fault(
