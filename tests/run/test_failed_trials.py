@@ -8,7 +8,6 @@ import signal
 from pathlib import Path
 
 import pytest
-from lanlab.run.keeping import Keeper
 from small_runs import (
     NotedEngines,
     Watching,
@@ -24,7 +23,6 @@ from lanlab.errors import (
     EngineError,
     EngineLost,
     RunError,
-    StoreError,
     UnmetNeed,
     UsageError,
 )
@@ -196,22 +194,6 @@ def test_the_cause_is_the_one_that_explains_the_others() -> None:
         "target",
     )
     assert error_record(RunError("somewhere"), ends)["end"] is None
-
-
-def test_nothing_is_committed_once_the_stores_file_is_another(tmp_path: Path) -> None:
-    with a_store(tmp_path) as store:
-        run = new_run(on_loopback(small_study()), store, Watching())
-        trial = store.trials(run.id)[-1]
-        keeper = Keeper(store)
-        store.path.rename(tmp_path / "elsewhere.sqlite")
-
-        with pytest.raises(StoreError, match="the store was removed while the run was writing"):
-            keeper.commit(trial)
-        store.path.write_bytes(b"somebody else's")
-        with pytest.raises(StoreError, match="the store was replaced by another file"):
-            keeper.commit(trial)
-
-    assert (tmp_path / "store.sqlite").read_bytes() == b"somebody else's"
 
 
 def test_an_older_run_with_failures_is_refused_and_one_without_goes_on(tmp_path: Path) -> None:
