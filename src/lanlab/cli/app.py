@@ -81,9 +81,11 @@ def run() -> None:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except LabError as error:
-        print(f"error: {error.message}", file=sys.stderr)
+        from lanlab.cli.terminal import say
+
+        say(f"error: {error.message}")
         if error.hint:
-            print(f"hint: {error.hint}", file=sys.stderr)
+            say(f"hint: {error.hint}")
         sys.exit(2 if isinstance(error, UsageError) else 1)
     except BrokenPipeError:
         # The reader of our output has gone (`lanlab runs | head`). Python would complain once more

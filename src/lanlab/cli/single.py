@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ import typer
 from pydantic import ValidationError
 
 from lanlab.cli.results import modes_as_json
+from lanlab.cli.terminal import say
 from lanlab.errors import UsageError
 from lanlab.store import Level, RunRecord, TrialRecord
 
@@ -251,15 +251,15 @@ def finish(run: RunRecord, trials: list[TrialRecord]) -> None:
         found = judgement.findings if judgement is not None else ()
         warnings += [f"{which}{warning(finding)}" for finding in found]
     for text in warnings[:_MOST_WARNINGS]:
-        print(f"warning: {text}", file=sys.stderr)
+        say(f"warning: {text}")
     if len(warnings) > _MOST_WARNINGS:
         more = f"{len(warnings) - _MOST_WARNINGS} more like these"
-        print(f"warning: {more}; the report of the run has them all", file=sys.stderr)
+        say(f"warning: {more}; the report of the run has them all")
     failed = [trial for trial in trials if trial.status == "failed"]
     if failed:
         error = failed[-1].error or {}
-        print(f"error: {error.get('message', 'a trial failed')}", file=sys.stderr)
+        say(f"error: {error.get('message', 'a trial failed')}")
         if error.get("hint"):
-            print(f"hint: {error['hint']}", file=sys.stderr)
+            say(f"hint: {error['hint']}")
     if failed or run.status != "done":
         raise typer.Exit(1)
