@@ -72,10 +72,12 @@ def run() -> None:
         code = end.code
     except LabError as error:
         code = 2 if isinstance(error, UsageError) else 1
+        from lanlab.cli.terminal import say
+
         with contextlib.suppress(BrokenPipeError):
-            print(f"error: {error.message}", file=sys.stderr)
+            say(f"error: {error.message}")
             if error.hint:
-                print(f"hint: {error.hint}", file=sys.stderr)
+                say(f"hint: {error.hint}")
     except BrokenPipeError:
         code = 1
     finally:

@@ -7,6 +7,7 @@ from typing import Any
 
 from lanlab.cli.terminal import answer, print_json
 from lanlab.store import RunRecord, TrialRecord
+from lanlab.store.shape import reading_records
 
 
 def modes_as_json(trial: TrialRecord) -> dict[str, Any] | None:
@@ -88,6 +89,11 @@ def _searches_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[st
 
 def print_run(run: RunRecord, trials: list[TrialRecord], as_json: bool) -> None:
     """The answer of a run: sentences and tables, or one JSON object."""
+    with reading_records(run.id):
+        _print_run(run, trials, as_json)
+
+
+def _print_run(run: RunRecord, trials: list[TrialRecord], as_json: bool) -> None:
     if as_json:
         print_json(run_as_json(run, trials))
         return

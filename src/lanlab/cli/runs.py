@@ -13,27 +13,29 @@ def runs(store: StoreOption = None, as_json: JsonOption = False) -> None:
     from lanlab.analysis.failures import missing_places
     from lanlab.cli.terminal import answer, print_json
     from lanlab.store import open_store
+    from lanlab.store.shape import reading_records
 
     rows = []
     with open_store(store) as records:
         for run in records.runs():
             trials = records.trials(run.id)
             killed = run.status == "running" and not records.is_executing(run.id)
-            rows.append(
-                {
-                    "run": run.id,
-                    "study": run.study_id,
-                    "scale": run.scale,
-                    "testbed": run.testbed["name"],
-                    "link": run.testbed["link"],
-                    "status": "interrupted" if killed else run.status,
-                    "trials": len(trials),
-                    "failed_trials": sum(trial.status == "failed" for trial in trials),
-                    # Places at which every trial failed: means lack so many trials.
-                    "missing_trials": len(missing_places(trials)),
-                    "started_at": run.started_at,
-                }
-            )
+            with reading_records(run.id):
+                rows.append(
+                    {
+                        "run": run.id,
+                        "study": run.study_id,
+                        "scale": run.scale,
+                        "testbed": run.testbed["name"],
+                        "link": run.testbed["link"],
+                        "status": "interrupted" if killed else run.status,
+                        "trials": len(trials),
+                        "failed_trials": sum(trial.status == "failed" for trial in trials),
+                        # Places at which every trial failed: means lack so many trials.
+                        "missing_trials": len(missing_places(trials)),
+                        "started_at": run.started_at,
+                    }
+                )
     if as_json:
         print_json({"runs": rows})
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ import typer
 from pydantic import ValidationError
 
 from lanlab.cli.results import modes_as_json
+from lanlab.cli.terminal import say
 from lanlab.errors import UsageError
 from lanlab.store import Level, RunRecord, TrialRecord
 
@@ -261,21 +261,21 @@ def finish(run: RunRecord, trials: list[TrialRecord]) -> None:
         found = judgement.findings if judgement is not None else ()
         warnings += [f"{which}{warning(finding)}" for finding in found]
     for text in warnings[:_MOST_WARNINGS]:
-        print(f"warning: {text}", file=sys.stderr)
+        say(f"warning: {text}")
     if len(warnings) > _MOST_WARNINGS:
         more = f"{len(warnings) - _MOST_WARNINGS} more like these"
-        print(f"warning: {more}; the report of the run has them all", file=sys.stderr)
+        say(f"warning: {more}; the report of the run has them all")
     failed = failures(trials)
     if failed:
         last = failed[-1]
         is_lacking = any(failure.fate == "missing" for failure in failed)
         several = f"{len(failed)} of {len(trials)} trials failed; the last: "
         what = f"{several if len(trials) > 1 else ''}{last.message}"
-        print(f"{'error' if is_lacking else 'warning'}: {what}", file=sys.stderr)
+        say(f"{'error' if is_lacking else 'warning'}: {what}")
         if last.hint:
-            print(f"hint: {last.hint}", file=sys.stderr)
+            say(f"hint: {last.hint}")
         if last.seen:
-            print(f"seen until then: {last.seen}", file=sys.stderr)
+            say(f"seen until then: {last.seen}")
         if is_lacking:
             raise typer.Exit(1)
     if run.status != "done":

@@ -3,9 +3,34 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from typing import Any
 
 from rich.console import Console
+from rich.text import Text
+
+#: What a terminal takes for a command, or what turns a line round: controls but for the line feed
+#: and the tab (C0, DEL, C1), and marks of writing direction (Unicode TR 36, section 3.1).
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """Text from elsewhere (a study, a record, an engine, a host's name) as a terminal may have it:
+    each control is shown and does nothing."""
+    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+class _Console(Console):
+    """A console on which texts say what they say, and command nothing."""
+
+    def render_str(self, text: str, **settings: Any) -> Text:
+        return super().render_str(printable(text), **settings)
+
+
+def say(text: str) -> None:
+    """A line of talk: a warning, an error or a hint."""
+    print(printable(text), file=sys.stderr)
 
 
 def talk() -> Console:
@@ -27,9 +52,11 @@ def answer(*, markup: bool = False) -> Console:
 
 def _console(*, markup: bool = False, **settings: Any) -> Console:
     # Titles and messages come from elsewhere: a bracket in one is a bracket, not rich's markup.
-    return Console(highlight=False, markup=markup, emoji=False, **settings)
+    return _Console(highlight=False, markup=markup, emoji=False, **settings)
 
 
 def print_json(value: Any) -> None:
     """One JSON object at full precision, and nothing else."""
-    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    # Only those below a space are escaped by JSON itself; these mean the same to a program.
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    print(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lanlab.errors import StoreError
 from lanlab.store import RunRecord, TrialRecord
+from lanlab.store.shape import reading_records
 
 _ASSETS = Path(__file__).parent / "assets"
 
@@ -35,9 +36,11 @@ def build_report(runs: Sequence[tuple[RunRecord, list[TrialRecord]]], out_dir: P
         out_dir: Made if it is not there.
 
     Raises:
-        StoreError: It cannot be written. What was there before is still there.
+        StoreError: It cannot be written, or the records are not as lanlab writes them. What was
+            there before is still there.
     """
-    files = _files(runs)
+    with reading_records(", ".join(run.id for run, _ in runs)):
+        files = _files(runs)
     try:
         _write(files, out_dir)
     except OSError as error:

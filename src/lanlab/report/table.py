@@ -53,7 +53,8 @@ class Table:
         kept = [place for place, column in enumerate(self.columns) if column.name]
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\r\n")
-        writer.writerow([self.columns[place].name for place in kept])
+        # A name may have a study's own unit in it.
+        writer.writerow([_csv_text(self.columns[place].name) for place in kept])
         for row in self.rows:
             writer.writerow([_csv_text(row[place].value) for place in kept])
         return out.getvalue()
@@ -72,5 +73,6 @@ def _csv_text(value: Value) -> str:
     if value is None:
         return ""
     text = repr(value) if isinstance(value, float) else str(value)
-    # A spreadsheet takes such a text for a formula.
-    return f"'{text}" if isinstance(value, str) and text[:1] in ("=", "+", "@", "-") else text
+    # A spreadsheet takes such a text for a formula, behind spaces and line ends too.
+    begins = text.lstrip()[:1] in ("=", "+", "@", "-") or text[:1] in ("\t", "\r", "\n")
+    return f"'{text}" if isinstance(value, str) and begins else text

@@ -155,5 +155,5 @@ def reading_records(run_id: str) -> Iterator[None]:
         raise StoreError(
             f"the records of run `{run_id}` are not as lanlab writes them: "
             f"{type(error).__name__} while reading them",
-            hint="if lanlab wrote this store, please report it with LANLAB_TRACE=1",
+            hint="if lanlab itself wrote this store, that is a defect: please report it",
         ) from error

@@ -1,0 +1,126 @@
+"""What a store, a study or an engine says is shown on a terminal and commands nothing there."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from command_line import COMMAND, Said, environment
+
+from lanlab.cli.terminal import printable
+from lanlab.store import open_store
+from lanlab.store.records import RunRecord, TrialRecord
+
+#: Sets the title, clears the screen, answers a question of its own, turns the line round.
+ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b6n\x7f\r\u202etxt"
+CONTROLS = [
+    chr(code) for code in (*range(9), 11, 12, *range(14, 32), *range(0x7F, 0xA0), 0x202E, 0x2066)
+]
+
+
+def lanlab(*args: str, **changes: str) -> Said:
+    """What a command of a process of its own comes to, read octet for octet."""
+    done = subprocess.run(
+        [*COMMAND, *args], env=environment(**changes), capture_output=True, timeout=60
+    )
+    return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def acts(text: str) -> list[str]:
+    """What in a text a terminal would obey."""
+    return [repr(control) for control in CONTROLS if control in text]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A store with a run and a failed trial full of escapes."""
+    path = tmp_path / "store.sqlite"
+    run = RunRecord(
+        id="20261121-081500-small-4f2a",
+        study_id=ESCAPES,
+        study={"schema": 1},
+        scale=ESCAPES,
+        seed=1,
+        testbed={"name": ESCAPES, "link": ESCAPES, "link_rate_bps": None, "facts": {}},
+        versions={},
+        status="running",
+        started_at=ESCAPES,
+    )
+    trial = TrialRecord(
+        run_id=run.id, number=0, experiment=ESCAPES, workload=ESCAPES, factors={ESCAPES: ESCAPES},
+        parameters={}, block=0, purpose="trial", status="failed", started_at=ESCAPES,
+        elapsed_s=1.0, metrics={}, raw={}, error={"code": ESCAPES, "message": ESCAPES},
+    )  # fmt: skip
+    with open_store(str(path)) as opened:
+        opened.create_run(run)
+        opened.commit_trial(trial)
+    return path
+
+
+def test_no_escape_of_a_record_reaches_the_terminal(store: Path) -> None:
+    """It is seen, and does nothing."""
+    listed = lanlab("runs", "--store", str(store))
+    assert listed.code == 0
+    assert not acts(listed.out + listed.err)
+    assert "\\x1b]0;owned" in listed.out
+
+
+def test_json_says_the_same_without_one(store: Path) -> None:
+    """Escaped as JSON has it: a program reads what was written."""
+    listed = lanlab("runs", "--store", str(store), "--json")
+    assert not acts(listed.out)
+    assert json.loads(listed.out)["runs"][0]["testbed"] == ESCAPES
+
+
+def test_a_run_that_is_none_is_refused_without_a_traceback(store: Path) -> None:
+    """Nor with an escape."""
+    for command in (["report", "last"], ["run", "--resume", "last"]):
+        ended = lanlab(*command, "--store", str(store))
+        assert ended.code in (1, 2), ended
+        assert "Traceback" not in ended.err
+        assert "error: " in ended.err
+        assert not acts(ended.out + ended.err)
+
+
+def test_an_argument_that_is_repeated_in_an_error_is_shown(tmp_path: Path) -> None:
+    """It may have come from a file of names."""
+    ended = lanlab("show", ESCAPES)
+    assert ended.code == 2
+    assert not acts(ended.err)
+    ended = lanlab("runs", "--store", str(tmp_path / ESCAPES))
+    assert not acts(ended.out + ended.err)
+
+
+def test_a_damaged_store_is_refused_without_a_traceback(store: Path) -> None:
+    """Whatever is asked of it."""
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("CREATE VIEW more AS SELECT 1")
+    for command in (["runs"], ["report", "last"], ["stream", "--testbed", "loopback"]):
+        ended = lanlab(*command, "--store", str(store))
+        assert ended.code == 1, ended
+        assert "is not as lanlab makes a store" in ended.err
+        assert "Traceback" not in ended.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script stands for an engine")
+def test_what_an_engine_says_last_is_shown(tmp_path: Path) -> None:
+    """Its standard error is repeated in the error."""
+    engine = tmp_path / "engine"
+    engine.write_text("#!/bin/sh\nprintf '\\033]0;owned\\007\\033[2J\\n' >&2\nexit 3\n")
+    engine.chmod(0o755)
+    ended = lanlab("stream", "--testbed", "loopback", LANLAB_ENGINE=str(engine))
+    assert ended.code == 1
+    assert "ended with exit code 3" in ended.err
+    assert not acts(ended.out + ended.err)
+
+
+def test_every_control_is_shown_and_every_letter_stays() -> None:
+    """Line ends and tabs do what they do."""
+    assert printable("a\tµ\n…") == "a\tµ\n…"
+    for control in CONTROLS:
+        assert not acts(printable(control))
