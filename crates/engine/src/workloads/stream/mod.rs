@@ -397,3 +397,6 @@ fn worst_end(ends: impl Iterator<Item = EndedBy>) -> (EndedBy, Option<Failure>) 
     };
     (worst, failure)
 }
+
+#[cfg(test)]
+mod tests;

@@ -371,3 +371,35 @@ impl<'a> Receiver<'a> {
         self.intake.tally.close(now, self.word.socket.dropped().ok(), meters);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::{Amount, Transport};
+    use crate::output::Output;
+    use crate::session::Acceptor;
+    use crate::workloads::stream::tests::spec;
+    use lanlab_link::{DatagramOptions, DatagramSocket};
+    use lanlab_wire::session::Token;
+
+    #[test]
+    fn a_sender_that_never_ends_is_ended_an_hour_after_its_time() {
+        let spec = crate::messages::StreamSpec {
+            transport: Transport::Udp,
+            ..spec(Amount::TimeNs(1_000_000_000), None, 100, 1)
+        };
+        let (plan, token) = (Plan::new(&spec).unwrap(), Token([7; 16]));
+        let socket =
+            DatagramSocket::bind(([127, 0, 0, 1], 0).into(), &DatagramOptions::default()).unwrap();
+        let word = Arc::new(Word::new(&Arc::new(socket), token, 0));
+        let running = Running::new(1, Output::new(std::io::sink()));
+        let start = Instant::from_nanos(1);
+        let intake = Intake::new(&plan, token, 0, Acceptor::new(token, 0, 1), start);
+        let mut receiver = Receiver::new(&plan, word, intake, false, &running, start);
+        let mut meters = Meters::new(&plan, None);
+        let latest = plan.latest_end(start);
+        assert!(receiver.check(latest, &mut meters).is_ok());
+        let failure = receiver.check(latest.plus_nanos(1), &mut meters).unwrap_err();
+        assert_eq!(failure.code, "peer.too_long");
+    }
+}

@@ -10,6 +10,7 @@ use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
 use lanlab_wire::session::{Kind, Message, QUESTION_LEN, Token};
 
+use super::alive::Quiet;
 use super::course::{Course, SharedMeters, Step, sum_up};
 use super::crew::{self, Driven, Flow, Turn};
 use super::{Plan, Session};
@@ -32,12 +33,6 @@ const BLOCKED: Duration = Duration::from_millis(50);
 /// A receiver that is there has so many silences to confirm the end: what is queued before it on a
 /// slow link crosses meanwhile.
 const CONFIRM_SILENCES: u64 = 20;
-/// A sender that has heard nothing for so long sends nothing more until it hears something: nobody
-/// is sent to who is not there.
-const DEAD_MAN_NS: u64 = 900_000_000;
-/// Longest time between two looks that counts as silence: while the sender itself stood still, the
-/// receiver may have, too.
-const LONGEST_LOOK_NS: u64 = 100_000_000;
 /// Pause before a message is tried again that the system had no room for.
 const REFUSED_PAUSE_NS: u64 = 50_000;
 
@@ -123,9 +118,7 @@ struct Sender<'a> {
     next_check: Instant,
     last_heard: Instant,
     last_sent: Instant,
-    last_look: Instant,
-    /// Time in which nothing was heard although it was looked for.
-    quiet_ns: u64,
+    quiet: Quiet,
     /// By then it is over, whatever the receiver says.
     latest_end: Instant,
     /// All is sent; by then the receiver must have confirmed it.
@@ -182,8 +175,7 @@ impl<'a> Sender<'a> {
             next_check: start.plus_nanos(CHECK_NS),
             last_heard: start,
             last_sent: start,
-            last_look: start,
-            quiet_ns: 0,
+            quiet: Quiet::new(start),
             latest_end: plan.latest_end(start),
             confirmed_by: Instant::FAR_FUTURE,
             blocked_since: None,
@@ -233,7 +225,7 @@ impl<'a> Sender<'a> {
                 Ok(Turn::Wait { until: self.next_check, exact: false })
             }
             Step::Wait(until) => Ok(Turn::Wait { until, exact: true }),
-            Step::Send(_) if self.quiet_ns > DEAD_MAN_NS => {
+            Step::Send(_) if self.quiet.is_too_long() => {
                 Ok(Turn::Wait { until: self.next_check, exact: false })
             }
             Step::Send(messages) => self.send_group(messages as usize, now, shared),
@@ -329,10 +321,8 @@ impl<'a> Sender<'a> {
         if self.running.is_cancelled() {
             return Ok(Some(EndedBy::Cancelled));
         }
-        let paused = self.quiet_ns > DEAD_MAN_NS;
-        let looked_ns = now.nanos_since(self.last_look);
-        self.last_look = now;
-        self.quiet_ns += looked_ns.min(LONGEST_LOOK_NS);
+        let paused = self.quiet.is_too_long();
+        let looked_ns = self.quiet.look(now);
         if self.hear(now)? {
             return Ok(Some(EndedBy::PeerClosed));
         }
@@ -367,7 +357,7 @@ impl<'a> Sender<'a> {
                         && message.flow == self.flow
                     {
                         self.last_heard = now;
-                        self.quiet_ns = 0;
+                        self.quiet.end();
                         let first_measured = self.course.sent.first_measured;
                         self.marked |= self.course.is_measuring()
                             && message.kind == Kind::Marked { first_measured };
