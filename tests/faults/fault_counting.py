@@ -135,27 +135,40 @@ class Left:
         return sum(map(len, (self.processes, self.networks, self.sockets, self.files)))
 
 
-def left_of(seen: Seen, temporary: Path, store: Path, kept: set[str]) -> Left:
+def left_of(
+    seen: Seen, temporary: Path, store: Path, kept: set[str], trials: set[tuple[str, int]]
+) -> Left:
     """
     What is left.
 
     Args:
         seen: Of the command.
         temporary: Its folder for temporary files, which must be empty.
-        store: Its store; its folder may hold nothing else.
+        store: Its store; its folder may hold nothing else but the series of its trials.
         kept: Names of files beside the store that are meant to be there.
+        trials: Run and number of those in the store.
     """
+    series = store.with_name(store.name + ".series")
     open_sockets = set(_internet_sockets())
     files = [str(path) for path in temporary.rglob("*")]
     if store.parent.is_dir():
-        expected = {store.name, *kept}
+        expected = {store.name, series.name, *kept}
         files += [entry.name for entry in store.parent.iterdir() if entry.name not in expected]
+    if not kept:
+        # What a killed process has left is removed by the next that goes on with its run.
+        files += [str(path) for path in series.glob("*/*") if _trial_of(path) not in trials]
     return Left(
         [f"{process.pid} {process.command}" for process in marked(seen.mark)],
         sorted((seen.networks & _networks_in_use()) | (named_networks() - seen.named_before)),
         sorted(seen.sockets & open_sockets),
         files,
     )
+
+
+def _trial_of(path: Path) -> tuple[str, int] | None:
+    """Run and number of the trial that a finished file of series is of."""
+    number = path.name.partition("-")[0]
+    return (path.parent.name, int(number)) if path.suffix == ".parquet" else None
 
 
 def beside_a_used_store(store: Path) -> set[str]:

@@ -200,11 +200,20 @@ class Scene:
     def left(self, kept: set[str] | None = None) -> Left:
         """What is left of all commands, once the kernel has had the time to end them."""
         deadline = time.monotonic() + 5.0
-        while (left := left_of(self.seen, self.temporary, self.store, kept or set())).count:
+        committed = self._committed()
+        while (
+            left := left_of(self.seen, self.temporary, self.store, kept or set(), committed)
+        ).count:
             if time.monotonic() > deadline:
                 break
             time.sleep(_POLL_S)
         return left
+
+    def _committed(self) -> set[tuple[str, int]]:
+        if not self.store.exists():
+            return set()
+        with open_store(str(self.store)) as store:
+            return {(run.id, t.number) for run in store.runs() for t in store.trials(run.id)}
 
     def close(self) -> None:
         """End what a failed test has left."""
