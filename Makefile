@@ -4,11 +4,13 @@
 # Tests and figures measure: a compiler beside them would be measured, too.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help setup tour test lint messages lock format clean
+.PHONY: help setup tour test lint messages lock licences audit wheels reproducible soak format clean
 
 BIN := .venv/bin
 # Arguments for pytest, as in `make test PYTEST="-k pacing"`.
 PYTEST ?=
+# Arguments for the soak, as in `make soak SOAK="--time 60 --testbed loopback"`.
+SOAK ?= --time 600
 CARGO_FLAGS := --workspace --locked
 
 help: ## Print this
@@ -32,6 +34,7 @@ lint: setup ## Check format, types, layers and generated files
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python tools/generate_messages.py --check
+	$(BIN)/python tools/licences.py --check
 
 format: setup ## Put Rust and Python into form
 	cargo fmt --all
@@ -43,6 +46,21 @@ messages: setup ## Make the Python types of the engine's messages anew
 
 lock: setup ## Make requirements.lock anew, with the newest versions allowed
 	$(BIN)/python tools/lock.py
+
+licences: setup ## List the licences of all that lanlab is delivered with
+	$(BIN)/python tools/licences.py
+
+audit: setup ## Look for known vulnerabilities of what lanlab is made of
+	$(BIN)/python tools/audit.py
+
+wheels: setup ## Build both wheels into dist, the same bytes everywhere
+	bash tools/wheels.sh dist
+
+reproducible: setup ## Build both wheels in two places and compare them
+	bash tools/reproducible.sh
+
+soak: setup ## Run mixed conditions for 10 minutes and see whether anything grows
+	$(BIN)/python bench/soak.py $(SOAK)
 
 clean: ## Remove what was built; records stay
 	rm -rf .venv target dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -54,7 +54,9 @@ def probes() -> dict[str, bytes]:
 
 
 def sessions() -> dict[str, bytes]:
-    names = "hello challenge prove accept mark marked alive finish finished".split()
+    # The order is that of the kinds on the wire.
+    answered = ["hello", "challenge", "prove", "accept", "mark", "marked"]
+    names = [*answered, "alive", "finish", "finished"]
     seeds = {name: session(kind, 9, 1000) for kind, name in enumerate(names, 1)}
     seeds["unknown-kind"] = session(99)
     seeds["another-version"] = b"lanlab\x01" + session(1)[7:]

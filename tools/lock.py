@@ -32,7 +32,8 @@ def requirements() -> tuple[list[str], str]:
         project = data["project"]
         wanted += data["build-system"]["requires"]
         wanted += project.get("dependencies", [])
-        wanted += project.get("optional-dependencies", {}).get("dev", [])
+        for extra in project.get("optional-dependencies", {}).values():
+            wanted += extra
     oldest = data["project"]["requires-python"].removeprefix(">=")
     # Our own distributions come from this tree, not from an index.
     return [line for line in wanted if not line.startswith("lanlab")], oldest

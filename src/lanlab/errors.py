@@ -6,9 +6,12 @@ Everything the package raises on purpose.
     + UnknownName         no such testbed, workload, figure, study or run
     + BadStudy            a study file says something that is not allowed
     + UnmetNeed           the machine lacks a tool, a kernel feature or a right
+    + UnfitValues         values do not allow the statistic that was asked of them
+      - NoSpread          they are all equal, which says nothing about chance
   x RunError              a run was started and did not finish
     + EngineError         the engine said so; `code` is its own
     + EngineLost          an engine process ended or stopped answering
+    + TestbedDamaged      a testbed is no longer as it was made
     + RunInterrupted      the user ended the run; what had been measured is kept
   x StoreError            results could not be read or written
 """
@@ -61,8 +64,26 @@ class UnmetNeed(UsageError):
     """The machine lacks a tool, a kernel feature or a right."""
 
 
+class UnfitValues(UsageError):
+    """Values do not allow the statistic that was asked of them: too few, not finite, negative."""
+
+
+class NoSpread(UnfitValues):
+    """Values are all equal, so that they say nothing about how much chance moves them.
+
+    Equal trials are no certainty: the metric may be too coarse to show a difference.
+    """
+
+
 class RunError(LabError):
-    """A run was started and did not finish."""
+    """A run was started and did not finish.
+
+    `host` names the host of a testbed where it went wrong, where that is known.
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None, host: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.host = host
 
 
 class EngineError(RunError):
@@ -78,15 +99,20 @@ class EngineError(RunError):
         message: str,
         *,
         hint: str | None = None,
+        host: str | None = None,
         partial: dict[str, object] | None = None,
     ) -> None:
-        super().__init__(message, hint=hint)
+        super().__init__(message, hint=hint, host=host)
         self.code = code
         self.partial = partial
 
 
 class EngineLost(RunError):
     """An engine process ended or stopped answering."""
+
+
+class TestbedDamaged(RunError):
+    """A testbed is no longer as it was made: a link was taken down, a namespace removed."""
 
 
 class RunInterrupted(RunError):

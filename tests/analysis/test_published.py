@@ -112,3 +112,21 @@ def test_a_run_whose_trials_all_failed_has_no_counterparts() -> None:
 
     assert stated
     assert {(one.ours, one.how) for one in stated} == {(None, "no trial has ended")}
+
+
+def test_what_another_experiment_measures_stands_beside_none_of_this_one() -> None:
+    """FTP has a rate, too, but not from memory to memory."""
+    found = planned_run("brutman-mtcp", "quick", 10_000_000)
+    summaries = summarise(found.run, found.trials, "speed-test", "goodput_bps")
+
+    matched = [
+        (summary.factors["bytes"], point.value.id)
+        for summary in summaries
+        for point in points_for(summary, found.published)
+    ]
+
+    # Six machines with their adapters, sending and receiving, all of one amount.
+    assert len(matched) == 12
+    assert {amount for amount, _ in matched} == {4_194_304}
+    assert all(identifier.startswith("speedtest.") for _, identifier in matched)
+    assert statements(found.run, found.trials, found.published) == ()

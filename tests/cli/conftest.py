@@ -27,7 +27,7 @@ def lanlab(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Lanlab]:
     """Runs a command to its end within this process, by the entry point that users have."""
-    numbers = (signal.SIGTERM, signal.SIGHUP)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     handlers = {number: signal.getsignal(number) for number in numbers}
 
     def run(*args: str) -> Said:

@@ -134,15 +134,55 @@ def test_a_run_with_a_condition_that_was_given_up_exits_with_1(
 
 def test_studies_and_what_they_are(lanlab: Lanlab) -> None:
     """In words and as JSON."""
-    names = [study["id"] for study in lanlab("studies", "--json").json()["studies"]]
-    assert names == ["manford-kolahi", "milanovic-srbljic"]
-    assert all(name in lanlab("studies").out for name in names)
-    for name in names:
+    listed = {study["id"]: study for study in lanlab("studies", "--json").json()["studies"]}
+    assert list(listed) == [
+        "brutman-mtcp", "manford-kolahi", "milanovic-srbljic", "poo-tan", "schomer-claason",
+    ]  # fmt: skip
+    said = lanlab("studies").out
+    for name, study in listed.items():
+        assert name in said
         shown = lanlab("show", name, "--json").json()
         assert shown["study"]["id"] == name
-        assert shown["published"]
-        assert shown["estimates"]["full"]["trials"] > shown["estimates"]["quick"]["trials"] > 0
+        assert shown["published"]["value"]
+        assert shown["findings"] and shown["published"]["discrepancy"]
+        assert list(shown["estimates"]) == study["scales"]
+        if study["scales"]:
+            assert shown["estimates"]["full"]["trials"] > shown["estimates"]["quick"]["trials"] > 0
+        else:
+            assert study["waiting"]
         assert shown["study"]["title"] in lanlab("show", name).out
+
+
+@pytest.mark.parametrize(
+    ("name", "workload"), [("schomer-claason", "copy"), ("poo-tan", "stations")]
+)
+def test_a_study_that_cannot_be_run_yet_says_what_is_missing(
+    name: str, workload: str, lanlab: Lanlab, folder: Path
+) -> None:
+    """Where it is listed, where it is shown, and where somebody tries."""
+    [row] = [line for line in lanlab("studies").out.splitlines() if line.startswith(name)]
+    assert row.split("none yet")[1].strip() == f"needs {workload}"
+    missing = f"needs workload `{workload}`, which this version does not have"
+    assert missing in lanlab("show", name).out
+
+    said = lanlab("run", name)
+
+    assert (said.code, said.out) == (2, "")
+    assert said.err == (
+        f"error: study `{name}` {missing}\nhint: `lanlab show {name}` prints what it published\n"
+    )
+    assert [path.name for path in folder.iterdir()] == ["small.toml"]
+
+
+def test_a_study_that_runs_in_part_says_what_is_left_out(lanlab: Lanlab) -> None:
+    """Before the run, and in its report."""
+    said = lanlab("run", "brutman-mtcp", "--scale", "tiny", "--testbed", "loopback")
+
+    assert said.code == 0, said.err
+    left_out = "FTP to and from the disk: needs workload `copy`, which this version does not have"
+    assert f"left out: {left_out}" in said.err
+    page = Path(lanlab("report", "last", "--json").json()["html"]).read_text(encoding="utf-8")
+    assert left_out in page
 
 
 def test_a_bracket_in_a_title_is_a_bracket(lanlab: Lanlab, folder: Path) -> None:
@@ -218,7 +258,7 @@ def test_the_doctor_exits_with_0_only_if_every_testbed_can_be_had(
     assert said.code == as_json.code == (0 if able else 1)
     assert ("apt install iproute2" in said.out) is not able
     answer = as_json.json()
-    assert answer.keys() == {"loopback", "virtual", "drivers"}
+    assert answer.keys() == {"loopback", "virtual", "drivers", "store"}
     assert {answer[bed]["able"] for bed in ("loopback", "virtual")} == {able}
     assert answer["virtual"]["needs"][0]["found"] is able
 

@@ -24,7 +24,7 @@ try:
     main()
 except SystemExit:
     pass
-heavy = "scipy", "numpy", "matplotlib", "jinja2", "pydantic"
+heavy = "scipy", "numpy", "matplotlib", "jinja2", "pydantic", "pyarrow", "pg8000", "sqlite3"
 print(*[name for name in heavy if name in sys.modules], file=sys.stderr)
 """
 

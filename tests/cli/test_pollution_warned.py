@@ -6,7 +6,7 @@ import pytest
 from command_line import Lanlab
 
 from lanlab.analysis.pollution import Finding, Judgement
-from lanlab.run import runner
+from lanlab.run import trial as run_trial
 
 QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
 WORK = Finding("foreign_cpu", "source", 0.9, 0.12, True)
@@ -15,7 +15,7 @@ WORK = Finding("foreign_cpu", "source", 0.9, 0.12, True)
 @pytest.fixture
 def _busy(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine on which others are at work in every trial."""
-    monkeypatch.setattr(runner, "judge", lambda *_: Judgement((WORK,), ()))
+    monkeypatch.setattr(run_trial, "judge", lambda *_: Judgement((WORK,), ()))
 
 
 @pytest.mark.usefixtures("_busy")

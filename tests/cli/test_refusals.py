@@ -72,7 +72,8 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
         ("run small.toml --resume last", "give either a study or --resume RUN"),
         ("run --resume last --link 10M", "--link beside --resume: a run goes on as it was begun"),
         ("run small.toml --testbed loopback --link 10M", "loopback has no link `10M`"),
-        ("runs --store postgresql://x", "a store in PostgreSQL is not supported"),
+        ("runs --store postgresql://ada:secret@db/lab", "the store's URL has a password in it"),
+        ("runs --store postgresql://db/lab?port=0", "port is `0`; allowed: 1 to 65535"),
         ("stream --store mysql://x", "no store of the kind `mysql://`"),
         ("report last --store=", "the store's path is empty"),
         ("report", "Missing argument"),
@@ -87,6 +88,7 @@ def test_a_request_that_cannot_be_met_is_refused(
     assert (said.code, said.out) == (2, "")
     assert message in said.err
     assert "hint: " in said.err or "Try 'lanlab " in said.err
+    assert "secret" not in said.err
     assert [path.name for path in folder.iterdir()] == ["small.toml"]
 
 

@@ -202,3 +202,44 @@ def test_without_an_engine_the_error_says_how_to_get_one(
     with pytest.raises(UnmetNeed, match="need `lanlab-engine`") as caught:
         engine_path()
     assert "pip install lanlab-engine" in str(caught.value.hint)
+
+
+def test_an_engine_that_answers_no_question_is_ended(engine: Engine) -> None:
+    """It stands still; from then on it is lost, and nobody waits for it again."""
+    os.kill(engine.pid, signal.SIGSTOP)
+
+    with pytest.raises(EngineLost) as silent:
+        engine.ask({"type": "describe"}, within_s=0.3)
+    began = time.monotonic()
+    with pytest.raises(EngineLost) as again:
+        engine.ask({"type": "describe"})
+
+    expected = "host0: the engine did not answer within 0.3 s and was ended"
+    assert (silent.value.message, again.value.message) == (expected, expected)
+    assert engine.is_lost and silent.value.host == "host0"
+    # Not the ten seconds that an answer may take.
+    assert time.monotonic() - began < 5
+
+
+def test_an_engine_that_was_killed_is_not_said_to_be_silent(engine: Engine) -> None:
+    """However soon after its end somebody gives it up."""
+    os.kill(engine.pid, signal.SIGKILL)
+
+    lost = engine.give_up(5.0)
+
+    assert lost.message == "host0: the engine was ended by signal 9"
+
+
+def test_the_end_of_a_measurement_is_told_to_whoever_waits_for_several(engine: Engine) -> None:
+    """By its result, by its error, and by the loss of its engine."""
+    told: list[str] = []
+    receiving = engine.start(stream_receive())
+    receiving.on_over = lambda: told.append("over")
+    receiving.wait_ready(10)
+    assert told == []
+
+    os.kill(engine.pid, signal.SIGKILL)
+    with pytest.raises(EngineLost):
+        receiving.result(10)
+
+    assert told == ["over"]

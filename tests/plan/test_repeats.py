@@ -153,14 +153,16 @@ def test_a_resumed_plan_repeats_as_the_uninterrupted_one(seed: int, allowed: int
 
 
 @settings(deadline=None)
-@given(st.integers(), st.integers(0, 3))
-def test_no_place_is_run_again_after_a_clean_trial_or_too_often(seed: int, allowed: int) -> None:
-    plan = Plan(study(min=2, max=3, repeat_polluted=allowed), "quick", seed)
+@given(st.integers(), st.integers(0, 3), st.integers(0, 3))
+def test_no_place_is_run_again_after_a_clean_trial_or_too_often(
+    seed: int, polluted: int, failed: int
+) -> None:
+    plan = Plan(study(min=2, max=3, repeat_polluted=polluted, retry_failed=failed), "quick", seed)
 
     places: dict[tuple[Level, str, int], list[Ran]] = {}
     for outcome in run_out(plan, sometimes_polluted(seed)):
         places.setdefault((key(outcome), outcome.purpose, outcome.block), []).append(outcome)
 
     for attempts in places.values():
-        assert len(attempts) <= 1 + allowed
-        assert all(a.is_polluted and a.status == "done" for a in attempts[:-1])
+        assert len(attempts) <= 1 + polluted + failed
+        assert all(a.is_polluted or a.status == "failed" for a in attempts[:-1])

@@ -75,24 +75,43 @@ def test_a_mean_of_zero_has_a_decided_width(values: tuple[float, ...], width: fl
     assert trials(*values, min=1, max=9).relative_half_width == width
 
 
-def test_failed_trials_do_not_count() -> None:
-    state = trials(1, 1, min=3, max=3)
-    state.record_failed()
+def test_a_missing_place_is_no_trial_and_is_not_made_up_for() -> None:
+    state = trials(1, 1, min=3, max=4)
+    state.record_missing()
 
+    assert (state.done, state.missing, state.most_left) == (2, 1, 1)
     assert state.active
-    assert state.most_left == 1
+    state.record_missing()
+    assert not state.active and not state.given_up
 
 
-def test_three_failures_in_a_row_give_a_condition_up() -> None:
+def test_three_missing_places_in_a_row_give_a_condition_up() -> None:
     state = trials(1, min=3, max=9)
-    state.record_failed()
-    state.record_failed()
+    state.record_missing()
+    state.record_missing()
     state.record_done(1)
-    state.record_failed()
-    state.record_failed()
+    state.record_missing()
+    state.record_missing()
     assert state.active and not state.given_up
 
-    state.record_failed()
+    state.record_missing()
 
     assert state.given_up and not state.active
     assert state.most_left == 0
+
+
+def test_a_condition_that_ends_without_any_trial_is_given_up_however_few_it_should_have() -> None:
+    state = trials(min=1, max=2)
+    state.record_missing()
+    assert not state.given_up
+    state.record_missing()
+    assert state.given_up
+
+
+def test_a_cause_that_lasts_gives_up_at_once_what_has_never_worked() -> None:
+    never, once = trials(min=3, max=9), trials(1, min=3, max=9)
+    never.record_missing(is_lasting=True)
+    once.record_missing(is_lasting=True)
+
+    assert never.given_up
+    assert not once.given_up and once.is_in_doubt

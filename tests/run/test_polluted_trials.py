@@ -13,7 +13,7 @@ from lanlab.analysis import summarise
 from lanlab.analysis.pollution import Finding, Judgement, judge, judgement_of
 from lanlab.errors import RunInterrupted
 from lanlab.run import new_run, resume_run
-from lanlab.run import runner as running
+from lanlab.run import trial as running
 
 WORK = Finding("foreign_cpu", "source", 0.9, 0.12, True)
 

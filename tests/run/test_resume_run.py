@@ -6,6 +6,7 @@ import dataclasses
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ from small_runs import (
 
 from lanlab.errors import LabError, RunInterrupted, StoreError, UsageError
 from lanlab.run import new_run, resume_run
-from lanlab.store import RunRecord, TrialRecord
+from lanlab.store import RunRecord, Series, TrialRecord
 from lanlab.store.sqlite import SqliteStore
 
 
@@ -42,11 +43,11 @@ class FullStore(SqliteStore):
         super().__init__(path)
         self.room = trials
 
-    def commit_trial(self, trial: TrialRecord) -> None:
+    def commit_trial(self, trial: TrialRecord, series: Sequence[Series] = ()) -> None:
         if self.room == 0:
             raise StoreError("the disk is full")
         self.room -= 1
-        super().commit_trial(trial)
+        super().commit_trial(trial, series)
 
 
 def test_ctrl_c_in_mid_trial_keeps_what_had_ended(

@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 from lanlab.errors import BadStudy
 from lanlab.studies import load_study
-from lanlab.studies.load import parse_published, parse_study
+from lanlab.studies.load import parse_findings, parse_published, parse_study
+from lanlab.studies.vocabulary import of_published
 
 _WORDS = st.sampled_from(
     ["stream", "echo", "udp", "tcp", "rate_bps", "time_s", "message_size_bytes", "quick", "id",
-     "udp-500", "goodput_bps", "10M", "0", "-1M", "9" * 400, "1e99G", "parameters", "bool"]
+     "udp-500", "goodput_bps", "10M", "0", "-1M", "9" * 400, "1e99G", "parameters", "bool",
+     "form", "less", "all", "of", "os", "w98se", "elapsed_ns", "trial", "metric", "take", "at"]
 )  # fmt: skip
 _LEAVES = (
     st.none()
@@ -40,7 +42,15 @@ _VALUES = st.recursive(
 
 _GOOD = {
     name: load_study(name).study.model_dump(mode="json", by_alias=True, exclude_none=True)
-    for name in ("milanovic-srbljic", "manford-kolahi")
+    for name in ("milanovic-srbljic", "manford-kolahi", "brutman-mtcp", "poo-tan")
+}
+_PUBLISHED = load_study("schomer-claason").published
+_FINDINGS = {
+    "schema": 1,
+    "finding": [
+        finding.model_dump(mode="json", exclude_none=True)
+        for finding in load_study("schomer-claason").findings
+    ],
 }
 
 
@@ -62,16 +72,37 @@ def test_anything_that_toml_can_say_is_a_study_or_refused_as_one(data: dict[str,
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_a_good_study_with_one_value_changed_is_a_study_or_refused(data: st.DataObject) -> None:
-    study = copy.deepcopy(_GOOD[data.draw(st.sampled_from(sorted(_GOOD)))])
-    table = data.draw(st.sampled_from(_containers(study)))
+    study = _changed(_GOOD[data.draw(st.sampled_from(sorted(_GOOD)))], data)
+
+    with contextlib.suppress(BadStudy):
+        parse_study(study, "study.toml")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_published_numbers_and_findings_with_one_value_changed_are_taken_or_refused(
+    data: st.DataObject,
+) -> None:
+    published = _changed(_PUBLISHED.model_dump(mode="json", exclude_none=True), data)
+    findings = _changed(_FINDINGS, data)
+
+    with contextlib.suppress(BadStudy):
+        parse_published(published, "published.toml")
+    with contextlib.suppress(BadStudy):
+        words, numbers = of_published(_PUBLISHED), _PUBLISHED.numbers()
+        parse_findings(findings, "findings.toml", words, numbers)
+
+
+def _changed(good: dict[str, Any], data: st.DataObject) -> dict[str, Any]:
+    """A copy with one value, or one key, put in for another."""
+    changed = copy.deepcopy(good)
+    table = data.draw(st.sampled_from(_containers(changed)))
     key = data.draw(st.sampled_from(list(table) if isinstance(table, dict) else range(len(table))))
     if data.draw(st.booleans()) and isinstance(table, dict):
         table[data.draw(_WORDS)] = table.pop(key)
     else:
         table[key] = data.draw(_VALUES)
-
-    with contextlib.suppress(BadStudy):
-        parse_study(study, "study.toml")
+    return changed
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

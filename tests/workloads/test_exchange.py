@@ -111,12 +111,12 @@ class _Late:
         self._engine = engine
         self._armed = 0
 
-    def ask(self, request: Mapping[str, object]) -> dict[str, Any]:
+    def ask(self, request: Mapping[str, object], *within_s: float) -> dict[str, Any]:
         if request["type"] == "arm":
             self._armed += 1
             if self._armed == 1:
                 request = {**request, "at_ns": 1}
-        return self._engine.ask(request)
+        return self._engine.ask(request, *within_s)
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._engine, name)

@@ -1,4 +1,4 @@
-"""Which trials count: a polluted one may have been repeated at its place."""
+"""Which trials count: a polluted one may have been repeated at its place, a failed one retried."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lanlab.store import Level, TrialRecord
 
 #: An experiment's condition in one block; of a search, one of its steps.
-_Place = tuple[str, str, tuple[tuple[str, Level], ...], int]
+Place = tuple[str, str, tuple[tuple[str, Level], ...], int]
 
 
 def counting(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
@@ -17,14 +17,15 @@ def counting(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
     A place is run again only while its trials are polluted, so that the last there is a clean one,
     or the last of those that were allowed. The plan counts alike (`lanlab.plan.plan`).
     """
-    last: dict[_Place, int] = {}
+    last: dict[Place, int] = {}
     for trial in trials:
         if trial.status == "done":
-            last[_place(trial)] = max(trial.number, last.get(_place(trial), trial.number))
+            last[place_of(trial)] = max(trial.number, last.get(place_of(trial), trial.number))
     return [
         trial
         for trial in trials
-        if trial.status == "done" and not (trial.is_polluted and trial.number < last[_place(trial)])
+        if trial.status == "done"
+        and not (trial.is_polluted and trial.number < last[place_of(trial)])
     ]
 
 
@@ -34,6 +35,7 @@ def left_out(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
     return [t for t in trials if t.status == "done" and t.number not in counted]
 
 
-def _place(trial: TrialRecord) -> _Place:
+def place_of(trial: TrialRecord) -> Place:
+    """Where a trial stands in its run; those that were repeated or retried share it."""
     levels = tuple(sorted(trial.factors.items()))
     return trial.experiment, trial.purpose, levels, trial.block

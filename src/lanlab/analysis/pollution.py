@@ -50,9 +50,10 @@ _LOST = ("lost_messages", "retransmitted_segments", "timeouts")
 class Finding:
     """Something beyond its bound."""
 
-    #: `steal` (ratio), `foreign_cpu` (processors), `foreign_drops` (packets), `clock_step`,
-    #: `sender_stalled`, `sender_paused`, `start_late` (ns), `sender_late` (ratio), `load` (mean
-    #: of waiting and running threads), `clock_source` and `governor` (names).
+    #: `testbed` (what of it is no longer as it was made), `steal` (ratio), `foreign_cpu`
+    #: (processors), `foreign_drops` (packets), `clock_step`, `sender_stalled`, `sender_paused`,
+    #: `start_late` (ns), `sender_late` (ratio), `load` (mean of waiting and running threads),
+    #: `clock_source` and `governor` (names).
     code: str
     #: `source` or `target`.
     end: str
@@ -94,14 +95,15 @@ def judge(
     Judge a finished trial.
 
     Args:
-        raw: What the trial left: `facts` (`before`, with `hosts`), and `source` and `target`, the
+        raw: What the trial left: `facts` (`before`, with `hosts`; `after`, with `damage` if the
+            testbed had some), and `source` and `target`, the
             results of both ends. Each has the `host` window that its host measured; an end without
             one has in `cpu` what it used itself.
         metrics: Its results.
         source, target: What does not change of the two hosts: `name`, `boot_id`,
             `processors_online`.
     """
-    findings: list[Finding] = []
+    findings = list(_of_testbed(raw))
     unknown: set[str] = set()
     for kernel in _kernels(raw, source, target):
         if kernel.window is None:
@@ -113,6 +115,13 @@ def judge(
         findings += _of_facts(kernel, raw)
     findings += _of_sender(raw.get("source") or {}, metrics)
     return Judgement(tuple(findings), tuple(code for code in _OF_WINDOW if code in unknown))
+
+
+def _of_testbed(raw: Mapping[str, Any]) -> Iterator[Finding]:
+    """A link that was taken down and up again, a host that has lost its address."""
+    damage = raw.get("facts", {}).get("after", {}).get("damage")
+    if damage is not None:
+        yield Finding("testbed", "source", damage, "as it was made", True)
 
 
 @dataclass(frozen=True)

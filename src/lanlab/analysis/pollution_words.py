@@ -24,6 +24,12 @@ class _Kind:
 
 _QUIET = "end what else runs on this machine"
 _KINDS: Mapping[str, _Kind] = {
+    "testbed": _Kind(
+        "testbed damaged",
+        "the testbed was no longer {allowed}: {found}",
+        "what was measured is partly another network, or none",
+        "the testbed is made anew for the next trial",
+    ),
     "steal": _Kind(
         "steal",
         "the hypervisor gave {found} of the processors' time to others (allowed {allowed})",

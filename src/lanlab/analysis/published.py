@@ -9,8 +9,8 @@ from lanlab.analysis.summary import Summary, summarise
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study, at_scale
 
-#: Kinds of printed numbers that repeat another, or are not of the study's own measurements.
-_ELSEWHERE = frozenset({"restated", "related", "cover", "testbed"})
+#: Kinds of numbers that repeat or follow from another, or are not of the study's measurements.
+_ELSEWHERE = frozenset({"restated", "related", "cover", "testbed", "derived"})
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ def points_for(summary: Summary, published: Published) -> tuple[PublishedPoint, 
         if value.metric == summary.metric
         and value.statistic in ("mean", "sd")
         and value.kind not in _ELSEWHERE
+        and value.experiment in (None, summary.experiment)
         and summary.factors.keys() <= value.condition.keys()
         and _agrees(value, summary.parameters)
     )
@@ -70,12 +71,14 @@ def statements(
     for value in published.value:
         if value.id in points or value.kind in _ELSEWHERE:
             continue
-        if value.statistic in ("level", "fact", "sd"):
+        if value.statistic in ("level", "fact", "sd", "trial"):
             continue
         matching = [
             summary
             for summary in summaries
-            if summary.metric == value.metric and _agrees(value, summary.parameters)
+            if summary.metric == value.metric
+            and value.experiment in (None, summary.experiment)
+            and _agrees(value, summary.parameters)
         ]
         if not matching:
             continue

@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lanlab.analysis.attempts import counting
+from lanlab.analysis.failures import missing_places
 from lanlab.analysis.limits import tcp_limit_bps, udp_limit_bps
 from lanlab.plan import Condition, expand
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
-
-_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -48,11 +47,25 @@ class Summary:
     polluted: int = 0
     #: Polluted trials that are not in the mean, as a repeat counts in their place.
     left_out: int = 0
+    #: Places in blocks at which every trial failed: trials that the mean lacks.
+    missing: int = 0
 
     @property
     def n(self) -> int:
         """Trials in the mean."""
         return len(self.values)
+
+    @property
+    def n_text(self) -> str:
+        """Trials in the mean, and of how many, where some are missing.
+
+        Examples:
+            >>> from dataclasses import replace
+            >>> full = summary_of(Condition("e", "stream", {}, {}, 1.0), [], "goodput_bps", None)
+            >>> full.n_text, replace(full, missing=2).n_text
+            ('0', '0 of 2')
+        """
+        return f"{self.n} of {self.n + self.missing}" if self.missing else str(self.n)
 
 
 def student_interval(values: Sequence[float]) -> tuple[float, float] | None:
@@ -74,10 +87,10 @@ def student_interval(values: Sequence[float]) -> tuple[float, float] | None:
     n = len(values)
     if n < 2:
         return None
-    from scipy import stats
+    from lanlab.analysis.statistics.intervals import t_half_width
 
     mean = math.fsum(values) / n
-    half = float(stats.t.ppf(0.5 + _CONFIDENCE / 2, n - 1)) * standard_deviation(values) / n**0.5
+    half = t_half_width(standard_deviation(values), n)
     return mean - half, mean + half
 
 
@@ -114,6 +127,7 @@ def summary_of(
         limit=limit_of(metric, dict(condition.parameters), link_rate_bps),
         polluted=sum(trial.is_polluted for trial in measured),
         left_out=len(done) - len(counted),
+        missing=len(missing_places(trials)),
     )
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import sys
-from types import FrameType
+from typing import TextIO
 
 import typer
 
 from lanlab.cli.doctor import doctor
 from lanlab.cli.echo import echo
+from lanlab.cli.interrupts import Interrupts
 from lanlab.cli.report import report
 from lanlab.cli.run_study import run as run_study
 from lanlab.cli.runs import runs
@@ -60,36 +60,44 @@ def _common(
     """Options before the command."""
 
 
-def _end_as_by_ctrl_c(number: int, frame: FrameType | None) -> None:
-    """A polite end asked for by the system is treated like Ctrl-C: what has ended is kept."""
-    raise KeyboardInterrupt
-
-
 def run() -> None:
     """Run a command; exit with 0 (done), 1 (failed) or 2 (refused)."""
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        # What whoever started us has set to be ignored stays so: `nohup lanlab run`.
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _end_as_by_ctrl_c)
+    interrupts = Interrupts()
+    interrupts.install()
+    code: int | str | None = 0
     try:
-        try:
-            # However it was started: `python -m` has no name that a user could type.
-            app(prog_name="lanlab")
-        finally:
-            # Here, as Python would complain of a reader that has gone when it is too late to ask.
-            if sys.stdout is not None:
-                sys.stdout.flush()
+        # However it was started: `python -m` has no name that a user could type.
+        app(prog_name="lanlab")
+    except SystemExit as end:
+        code = end.code
     except LabError as error:
+        code = 2 if isinstance(error, UsageError) else 1
         from lanlab.cli.terminal import say
 
-        say(f"error: {error.message}")
-        if error.hint:
-            say(f"hint: {error.hint}")
-        sys.exit(2 if isinstance(error, UsageError) else 1)
+        with contextlib.suppress(BrokenPipeError):
+            say(f"error: {error.message}")
+            if error.hint:
+                say(f"hint: {error.hint}")
     except BrokenPipeError:
-        # The reader of our output has gone (`lanlab runs | head`). Python would complain once more
-        # when it closes standard output.
+        code = 1
+    finally:
+        interrupts.close()
+    # Here, as Python would complain of a reader that has gone (`lanlab runs | head`) when it is too
+    # late to ask.
+    for output in (sys.stdout, sys.stderr):
+        if not _flush(output):
+            code = code or 1
+    sys.exit(code)
+
+
+def _flush(output: TextIO | None) -> bool:
+    """Whether there is somebody to read the rest; if not, it goes nowhere."""
+    if output is None:
+        return True
+    try:
+        output.flush()
+    except BrokenPipeError:
         with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
+        return False
+    return True

@@ -6,22 +6,24 @@ import dataclasses
 
 import typer
 
-from lanlab.cli.options import JsonOption
+from lanlab.cli.options import JsonOption, StoreOption
 
 
-def doctor(as_json: JsonOption = False) -> None:
+def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
     """Say what this machine can do, what is missing and how to get it.
 
-    Exits with 1 if there is a testbed that this machine cannot have. Other programs that can
-    measure (`--driver`) are listed too; lanlab does without.
+    Exits with 1 if there is a testbed that this machine cannot have, or the store cannot be used.
+    Other programs that can measure (`--driver`) are listed too; lanlab does without.
 
     Example: lanlab doctor
     """
     from lanlab.cli.terminal import answer, print_json
+    from lanlab.store.readiness import readiness
     from lanlab.testbeds.needs import needs
     from lanlab.testbeds.registry import TESTBEDS
     from lanlab.workloads.drivers.found import driver_needs
 
+    kept = readiness(store)
     drivers = [dataclasses.asdict(need) for need in driver_needs()]
     found = {name: needs(name) for name in TESTBEDS}
     able = {name: all(need.found or not need.required for need in found[name]) for name in found}
@@ -34,7 +36,7 @@ def doctor(as_json: JsonOption = False) -> None:
                 }
                 for name in found
             }
-            | {"drivers": drivers}
+            | {"drivers": drivers, "store": dataclasses.asdict(kept)}
         )
     else:
         from rich.table import Table
@@ -48,6 +50,10 @@ def doctor(as_json: JsonOption = False) -> None:
                 advice = "" if need.found else need.how_to_get
                 table.add_row("  " + mark, need.name, need.detail, advice)
             console.print(table)
+        console.print(f"store {kept.place}: {'ready' if kept.is_usable else 'not usable'}")
+        console.print(f"  {kept.detail}")
+        if kept.how_to_get:
+            console.print(f"  {kept.how_to_get}")
         console.print("drivers: other programs that can measure a condition (`--driver`)")
         table = Table(box=None, pad_edge=False, show_header=False)
         for each in drivers:
@@ -55,5 +61,5 @@ def doctor(as_json: JsonOption = False) -> None:
             advice = "" if each["found"] else each["how_to_get"]
             table.add_row("  " + mark, each["name"], each["detail"], advice)
         console.print(table)
-    if not all(able.values()):
+    if not (all(able.values()) and kept.is_usable):
         raise typer.Exit(1)

@@ -42,8 +42,9 @@ StoreOption = Annotated[
     str | None,
     typer.Option(
         "--store",
-        metavar="PATH",
-        help="Where records are kept. Default: $LANLAB_STORE, else lanlab-results/store.sqlite.",
+        metavar="PATH|URL",
+        help="Where records are kept: a file, or postgresql://USER@HOST/DATABASE. Default: "
+        "$LANLAB_STORE, else lanlab-results/store.sqlite.",
     ),
 ]
 JsonOption = Annotated[

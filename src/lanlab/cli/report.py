@@ -34,12 +34,12 @@ def report(
     from lanlab.cli.terminal import print_json, talk
     from lanlab.report.build import build_report
     from lanlab.store import open_store
-    from lanlab.store.place import store_path
+    from lanlab.store.place import results_folder
 
     with open_store(store) as records:
         found = [records.run(name) for name in runs]
         read = [(run, records.trials(run.id)) for run in found]
-    folder = out or store_path(store).parent / (found[0].id if len(found) == 1 else "report")
+    folder = out or results_folder(store) / (found[0].id if len(found) == 1 else "report")
     paths = build_report(read, folder)
     if as_json:
         print_json(

@@ -21,8 +21,10 @@ def modes_as_json(trial: TrialRecord) -> dict[str, Any] | None:
 def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     """A run and its trials, for programs. What the engines said in full stays in the store."""
     from lanlab.analysis.attempts import counting
+    from lanlab.analysis.failures import failures, missing_places
 
     counted = {trial.number for trial in counting(trials)}
+    failed = {failure.trial.number: failure.to_json() for failure in failures(trials)}
     return {
         "run": run.id,
         "study": run.study_id,
@@ -33,6 +35,17 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
         "status": run.status,
         "started_at": run.started_at,
         "ended_at": run.ended_at,
+        "failed_trials": len(failed),
+        # Places at which every trial failed: means lack so many trials.
+        "missing": [
+            {
+                "experiment": trial.experiment,
+                "factors": trial.factors,
+                "block": trial.block,
+                "purpose": trial.purpose,
+            }
+            for trial in missing_places(trials)
+        ],
         "searches": _searches_as_json(run, trials),
         "trials": [
             {
@@ -48,6 +61,7 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 # Of a search it differs from trial to trial.
                 "time_s": trial.parameters.get("time_s"),
                 "error": trial.error,
+                "failure": failed.get(trial.number),
                 "modes": modes_as_json(trial),
                 **trial.metrics,
             }
@@ -92,8 +106,12 @@ def _print_run(run: RunRecord, trials: list[TrialRecord], as_json: bool) -> None
         console.print()
     for sentence in sentences(run, trials):
         console.print(sentence)
+    from lanlab.analysis.failures import missing_places
+
     failed = sum(trial.status == "failed" for trial in trials)
+    missing = len(missing_places(trials))
+    lacking = f", {missing} missing" if missing else ""
     console.print(
-        f"{run.status}: {len(trials)} trials, {failed} failed; "
+        f"{run.status}: {len(trials)} trials, {failed} failed{lacking}; "
         f"`lanlab report {run.id}` draws the figures"
     )

@@ -54,10 +54,11 @@ def run(
     lanlab run my-study.toml --testbed loopback; lanlab run --resume last
     """
     from lanlab.cli.results import print_run
+    from lanlab.cli.terminal import talk
     from lanlab.cli.watch import RunWatch
     from lanlab.run import RunRequest, new_run, resume_run
     from lanlab.store import open_store
-    from lanlab.studies import load_study
+    from lanlab.studies import load_study, waits_for
 
     if (study is None) == (resume is None):
         raise UsageError(
@@ -76,7 +77,10 @@ def run(
             record = resume_run(resume, records, watch)
         else:
             assert study is not None
-            request = RunRequest(load_study(study).study, scale, testbed, link, seed)
+            chosen = load_study(study).study
+            for part in chosen.waiting if chosen.experiment else ():
+                talk().print(f"left out: {part.title}: {waits_for([part])}")
+            request = RunRequest(chosen, scale, testbed, link, seed)
             record = new_run(request, records, watch)
         trials = records.trials(record.id)
     print_run(record, trials, as_json)

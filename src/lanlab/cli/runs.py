@@ -10,6 +10,7 @@ def runs(store: StoreOption = None, as_json: JsonOption = False) -> None:
 
     Example: lanlab runs --store lanlab-results/store.sqlite
     """
+    from lanlab.analysis.failures import missing_places
     from lanlab.cli.terminal import answer, print_json
     from lanlab.store import open_store
     from lanlab.store.shape import reading_records
@@ -30,6 +31,8 @@ def runs(store: StoreOption = None, as_json: JsonOption = False) -> None:
                         "status": "interrupted" if killed else run.status,
                         "trials": len(trials),
                         "failed_trials": sum(trial.status == "failed" for trial in trials),
+                        # Places at which every trial failed: means lack so many trials.
+                        "missing_trials": len(missing_places(trials)),
                         "started_at": run.started_at,
                     }
                 )
@@ -39,9 +42,11 @@ def runs(store: StoreOption = None, as_json: JsonOption = False) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("run", "scale", "testbed", "link", "status", "trials", "failed"):
-        table.add_column(heading, justify="right" if heading in ("trials", "failed") else "left")
+    counts = ("trials", "failed", "missing")
+    for heading in ("run", "scale", "testbed", "link", "status", *counts):
+        table.add_column(heading, justify="right" if heading in counts else "left")
     for row in rows:
         values = (row["run"], row["scale"], row["testbed"], row["link"], row["status"])
-        table.add_row(*map(str, values), str(row["trials"]), str(row["failed_trials"]))
+        numbers = (row["trials"], row["failed_trials"], row["missing_trials"])
+        table.add_row(*map(str, (*values, *numbers)))
     answer().print(table)

@@ -142,8 +142,9 @@ def measure_study(
     name = str(experiment["workload" if is_single else "id"])
     policy = {"min": trials, "max": trials}
     if is_single:
-        # As many as asked for, polluted or not: what was seen is said, and time is not doubled.
-        policy["repeat_polluted"] = 0
+        # As many as asked for, polluted, failed or not: what was seen is said, and time is not
+        # doubled.
+        policy |= {"repeat_polluted": 0, "retry_failed": 0}
     drawn = {"figure": figure, "title": experiment["title"], "experiments": [experiment["id"]]}
     study = parse_study(
         {
@@ -191,6 +192,9 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     trials each number is the mean of those that ended well, and `trials` holds each. With several
     drivers each has numbers of its own, in `drivers`.
     """
+    from lanlab.analysis.failures import failures
+
+    failed = {failure.trial.number: failure.to_json() for failure in failures(trials)}
     found = by_driver(trials)
     means = {name: mean_metrics(of_driver) for name, of_driver in found.items()}
     parameters = dict(trials[0].parameters)
@@ -206,6 +210,9 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
         "workload": trials[0].workload,
         "parameters": parameters,
         "modes": modes,
+        # Each number is the mean of the first, and lacks the second.
+        "n": sum(trial.status == "done" for trial in trials),
+        "failed_trials": len(failed),
         **({"drivers": means} if len(found) > 1 else next(iter(means.values()))),
         "trials": [
             {
@@ -213,6 +220,7 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 **({"driver": trial.parameters["driver"]} if len(found) > 1 else {}),
                 "status": trial.status,
                 "error": trial.error,
+                "failure": failed.get(trial.number),
                 "pollution": trial.raw.get("pollution"),
                 "modes": modes_as_json(trial),
                 **trial.metrics,
@@ -240,7 +248,9 @@ def mean_metrics(trials: list[TrialRecord]) -> dict[str, float | int]:
 
 
 def finish(run: RunRecord, trials: list[TrialRecord]) -> None:
-    """Warn of what disturbed the trials; exit as a run that failed if there is one that did."""
+    """Warn of what disturbed the trials; say what failed, and exit as a run that failed
+    if nothing counts in the place of one that did."""
+    from lanlab.analysis.failures import failures
     from lanlab.analysis.pollution import judgement_of
     from lanlab.analysis.pollution_words import warning
 
@@ -255,11 +265,18 @@ def finish(run: RunRecord, trials: list[TrialRecord]) -> None:
     if len(warnings) > _MOST_WARNINGS:
         more = f"{len(warnings) - _MOST_WARNINGS} more like these"
         say(f"warning: {more}; the report of the run has them all")
-    failed = [trial for trial in trials if trial.status == "failed"]
+    failed = failures(trials)
     if failed:
-        error = failed[-1].error or {}
-        say(f"error: {error.get('message', 'a trial failed')}")
-        if error.get("hint"):
-            say(f"hint: {error['hint']}")
-    if failed or run.status != "done":
+        last = failed[-1]
+        is_lacking = any(failure.fate == "missing" for failure in failed)
+        several = f"{len(failed)} of {len(trials)} trials failed; the last: "
+        what = f"{several if len(trials) > 1 else ''}{last.message}"
+        say(f"{'error' if is_lacking else 'warning'}: {what}")
+        if last.hint:
+            say(f"hint: {last.hint}")
+        if last.seen:
+            say(f"seen until then: {last.seen}")
+        if is_lacking:
+            raise typer.Exit(1)
+    if run.status != "done":
         raise typer.Exit(1)

@@ -201,6 +201,8 @@ def _print(run: Any, trials: list[Any]) -> None:
     if interval is not None:
         mean = sum(goodputs) / len(goodputs)
         low, high = (format_rate(value) for value in interval)
-        sure = f"95 % interval {low} to {high}, {len(goodputs)} trials"
+        failed = len(trials) - len(done)
+        lacking = f" of {len(trials)}, {failed} failed" if failed else " trials"
+        sure = f"95 % interval {low} to {high}, {len(goodputs)}{lacking}"
         console.print(f"mean        {format_rate(mean)} ({sure})")
     console.print(f"kept as     {run.id}")

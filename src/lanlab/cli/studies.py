@@ -6,7 +6,7 @@ from lanlab.cli.options import JsonOption
 
 
 def studies(as_json: JsonOption = False) -> None:
-    """List the studies that lanlab knows.
+    """List the studies that lanlab knows, and what of them it can run.
 
     Example: lanlab studies
     """
@@ -18,7 +18,15 @@ def studies(as_json: JsonOption = False) -> None:
         print_json(
             {
                 "studies": [
-                    {"id": study.id, "title": study.title, "scales": list(study.scale)}
+                    {
+                        "id": study.id,
+                        "title": study.title,
+                        "scales": list(study.scale),
+                        "waiting": [
+                            {"id": part.id, "title": part.title, "workload": part.workload}
+                            for part in study.waiting
+                        ],
+                    }
                     for study in found
                 ]
             }
@@ -27,8 +35,11 @@ def studies(as_json: JsonOption = False) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("study", "question", "scales"):
+    for heading in ("study", "question", "scales", "not yet"):
         table.add_column(heading)
     for study in found:
-        table.add_row(study.id, study.question or study.title, ", ".join(study.scale))
+        missing = dict.fromkeys(part.workload for part in study.waiting)
+        waits = f"needs {', '.join(missing)}" if missing else ""
+        scales = ", ".join(study.scale) or "none yet"
+        table.add_row(study.id, study.question or study.title, scales, waits)
     answer().print(table)

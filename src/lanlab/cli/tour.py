@@ -40,7 +40,7 @@ def tour(
     from lanlab.report.build import build_report
     from lanlab.run import RunRequest, new_run
     from lanlab.store import open_store
-    from lanlab.store.place import store_path
+    from lanlab.store.place import results_folder
     from lanlab.studies import load_study
 
     done = []
@@ -53,7 +53,7 @@ def tour(
             done.append((run, trials))
             if not as_json:
                 print_run(run, trials, as_json=False)
-    paths = build_report(done, out or store_path(store).parent / "tour")
+    paths = build_report(done, out or results_folder(store) / "tour")
     if as_json:
         print_json({"runs": [run_as_json(*one) for one in done], "html": str(paths.html)})
     else:

@@ -31,6 +31,8 @@ SCHEMA_VERSION = 3
 _ANSWER_S = 10.0
 #: Time an engine has to end by itself when its input closes.
 _END_S = 2.0
+#: Time in which a process that was killed is gone, unless the kernel holds it.
+_ENDING_S = 0.2
 #: Lines of an engine's standard error that are kept for an error message.
 _STDERR_LINES = 20
 #: Of each of them so much.
@@ -54,6 +56,8 @@ class Measurement:
         self._engine = engine
         self._lines: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
         self.on_progress: Callable[[_Line], None] | None = None
+        #: Called once, from another thread, when its result or error is there to be taken.
+        self.on_over: Callable[[], None] | None = None
         #: Whether its result or error has been taken: there is nothing more to come.
         self.is_over = False
 
@@ -66,15 +70,22 @@ class Measurement:
         if line is not None and self._lines.qsize() >= _KEPT_LINES:
             raise BadLine("more lines of a request than there can be")
         self._lines.put(line)
+        if (line is None or line["type"] in _ENDS) and self.on_over is not None:
+            self.on_over()
+
+    def overdue(self, timeout_s: float) -> EngineLost:
+        """The error that says that the engine said nothing of this request for so long."""
+        return EngineLost(
+            f"{self._engine.name}: no answer within {timeout_s:.0f} s",
+            hint="the host may be overloaded; see its load with `lanlab doctor`",
+            host=self._engine.name,
+        )
 
     def _next(self, timeout_s: float) -> _Line:
         try:
             line = self._lines.get(timeout=timeout_s)
         except queue.Empty:
-            raise EngineLost(
-                f"{self._engine.name}: no answer within {timeout_s:.0f} s",
-                hint="the host may be overloaded; see its load with `lanlab doctor`",
-            ) from None
+            raise self.overdue(timeout_s) from None
         self.is_over = line is None or line["type"] in _ENDS
         if line is None:
             raise self._engine.lost()
@@ -90,6 +101,7 @@ class Measurement:
                 line["code"],
                 f"{self._engine.name}: {line['message']}",
                 hint=line.get("hint"),
+                host=self._engine.name,
                 partial=line.get("partial"),
             )
         return line
@@ -141,6 +153,8 @@ class Engine:
         self._lost = False
         #: Why it can no longer be understood.
         self._complaint = ""
+        #: For how long it had been silent when it was given up.
+        self._silent_s: float | None = None
         self._stderr: collections.deque[str] = collections.deque(maxlen=_STDERR_LINES)
         self._hello: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
         try:
@@ -170,7 +184,10 @@ class Engine:
         try:
             line = self._hello.get(timeout=_ANSWER_S)
         except queue.Empty:
-            raise EngineLost(f"{self.name}: the engine did not begin to speak") from None
+            raise EngineLost(
+                f"{self.name}: the engine did not begin to speak within {_ANSWER_S:g} s",
+                host=self.name,
+            ) from None
         if line is None:
             raise self.lost()
         if line["type"] != "hello" or line.get("schema_version") != SCHEMA_VERSION:
@@ -235,7 +252,9 @@ class Engine:
         if code is not None:
             # Its last word may still be in the pipe.
             self._threads[1].join(timeout=1.0)
-        if code is None and self._complaint:
+        if self._silent_s is not None:
+            how = f"did not answer within {self._silent_s:g} s and was ended"
+        elif code is None and self._complaint:
             how = f"said what is no message of an engine ({self._complaint})"
         elif code is None:
             how = "stopped answering"
@@ -244,7 +263,25 @@ class Engine:
         else:
             how = f"ended with exit code {code}"
         said = f": {self._stderr[-1]}" if self._stderr else ""
-        return EngineLost(f"{self.name}: the engine {how}{said}")
+        return EngineLost(f"{self.name}: the engine {how}{said}", host=self.name)
+
+    def give_up(self, silent_s: float) -> EngineLost:
+        """End an engine that has not answered for so long; the error that says so.
+
+        What is stopped or stuck cannot be measured with, and would keep every further question
+        waiting as long.
+        """
+        if not self._lost:
+            # It may be ending, and nobody have read so yet: then that is how it was lost.
+            try:
+                self._process.wait(timeout=_ENDING_S)
+            except subprocess.TimeoutExpired:
+                self._silent_s = silent_s
+                self._process.kill()
+            self._threads[0].join(timeout=_END_S)
+            # Should the kernel hold the process, or another have its pipe: it is not asked again.
+            self._lost = True
+        return self.lost()
 
     @property
     def is_lost(self) -> bool:
@@ -278,15 +315,21 @@ class Engine:
             raise self.lost() from None
         return measurement
 
-    def ask(self, request: Mapping[str, object]) -> dict[str, Any]:
+    def ask(self, request: Mapping[str, object], within_s: float = _ANSWER_S) -> dict[str, Any]:
         """
-        Send a simple question and wait for its answer.
+        Send a simple question and wait for its answer. An engine that gives none is ended.
 
         Raises:
             EngineError: The engine refused it.
-            EngineLost: The engine is gone.
+            EngineLost: The engine is gone, or did not answer within that time.
         """
-        return self.start(request).result(_ANSWER_S)
+        asked = self.start(request)
+        try:
+            return asked.result(within_s)
+        except EngineLost as lost:
+            silent = self.give_up(within_s)
+            # It may have answered, but with what is no answer to this.
+            raise (lost if asked.is_over else silent) from None
 
     def describe(self) -> HostFacts:
         """Facts of the engine's host as they are now."""

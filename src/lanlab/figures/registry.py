@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from lanlab.errors import UnknownName
 from lanlab.figures.against_factor import against_factor
@@ -10,6 +11,7 @@ from lanlab.figures.against_size import against_size
 from lanlab.figures.bars import bars
 from lanlab.figures.chart import Chart
 from lanlab.figures.flow_shares import flow_shares
+from lanlab.figures.lacking import lacking_text
 from lanlab.figures.losses_against_sent import losses_against_sent
 from lanlab.figures.received_against_sent import received_against_sent
 from lanlab.figures.received_ratio_against_sent import received_ratio_against_sent
@@ -50,4 +52,6 @@ def build_figure(
         builder = FIGURES[figure.figure]
     except KeyError:
         raise UnknownName("figure", figure.figure, FIGURES) from None
-    return builder(run, trials, study, published, figure)
+    chart = builder(run, trials, study, published, figure)
+    lacking = lacking_text(trials, study, figure.experiments)
+    return replace(chart, caption=f"{chart.caption} {lacking}".strip()) if lacking else chart

@@ -1,7 +1,8 @@
 """The plan: which trial comes next."""
 
 from lanlab.plan.conditions import Condition, expand, searched
-from lanlab.plan.plan import Estimate, Outcome, Plan, PlannedTrial
+from lanlab.plan.plan import Plan, PlannedTrial
+from lanlab.plan.running import Estimate, Outcome
 from lanlab.plan.search import GoalResult, SearchResult, SearchRule, SearchState
 
 __all__ = [

@@ -37,7 +37,7 @@ from lanlab.plan.blocks import block_order
 from lanlab.plan.bounds import Bounds, Goal, Tried
 from lanlab.plan.curve import curve_levels
 from lanlab.plan.seen import Seen
-from lanlab.plan.stopping import FAILURES_BEFORE_GIVING_UP
+from lanlab.plan.stopping import MISSING_BEFORE_GIVING_UP
 
 #: Trials after which the bounds are what they are; the curve comes on top. A system that
 #: contradicts itself would be searched for long.
@@ -138,12 +138,14 @@ class SearchState:
 
     def __init__(self, rule: SearchRule) -> None:
         self.rule = rule
-        #: Trials recorded so far, failed ones too.
+        #: Steps recorded so far, those of which every trial failed too.
         self.steps = 0
         self._phase: Literal["short", "full", "curve", "ended"] = "short"
         self._counts = {"search": 0, "confirm": 0}
         self._tried: dict[float, list[Tried]] = {}
-        self._failures_in_a_row = 0
+        self._missing_in_a_row = 0
+        #: Whether it ended because its last trials failed.
+        self.given_up = False
         self._top = rule.high
         self._sender_limits = 0
         #: What the sender offered where it fell short of the load that is asked for once more.
@@ -157,6 +159,11 @@ class SearchState:
         """The trial to run next; `None` once the search has ended."""
         return self._next
 
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether every trial of the last step failed."""
+        return self._missing_in_a_row > 0
+
     def result(self) -> SearchResult | None:
         """Where the search ended; `None` while it goes on."""
         if self._next is not None:
@@ -164,18 +171,29 @@ class SearchState:
         limit = max(self._tried) if self._top < self.rule.high else None
         return SearchResult(self._goal_results(), limit)
 
-    def record(self, seen: Seen | None) -> None:
-        """What the trial of the next step showed; `None` if it failed."""
+    def record(self, seen: Seen | None, *, is_lasting: bool = False) -> None:
+        """
+        What the trial of the next step showed.
+
+        Args:
+            seen: `None` if every trial of the step failed. That says nothing of the load: the
+                step comes again, but for one of the curve, which stays without that trial.
+            is_lasting: Whether no retry removes the cause of the last failure.
+        """
         step = self._next
         if step is None:
             raise ValueError("seen: the search has ended")
         self.steps += 1
         if seen is None:
-            self._failures_in_a_row += 1
-            if self._failures_in_a_row >= FAILURES_BEFORE_GIVING_UP:
-                self._phase, self._next = "ended", None
+            self._missing_in_a_row += 1
+            cannot_work = is_lasting and not sum(self._counts.values())
+            if cannot_work or self._missing_in_a_row >= MISSING_BEFORE_GIVING_UP:
+                self._phase, self._next, self.given_up = "ended", None, True
+            elif step.purpose == "curve":
+                self._curve.popleft()
+                self._next = self._choose()
             return
-        self._failures_in_a_row = 0
+        self._missing_in_a_row = 0
         if step.purpose == "curve":
             self._curve.popleft()
         else:

@@ -7,8 +7,8 @@ import math
 
 from lanlab.studies.model import TrialPolicy
 
-#: Trials that fail one after another before a condition is given up.
-FAILURES_BEFORE_GIVING_UP = 3
+#: Places that are missing one after another before a condition or a search is given up.
+MISSING_BEFORE_GIVING_UP = 3
 
 
 @functools.cache
@@ -25,21 +25,27 @@ def t_quantile_975(degrees_of_freedom: int) -> float:
 
 
 class Trials:
-    """What the trials of one condition have shown so far, and whether it needs more."""
+    """What the trials of one condition have shown so far, and whether it needs more.
+
+    It has one place in each block, where one trial counts, or none: then the place is missing.
+    """
 
     def __init__(self, policy: TrialPolicy) -> None:
         self._policy = policy
-        self._failures_in_a_row = 0
-        #: Finished trials; failed ones do not count.
+        self._missing_in_a_row = 0
+        self._cannot_work = False
+        #: Places at which a trial counts.
         self.done = 0
+        #: Places at which every trial failed. They are not made up for.
+        self.missing = 0
         # Welford's running mean and sum of squared deviations, of trials that had the metric.
         self._measured = 0
         self._mean = 0.0
         self._squares = 0.0
 
     def record_done(self, value: float | None) -> None:
-        """A trial finished; `value` is the experiment's first metric, `None` if not measured."""
-        self._failures_in_a_row = 0
+        """A trial counts; `value` is the experiment's first metric, `None` if not measured."""
+        self._missing_in_a_row = 0
         self.done += 1
         if value is None or not math.isfinite(value):
             return
@@ -48,14 +54,24 @@ class Trials:
         self._mean += difference / self._measured
         self._squares += difference * (value - self._mean)
 
-    def record_failed(self) -> None:
-        """A trial failed."""
-        self._failures_in_a_row += 1
+    def record_missing(self, *, is_lasting: bool = False) -> None:
+        """Every trial of a place failed; lasting is a cause that no retry removes."""
+        self._missing_in_a_row += 1
+        self.missing += 1
+        # What has worked before may work again, whatever the cause is said to be.
+        self._cannot_work |= is_lasting and not self.done
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether the last place is missing: then a single trial tells whether it works again."""
+        return self._missing_in_a_row > 0
 
     @property
     def given_up(self) -> bool:
-        """Whether the last trials all failed, so that more would fail as well."""
-        return self._failures_in_a_row >= FAILURES_BEFORE_GIVING_UP
+        """Whether it gets no more trials because its last ones failed, or ended without any."""
+        if self._cannot_work or self._missing_in_a_row >= MISSING_BEFORE_GIVING_UP:
+            return True
+        return not self.done and self.missing >= self._policy.max
 
     @property
     def relative_half_width(self) -> float | None:
@@ -74,7 +90,7 @@ class Trials:
     @property
     def active(self) -> bool:
         """Whether the condition gets another trial."""
-        if self.given_up or self.done >= self._policy.max:
+        if self.given_up or self.done + self.missing >= self._policy.max:
             return False
         if self._policy.relative_ci is None or self.done < self._policy.min:
             return True
@@ -84,4 +100,4 @@ class Trials:
     @property
     def most_left(self) -> int:
         """Trials that the condition can still need, if none fails."""
-        return self._policy.max - self.done if self.active else 0
+        return self._policy.max - self.done - self.missing if self.active else 0

@@ -11,6 +11,7 @@ from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import condition_text, number, percent, plain, quantity, with_spread
 from lanlab.report.contrast import Contrast, contrast
+from lanlab.report.failure_text import failure_sentences
 from lanlab.report.one_way import one_way_remark
 from lanlab.report.pollution import pollution_sentences
 from lanlab.report.round_trips import round_trip_remark
@@ -44,9 +45,7 @@ def sentences(
         own = [trial for trial in trials if trial.experiment == scaled.experiment.id]
         if own and scaled.search is None:
             said += _experiment(study, run, scaled, own, printed)
-    failed = sum(trial.status != "done" for trial in trials)
-    if failed:
-        said.append(f"{failed} of {len(trials)} trials failed; they are in no mean.")
+    said += failure_sentences(run, trials, study)
     said += pollution_sentences(trials)
     if run.status != "done":
         said.append(f"The run is {run.status}: these are the trials that had ended.")

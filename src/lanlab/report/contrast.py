@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lanlab.analysis.attempts import counting
-from lanlab.analysis.summary import Summary, student_interval
+from lanlab.analysis.summary import Summary
+from lanlab.errors import NoSpread
 from lanlab.store import TrialRecord
 
 
@@ -42,12 +43,17 @@ def contrast(
     if not pairs or any(a <= 0 or b <= 0 for a, b in pairs):
         return None
     logs = [math.log(a / b) for a, b in pairs]
-    interval = student_interval(logs)
-    return Contrast(
-        ratio=math.exp(math.fsum(logs) / len(logs)),
-        interval=None if interval is None else (math.exp(interval[0]), math.exp(interval[1])),
-        blocks=len(pairs),
-    )
+    ratio = math.exp(math.fsum(logs) / len(logs))
+    if len(pairs) == 1:
+        return Contrast(ratio, None, 1)
+    from lanlab.analysis.statistics.two_groups import paired_by_block
+
+    try:
+        found = paired_by_block(above, below)
+    except NoSpread:
+        # The same ratio in every block: an interval of no width, as of equal trials.
+        return Contrast(ratio, (ratio, ratio), len(pairs))
+    return Contrast(ratio, (found.low, found.high), len(pairs))
 
 
 def _by_block(summary: Summary, trials: Sequence[TrialRecord]) -> dict[int, float]:

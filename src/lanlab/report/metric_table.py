@@ -52,7 +52,10 @@ def metric_table(
         *(Column(factor, quantity(study, factor).name) for factor in factors),
         Column("", "", "condition", is_number=False),
         Column("n", "n"),
+        # On the terminal only where some are missing.
+        Column("", "", "n"),
         Column("failed", "failed"),
+        Column("missing", "missing"),
         Column("polluted", f"polluted {POLLUTED}"),
         Column("left out", "left out"),
         Column(f"mean ({unit})"),
@@ -81,6 +84,7 @@ def metric_table(
         Column(f"standard deviation ({inner})" if inner != unit else ""),
         Column(f"limit ({inner})" if inner != unit else ""),
     ]
+    is_lacking = any(summary.missing for summary in summaries)
     rows = []
     for summary, own in zip(summaries, points, strict=True):
         share = summary.mean / summary.limit if summary.mean is not None and summary.limit else None
@@ -91,8 +95,10 @@ def metric_table(
                     for factor, level in summary.factors.items()
                 ),
                 Cell(None, condition_text(study, summary.factors)),
-                Cell(summary.n, str(summary.n)),
+                Cell(summary.n, summary.n_text),
+                Cell(None, summary.n_text if is_lacking else ""),
                 Cell(summary.failed, str(summary.failed or "")),
+                Cell(summary.missing, str(summary.missing or "")),
                 Cell(summary.polluted, str(summary.polluted or "")),
                 Cell(summary.left_out, str(summary.left_out or "")),
                 *(_shown(shown, v) for v in (summary.mean, summary.ci_low, summary.ci_high)),

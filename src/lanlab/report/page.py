@@ -12,6 +12,7 @@ from lanlab.figures import Chart, build_figure
 from lanlab.figures.render_matplotlib import Drawing, to_drawing
 from lanlab.figures.wording import number
 from lanlab.report.answer import sentences
+from lanlab.report.failure_table import failure_table
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.round_trips import round_trip_remark
@@ -20,7 +21,7 @@ from lanlab.report.statement_table import statement_table
 from lanlab.report.table import Cell, Column, Table
 from lanlab.report.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study, at_scale, known_studies
+from lanlab.studies import Published, Study, at_scale, known_studies, waits_for
 
 #: Inches of 72 points: letters have the same size on a wide and on a narrow page.
 _WIDE_IN, _NARROW_IN = 9.0, 4.0
@@ -65,6 +66,7 @@ class RunOnPage:
     experiments: tuple[ExperimentOnPage, ...]
     saturation: Table
     statements: Table
+    failures: Table
     trials: Table
     environment: tuple[tuple[str, str], ...]
     command: str
@@ -76,8 +78,8 @@ class RunOnPage:
         """All tables, for CSV."""
         own = [t for e in self.experiments for t in e.tables]
         own += [f.table for e in self.experiments for f in e.figures]
-        others = [t for t in (self.saturation, self.statements, self.trials) if t.rows]
-        return (*own, *others)
+        others = (self.saturation, self.statements, self.failures, self.trials)
+        return (*own, *(table for table in others if table.rows))
 
 
 def run_on_page(
@@ -94,6 +96,7 @@ def run_on_page(
         experiments=tuple(_experiments(run, trials, study, published, name)),
         saturation=saturation_table(run, trials, study),
         statements=statement_table(run, trials, study, published),
+        failures=failure_table(trials, study),
         trials=trial_table(run, trials, study),
         environment=tuple(_flat("", {"testbed": run.testbed, "versions": run.versions})),
         command=_command(run),
@@ -212,6 +215,7 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[
     title = f": {scale.title}" if scale and scale.title else ""
     failed = sum(trial.status != "done" for trial in trials)
     facts.append(("Scale", f"{run.scale}{title}"))
+    facts += [("Left out", f"{part.title}: {waits_for([part])}") for part in study.waiting]
     facts.append(
         ("Trials", f"{len(trials)}, of which {failed} failed" if failed else str(len(trials)))
     )

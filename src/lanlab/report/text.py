@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lanlab.analysis.loss_places import not_received
 from lanlab.report.answer import published_numbers
+from lanlab.report.failure_table import failure_table
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.saturation_table import saturation_table
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 def tables(run: RunRecord, trials: Sequence[TrialRecord]) -> list[RichTable]:
     """The first metric of each experiment that has trials, with what was lost where the study
-    draws that; then where the searches ended."""
+    draws that; then where the searches ended; then the trials that failed."""
     study = Study.model_validate(run.study)
     published = published_numbers(run)
     measured = {trial.experiment for trial in trials}
@@ -41,6 +42,9 @@ def tables(run: RunRecord, trials: Sequence[TrialRecord]) -> list[RichTable]:
     searches = saturation_table(run, trials, study)
     if searches.rows:
         found.append(_rich(searches, searches.title))
+    failed = failure_table(trials, study)
+    if failed.rows:
+        found.append(_rich(failed, failed.title))
     return found
 
 

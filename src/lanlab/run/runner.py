@@ -11,21 +11,21 @@ import contextlib
 import platform
 import re
 import secrets
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from functools import partial
+from typing import Protocol
 
 from lanlab import __version__
-from lanlab.analysis.pollution import judge
-from lanlab.errors import EngineError, LabError, RunInterrupted, StoreError, UsageError
+from lanlab.errors import RunInterrupted, StoreError, UsageError
 from lanlab.plan import Condition, Estimate, Plan, PlannedTrial, expand, searched
 from lanlab.run.hosts import Hosts
-from lanlab.store import RunRecord, Store, TrialRecord
+from lanlab.run.site import Site, opened
+from lanlab.run.trial import now, run_trial
+from lanlab.store import RunRecord, Store, TrialRecord, take_intervals
 from lanlab.studies import Study
-from lanlab.testbeds import Testbed, testbed
-from lanlab.workloads import Progress, counter_changes, workload
+from lanlab.testbeds import Testbed
+from lanlab.workloads import Progress, workload
 from lanlab.workloads.drivers.registry import OWN, driver
 
 
@@ -70,8 +70,8 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
     link = request.link or _own_link(request)
     seed = secrets.randbelow(2**32) if request.seed is None else request.seed
     plan = Plan(request.study, request.scale, seed)
-    with _opened(request.study, request.testbed, link) as (bed, hosts):
-        study, scale = request.study, request.scale
+    with opened(request.testbed, request.study.testbed.hosts, link) as site:
+        study, scale, bed, hosts = request.study, request.scale, site.bed, site.hosts
         _check_conditions((*expand(study, scale), *searched(study, scale)), bed)
         run = RunRecord(
             id=_new_id(request.study.id),
@@ -88,11 +88,11 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
             },
             versions=_versions(hosts),
             status="running",
-            started_at=_now(),
+            started_at=now(),
         )
         store.create_run(run)
         with store.acquire_run(run.id):
-            return _execute(run, plan, bed, hosts, store, watcher)
+            return _execute(run, plan, site, store, watcher)
 
 
 def resume_run(name: str, store: Store, watcher: Watcher) -> RunRecord:
@@ -101,39 +101,31 @@ def resume_run(name: str, store: Store, watcher: Watcher) -> RunRecord:
 
     Raises:
         UnknownName: No such run.
-        UsageError: The run is complete, or was made by other versions of lanlab.
+        UsageError: The run is complete, or was made by other versions of lanlab, or by another
+            policy for failed trials.
         RunInterrupted, StoreError: As `new_run`.
     """
     run = store.run(name)
     # Before its study and trials are read: another version may not understand them.
     _check_same_version(run, "lanlab", __version__)
     with store.acquire_run(run.id):
-        study = Study.model_validate(run.study)
-        plan = Plan(study, run.scale, run.seed, store.trials(run.id))
+        study, trials = Study.model_validate(run.study), store.trials(run.id)
+        _check_same_policy(run, trials)
+        plan = Plan(study, run.scale, run.seed, trials)
         if plan.next_trial() is None:
             if run.status != _end_status(plan):
                 store.finish_run(run.id, _end_status(plan))
             raise UsageError(
                 f"run {run.id} is complete", hint=f"see it with `lanlab report {run.id}`"
             )
-        with _opened(study, run.testbed["name"], run.testbed["link"]) as (bed, hosts):
-            _check_same_version(run, "lanlab-engine", hosts.versions()["lanlab-engine"])
-            return _execute(store.reopen_run(run.id), plan, bed, hosts, store, watcher)
+        with opened(run.testbed["name"], study.testbed.hosts, run.testbed["link"]) as site:
+            _check_same_version(run, "lanlab-engine", site.hosts.versions()["lanlab-engine"])
+            return _execute(store.reopen_run(run.id), plan, site, store, watcher)
 
 
 def _own_link(request: RunRequest) -> str:
     """The link that the study asks for; loopback has none to offer but itself."""
     return "unshaped" if request.testbed == "loopback" else request.study.testbed.link
-
-
-@contextlib.contextmanager
-def _opened(study: Study, name: str, link: str) -> Iterator[tuple[Testbed, Hosts]]:
-    with testbed(name, study.testbed.hosts, link) as bed:
-        hosts = Hosts(bed)
-        try:
-            yield bed, hosts
-        finally:
-            hosts.close()
 
 
 def _check_conditions(conditions: tuple[Condition, ...], bed: Testbed) -> None:
@@ -163,18 +155,22 @@ def _check_conditions(conditions: tuple[Condition, ...], bed: Testbed) -> None:
             )
 
 
-def _execute(
-    run: RunRecord, plan: Plan, bed: Testbed, hosts: Hosts, store: Store, watcher: Watcher
-) -> RunRecord:
+def _execute(run: RunRecord, plan: Plan, site: Site, store: Store, watcher: Watcher) -> RunRecord:
     """Run what the plan has left."""
     try:
         watcher.run_started(run, plan.estimate())
         while (planned := plan.next_trial()) is not None:
             watcher.trial_started(planned, plan.estimate())
-            record = _trial(run, planned, bed, hosts, watcher)
-            store.commit_trial(record)
+            record, series = take_intervals(
+                run_trial(run, planned, site, partial(watcher.trial_progress, planned))
+            )
+            store.commit_trial(record, series)
             plan.record(record)
             watcher.trial_ended(record)
+            damage = record.raw["facts"]["after"].get("damage")
+            if damage is not None and plan.next_trial() is not None:
+                site.renew(damage)
+        store.finish_run(run.id, _end_status(plan))
     except KeyboardInterrupt:
         store.finish_run(run.id, "interrupted")
         raise RunInterrupted(
@@ -188,83 +184,12 @@ def _execute(
         with contextlib.suppress(StoreError):
             store.finish_run(run.id, "interrupted")
         raise
-    store.finish_run(run.id, _end_status(plan))
     return store.run(run.id)
 
 
 def _end_status(plan: Plan) -> str:
     """Status of a run whose plan has nothing left."""
-    return "failed" if plan.given_up() else "done"
-
-
-def _trial(
-    run: RunRecord, planned: PlannedTrial, bed: Testbed, hosts: Hosts, watcher: Watcher
-) -> TrialRecord:
-    """Run one trial. Whatever goes wrong in it is its record."""
-    kind = workload(planned.workload)
-    parameters = kind.Parameters.model_validate(dict(planned.parameters))
-    started_at, began = _now(), time.monotonic()
-    facts: dict[str, Any] = {}
-    raw: dict[str, Any] = {"facts": facts}
-    metrics: dict[str, float | int] = {}
-    error: LabError | None
-    try:
-        # First, as a lost engine is started anew here and has facts to tell again.
-        source, target = (hosts.end(index, parameters.ip_version) for index in (0, 1))
-        facts["before"] = hosts.passing_facts()
-
-        def on_progress(progress: Progress) -> None:
-            watcher.trial_progress(planned, progress)
-
-        exchange = kind.run(parameters, source, target, bed.start_lead_s, on_progress)
-        raw |= {
-            "setup": exchange.setup,
-            "source": exchange.connector,
-            "target": exchange.listener,
-        }
-        error = exchange.error
-        elapsed_s = time.monotonic() - began
-        facts["after"] = hosts.passing_facts()
-        if error is None:
-            changes = counter_changes(
-                facts["before"]["counters"],
-                facts["after"]["counters"],
-                *(host.name for host in bed.hosts[:2]),
-            )
-            metrics = kind.summarise(parameters, exchange, changes)
-            lasting = hosts.lasting_facts()
-            source_facts, target_facts = (
-                lasting[host.name] | {"name": host.name} for host in bed.hosts[:2]
-            )
-            raw["pollution"] = judge(raw, metrics, source_facts, target_facts).to_json()
-    except LabError as failed:
-        error = failed
-        elapsed_s = time.monotonic() - began
-        facts["after"] = hosts.passing_facts()
-    if error is not None:
-        # That its peer fell silent is all that an end can say where the other's engine was lost.
-        error = hosts.loss() or error
-    return TrialRecord(
-        run_id=run.id,
-        number=planned.number,
-        experiment=planned.experiment,
-        workload=planned.workload,
-        factors=dict(planned.factors),
-        parameters=dict(planned.parameters),
-        block=planned.block,
-        purpose=planned.purpose,
-        status="done" if error is None else "failed",
-        started_at=started_at,
-        elapsed_s=elapsed_s,
-        metrics=metrics,
-        raw=raw,
-        error=None if error is None else _error_record(error),
-    )
-
-
-def _error_record(error: LabError) -> dict[str, Any]:
-    code = error.code if isinstance(error, EngineError) else type(error).__name__
-    return {"code": code, "message": error.message, "hint": error.hint}
+    return "failed" if plan.given_up() or plan.searches_given_up() else "done"
 
 
 def _check_same_version(run: RunRecord, name: str, now: str) -> None:
@@ -277,6 +202,17 @@ def _check_same_version(run: RunRecord, name: str, now: str) -> None:
         )
 
 
+def _check_same_policy(run: RunRecord, trials: list[TrialRecord]) -> None:
+    """Before failed trials had retries, their conditions came again in the next block."""
+    policies = [scale["trials"] for scale in run.study["scale"].values()]
+    is_older = any("retry_failed" not in policy for policy in policies)
+    if is_older and any(trial.status == "failed" for trial in trials):
+        raise UsageError(
+            f"run {run.id} was begun by a lanlab that went on otherwise after failed trials",
+            hint=f"see what it has with `lanlab report {run.id}`, or start a new run",
+        )
+
+
 def _versions(hosts: Hosts) -> dict[str, str]:
     return {"lanlab": __version__, "python": platform.python_version()} | hosts.versions()
 
@@ -286,7 +222,3 @@ def _new_id(study_id: str) -> str:
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     name = re.sub(r"[^a-z0-9-]", "", study_id)
     return f"{stamp}-{name}-{secrets.token_hex(2)}"
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -2,11 +2,41 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Protocol, Self
 
-from lanlab.store.lease import Lease
+from lanlab.errors import StoreError
 from lanlab.store.records import RunRecord, TrialRecord
+from lanlab.store.series import Series
+
+
+class Lease(ABC):
+    """The right to execute a run; ended by `release`, by the `with` block, or with the process."""
+
+    @abstractmethod
+    def release(self) -> None:
+        """Let others have it. Calling it again does nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+
+
+def is_executed(what: str) -> StoreError:
+    """The error of a lease that another process holds."""
+    return StoreError(
+        f"{what} is being executed by another process",
+        hint="wait for it to end, or end it; then resume the run",
+    )
 
 
 class Store(Protocol):
@@ -25,12 +55,14 @@ class Store(Protocol):
             StoreError: There is a run of that id.
         """
 
-    def commit_trial(self, trial: TrialRecord) -> None:
-        """Add a trial; when this returns, it is on disk.
+    def commit_trial(self, trial: TrialRecord, series: Sequence[Series] = ()) -> None:
+        """Add a trial with its series; when this returns, all of it is on disk.
+
+        Whoever commits several holds the run's lease, so that nobody tidies up meanwhile.
 
         Raises:
-            StoreError: The run has a trial of that number already, there is no such run, or a
-                number is NaN or infinite.
+            StoreError: The run has a trial of that number already, there is no such run, a
+                number is NaN or infinite, or a lease of the run that was held here was lost.
         """
 
     def finish_run(self, run_id: str, status: str) -> None:
@@ -41,6 +73,8 @@ class Store(Protocol):
 
     def acquire_run(self, run_id: str) -> Lease:
         """Claim a run for this process until the lease is released or the process ends.
+
+        What interrupted commits of the run have left is removed.
 
         Raises:
             StoreError: Another lease of it is held.
@@ -61,6 +95,22 @@ class Store(Protocol):
 
     def trials(self, run_id: str) -> list[TrialRecord]:
         """All trials of a run, in order of number."""
+
+    def series_names(self, run_id: str, number: int) -> tuple[str, ...]:
+        """Names of a trial's series."""
+
+    def series(
+        self, run_id: str, number: int, names: Sequence[str] | None = None
+    ) -> dict[str, Series]:
+        """The series of a trial by name: all, or those that are asked for.
+
+        Those of trials that older versions kept within the record are given alike.
+
+        Raises:
+            StoreError: One is missing or damaged; whatever else there is can be read without it.
+            UnknownName: There is no series of a name that was asked for.
+            UsageError: There is no such trial.
+        """
 
     def close(self) -> None:
         """End the use of the store. Calling it again does nothing."""

@@ -1,5 +1,5 @@
 """
-One process at a time may execute a run.
+One process at a time may execute a run of a store file.
 
 A lock on a small file beside the store says who. The kernel drops the lock when the process ends,
 however it ends, so a killed process never holds a run. On Unix this is `flock`, which belongs to
@@ -13,9 +13,9 @@ import os
 import sys
 import time
 from pathlib import Path
-from types import TracebackType
 
 from lanlab.errors import StoreError
+from lanlab.store.base import Lease, is_executed
 
 #: A probe (`is_held`) holds the lock for some microseconds; do not take that for an owner.
 _PATIENCE_S = 0.1
@@ -41,8 +41,12 @@ def _try_lock(descriptor: int) -> bool:
     return True
 
 
-class Lease:
-    """A held lock; ended by `release`, by leaving the `with` block, or with the process."""
+class NoLockFile(StoreError):
+    """The file of a lock cannot be made."""
+
+
+class FileLease(Lease):
+    """A held lock on a file."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
@@ -58,17 +62,6 @@ class Lease:
             self.path.unlink(missing_ok=True)
         os.close(descriptor)
 
-    def __enter__(self) -> Lease:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.release()
-
 
 def _is_the_file_at(descriptor: int, path: Path) -> bool:
     try:
@@ -77,7 +70,7 @@ def _is_the_file_at(descriptor: int, path: Path) -> bool:
         return False
 
 
-def acquire(path: Path, what: str, *, patience_s: float = _PATIENCE_S) -> Lease:
+def acquire(path: Path, what: str, *, patience_s: float = _PATIENCE_S) -> FileLease:
     """Take the lock that the file at `path` stands for.
 
     Args:
@@ -93,7 +86,7 @@ def acquire(path: Path, what: str, *, patience_s: float = _PATIENCE_S) -> Lease:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
-            raise StoreError(
+            raise NoLockFile(
                 f"{path}: cannot make the lock file of {what}: {error.strerror}",
                 hint="check that the store's directory can be written",
             ) from None
@@ -104,12 +97,9 @@ def acquire(path: Path, what: str, *, patience_s: float = _PATIENCE_S) -> Lease:
             if not locked:
                 os.close(descriptor)
         if locked:
-            return Lease(path, descriptor)
+            return FileLease(path, descriptor)
         if time.monotonic() >= deadline:
-            raise StoreError(
-                f"{what} is being executed by another process",
-                hint="wait for it to end, or end it; then resume the run",
-            )
+            raise is_executed(what)
         time.sleep(0.005)
 
 

@@ -13,33 +13,33 @@ _NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", 
 _MOUNTS = Path("/proc/self/mountinfo")
 
 
-def default_store_path() -> Path:
-    """The store that is used if none is named: LANLAB_STORE, else a folder of the current one."""
-    return Path(os.environ.get("LANLAB_STORE") or "lanlab-results/store.sqlite")
+def default_store() -> str:
+    """The store that is used if none is named: LANLAB_STORE, else a file below this folder."""
+    return os.environ.get("LANLAB_STORE") or "lanlab-results/store.sqlite"
 
 
-def store_path(where: str | None) -> Path:
-    """The file that `where` names: a path, or `sqlite://` and a path.
+def store_place(where: str | None) -> Path | str:
+    """What `where` names: a file, or the URL of a PostgreSQL database as it was given.
 
     Raises:
         UsageError: A URL of another kind of store.
 
     Examples:
-        >>> store_path("results.sqlite").as_posix(), store_path("sqlite:///tmp/x").as_posix()
+        >>> store_place("results.sqlite").as_posix(), store_place("sqlite:///tmp/x").as_posix()
         ('results.sqlite', '/tmp/x')
+        >>> store_place("postgresql://db.example/lab")
+        'postgresql://db.example/lab'
     """
-    text = str(default_store_path()) if where is None else where
+    text = default_store() if where is None else where
     scheme, separator, rest = text.partition("://")
     if not separator:
         scheme, rest = "sqlite", text
     if scheme in ("postgresql", "postgres"):
-        raise UsageError(
-            "a store in PostgreSQL is not supported by this version; allowed: a path",
-            hint="name a file, as in `--store results.sqlite`",
-        )
+        return f"postgresql://{rest}"
     if scheme != "sqlite":
         raise UsageError(
-            f"no store of the kind `{scheme}://`; allowed: a path, or `sqlite://` and a path",
+            f"no store of the kind `{scheme}://`; allowed: a path, `sqlite://` and a path, or "
+            "`postgresql://` and a database",
             hint="name a file, as in `--store results.sqlite`",
         )
     if not rest or "\0" in rest:
@@ -48,6 +48,12 @@ def store_path(where: str | None) -> Path:
             hint="name a file, as in `--store results.sqlite`",
         )
     return Path(rest).expanduser()
+
+
+def results_folder(where: str | None) -> Path:
+    """The folder for what is made of a store's records: beside a file, else below this folder."""
+    place = store_place(where)
+    return place.parent if isinstance(place, Path) else Path("lanlab-results")
 
 
 def _unescape(field: str) -> str:

@@ -16,7 +16,7 @@ from lanlab.errors import StoreError
 
 #: "LNLB" in ASCII.
 APPLICATION_ID = 0x4C4E4C42
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _MAGIC = b"SQLite format 3\x00"
 _USER_VERSION_AT = 60
@@ -96,11 +96,29 @@ CREATE TRIGGER trial_is_never_removed BEFORE DELETE ON trial
 BEGIN SELECT RAISE(ABORT, 'a trial is never removed'); END;
 """
 
+#: Series, which lie in files: here is by what to know them.
+_VERSION_3 = """
+CREATE TABLE series (
+    run_id     TEXT NOT NULL,
+    number     INTEGER NOT NULL,
+    name       TEXT NOT NULL,
+    row_count  INTEGER NOT NULL CHECK (row_count >= 0),
+    size_bytes INTEGER NOT NULL CHECK (size_bytes > 0),
+    sha256     TEXT NOT NULL CHECK (length(sha256) = 64),
+    PRIMARY KEY (run_id, number, name),
+    FOREIGN KEY (run_id, number) REFERENCES trial (run_id, number)
+);
+CREATE TRIGGER series_is_never_changed BEFORE UPDATE ON series
+BEGIN SELECT RAISE(ABORT, 'a series is never changed'); END;
+CREATE TRIGGER series_is_never_removed BEFORE DELETE ON series
+BEGIN SELECT RAISE(ABORT, 'a series is never removed'); END;
+"""
+
 #: Version to the script that leads to it from the version before.
-MIGRATIONS: Mapping[int, str] = {1: _VERSION_1, 2: _VERSION_2}
+MIGRATIONS: Mapping[int, str] = {1: _VERSION_1, 2: _VERSION_2, 3: _VERSION_3}
 
 
-def refuse_newer(version: int, path: Path) -> None:
+def refuse_newer(version: int, place: object) -> None:
     """Refuse a schema that this version of lanlab does not know.
 
     Raises:
@@ -108,9 +126,9 @@ def refuse_newer(version: int, path: Path) -> None:
     """
     if version > SCHEMA_VERSION:
         raise StoreError(
-            f"{path}: the store has schema version {version}; "
+            f"{place}: the store has schema version {version}; "
             f"this lanlab knows versions up to {SCHEMA_VERSION}",
-            hint="update lanlab, or name another store with --store; the file was not touched",
+            hint="update lanlab, or name another store with --store; it was not touched",
         )
 
 

@@ -7,22 +7,29 @@ readers (a report, the page) do not wait for a run that is writing.
 
 from __future__ import annotations
 
-import dataclasses
-import difflib
+import contextlib
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any
 
-from lanlab.errors import StoreError, UnknownName, UsageError
+from lanlab.errors import StoreError
 from lanlab.store import lease
-from lanlab.store.encoding import from_json, to_json, utc_now
-from lanlab.store.lease import Lease
+from lanlab.store.base import Lease
+from lanlab.store.database import (
+    Database,
+    DatabaseStore,
+    DuplicateRow,
+    MissingRow,
+    Placed,
+    already_there,
+)
+from lanlab.store.encoding import utc_now
 from lanlab.store.place import refuse_network_share
-from lanlab.store.records import RunRecord, TrialRecord
+from lanlab.store.rows import Session
 from lanlab.store.schema import (
     APPLICATION_ID,
     MIGRATIONS,
@@ -30,47 +37,12 @@ from lanlab.store.schema import (
     check_header,
     refuse_newer,
 )
-from lanlab.store.shape import (
-    MOST_VALUE_BYTES,
-    RUN_ID,
-    refuse_other_objects,
-    run_record,
-    trial_record,
-)
+from lanlab.store.series import Series, SeriesEntry
+from lanlab.store.series_files import SeriesFiles, sync_directory
+from lanlab.store.shape import MOST_VALUE_BYTES, refuse_other_objects
 
 #: How long to wait for another process's transaction, which takes milliseconds.
 BUSY_TIMEOUT_S = 10.0
-
-_RUN_COLUMNS = tuple(field.name for field in dataclasses.fields(RunRecord))
-_TRIAL_COLUMNS = tuple(field.name for field in dataclasses.fields(TrialRecord))
-_JSON_COLUMNS = frozenset(
-    ("study", "testbed", "versions", "factors", "parameters", "metrics", "raw", "error")
-)
-
-
-def _insert(table: str, columns: tuple[str, ...]) -> str:
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-
-
-def _select(table: str, columns: tuple[str, ...]) -> str:
-    return f"SELECT {', '.join(columns)} FROM {table}"
-
-
-def _row(record: RunRecord | TrialRecord, columns: tuple[str, ...]) -> list[Any]:
-    row = []
-    for column in columns:
-        value = getattr(record, column)
-        text = to_json(value, column)
-        row.append(text if column in _JSON_COLUMNS and value is not None else value)
-    return row
-
-
-def _fields(row: tuple[Any, ...], columns: tuple[str, ...]) -> dict[str, Any]:
-    return {
-        column: from_json(value) if column in _JSON_COLUMNS and value is not None else value
-        for column, value in zip(columns, row, strict=True)
-    }
-
 
 #: Primary result code (https://www.sqlite.org/rescode.html) to what it means and what to do.
 _CAUSES: Mapping[int, tuple[str, str]] = {
@@ -109,7 +81,7 @@ def _explain(error: sqlite3.Error, path: Path) -> StoreError:
     return StoreError(f"{path}: {cause}", hint=hint)
 
 
-class SqliteStore:
+class SqliteStore(DatabaseStore):
     """`lanlab.store.Store` in one SQLite file; nothing is made before the first write."""
 
     def __init__(self, path: Path) -> None:
@@ -118,8 +90,47 @@ class SqliteStore:
             StoreError: The file is no store, or one of a newer version; it is not touched.
         """
         self.path = path
-        self._connection: sqlite3.Connection | None = None
+        super().__init__(SqliteDatabase(path))
+
+
+@dataclass(frozen=True)
+class _Session:
+    connection: sqlite3.Connection
+
+    def execute(self, sql: str, **values: Any) -> list[Sequence[Any]]:
+        try:
+            return self.connection.execute(sql, values).fetchall()
+        except sqlite3.IntegrityError as error:
+            code = error.sqlite_errorcode
+            if code in (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY):
+                raise DuplicateRow from error
+            if code == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
+                raise MissingRow from error
+            raise
+
+
+@dataclass(frozen=True)
+class _PlacedFiles:
+    entries: Sequence[SeriesEntry]
+
+    def add_to(self, session: Session) -> None:
+        """They are on disk already."""
+
+
+class SqliteDatabase(Database):
+    """A store file, and the series beside it."""
+
+    def __init__(self, path: Path) -> None:
+        """
+        Raises:
+            StoreError: The file is no store, or one of a newer version; it is not touched.
+        """
         check_header(path)
+        self.path = path
+        self._files = SeriesFiles(path)
+        self._connection: sqlite3.Connection | None = None
+        #: The file that is open, to notice if another takes its place.
+        self._opened: os.stat_result | None = None
 
     # Opening
 
@@ -141,11 +152,19 @@ class SqliteStore:
             connection.execute("PRAGMA mmap_size = 0")
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE_BYTES)
             refuse_other_objects(connection, version, self.path)
+            if version < SCHEMA_VERSION and options == _UNCHANGING:
+                # A copy is carried forward in its place, to be read like any other.
+                copy = sqlite3.connect(":memory:", isolation_level=None)
+                connection.backup(copy)
+                connection.close()
+                connection = copy
+                _migrate(connection)
+                connection.execute("PRAGMA query_only = ON")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA synchronous = FULL")
             # Where a plain fsync leaves data in the disk's cache (macOS); elsewhere no effect.
             connection.execute("PRAGMA fullfsync = ON")
-            if version < SCHEMA_VERSION:
+            if version < SCHEMA_VERSION and options != _UNCHANGING:
                 with lease.acquire(self._beside(".lock"), "the store", patience_s=BUSY_TIMEOUT_S):
                     _migrate(connection)
         except BaseException:
@@ -153,7 +172,7 @@ class SqliteStore:
             raise
         return connection
 
-    def _reading(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             if not check_header(self.path):
                 raise StoreError(
@@ -162,19 +181,21 @@ class SqliteStore:
                 )
             try:
                 self._connection = self._connect("mode=rw")
-            except sqlite3.OperationalError:
-                # Reading with a log needs files beside the store. Where they cannot be made, as
-                # on a read-only disk, and no log is left, the file alone is the whole store.
+            except (sqlite3.OperationalError, lease.NoLockFile):
+                # Reading with a log needs files beside the store, carrying it forward too. Where
+                # they cannot be made, as on a read-only disk, and no log is left, the file alone
+                # is the whole store.
                 if self._beside("-wal").exists():
                     raise
-                self._connection = self._connect("immutable=1")
+                self._connection = self._connect(_UNCHANGING)
+            self._opened = self.path.stat()
         return self._connection
 
-    def _writing(self) -> sqlite3.Connection:
+    def _open_to_write(self) -> sqlite3.Connection:
         if self._connection is None and not check_header(self.path):
             refuse_network_share(self.path)
             self._create()
-        return self._reading()
+        return self._open()
 
     def _create(self) -> None:
         """Make the file complete under another name first, so that no half of one is ever seen."""
@@ -203,7 +224,7 @@ class SqliteStore:
                     )
                 connection.close()
                 unfinished.replace(self.path)
-                _sync_directory(self.path.parent)
+                sync_directory(self.path.parent)
             finally:
                 connection.close()
                 unfinished.unlink(missing_ok=True)
@@ -211,18 +232,43 @@ class SqliteStore:
     def _beside(self, suffix: str) -> Path:
         return self.path.with_name(self.path.name + suffix)
 
+    # Reading and writing
+
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """One durable transaction: all of it is on disk afterwards, or none."""
+    def reading(self) -> Iterator[Session]:
+        """See `Database.reading`."""
         with self._errors():
-            connection = self._writing()
+            yield _Session(self._open())
+
+    @contextmanager
+    def transaction(self, run_id: str) -> Iterator[Session]:
+        """See `Database.transaction`."""
+        with self._errors():
+            connection = self._open_to_write()
+            self._check_still_there()
             connection.execute("BEGIN IMMEDIATE")
             try:
-                yield connection
+                yield _Session(connection)
                 connection.execute("COMMIT")
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
+            # SQLite goes on writing to a file that has lost its name.
+            self._check_still_there()
+
+    def _check_still_there(self) -> None:
+        """Raises `StoreError` if what was opened is no longer what the path names."""
+        assert self._opened is not None
+        try:
+            is_same = os.path.samestat(self._opened, self.path.stat())
+        except OSError:
+            is_same = False
+        if not is_same:
+            raise StoreError(
+                f"{self.path}: was removed or replaced while it was in use",
+                hint="put it back with its `-wal` file, if you moved it, and resume the run; "
+                "the trial in flight is not kept",
+            )
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -232,127 +278,92 @@ class SqliteStore:
             raise _explain(error, self.path) from error
         except UnicodeError:
             raise StoreError(f"{self.path}: is damaged: a text is not UTF-8") from None
-        except OverflowError:
-            raise StoreError(f"{self.path}: a whole number needs more than 64 bits") from None
-
-    # Writing
-
-    def create_run(self, run: RunRecord) -> None:
-        """See `Store.create_run`."""
-        if not RUN_ID.fullmatch(run.id) or run.id == "last":
-            raise StoreError(
-                f"a run cannot have the id `{run.id}`; allowed: letters, digits and `._-`, "
-                "but not `last`, which means the newest"
-            )
-        row = _row(run, _RUN_COLUMNS)
-        with self._transaction() as connection:
-            try:
-                connection.execute(_insert("run", _RUN_COLUMNS), row)
-            except sqlite3.IntegrityError as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_CONSTRAINT_UNIQUE:
-                    raise
-                raise StoreError(f"run `{run.id}` exists already; nothing is overwritten") from None
-
-    def commit_trial(self, trial: TrialRecord) -> None:
-        """See `Store.commit_trial`."""
-        row = _row(trial, _TRIAL_COLUMNS)
-        with self._transaction() as connection:
-            try:
-                connection.execute(_insert("trial", _TRIAL_COLUMNS), row)
-            except sqlite3.IntegrityError as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
-                    raise
-                raise StoreError(
-                    f"run `{trial.run_id}` has a trial {trial.number} already; "
-                    "nothing is overwritten"
-                ) from None
-
-    def finish_run(self, run_id: str, status: str) -> None:
-        """See `Store.finish_run`."""
-        self._set_status(run_id, status, utc_now())
-
-    def reopen_run(self, run_id: str) -> RunRecord:
-        """See `Store.reopen_run`."""
-        run = self.run(run_id)
-        self._set_status(run.id, "running", None)
-        return dataclasses.replace(run, status="running", ended_at=None)
-
-    def _set_status(self, run_id: str, status: str, ended_at: str | None) -> None:
-        run = self.run(run_id)
-        with self._transaction() as connection:
-            connection.execute(
-                "UPDATE run SET status = ?, ended_at = ? WHERE id = ?", (status, ended_at, run.id)
-            )
-
-    # Leases
-
-    def _lease_path(self, run_id: str) -> Path:
-        return self._beside(f".{self.run(run_id).id}.lock")
-
-    def acquire_run(self, run_id: str) -> Lease:
-        """See `Store.acquire_run`."""
-        return lease.acquire(self._lease_path(run_id), f"run `{run_id}`")
-
-    def is_executing(self, run_id: str) -> bool:
-        """See `Store.is_executing`."""
-        return lease.is_held(self._lease_path(run_id))
-
-    # Reading
-
-    def run(self, name: str) -> RunRecord:
-        """See `Store.run`."""
-        with self._errors():
-            rows = self._reading().execute("SELECT id FROM run ORDER BY sequence")
-            ids = [str(run_id) for (run_id,) in rows]
-        found = ids[-1:] if name == "last" else [run_id for run_id in ids if run_id == name]
-        if not found and name:
-            found = [run_id for run_id in ids if run_id.startswith(name)]
-        if len(found) > 1:
-            raise UsageError(
-                f"`{name}` begins the ids of {len(found)} runs: {', '.join(found)}",
-                hint="write more of the one that you mean",
-            )
-        if not found:
-            # Of hundreds of runs, only the newest are worth listing.
-            raise UnknownName(
-                "run", name, difflib.get_close_matches(name, ids, n=1, cutoff=0.4) or ids[-5:]
-            )
-        with self._errors():
-            sql = f"{_select('run', _RUN_COLUMNS)} WHERE id = ?"
-            row = self._reading().execute(sql, found).fetchone()
-        with self._errors():
-            return run_record(_fields(row, _RUN_COLUMNS))
-
-    def runs(self) -> list[RunRecord]:
-        """See `Store.runs`."""
-        with self._errors():
-            rows = self._reading().execute(f"{_select('run', _RUN_COLUMNS)} ORDER BY sequence")
-            return [run_record(_fields(row, _RUN_COLUMNS)) for row in rows]
-
-    def trials(self, run_id: str) -> list[TrialRecord]:
-        """See `Store.trials`."""
-        run = self.run(run_id)
-        sql = f"{_select('trial', _TRIAL_COLUMNS)} WHERE run_id = ? ORDER BY number"
-        with self._errors():
-            rows = self._reading().execute(sql, (run.id,))
-            return [trial_record(_fields(row, _TRIAL_COLUMNS)) for row in rows]
 
     def close(self) -> None:
-        """See `Store.close`."""
+        """See `Database.close`."""
         if self._connection is not None:
             connection, self._connection = self._connection, None
             connection.close()
 
-    def __enter__(self) -> Self:
-        return self
+    # Leases
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+    def _lease_path(self, run_id: str) -> Path:
+        return self._beside(f".{run_id}.lock")
+
+    def acquire(self, run_id: str) -> Lease:
+        """See `Database.acquire`."""
+        return lease.acquire(self._lease_path(run_id), f"run `{run_id}`")
+
+    def is_held(self, run_id: str) -> bool:
+        """See `Database.is_held`."""
+        return lease.is_held(self._lease_path(run_id))
+
+    # Series
+
+    def tidy(self, run_id: str) -> None:
+        """See `Database.tidy`."""
+        # Where upper and lower case are one, runs whose ids differ in it share a directory.
+        sql = "SELECT number, name FROM series WHERE lower(run_id) = lower(:run_id)"
+        with self.reading() as session:
+            referred = {(number, name) for number, name in session.execute(sql, run_id=run_id)}
+        self._files.tidy(run_id, referred)
+
+    @contextmanager
+    def placed(self, run_id: str, number: int, series: Sequence[Series]) -> Iterator[Placed]:
+        """See `Database.placed`."""
+        if series:
+            # Before its first file, so that they are never without a store.
+            with self._errors():
+                self._open_to_write()
+                self._check_still_there()
+        entries: list[SeriesEntry] = []
+        try:
+            for each in series:
+                try:
+                    entries.append(self._files.write(run_id, number, each))
+                except FileExistsError:
+                    raise self._in_the_way(run_id, number, each.name) from None
+            yield _PlacedFiles(entries)
+        except BaseException as error:
+            if not _may_be_committed(error):
+                with contextlib.suppress(StoreError):
+                    kept = self._names(run_id, number)
+                    names = [entry.name for entry in entries if entry.name not in kept]
+                    self._files.remove(run_id, number, names)
+            raise
+
+    def _in_the_way(self, run_id: str, number: int, name: str) -> StoreError:
+        if name in self._names(run_id, number):
+            return already_there(run_id, number)
+        return StoreError(
+            f"{self._files.path(run_id, number, name)}: is left of an interrupted commit",
+            hint=f"it is removed by `lanlab run --resume {run_id}`",
+        )
+
+    def _names(self, run_id: str, number: int) -> set[str]:
+        sql = "SELECT name FROM series WHERE run_id = :run_id AND number = :number"
+        with self.reading() as session:
+            return {name for (name,) in session.execute(sql, run_id=run_id, number=number)}
+
+    def octets(
+        self, run_id: str, number: int, entry: SeriesEntry
+    ) -> AbstractContextManager[IO[bytes]]:
+        """See `Database.octets`."""
+        return self._files.open(run_id, number, entry.name)
+
+    def series_place(self, run_id: str, number: int, name: str) -> str:
+        """See `Database.series_place`."""
+        return str(self._files.path(run_id, number, name))
+
+
+def _may_be_committed(error: BaseException) -> bool:
+    """Whether a transaction that ended so may be in the log after all, once that is read again."""
+    code = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
+    return code == sqlite3.SQLITE_IOERR
+
+
+#: Nobody may write to the file while it is open so; that nobody can is known when it is.
+_UNCHANGING = "immutable=1"
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
@@ -367,14 +378,3 @@ def _migrate(connection: sqlite3.Connection) -> None:
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
-
-
-def _sync_directory(directory: Path) -> None:
-    """Put the file's name on disk too; on Windows there is no such call and no need."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

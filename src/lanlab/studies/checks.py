@@ -10,7 +10,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from lanlab.errors import UsageError
-from lanlab.studies.model import Experiment, Figure, Level, Search, Study
+from lanlab.studies.base import Level
+from lanlab.studies.finding_checks import finding_problems
+from lanlab.studies.model import Experiment, Figure, Search, Study
 from lanlab.studies.problems import Problem, allowed_by, did_you_mean, listed, schema_problems, show
 from lanlab.studies.scaling import (
     ExperimentAtScale,
@@ -19,6 +21,7 @@ from lanlab.studies.scaling import (
     is_numeric,
     validated,
 )
+from lanlab.studies.vocabulary import of_study
 from lanlab.units import parse_rate_bps
 from lanlab.workloads import WORKLOADS
 
@@ -34,6 +37,7 @@ def problems(study: Study) -> Iterator[Problem]:
     plain = [*_study_problems(study), *_experiment_problems(study), *_scale_problems(study)]
     yield from plain
     if not plain:
+        yield from finding_problems(study.finding, of_study(study), {})
         for scale_name in study.scale:
             yield from _condition_problems(study, scale_name)
 
@@ -47,14 +51,25 @@ def _study_problems(study: Study) -> Iterator[Problem]:
         except (UsageError, OverflowError):
             yield Problem("testbed.link", show(link), "a rate such as `10M`, or `unshaped`")
 
+    if not study.experiment and not study.waiting:
+        yield Problem("experiment", "none", "at least one")
+    if study.experiment and not study.scale:
+        yield Problem("scale", "{}", "at least one")
+    for part in study.waiting:
+        if part.workload in WORKLOADS:
+            found = f"workload `{part.workload}`, which this version has"
+            yield Problem(f"waiting.{part.id}.workload", found, "none, but an experiment")
+
     ids = [experiment.id for experiment in study.experiment]
+    ids += [part.id for part in study.waiting]
     for name, count in Counter(ids).items():
         if count > 1:
             yield Problem(f"experiment.{name}.id", f"{count} experiments of this id", "one")
     for number, figure in enumerate(study.figure):
+        drawn = [experiment.id for experiment in study.experiment]
         for name in figure.experiments:
-            if name not in ids:
-                yield _unknown(f"figure.{number}.experiments", name, ids)
+            if name not in drawn:
+                yield _unknown(f"figure.{number}.experiments", name, drawn)
         yield from _figure_problems(f"figure.{number}", study, figure)
 
     used = [WORKLOADS[e.workload] for e in study.experiment if e.workload in WORKLOADS]

@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,11 +15,17 @@ from pydantic import BaseModel, ValidationError
 
 from lanlab.errors import BadStudy, UnknownName, UsageError
 from lanlab.studies.checks import problems
-from lanlab.studies.model import Published, Study
-from lanlab.studies.problems import Problem, bad_study, schema_problems
+from lanlab.studies.finding_checks import finding_problems
+from lanlab.studies.findings import Finding, Findings
+from lanlab.studies.model import Study
+from lanlab.studies.problems import bad_study, schema_problems
+from lanlab.studies.published import Published
+from lanlab.studies.published_checks import published_problems
+from lanlab.studies.vocabulary import Vocabulary, of_published, of_study
 
 _FILE = "study.toml"
 _PUBLISHED_FILE = "published.toml"
+_FINDINGS_FILE = "findings.toml"
 _MAX_FILE_BYTES = 2**20
 #: Problems looked for before the error is made; one more than its hint counts.
 _ENOUGH_PROBLEMS = 50
@@ -31,8 +38,10 @@ class LoadedStudy:
     """A study that has passed every check."""
 
     study: Study
-    #: The numbers that the study printed; empty for a study of one's own.
+    #: What the study published; empty for a study of one's own.
     published: Published
+    #: Those of `findings.toml`, then those of the study file.
+    findings: tuple[Finding, ...]
     #: The study file.
     path: Path
     #: Of the study file's bytes, hexadecimal.
@@ -50,8 +59,8 @@ def load_study(name_or_path: str) -> LoadedStudy:
     Args:
         name_or_path:
             An id from `known_studies`, else the path of a folder that holds a `study.toml`, or of
-            a `.toml` file. Published numbers are read from a `published.toml` beside a
-            `study.toml`.
+            a `.toml` file. What was published is read from a `published.toml` and a
+            `findings.toml` beside a `study.toml`.
 
     Raises:
         UnknownName: No such study, and it does not look like a path.
@@ -61,11 +70,18 @@ def load_study(name_or_path: str) -> LoadedStudy:
     path = _find(name_or_path)
     content = _read(path)
     study = parse_study(_toml(content, str(path)), str(path))
-    published = Published(schema=1)
-    beside = path.with_name(_PUBLISHED_FILE)
-    if path.name == _FILE and _is_file(beside):
-        published = parse_published(_toml(_read(beside), str(beside)), str(beside))
-    return LoadedStudy(study, published, path, hashlib.sha256(content).hexdigest())
+    published, findings = Published(schema=1), study.finding
+    if path.name == _FILE:
+        beside = path.with_name(_PUBLISHED_FILE)
+        if _is_file(beside):
+            published = parse_published(_toml(_read(beside), str(beside)), str(beside))
+        beside = path.with_name(_FINDINGS_FILE)
+        if _is_file(beside):
+            words = of_published(published) | of_study(study)
+            data = _toml(_read(beside), str(beside))
+            own = parse_findings(data, str(beside), words, published.numbers())
+            findings = (*own.finding, *findings)
+    return LoadedStudy(study, published, findings, path, hashlib.sha256(content).hexdigest())
 
 
 def parse_study(data: dict[str, Any], file: str) -> Study:
@@ -82,25 +98,46 @@ def parse_study(data: dict[str, Any], file: str) -> Study:
 
 
 def parse_published(data: dict[str, Any], file: str) -> Published:
-    """Published numbers from what their TOML file says; `file` is its name in messages.
+    """What was published, from what its TOML file says; `file` is its name in messages.
 
     Raises:
         BadStudy: It says something that is not allowed, or an id twice.
     """
     published = _parse(Published, data, file)
-    seen: set[str] = set()
-    for value in published.value:
-        if value.id in seen:
-            raise bad_study(file, [Problem(f"value.{value.id}.id", "the id twice", "once")])
-        seen.add(value.id)
+    found = list(itertools.islice(published_problems(published), _ENOUGH_PROBLEMS))
+    if found:
+        raise bad_study(file, found)
     return published
+
+
+def parse_findings(
+    data: dict[str, Any], file: str, words: Vocabulary, numbers: Mapping[str, float]
+) -> Findings:
+    """Findings from what their TOML file says; `file` is its name in messages.
+
+    Args:
+        words: The metrics, factors and levels that they may name.
+        numbers: The published numbers by id, in their printed units.
+
+    Raises:
+        BadStudy: It says something that is not allowed.
+    """
+    findings = _parse(Findings, data, file)
+    wrong = finding_problems(findings.finding, words, numbers)
+    found = list(itertools.islice(wrong, _ENOUGH_PROBLEMS))
+    if found:
+        raise bad_study(file, found)
+    return findings
 
 
 def _parse(model: type[_Model], data: dict[str, Any], file: str) -> _Model:
     try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        raise bad_study(file, schema_problems(error, data)) from None
+        try:
+            return model.model_validate(data)
+        except ValidationError as error:
+            raise bad_study(file, schema_problems(error, data, model)) from None
+    except RecursionError:
+        raise BadStudy(file, "the file", "tables within tables without end", "a few") from None
 
 
 def _built_in() -> dict[str, Path]:

@@ -2,44 +2,30 @@
 What a study file may say.
 
 A study is data: a test-bed, experiments (a workload, fixed parameters, and factors whose levels
-are crossed into conditions), and scales that say how much of it a run does. The published numbers
-lie beside it in `published.toml`, in the form of `PublishedValue`.
+are crossed into conditions), and scales that say how much of it a run does. What was published lies
+beside it in `published.toml` (`lanlab.studies.published`) and `findings.toml`.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
+from pydantic import Field, model_validator
 
-#: One value of a factor or parameter, as a study file writes it.
-Level = bool | int | float | str
-
-Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
-
-_T = TypeVar("_T")
-#: A list in the file. Only here a type is converted: TOML has no tuples.
-_Several = Annotated[tuple[_T, ...], Strict(False)]
+from lanlab.studies.base import Data, Identifier, Level, Several
+from lanlab.studies.findings import Finding
 
 
-class _Data(BaseModel):
-    # Strict: `min = true` is an error, not 1.
-    # By alias, so that what is dumped can be read again.
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, serialize_by_alias=True
-    )
-
-
-class Source(_Data):
+class Source(Data):
     """Where a study was published."""
 
-    authors: _Several[str] = Field(min_length=1)
+    authors: Several[str] = Field(min_length=1)
     year: int | None = None
     citation: str
     doi: str | None = None
 
 
-class StudyTestbed(_Data):
+class StudyTestbed(Data):
     """The hosts and link that a study needs."""
 
     hosts: int = Field(default=2, ge=2, le=256)
@@ -49,7 +35,7 @@ class StudyTestbed(_Data):
     published: str = ""
 
 
-class DisplayUnit(_Data):
+class DisplayUnit(Data):
     """A study's own unit of a metric: shown value = SI value / `si_per_unit`."""
 
     unit: str
@@ -62,7 +48,7 @@ class DisplayUnit(_Data):
 _LossRatio = Annotated[float, Field(ge=0, lt=1)]
 
 
-class Search(_Data):
+class Search(Data):
     """Find, for each of several loss goals, the highest load at which no more is lost, after
     RFC 9971. Full-length trials are as long as the experiment's parameter `time_s`."""
 
@@ -73,7 +59,7 @@ class Search(_Data):
     #: `received_ratio` counts the same messages, whenever they arrive.
     metric: Literal["goodput_ratio", "received_ratio"] = "goodput_ratio"
     #: Most that may be lost, each searched for.
-    loss_goals: _Several[_LossRatio] = Field(default=(0.0, 0.001, 0.01), min_length=1, max_length=9)
+    loss_goals: Several[_LossRatio] = Field(default=(0.0, 0.001, 0.01), min_length=1, max_length=9)
     #: Length of short trials, as a share of `time_s`.
     short_ratio: float = Field(default=0.25, gt=0, le=1)
     #: Trials that decide about a load.
@@ -103,14 +89,14 @@ class Search(_Data):
         return read
 
 
-class Figure(_Data):
+class Figure(Data):
     """A figure to draw from an experiment's results."""
 
     #: Name in the registry of `lanlab.figures`.
     figure: str
     title: str
     #: Experiments whose results the figure draws.
-    experiments: _Several[Identifier] = Field(min_length=1)
+    experiments: Several[Identifier] = Field(min_length=1)
     #: The published figure it stands for, as in "Figure 2".
     published: str | None = None
     #: What it draws, where it can draw more than one: a metric, by default the first of its first
@@ -119,20 +105,29 @@ class Figure(_Data):
     factor: str | None = None
 
 
-class Experiment(_Data):
+class Experiment(Data):
     """A workload over crossed factor levels, or else a search along one factor."""
 
     id: Identifier
     title: str
     workload: str
     #: Metrics that its tables show, keys of the trial's results.
-    metrics: _Several[str] = Field(min_length=1)
+    metrics: Several[str] = Field(min_length=1)
     parameters: dict[str, Level] = Field(default_factory=dict)
-    factors: dict[str, _Several[Level]] = Field(default_factory=dict)
+    factors: dict[str, Several[Level]] = Field(default_factory=dict)
     search: Search | None = None
 
 
-class TrialPolicy(_Data):
+class Waiting(Data):
+    """A part of the study that cannot be run yet."""
+
+    id: Identifier
+    title: str
+    #: The workload that it needs, which this version does not have.
+    workload: Identifier
+
+
+class TrialPolicy(Data):
     """How many trials a condition gets, and when it has had enough."""
 
     min: int = Field(default=3, ge=1, le=10_000)
@@ -142,6 +137,9 @@ class TrialPolicy(_Data):
     relative_ci: float | None = Field(default=None, gt=0, lt=1)
     #: A polluted trial is repeated within its block, at most so often; 0: never.
     repeat_polluted: int = Field(default=1, ge=0, le=10)
+    #: A failed trial is retried within its block, at most so often; 0: never. Then its place
+    #: counts as missing.
+    retry_failed: int = Field(default=2, ge=0, le=10)
 
     @model_validator(mode="after")
     def _ordered(self) -> TrialPolicy:
@@ -150,16 +148,16 @@ class TrialPolicy(_Data):
         return self
 
 
-class ScaledExperiment(_Data):
+class ScaledExperiment(Data):
     """What a scale changes in one experiment; whatever is absent stays as the study says."""
 
     parameters: dict[str, Level] = Field(default_factory=dict)
-    factors: dict[str, _Several[Level]] = Field(default_factory=dict)
+    factors: dict[str, Several[Level]] = Field(default_factory=dict)
     search: dict[str, Any] = Field(default_factory=dict)
     trials: TrialPolicy | None = None
 
 
-class Scale(_Data):
+class Scale(Data):
     """How much of a study a run does."""
 
     title: str = ""
@@ -169,7 +167,7 @@ class Scale(_Data):
     experiment: dict[Identifier, ScaledExperiment] = Field(default_factory=dict)
 
 
-class Study(_Data):
+class Study(Data):
     """A whole study file."""
 
     schema_version: Literal[1] = Field(alias="schema")
@@ -180,59 +178,10 @@ class Study(_Data):
     testbed: StudyTestbed = StudyTestbed()
     #: The study's own units, by metric or factor name.
     units: dict[str, DisplayUnit] = Field(default_factory=dict)
-    experiment: _Several[Experiment] = Field(min_length=1)
-    figure: _Several[Figure] = ()
-    scale: dict[Identifier, Scale] = Field(min_length=1)
-
-
-class PublishedValue(_Data):
-    """One number that the study printed."""
-
-    id: str
-    #: Key of a trial's results where the number is one (`goodput_bps`, `rtt_mean_ns`), else a
-    #: plain name of the quantity.
-    metric: str
-    #: What the number is of the metric. A ratio of 2 is "twice as fast", a gain of 0.15 "15 %
-    #: faster", a deficit of 0.15 "15 % slower"; each names the two series that it compares in its
-    #: condition.
-    statistic: Literal[
-        "mean",
-        "sd",
-        "minimum",
-        "maximum",
-        "difference",
-        "ratio",
-        "gain",
-        "deficit",
-        "share_of_link",
-        "level",
-        "fact",
-    ]
-    #: The exact characters printed.
-    published: str
-    value: float
-    #: As printed, or implied; empty for a bare number.
-    unit: str
-    #: In lanlab's units: bit/s, ns, bytes, Hz, ratio, or a count.
-    si: float
-    si_unit: str
-    #: Table, figure or paragraph.
-    where: str
-    #: Sort of place: a table; the text; the text once more (an abstract or conclusion repeats a
-    #: number); what the test-bed was; other people's work; the cover page.
-    kind: Literal["table", "text", "restated", "testbed", "related", "cover"] = "text"
-    #: Levels that the number belongs to; keys beyond the parameters of a workload (`os`, `host`)
-    #: name a published series, `numerator` and `denominator` the two that a ratio compares.
-    condition: dict[str, Level] = Field(default_factory=dict)
-    #: Absent: printed clearly and consistent.
-    status: str | None = None
-    #: A bound rather than a value; `<~` is "almost".
-    bound: Literal[">=", "<=", "<", ">", "~", "<~"] | None = None
-    note: str | None = None
-
-
-class Published(_Data):
-    """A whole `published.toml`."""
-
-    schema_version: Literal[1] = Field(alias="schema")
-    value: _Several[PublishedValue] = ()
+    #: None of these and no scale: a study of which nothing can be run yet.
+    experiment: Several[Experiment] = ()
+    waiting: Several[Waiting] = ()
+    figure: Several[Figure] = ()
+    scale: dict[Identifier, Scale] = Field(default_factory=dict)
+    #: What the study is to find out, as statements that its results decide.
+    finding: Several[Finding] = ()

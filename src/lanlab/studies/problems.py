@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from lanlab.errors import BadStudy
-from lanlab.studies import model
+from lanlab.studies import findings, model, published
 
 _MOST_SHOWN = 5
 
@@ -27,7 +27,19 @@ _TABLES: tuple[tuple[tuple[str, ...], type[BaseModel]], ...] = (
     (("scale", "*", "trials"), model.TrialPolicy),
     (("scale", "*", "experiment", "*"), model.ScaledExperiment),
     (("scale", "*", "experiment", "*", "trials"), model.TrialPolicy),
-    (("value", "*"), model.PublishedValue),
+    (("waiting", "*"), model.Waiting),
+    (("value", "*"), published.PublishedValue),
+    (("missing", "*"), published.MissingValue),
+    (("metric", "*"), published.PublishedMetric),
+    (("factor", "*"), published.PublishedFactor),
+    (("factor", "*", "levels", "*"), published.PublishedLevel),
+    (("table", "*"), published.PublishedTable),
+    (("table", "*", "rows", "*"), published.TablePart),
+    (("table", "*", "columns", "*"), published.TablePart),
+    (("lost", "*"), published.Lost),
+    (("discrepancy", "*"), published.Discrepancy),
+    (("finding", "*"), findings.Finding),
+    (("finding", "*", "expected"), findings.Expected),
 )
 
 #: The parts of `model.Level`, which pydantic reports one by one.
@@ -85,11 +97,13 @@ def did_you_mean(name: object, known: Iterable[str]) -> str | None:
     return f"did you mean `{close[0]}`?" if close else None
 
 
-def schema_problems(error: ValidationError, data: Any) -> list[Problem]:
-    """What the pydantic model found wrong with `data`, once for each key."""
+def schema_problems(
+    error: ValidationError, data: Any, root: type[BaseModel] = model.Study
+) -> list[Problem]:
+    """What the pydantic model `root` found wrong with `data`, once for each key."""
     problems: dict[str, Problem] = {}
     for detail in error.errors(include_url=False, include_context=True):
-        location = detail["loc"]
+        location, form = _without_forms(detail["loc"], data)
         if location and location[-1] in _LEVEL_PARTS and detail["type"].endswith("_type"):
             location, allowed = location[:-1], "true, false, a number or a text"
         else:
@@ -98,12 +112,37 @@ def schema_problems(error: ValidationError, data: Any) -> list[Problem]:
         if detail["type"] == "missing":
             found = "nothing"
         elif detail["type"] == "extra_forbidden":
-            known = _known_keys(location[:-1])
+            known = _known_keys(location[:-1], form, root)
             found, allowed = "an unknown key", listed(known)
             hint = did_you_mean(location[-1], known)
+        elif detail["type"] in ("union_tag_invalid", "union_tag_not_found"):
+            tag = detail["ctx"].get("tag") if "ctx" in detail else None
+            location, found = (*location, "form"), "nothing" if tag is None else show(tag)
+            allowed, hint = listed(findings.FORMS), tag and did_you_mean(tag, findings.FORMS)
+        if form is not None:
+            found = f"{found} (form `{form}`)"
         key = _dotted(location, data)
         problems.setdefault(key, Problem(key, found, allowed, hint))
     return list(problems.values())
+
+
+def _without_forms(
+    location: tuple[str | int, ...], data: Any
+) -> tuple[tuple[str | int, ...], str | None]:
+    """A location without the names that pydantic puts in for the form of a statement, and the
+    innermost of these."""
+    kept: list[str | int] = []
+    form = None
+    for step in location:
+        if isinstance(data, dict) and step in findings.FORMS and data.get("form") == step:
+            form = str(step)
+            continue
+        kept.append(step)
+        try:
+            data = data[step]
+        except (KeyError, IndexError, TypeError):
+            data = None
+    return tuple(kept), form
 
 
 def allowed_by(detail: ErrorDetails) -> str:
@@ -121,8 +160,10 @@ def allowed_by(detail: ErrorDetails) -> str:
     return message.replace("tuple", "list").replace("dictionary", "table")
 
 
-def _known_keys(location: tuple[str | int, ...]) -> list[str]:
-    table: type[BaseModel] = model.Study
+def _known_keys(
+    location: tuple[str | int, ...], form: str | None, root: type[BaseModel]
+) -> list[str]:
+    table: type[BaseModel] = root if not location else findings.FORMS.get(form or "", root)
     for pattern, candidate in _TABLES:
         if len(pattern) == len(location) and all(
             part in ("*", at) for part, at in zip(pattern, location, strict=True)

@@ -9,19 +9,20 @@ experiment.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin
 
-from lanlab.errors import UnknownName
+from lanlab.errors import UnknownName, UsageError
+from lanlab.studies.base import Level
 from lanlab.studies.model import (
     Experiment,
-    Level,
     Scale,
     ScaledExperiment,
     Search,
     Study,
     TrialPolicy,
+    Waiting,
 )
 from lanlab.workloads import workload
 from lanlab.workloads.parameters import FlowParameters
@@ -43,14 +44,27 @@ def at_scale(study: Study, scale_name: str) -> tuple[ExperimentAtScale, ...]:
 
     Raises:
         UnknownName: The study has no such scale, or names a workload that there is not.
+        UsageError: Nothing of the study can be run by this version.
         pydantic.ValidationError: What the scale says of a search does not fit; a study from
             `load_study` does not raise it.
     """
+    if not study.experiment:
+        raise UsageError(
+            f"study `{study.id}` {waits_for(study.waiting)}",
+            hint=f"`lanlab show {study.id}` prints what it published",
+        )
     try:
         scale = study.scale[scale_name]
     except KeyError:
         raise UnknownName("scale", scale_name, study.scale) from None
     return tuple(experiment_at_scale(experiment, scale) for experiment in study.experiment)
+
+
+def waits_for(waiting: Sequence[Waiting]) -> str:
+    """What is missing, in words: "needs workload `copy`, which this version does not have"."""
+    names = [f"`{name}`" for name in dict.fromkeys(part.workload for part in waiting)]
+    kind = "workload" if len(names) == 1 else "workloads"
+    return f"needs {kind} {' and '.join(names)}, which this version does not have"
 
 
 def experiment_at_scale(experiment: Experiment, scale: Scale) -> ExperimentAtScale:

@@ -86,6 +86,10 @@ class Testbed(Protocol):
     def counters(self) -> Counters:
         """Counters of every interface now; empty where the system has none to read."""
 
+    def damage(self) -> str | None:
+        """What of it is no longer as it was made, as a sentence without a full stop; `None` if it
+        is whole. A damaged testbed can be closed, and another opened."""
+
     def close(self) -> None:
         """End it. Calling it again does nothing."""
 

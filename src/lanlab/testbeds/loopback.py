@@ -81,6 +81,10 @@ class LoopbackTestbed:
         table = read_interfaces(Path("/proc/net/dev"))
         return {"lo": table["lo"]} if "lo" in table else {}
 
+    def damage(self) -> str | None:
+        """See `Testbed.damage`: nothing of it was made."""
+        return None
+
     def close(self) -> None:
         """See `Testbed.close`: there is nothing to end."""
 

@@ -10,10 +10,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from lanlab.errors import UnmetNeed, UsageError
+from lanlab.errors import TestbedDamaged, UnmetNeed, UsageError
 from lanlab.testbeds import shaping, wiring
 from lanlab.testbeds.base import Counters, Host, LinkFacts
 from lanlab.testbeds.counters import queue_counters, read_interfaces, root_queues
+from lanlab.testbeds.damage import (
+    Found,
+    carrier_changes,
+    damage_of,
+    found_on,
+    interruption_of,
+)
 from lanlab.testbeds.leftovers import clean_leftovers
 from lanlab.testbeds.link import JoinedBy, LinkRequest, parse_link
 from lanlab.testbeds.namespaces import Namespace, Namespaces
@@ -92,10 +99,15 @@ class VirtualTestbed:
         #: Label of each namespace (`host0`, `switch`) to the namespace.
         self._places: dict[str, Namespace] = {}
         self._devices: dict[str, tuple[str, ...]] = {}
+        #: What each place had when it was made.
+        self._made: dict[str, Found] = {}
+        self._carriers_made: dict[str, dict[str, int]] = {}
         try:
             self._make(hosts)
             if request.rate_bps is not None and engine is not None:
                 self._shape(request.rate_bps, engine)
+            self._made = {place: found_on(each.pid) for place, each in self._places.items()}
+            self._carriers_made = self._carriers()
         except BaseException:
             self.close()
             raise
@@ -172,6 +184,10 @@ class VirtualTestbed:
         for place, namespace in self._places.items():
             table = read_interfaces(Path(f"/proc/{namespace.pid}/net/dev"))
             for device in self._devices[place]:
+                if device not in table:
+                    raise TestbedDamaged(
+                        f"the counters of {place}/{device} cannot be read", host=place
+                    )
                 counters[f"{place}/{device}"] = table[device]
         if self.link.rate_bps is not None:
             for place, queues in self._queues().items():
@@ -179,9 +195,26 @@ class VirtualTestbed:
                     counters[f"{place}/{device}"] |= queue_counters(queues[device])
         return counters
 
+    def damage(self) -> str | None:
+        """See `Testbed.damage`."""
+        now = {
+            place: None if each.holder.poll() is not None else found_on(each.pid)
+            for place, each in self._places.items()
+        }
+        return damage_of(self._made, now) or interruption_of(self._carriers_made, self._carriers())
+
+    def _carriers(self) -> dict[str, dict[str, int]]:
+        shown = run_each(
+            Command((*namespace.command_prefix, self._ip, "-s", "-s", "-j", "link"))
+            for namespace in self._places.values()
+        )
+        return {
+            place: carrier_changes(text) for place, text in zip(self._places, shown, strict=True)
+        }
+
     def close(self) -> None:
         """See `Testbed.close`; ends whatever still runs on the hosts."""
-        self._places = {}
+        self._places, self._made = {}, {}
         self._namespaces.close()
 
     def __enter__(self) -> Self:

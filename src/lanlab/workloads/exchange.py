@@ -9,6 +9,7 @@ late.
 from __future__ import annotations
 
 import contextlib
+import queue
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -16,13 +17,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lanlab.engine import Engine, Measurement
-from lanlab.errors import EngineError, LabError, RunError
+from lanlab.errors import EngineError, EngineLost, LabError
 from lanlab.workloads.clocks import Clocks, clock_record, read_clocks
 
 #: Set-up may take this long; the engines give up earlier by themselves.
 _SETUP_S = 40.0
 #: Beyond the time that a trial must take, and the silence its ends allow, it may take this long.
-_MARGIN_S = 30.0
+_MARGIN_S = 15.0
+#: An end of a trial that has failed has so long to answer that it is cancelled, and again to tell
+#: what it has measured; then its engine hangs.
+_CANCEL_S = 5.0
+#: Codes of what an end says of the other, and of an end that we have ended.
+_OF_THE_OTHER = "peer."
+_CANCELLED = "cancelled"
 #: A start that came too late is tried again with twice the lead, so often.
 _START_ATTEMPTS = 4
 
@@ -188,21 +195,23 @@ def _attempt(
     }
     listening: Measurement | None = None
     connecting: Measurement | None = None
+    over: queue.SimpleQueue[str] = queue.SimpleQueue()
     try:
         listening = listener.engine.start(listener_request)
+        listening.on_over = lambda: over.put("listener")
         watch = _Watch(on_progress)
         listening.on_progress = watch.listener
         ports = listening.wait_ready(_SETUP_S)["ports"]
         request = connector_request(ports)
         setup["connector_request"] = _without_session(request)
         connecting = connector.engine.start(request)
+        connecting.on_over = lambda: over.put("connector")
         connecting.on_progress = watch.connector
         ready = connecting.wait_ready(_SETUP_S)
         setup["setup_round_trip_ns"] = ready.get("setup_round_trip_ns")
         ends = [(listener, listening), (connector, connecting)]
         setup["start"] = _start_together(ends, clocks, lead_s)
-        exchange.connector = connecting.result(timeout_s)
-        exchange.listener = listening.result(timeout_s)
+        _take_results(exchange, {"connector": connecting, "listener": listening}, over, timeout_s)
     except LabError as error:
         exchange.error = error
         _end(exchange, listener, listening, connector, connecting)
@@ -210,6 +219,28 @@ def _attempt(
         # Ctrl-C: the engines must not go on measuring for nobody.
         _end(exchange, listener, listening, connector, connecting)
         raise
+
+
+def _take_results(
+    exchange: Exchange,
+    waiting: dict[str, Measurement],
+    over: queue.SimpleQueue[str],
+    timeout_s: float,
+) -> None:
+    """Take the results of both ends, whichever comes first. Where one end fails the other is not
+    waited for: it may be the one that hangs.
+
+    Args:
+        waiting: The measurements, by the end's name in `exchange`.
+        over: Has the names of those that are over.
+    """
+    deadline = time.monotonic() + timeout_s
+    while waiting:
+        try:
+            name = over.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise next(iter(waiting.values())).overdue(timeout_s) from None
+        setattr(exchange, name, waiting.pop(name).result(0.0))
 
 
 class _Watch:
@@ -266,21 +297,32 @@ def _end(
         exchange.listener = partial
     elif partial is not None:
         exchange.connector = partial
+    others: list[EngineError] = []
     if exchange.connector is None and connecting is not None:
-        exchange.connector = _cancelled(connector, connecting)
+        exchange.connector = _cancelled(connector, connecting, others)
     if exchange.listener is None and listening is not None:
-        exchange.listener = _cancelled(listener, listening)
+        exchange.listener = _cancelled(listener, listening, others)
+    if isinstance(error, EngineError) and error.code.startswith(_OF_THE_OTHER):
+        # That its peer is gone is all that this end could say; the peer may have said why.
+        told = (o for o in others if not o.code.startswith((_OF_THE_OTHER, _CANCELLED)))
+        exchange.error = next(told, error)
 
 
-def _cancelled(end: End, measurement: Measurement) -> dict[str, object] | None:
-    """Cancel a request and take what it had measured; `None` if there is nothing to be had."""
+def _cancelled(
+    end: End, measurement: Measurement, others: list[EngineError]
+) -> dict[str, object] | None:
+    """Cancel a request and take what it had measured; `None` if there is nothing to be had. What
+    it ended with goes to `others`; an engine that does not answer is ended."""
     if end.engine.is_lost or measurement.is_over:
         return None
-    with contextlib.suppress(LabError):
-        end.engine.ask({"type": "cancel", "target": measurement.id})
     try:
-        return measurement.result(5.0)
+        # It may have ended by itself meanwhile, and is unknown then.
+        with contextlib.suppress(EngineError):
+            end.engine.ask({"type": "cancel", "target": measurement.id}, _CANCEL_S)
+        return measurement.result(_CANCEL_S)
     except EngineError as error:
+        others.append(error)
         return error.partial
-    except RunError:
+    except EngineLost:
+        end.engine.give_up(_CANCEL_S)
         return None

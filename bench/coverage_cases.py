@@ -1,0 +1,372 @@
+"""
+What is simulated of the statistics: how often an interval holds the truth, a test is wrong, a plan
+suffices. `coverage.py` prints it, `tests/analysis/statistics/test_by_simulation.py` holds it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from lanlab.analysis.statistics import (
+    Margin,
+    bootstrap_interval,
+    drift,
+    factorial,
+    flag_outliers,
+    games_howell,
+    holm,
+    mann_whitney,
+    mean_interval,
+    ordered_trend,
+    paired_by_block,
+    peak_then_decline,
+    sd_of_cv,
+    steady_state,
+    tost,
+    trials_for_equivalence,
+    trials_to_decide,
+    trials_to_detect,
+    two_lines,
+    welch,
+    welch_anova,
+)
+
+Random = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing to be simulated: how often something happens."""
+
+    kind: str
+    name: str
+    #: Makes one draw, and says whether it happened.
+    happens: Callable[[Random], bool]
+    #: What theory, or the claim, says of the share of draws; in between is right.
+    low: float
+    high: float
+    draws: int = 3_000
+
+    def share(self, times: int = 1) -> float:
+        """The share in which it happened, of `times` as many draws as the bounds are made for."""
+        # One stream for each case, whatever cases stand before it.
+        random = np.random.default_rng([20261121, *self.name.encode()])
+        draws = times * self.draws
+        return sum(self.happens(random) for _ in range(draws)) / draws
+
+
+def _mean_held(n: int) -> Callable[[Random], bool]:
+    def happens(random: Random) -> bool:
+        seen = mean_interval(random.normal(10, 1, n))
+        return seen.low <= 10 <= seen.high
+
+    return happens
+
+
+def _skewed_mean_held(random: Random) -> bool:
+    seen = mean_interval(random.lognormal(0, 0.5, 5))
+    return seen.low <= math.exp(0.125) <= seen.high
+
+
+def _geometric_mean_held(random: Random) -> bool:
+    seen = mean_interval(random.lognormal(0, 0.5, 5), scale="log")
+    return seen.low <= 1 <= seen.high
+
+
+def _bootstrap_held(random: Random) -> bool:
+    low, high = bootstrap_interval(random.normal(10, 1, 30), seed=1, resamples=999)
+    return low <= 10 <= high
+
+
+def _unlike(random: Random) -> tuple[np.ndarray, np.ndarray]:
+    return random.normal(10, 1, 5), random.normal(10, 3, 8)
+
+
+def _difference_held(random: Random) -> bool:
+    seen = welch(*_unlike(random))
+    return seen.low <= 0 <= seen.high
+
+
+def _ratio_held(random: Random) -> bool:
+    a, b = random.lognormal(0.1, 0.05, 5), random.lognormal(0, 0.15, 8)
+    seen = welch(a, b, scale="log")
+    return seen.low <= math.exp(0.1) <= seen.high
+
+
+def _drifting_blocks(random: Random) -> tuple[dict[int, float], dict[int, float]]:
+    """Two conditions with no difference in 5 blocks, of which each is 2 % above the one before."""
+    level = 100 * 1.02 ** np.arange(5)
+    a, b = (level * random.lognormal(0, 0.01, 5) for _ in range(2))
+    return dict(enumerate(a)), dict(enumerate(b))
+
+
+def _block_ratio_held(random: Random) -> bool:
+    seen = paired_by_block(*_drifting_blocks(random))
+    return seen.low <= 1 <= seen.high
+
+
+def _unpaired_ratio_held(random: Random) -> bool:
+    a, b = _drifting_blocks(random)
+    seen = welch(list(a.values()), list(b.values()), scale="log")
+    return seen.low <= 1 <= seen.high
+
+
+def _one_after_another_held(random: Random) -> bool:
+    level = 1.0 + 0.03 * np.arange(20) / 19
+    trials = level * random.lognormal(0, 0.01, 20)
+    seen = welch(trials[:10], trials[10:], scale="log")
+    return seen.low <= 1 <= seen.high
+
+
+def _shift_held(random: Random) -> bool:
+    seen = mann_whitney(random.normal(1, 1, 10), random.normal(0, 1, 10))
+    assert seen.low is not None and seen.high is not None
+    return seen.low <= 1 <= seen.high
+
+
+def _four_unlike(random: Random) -> dict[str, np.ndarray]:
+    return {f"g{at}": random.normal(10, sd, 5 + at) for at, sd in enumerate((1, 2, 3, 1))}
+
+
+def _all_pairs_held(random: Random) -> bool:
+    return all(pair.low <= 0 <= pair.high for pair in games_howell(_four_unlike(random)))
+
+
+def _slope_held(random: Random) -> bool:
+    conditions = [at * 10 + 0.3 * np.arange(5) + random.normal(0, 1, 5) for at in range(4)]
+    seen = drift(conditions)
+    return seen.low <= 0.3 <= seen.high
+
+
+_LEVELS_A = np.repeat([0, 1], 15)
+_LEVELS_B = np.tile(np.repeat([0, 1, 2], 5), 2)
+_EFFECT_A = 0.5 * (1 - 2 * _LEVELS_A)
+
+
+def _share_held(random: Random) -> bool:
+    seen = factorial(_EFFECT_A + random.normal(0, 1, 30), {"a": _LEVELS_A, "b": _LEVELS_B}).effect(
+        "a"
+    )
+    # The noncentrality is the sum of squared effects in units of the variance: 30 · 0.25.
+    return seen.low <= 7.5 / (7.5 + 30) <= seen.high
+
+
+_LOADS = np.repeat(np.arange(1.0, 11.0), 3)
+_BENT = np.minimum(_LOADS, 6.3)
+
+
+def _breakpoint_held(random: Random) -> bool:
+    seen = two_lines(_LOADS, _BENT + random.normal(0, 0.3, _LOADS.size))
+    return (seen.low or 0) <= 6.3 <= (seen.high or math.inf)
+
+
+def _welch_is_wrong(random: Random) -> bool:
+    return welch(*_unlike(random)).p_two_sided <= 0.05
+
+
+def _equivalent_at_the_margin(random: Random) -> bool:
+    a, b = random.lognormal(math.log(1.05), 0.02, 10), random.lognormal(0, 0.02, 10)
+    return tost(welch(a, b, scale="log"), Margin.of_ratio(0.05)).verdict == "equivalent"
+
+
+def _different_at_the_margin(random: Random) -> bool:
+    a, b = random.lognormal(math.log(1.05), 0.02, 10), random.lognormal(0, 0.02, 10)
+    return tost(welch(a, b, scale="log"), Margin.of_ratio(0.05)).verdict == "different"
+
+
+def _any_of_five_is_wrong(random: Random) -> bool:
+    p = [welch(random.normal(0, 1, 5), random.normal(0, 1, 5)).p_two_sided for _ in range(5)]
+    return min(holm(p)) <= 0.05
+
+
+def _any_of_five_is_wrong_without(random: Random) -> bool:
+    return any(
+        welch(random.normal(0, 1, 5), random.normal(0, 1, 5)).p_two_sided <= 0.05 for _ in range(5)
+    )
+
+
+def _ranks_are_wrong(random: Random) -> bool:
+    return mann_whitney(random.normal(0, 1, 5), random.normal(0, 1, 5)).p_two_sided <= 0.05
+
+
+def _anova_is_wrong(random: Random) -> bool:
+    return welch_anova(_four_unlike(random)).p <= 0.05
+
+
+def _interaction_is_wrong(random: Random) -> bool:
+    # Unbalanced, in blocks that drift.
+    kept = slice(0, 26)
+    blocks = np.tile(np.arange(5), 6)[kept]
+    values = _EFFECT_A[kept] + 0.5 * blocks + random.normal(0, 1, 26)
+    seen = factorial(values, {"a": _LEVELS_A[kept], "b": _LEVELS_B[kept]}, blocks=blocks)
+    return seen.effect("a", "b").p <= 0.05
+
+
+def _slope_is_wrong(random: Random) -> bool:
+    return drift([random.normal(at, 1, 5) for at in range(4)]).p <= 0.05
+
+
+def _tau_is_wrong(random: Random) -> bool:
+    return drift([random.normal(at, 1, 5) for at in range(4)]).tau_p <= 0.05
+
+
+def _trend_is_wrong(random: Random) -> bool:
+    return ordered_trend([random.normal(0, 1, 5) for _ in range(4)], "up").p <= 0.05
+
+
+def _decline_is_wrong(random: Random) -> bool:
+    levels = [random.lognormal(0, 0.05, 5) for _ in range(6)]
+    return peak_then_decline(levels).decline_p <= 0.05
+
+
+def _any_flagged(n: int) -> Callable[[Random], bool]:
+    return lambda random: any(flag_outliers(random.normal(0, 1, n)).flagged)
+
+
+def _outlier_flagged(random: Random) -> bool:
+    values = random.normal(0, 1, 5)
+    values[2] += 8
+    return flag_outliers(values).flagged[2]
+
+
+def _series(random: Random, correlation: float) -> np.ndarray:
+    from scipy.signal import lfilter
+
+    noise = random.normal(0, 1, 400)
+    return np.asarray(lfilter([1], [1, -correlation], noise)[100:])
+
+
+def _steady_is_found(correlation: float) -> Callable[[Random], bool]:
+    return lambda random: steady_state(_series(random, correlation)).found
+
+
+def _ramp_is_called_steady(random: Random) -> bool:
+    return steady_state(np.linspace(0, 5, 300) + random.normal(0, 1, 300)).found
+
+
+def _start_is_cut(random: Random) -> bool:
+    series = random.normal(10, 1, 300)
+    series[:40] -= np.linspace(10, 2, 40)
+    seen = steady_state(series)
+    return seen.found and 30 <= seen.start <= 75
+
+
+_SD = sd_of_cv(0.05)
+_TO_DETECT = trials_to_detect(1.05, _SD, scale="log").trials_per_side or 0
+_TO_DETECT_BY_BLOCK = (
+    trials_to_detect(1.05, _SD * math.sqrt(2), scale="log", design="by block").trials_per_side or 0
+)
+_TO_EQUATE = trials_for_equivalence(Margin.of_ratio(0.05), _SD).trials_per_side or 0
+_TO_EQUATE_OFF = trials_for_equivalence(Margin.of_ratio(0.05), _SD, true=1.02).trials_per_side or 0
+
+
+def _detected(random: Random) -> bool:
+    a, b = (random.lognormal(mean, _SD, _TO_DETECT) for mean in (math.log(1.05), 0.0))
+    return welch(a, b, scale="log").p_two_sided <= 0.05
+
+
+def _detected_by_block(random: Random) -> bool:
+    blocks = random.lognormal(0, 0.2, _TO_DETECT_BY_BLOCK)
+    a, b = (
+        dict(enumerate(blocks * random.lognormal(mean, _SD, blocks.size)))
+        for mean in (math.log(1.05), 0.0)
+    )
+    return paired_by_block(a, b).p_two_sided <= 0.05
+
+
+def _equated(n: int, true: float) -> Callable[[Random], bool]:
+    def happens(random: Random) -> bool:
+        a, b = (random.lognormal(mean, _SD, n) for mean in (math.log(true), 0.0))
+        return tost(welch(a, b, scale="log"), Margin.of_ratio(0.05)).verdict == "equivalent"
+
+    return happens
+
+
+def _second_look(random: Random, effect: float) -> bool:
+    """Whether five trials a side that did not decide do so with as many more as they said."""
+    while True:
+        sides = random.lognormal(effect, 0.05, 5), random.lognormal(0, 0.05, 5)
+        first = welch(*sides, scale="log")
+        if first.differs:
+            continue
+        needed = trials_to_decide(first, mean_trial_s=1, cap=200).trials_per_side
+        if needed is None:
+            return False
+        more = (random.lognormal(mean, 0.05, needed - 5) for mean in (effect, 0.0))
+        return welch(*map(np.append, sides, more), scale="log").differs
+
+
+def _decided_after_all(random: Random) -> bool:
+    return _second_look(random, 0.06)
+
+
+def _wrong_in_either_look(random: Random) -> bool:
+    # Of a hundred runs without a difference five decide at once, wrongly; the others look again.
+    return random.random() < 0.05 or _second_look(random, 0.0)
+
+
+_NORMAL = "5 trials, normal"
+HELD, WRONG, PLANNED, OTHER = "interval holds the truth", "false claim", "claim shown", "other"
+CASES = (
+    Case(HELD, "t, 3 trials, normal", _mean_held(3), 0.94, 0.96),
+    Case(HELD, "t, 5 trials, normal", _mean_held(5), 0.94, 0.96, 10_000),
+    Case(HELD, "t on log scale, 5 trials, lognormal 0.5", _geometric_mean_held, 0.94, 0.96, 10_000),
+    Case(HELD, "t on linear scale, the same: too short", _skewed_mean_held, 0.88, 0.93, 3_000),
+    Case(HELD, "bootstrap, 30 trials, normal", _bootstrap_held, 0.92, 0.97, 500),
+    Case(HELD, "Welch, 5 and 8 trials, sd 1 and 3", _difference_held, 0.94, 0.96, 10_000),
+    Case(HELD, "Welch as ratio, 5 and 8 trials", _ratio_held, 0.94, 0.96, 10_000),
+    Case(HELD, "by block, 5 blocks that drift 2 % each", _block_ratio_held, 0.94, 0.96, 10_000),
+    Case(HELD, "Welch on the same blocks: too long", _unpaired_ratio_held, 0.98, 1.0, 1_500),
+    Case(HELD, "Welch, 10 after 10, 3 % drift: wrong", _one_after_another_held, 0.08, 0.2, 2_000),
+    Case(HELD, "Hodges-Lehmann, 10 and 10 (attains 95.7 %)", _shift_held, 0.947, 0.967, 2_000),
+    Case(HELD, "Games-Howell, all 6 pairs, sd 1 to 3", _all_pairs_held, 0.93, 0.96, 800),
+    Case(HELD, "slope of drift, 4 conditions of 5", _slope_held, 0.94, 0.96, 2_000),
+    Case(HELD, "explained share, 2 x 3 x 5", _share_held, 0.94, 0.96, 2_000),
+    Case(HELD, "breakpoint, 10 loads of 3", _breakpoint_held, 0.94, 0.96, 2_000),
+    Case(WRONG, "Welch, 5 and 8 trials, sd 1 and 3", _welch_is_wrong, 0.04, 0.06),
+    Case(WRONG, "equivalent, at the margin", _equivalent_at_the_margin, 0.04, 0.06, 3_000),
+    Case(WRONG, "different, at the margin", _different_at_the_margin, 0.04, 0.06, 3_000),
+    Case(WRONG, "any of 5 claims, Holm", _any_of_five_is_wrong, 0.03, 0.055, 2_000),
+    Case(WRONG, "any of 5 claims, unadjusted", _any_of_five_is_wrong_without, 0.18, 0.24, 1_500),
+    Case(WRONG, "Mann-Whitney, 5 and 5 (attains 3.2 %)", _ranks_are_wrong, 0.025, 0.04, 3_000),
+    Case(WRONG, "Welch's analysis of variance, 4 groups", _anova_is_wrong, 0.04, 0.065, 3_000),
+    Case(WRONG, "interaction, unbalanced, blocks", _interaction_is_wrong, 0.04, 0.06, 1_500),
+    Case(WRONG, "drift, slope", _slope_is_wrong, 0.04, 0.06, 2_000),
+    Case(WRONG, "drift, tau", _tau_is_wrong, 0.02, 0.06, 1_500),
+    Case(WRONG, "ordered trend, 4 levels of 5", _trend_is_wrong, 0.04, 0.06, 2_000),
+    Case(WRONG, "decline after a peak, 6 flat levels", _decline_is_wrong, 0.0, 0.05, 1_500),
+    Case(WRONG, "no difference, 5 trials, then more", _wrong_in_either_look, 0.05, 0.12, 600),
+    Case(WRONG, "outlier, 5 trials", _any_flagged(5), 0.04, 0.06),
+    Case(WRONG, "outlier, 12 trials", _any_flagged(12), 0.03, 0.065),
+    Case(WRONG, "outlier, 30 trials", _any_flagged(30), 0.03, 0.065),
+    Case(WRONG, "ramp of 5 sd called steady", _ramp_is_called_steady, 0.0, 0.05, 2_000),
+    Case(PLANNED, f"5 % at cv 5 %: {_TO_DETECT} trials", _detected, 0.78, 0.83, 3_000),
+    Case(
+        PLANNED, f"the same by block: {_TO_DETECT_BY_BLOCK}", _detected_by_block, 0.78, 0.83, 4_000
+    ),
+    Case(
+        PLANNED,
+        f"equivalent within 5 %: {_TO_EQUATE}",
+        _equated(_TO_EQUATE, 1.0),
+        0.78,
+        0.83,
+        4_000,
+    ),
+    Case(
+        PLANNED,
+        f"the same, 2 % off: {_TO_EQUATE_OFF}",
+        _equated(_TO_EQUATE_OFF, 1.02),
+        0.78,
+        0.83,
+        4_000,
+    ),
+    Case(PLANNED, "6 % seen by 5 that were undecided: more", _decided_after_all, 0.75, 1.0, 600),
+    Case(OTHER, "outlier of 8 sd among 5 flagged", _outlier_flagged, 0.7, 0.85),
+    Case(OTHER, "steady series called steady", _steady_is_found(0.0), 0.9, 1.0, 2_000),
+    Case(OTHER, "the same, lag-1 correlation 0.8", _steady_is_found(0.8), 0.8, 1.0, 2_000),
+    Case(OTHER, "start of 40 cut at 30 to 75", _start_is_cut, 0.9, 1.0, 2_000),
+)

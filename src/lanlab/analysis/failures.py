@@ -1,0 +1,104 @@
+"""Failed trials: why, what had been seen until then, and what became of their place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lanlab.analysis.attempts import Place, place_of
+from lanlab.store import TrialRecord
+
+#: What an end counts, by the kind of its result, and what that is called.
+_COUNTS = {
+    "stream_sent": ("total_messages", "sent"),
+    "stream_received": ("total_messages", "received"),
+    "echo_requested": ("requests", "requested"),
+    "echo_responded": ("answered_messages", "answered"),
+}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A failed trial."""
+
+    trial: TrialRecord
+    #: The engine's code, or the name of the error; stable.
+    code: str
+    message: str
+    hint: str | None
+    #: `source` or `target`, where the cause has one.
+    end: str | None
+    #: `retried`: another trial was run at its place. `polluted_counts`: a polluted trial from
+    #: before counts there. `missing`: nothing does.
+    fate: Literal["retried", "polluted_counts", "missing"]
+    #: Number of the trial that was run instead.
+    retried_as: int | None
+    #: What both ends had counted until then, in words; empty if nobody knows.
+    seen: str
+
+    def to_json(self) -> dict[str, Any]:
+        """For programs; the cause stands in the trial's `error`."""
+        return {"fate": self.fate, "retried_as": self.retried_as, "seen": self.seen}
+
+
+def failures(trials: Sequence[TrialRecord]) -> list[Failure]:
+    """The failed trials of a run, in order.
+
+    Args:
+        trials: All trials of the run, in order.
+    """
+    by_place = _by_place(trials)
+    found = []
+    for trial in trials:
+        if trial.status != "failed":
+            continue
+        at_place = by_place[place_of(trial)]
+        later = [other.number for other in at_place if other.number > trial.number]
+        counts = any(other.status == "done" for other in at_place)
+        error = trial.error or {}
+        found.append(
+            Failure(
+                trial,
+                str(error.get("code", "unknown")),
+                str(error.get("message", "unknown")),
+                error.get("hint"),
+                error.get("end"),
+                "retried" if later else "polluted_counts" if counts else "missing",
+                later[0] if later else None,
+                _seen(trial.raw),
+            )
+        )
+    return found
+
+
+def missing_places(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
+    """Of each place at which every trial failed, the last of them."""
+    return [
+        at_place[-1]
+        for at_place in _by_place(trials).values()
+        if all(trial.status == "failed" for trial in at_place)
+    ]
+
+
+def _by_place(trials: Sequence[TrialRecord]) -> dict[Place, list[TrialRecord]]:
+    found: dict[Place, list[TrialRecord]] = {}
+    for trial in trials:
+        found.setdefault(place_of(trial), []).append(trial)
+    return found
+
+
+def _seen(raw: Mapping[str, Any]) -> str:
+    """What both ends had counted, warm-up included: by their results until then, or, where an end
+    could not tell any more, by the last that it had told."""
+    said = []
+    for end in ("source", "target"):
+        result = raw.get(end) or {}
+        key, word = _COUNTS.get(str(result.get("kind")), ("", ""))
+        if key in result:
+            said.append(f"{word} {result[key]}")
+    progress = raw.get("progress")
+    if len(said) < 2 and progress is not None:
+        at = f"after {progress['elapsed_s']:.2f} s the target had {progress['messages']}"
+        said.append(f"{at} messages")
+    return ", ".join(said)

@@ -1,0 +1,324 @@
+"""
+How many trials a claim takes: before a run from an expected spread, after it from the seen one.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.special import ndtr, stdtrit
+
+from lanlab.analysis.statistics.equivalence import Margin
+from lanlab.analysis.statistics.samples import Floats, Scale, check_share
+from lanlab.analysis.statistics.studentized_range import estimated_deviations
+from lanlab.analysis.statistics.two_groups import Comparison, Design
+from lanlab.errors import UsageError
+
+#: Trials a side beyond which a claim is called out of reach.
+CAP = 1_000
+#: Trials a side beyond which it no longer matters that degrees of freedom are estimated.
+_SURE_OF_DF = 60
+
+
+@dataclass(frozen=True)
+class Needed:
+    """Trials that a claim takes."""
+
+    #: Of each condition (by block: blocks); `None` if more than `cap`: not in reach.
+    trials_per_side: int | None
+    #: Chance to decide with so many (with `cap`, if not in reach).
+    power: float
+    cap: int
+
+
+@dataclass(frozen=True)
+class Further:
+    """What would decide a comparison that has not decided."""
+
+    #: What the trials would show, if what was seen is how it is.
+    would_show: Literal["differs", "equivalent", "different"]
+    #: Of each condition, those that there are included; `None` if not in reach.
+    trials_per_side: int | None
+    #: Beyond those that there are, of both conditions together; `None` if not in reach.
+    further_trials: int | None
+    #: Time of these; `None` if not in reach.
+    minutes: float | None
+    cap: int
+
+    def __str__(self) -> str:
+        """In words."""
+        if self.further_trials is None or self.minutes is None:
+            return f"not in reach: more than {self.cap} trials of each condition"
+        return f"about {self.further_trials} more trials, {self.minutes:.0f} minutes"
+
+
+def sd_of_cv(cv_ratio: float) -> float:
+    """
+    Standard deviation on the log scale of trials with a coefficient of variation, 0.05 for 5 %.
+
+    Exact for lognormal trials: √ln(1 + cv²).
+
+    Examples:
+        >>> round(sd_of_cv(0.05), 5)
+        0.04997
+    """
+    if not cv_ratio > 0:
+        raise UsageError(f"cv_ratio: need a number above 0, got {cv_ratio:g}")
+    return math.sqrt(math.log1p(cv_ratio**2))
+
+
+def trials_to_detect(
+    difference: float,
+    sd: float,
+    *,
+    sd_b: float | None = None,
+    scale: Scale = "linear",
+    design: Design = "unpaired",
+    level: float = 0.05,
+    power: float = 0.8,
+    cap: int = CAP,
+) -> Needed:
+    """
+    Trials of each condition with which a true difference is found, by a two-sided test.
+
+    Args:
+        difference: True difference in the unit of `sd`; on a log scale the true ratio.
+        sd: Of the trials, on the scale (`sd_of_cv`); by block, of the differences in a block.
+        sd_b: Of the other condition's trials, if it spreads otherwise.
+        scale: `log` if `difference` is a ratio.
+        design: Whether trials are compared within blocks.
+        level: Of the test.
+        power: Chance to find it.
+        cap: More trials than this are out of reach.
+
+    Raises:
+        UsageError: No difference, no spread, a level or power outside 0 to 1, or a cap below 2.
+
+    Source:
+        J. Cohen, "Statistical Power Analysis", 1988, chapter 2; here over the joint distribution of
+        both estimated variances, on which Welch's degrees of freedom depend.
+
+    Examples:
+        >>> import math
+        >>> trials_to_detect(1.05, sd_of_cv(0.05), scale="log").trials_per_side
+        18
+    """
+    away = abs(_on_scale("difference", difference, scale))
+    if away == 0:
+        raise UsageError("difference: that of two equal conditions cannot be detected")
+    spread = _Spread(sd, sd if sd_b is None else sd_b, design)
+
+    def chance(n: int) -> float:
+        return _detects(away, spread, n, level, two_sided=True)
+
+    return _least(chance, level, power, cap)
+
+
+def trials_for_equivalence(
+    margin: Margin,
+    sd: float,
+    *,
+    sd_b: float | None = None,
+    true: float | None = None,
+    design: Design = "unpaired",
+    level: float = 0.05,
+    power: float = 0.8,
+    cap: int = CAP,
+) -> Needed:
+    """
+    Trials of each condition with which two that hardly differ are shown to be equivalent.
+
+    Args:
+        margin: That will be declared; its scale is that of `sd`.
+        sd: As for `trials_to_detect`.
+        sd_b: As for `trials_to_detect`.
+        true: The true difference, or ratio, within the margin; by default none.
+        design: As for `trials_to_detect`.
+        level: Of each of both one-sided tests.
+        power: Chance to show it.
+        cap: More trials than this are out of reach.
+
+    Raises:
+        UsageError: A true difference that is not within the margin, and as `trials_to_detect`.
+
+    Source:
+        K. F. Phillips, "Power of the two one-sided tests procedure in bioequivalence", Journal of
+        Pharmacokinetics and Biopharmaceutics 18, 1990.
+
+    Examples:
+        >>> trials_for_equivalence(Margin.of_ratio(0.05), sd_of_cv(0.05)).trials_per_side
+        19
+    """
+    same = 1.0 if margin.scale == "log" else 0.0
+    there = _on_scale("true", same if true is None else true, margin.scale)
+    low, high = margin.scaled
+    if not low < there < high:
+        raise UsageError(
+            f"true: {true:g} is not within the margin {margin.low:g} … {margin.high:g}"
+        )
+    spread = _Spread(sd, sd if sd_b is None else sd_b, design)
+    return _least(lambda n: _encloses(there, low, high, spread, n, level), level, power, cap)
+
+
+def trials_to_decide(
+    comparison: Comparison,
+    *,
+    mean_trial_s: float,
+    margin: Margin | None = None,
+    against: float | None = None,
+    level: float = 0.05,
+    power: float = 0.8,
+    cap: int = CAP,
+) -> Further:
+    """
+    Further trials that would decide a comparison, if effect and spread are as they were seen.
+
+    It is an estimate from few trials: the seen effect is off by the width of its interval, and the
+    answer by its square.
+
+    Args:
+        comparison: That has not decided.
+        mean_trial_s: Mean time that a trial took, with all around it, seconds.
+        margin: Of an equivalence that is undecided. What the trials would show then depends on
+            where the effect was seen: within the margin or beyond.
+        against: Without a margin: the difference, or ratio, that was claimed to be exceeded; by
+            default none (0, or 1 as a ratio).
+        level: Of the test that is undecided.
+        power: Chance to decide.
+        cap: More trials of each condition than this are out of reach.
+
+    Raises:
+        UsageError: A margin on another scale, `margin` and `against` both, a time that is not
+            above 0, and as `trials_to_detect`.
+    """
+    if not (math.isfinite(mean_trial_s) and mean_trial_s > 0):
+        raise UsageError(f"mean_trial_s: need seconds above 0, got {mean_trial_s:g}")
+    if margin is not None and (against is not None or margin.scale != comparison.scale):
+        raise UsageError(
+            "margin: it must be on the comparison's scale, and without `against`",
+            hint=f"the comparison is on the {comparison.scale} scale",
+        )
+    seen = comparison.scaled_effect
+    by_block = comparison.sd_difference
+    spread = (
+        _Spread(comparison.sd_a, comparison.sd_b, "unpaired")
+        if by_block is None
+        else _Spread(by_block, by_block, "by block")
+    )
+    would_show: Literal["differs", "equivalent", "different"] = "differs"
+    if margin is not None:
+        low, high = margin.scaled
+        would_show = "equivalent" if low < seen < high else "different"
+        away = max(low - seen, seen - high)
+    else:
+        same = 1.0 if comparison.scale == "log" else 0.0
+        away = abs(
+            seen - _on_scale("against", same if against is None else against, comparison.scale)
+        )
+
+    def chance(n: int) -> float:
+        if margin is not None and would_show == "equivalent":
+            return _encloses(seen, *margin.scaled, spread, n, level)
+        return _detects(away, spread, n, level, two_sided=margin is None) if away > 0 else 0.0
+
+    needed = _least(chance, level, power, cap).trials_per_side
+    if needed is None:
+        return Further(would_show, None, None, None, cap)
+    further = max(0, needed - comparison.n_a) + max(0, needed - comparison.n_b)
+    return Further(would_show, needed, further, further * mean_trial_s / 60, cap)
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """Standard deviations of both conditions' trials, or twice that of differences by block."""
+
+    a: float
+    b: float
+    design: Design
+
+    def __post_init__(self) -> None:
+        if not all(math.isfinite(sd) and sd > 0 for sd in (self.a, self.b)):
+            raise UsageError(
+                f"sd: need a number above 0, got {self.a:g} and {self.b:g}",
+                hint="trials without any spread say nothing about how many are needed",
+            )
+
+    def half_widths(self, n: int, tail: float) -> tuple[float, Floats, Floats]:
+        """
+        What an interval with `n` trials a side may turn out to be, with `tail` outside at an end.
+
+        Returns:
+            The true standard error of the difference; half widths of the interval, and the chance
+            of each, both of shape `(nodes,)`.
+        """
+        if self.design == "by block":
+            error = self.a / math.sqrt(n)
+            own, chances = estimated_deviations(n - 1.0)
+            return error, float(stdtrit(n - 1, 1 - tail)) * error * own, chances
+        error = math.hypot(self.a, self.b) / math.sqrt(n)
+        if n > _SURE_OF_DF:
+            squares = self.a**2 + self.b**2
+            df = (n - 1) * squares**2 / (self.a**4 + self.b**4)
+            estimates, chances = estimated_deviations(df)
+            return error, float(stdtrit(df, 1 - tail)) * error * estimates, chances
+        # Welch's degrees of freedom are estimated, too: with 2 trials a side they are often near 1,
+        # where the quantile is 13 instead of 4.
+        own, chances = estimated_deviations(n - 1.0, 64, 1e-7)
+        a, b = (sd**2 * own**2 / n for sd in (self.a, self.b))
+        both = a[:, None] + b
+        dfs = (n - 1) * both**2 / (a[:, None] ** 2 + b**2)
+        halves = np.interp(dfs, *_quantiles(n, tail)) * np.sqrt(both)
+        return error, halves.ravel(), np.outer(chances, chances).ravel()
+
+
+@functools.lru_cache(maxsize=256)
+def _quantiles(n: int, tail: float) -> tuple[Floats, Floats]:
+    """Degrees of freedom that Welch's test can have with `n` trials a side, and t for each."""
+    dfs = np.linspace(n - 1, 2 * (n - 1), 400)
+    return dfs, np.asarray(stdtrit(dfs, 1 - tail))
+
+
+def _on_scale(name: str, value: float, scale: Scale) -> float:
+    if not math.isfinite(value) or (scale == "log" and value <= 0):
+        raise UsageError(f"{name}: need {'a ratio above 0' if scale == 'log' else 'a number'}")
+    return math.log(value) if scale == "log" else value
+
+
+def _detects(away: float, spread: _Spread, n: int, level: float, *, two_sided: bool) -> float:
+    """Chance that a t test finds a difference."""
+    error, halves, chances = spread.half_widths(n, level / 2 if two_sided else level)
+    found = float(chances @ ndtr((away - halves) / error))
+    if two_sided:
+        found += float(chances @ ndtr((-away - halves) / error))
+    return min(1.0, found)
+
+
+def _encloses(
+    there: float, low: float, high: float, spread: _Spread, n: int, level: float
+) -> float:
+    """Chance that the interval of confidence 1 - 2 `level` lies between `low` and `high`."""
+    error, halves, chances = spread.half_widths(n, level)
+    inside = ndtr((high - halves - there) / error) - ndtr((low + halves - there) / error)
+    return min(1.0, float(chances @ np.maximum(inside, 0.0)))
+
+
+def _least(chance: Callable[[int], float], level: float, power: float, cap: int) -> Needed:
+    """The least number of trials a side with that chance, which grows with it."""
+    check_share("level", level)
+    check_share("power", power)
+    if cap < 2:
+        raise UsageError(f"cap: need at least 2, got {cap}")
+    if (reached := chance(cap)) < power:
+        return Needed(None, reached, cap)
+    low, high = 1, 2
+    while high < cap and chance(high) < power:
+        low, high = high, min(cap, 2 * high)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if chance(middle) >= power else (middle, high)
+    return Needed(high, chance(high), cap)

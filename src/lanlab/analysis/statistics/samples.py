@@ -1,0 +1,194 @@
+"""
+What every statistic begins with: values that are checked, and their moments on a scale.
+
+A value is one trial's. What happens within a trial is not independent and must not come here one by
+one (see `lanlab.analysis.summary`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanlab.errors import UnfitValues, UsageError
+
+#: `log`: means are geometric, differences are ratios.
+Scale = Literal["linear", "log"]
+Floats = NDArray[np.float64]
+
+#: Standard deviation of an error that is uniform over one step.
+_STEP_SD = 1 / math.sqrt(12)
+_RATE_ENDINGS = ("_bps", "_per_s")
+_TIME_ENDINGS = ("_ns", "_s")
+#: Times that are above zero in every trial that worked. CPU times may lie below the counter's tick,
+#: differences of clocks below zero.
+_TIME_WORDS = re.compile(r"(^|_)(rtt|elapsed|response|transfer|duration)_")
+
+
+def scale_of(metric: str) -> Scale:
+    """
+    The scale on which a metric's trials are averaged and compared.
+
+    It follows from what the metric is and never from the values: a scale chosen after a look at the
+    data is one more way to find what one looks for. Rates and times are above zero, have their
+    longer tail above, and what acts on them multiplies (a slower machine, a longer header): their
+    differences are ratios. Shares, counts and times that can be zero are taken as they are.
+
+    Args:
+        metric: Key of a trial's results, with its unit as ending.
+
+    Examples:
+        >>> scale_of("goodput_bps"), scale_of("rtt_p99_ns"), scale_of("received_ratio")
+        ('log', 'log', 'linear')
+    """
+    if metric.endswith(_RATE_ENDINGS):
+        return "log"
+    return "log" if metric.endswith(_TIME_ENDINGS) and _TIME_WORDS.search(metric) else "linear"
+
+
+def sample(name: str, values: Iterable[float], at_least: int, *, scale: Scale = "linear") -> Floats:
+    """
+    Values as an array of shape `(values,)`, if they are what a statistic needs.
+
+    Raises:
+        UnfitValues: Fewer than `at_least`, one that is not finite, or, for `log`, not above zero.
+    """
+    array = np.array([float(value) for value in values])
+    if array.size < at_least:
+        raise UnfitValues(
+            f"{name}: need at least {at_least} values, got {array.size}",
+            hint="run more trials",
+        )
+    if not np.isfinite(array).all():
+        at = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise UnfitValues(
+            f"{name}: every value must be finite; found {array[at]} at position {at}",
+            hint="leave out trials that have not measured this metric",
+        )
+    if scale == "log" and array.min() <= 0:
+        at = int(np.flatnonzero(array <= 0)[0])
+        raise UnfitValues(
+            f"{name}: on a log scale every value must be above 0; found {array[at]:g}"
+            f" at position {at}",
+            hint="take the linear scale, and a difference instead of a ratio",
+        )
+    return array
+
+
+def check_share(name: str, value: float) -> None:
+    """Refuse what is not between 0 and 1, both excluded: a confidence, a level, a power."""
+    if not 0 < value < 1:
+        raise UsageError(f"{name}: need a number above 0 and below 1, got {value:g}")
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and spread of trials on a scale: of the logarithms for `log`."""
+
+    mean: float
+    #: Of the sample, with n - 1.
+    sd: float
+    n: int
+    scale: Scale
+
+    @property
+    def mean_variance(self) -> float:
+        """Square of the mean's standard error."""
+        return self.sd**2 / self.n
+
+    @property
+    def centre(self) -> float:
+        """The mean in the values' unit: arithmetic, or geometric on a log scale."""
+        return unscaled(self.mean, self.scale)
+
+
+def unscaled(value: float, scale: Scale) -> float:
+    """A mean or difference on a scale, as mean, difference or ratio in the values' unit."""
+    if scale == "linear":
+        return value
+    return math.exp(value) if value < 709 else math.inf
+
+
+def moments(
+    name: str,
+    values: Iterable[float],
+    *,
+    scale: Scale = "linear",
+    at_least: int = 2,
+    resolution: float = 0.0,
+) -> Moments:
+    """
+    Mean and spread of a sample on a scale.
+
+    Args:
+        name: Of the values, for errors.
+        values: One for each trial, any unit, at least `at_least`.
+        scale: `linear`, or `log` for values above zero.
+        at_least: Values that there must be.
+        resolution: The step in which the metric was read, in the values' unit; 0 if it is fine.
+            The standard deviation is never taken as less than `resolution / √12`, which rounding
+            to such a step makes: a stopwatch that shows 260 s five times has not shown certainty.
+
+    Raises:
+        UnfitValues: See `sample`.
+        UsageError: A negative resolution.
+    """
+    if not (math.isfinite(resolution) and resolution >= 0):
+        raise UsageError(f"resolution: need a number from 0, got {resolution:g}")
+    array = sample(name, values, at_least, scale=scale)
+    # Equal but for the last bits of a float: their spread is that of the arithmetic.
+    equal = float(np.ptp(array)) <= 8 * np.finfo(float).eps * float(np.abs(array).max())
+    scaled = np.log(array) if scale == "log" else array
+    mean = float(scaled[0]) if equal else float(scaled.mean())
+    sd = 0.0 if equal or array.size < 2 else float(scaled.std(ddof=1))
+    step = resolution / math.exp(mean) if scale == "log" else resolution
+    return Moments(mean, max(sd, step * _STEP_SD), int(array.size), scale)
+
+
+@dataclass(frozen=True)
+class PrintedMean:
+    """What a publication prints of a condition's trials."""
+
+    #: Arithmetic mean, any unit.
+    mean: float
+    #: Standard deviation of the trials (not the standard error), same unit.
+    sd: float
+    #: Trials, from 2.
+    n: int
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be a mean, a deviation and a number of trials."""
+        if not (math.isfinite(self.mean) and math.isfinite(self.sd) and self.sd >= 0):
+            raise UnfitValues(
+                f"printed mean {self.mean:g} and sd {self.sd:g}: both must be finite,"
+                " the sd not negative"
+            )
+        if self.n < 2:
+            raise UnfitValues(f"printed mean: need at least 2 trials, got {self.n}")
+
+    def moments(self, scale: Scale = "linear") -> Moments:
+        """
+        The moments on a scale.
+
+        On the log scale the trials are taken as lognormal: its parameters follow from mean m and
+        sd s as σ² = ln(1 + s²/m²), μ = ln m - σ²/2. For a coefficient of variation below 10 % any
+        other shape gives nearly the same.
+
+        Raises:
+            UnfitValues: A mean not above zero on the log scale.
+        """
+        if scale == "linear":
+            return Moments(self.mean, self.sd, self.n, scale)
+        if self.mean <= 0:
+            raise UnfitValues(
+                f"printed mean: on a log scale it must be above 0, got {self.mean:g}",
+                hint="take the linear scale, and a difference instead of a ratio",
+            )
+        variance = math.log1p((self.sd / self.mean) ** 2)
+        return Moments(math.log(self.mean) - variance / 2, math.sqrt(variance), self.n, scale)

@@ -1,0 +1,280 @@
+"""
+How two conditions differ.
+
+The default for trials of lanlab is `paired_by_block`: they were run in randomised blocks, and are
+analysed as they were randomised. A drift between blocks then drops out; unpaired it would widen the
+interval. `welch` is for trials without common blocks, and for published ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.special import gammaln, stdtr, stdtrit
+
+from lanlab.analysis.statistics.samples import (
+    Moments,
+    PrintedMean,
+    Scale,
+    check_share,
+    moments,
+    sample,
+    unscaled,
+)
+from lanlab.errors import NoSpread, UnfitValues
+
+Design = Literal["unpaired", "by block"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A condition `a` against a condition `b`."""
+
+    #: `a - b` in the values' unit; on a log scale `a / b`, of geometric means.
+    effect: float
+    #: The effect's interval, in the effect's unit.
+    low: float
+    high: float
+    confidence: float
+    scale: Scale
+    design: Design
+    #: Effect and its standard error on the scale: of `ln(a / b)` for `log`.
+    scaled_effect: float
+    standard_error: float
+    #: Welch's degrees of freedom; blocks - 1 by block.
+    df: float
+    t: float
+    #: Chance of a difference as large, in either direction, were there none.
+    p_two_sided: float
+    #: The same for `a` above `b`, and for `a` below `b`.
+    p_greater: float
+    p_less: float
+    #: The difference in standard deviations: of the trials, pooled; by block, of the differences.
+    #: Without the bias of few trials; `None` for two blocks, where there is no such value.
+    hedges_g: float | None
+    #: Arithmetic means; geometric on a log scale.
+    mean_a: float
+    mean_b: float
+    #: Standard deviations on the scale.
+    sd_a: float
+    sd_b: float
+    #: By block: of the differences in a block, on the scale. `None` unpaired.
+    sd_difference: float | None
+    n_a: int
+    n_b: int
+    #: Blocks that had only one of both conditions.
+    blocks_left_out: int = 0
+
+    @property
+    def differs(self) -> bool:
+        """Whether the interval leaves out that both are the same."""
+        none = 1.0 if self.scale == "log" else 0.0
+        return not self.low <= none <= self.high
+
+    @property
+    def ratio(self) -> float | None:
+        """`a / b` of the means; `None` if `b` is not above zero."""
+        return self.mean_a / self.mean_b if self.mean_b > 0 else None
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """The effect's interval at another confidence, in the effect's unit."""
+        check_share("confidence", confidence)
+        half = float(stdtrit(self.df, 0.5 + confidence / 2)) * self.standard_error
+        return (
+            unscaled(self.scaled_effect - half, self.scale),
+            unscaled(self.scaled_effect + half, self.scale),
+        )
+
+
+def welch(
+    a: Sequence[float],
+    b: Sequence[float],
+    *,
+    scale: Scale = "linear",
+    confidence: float = 0.95,
+    resolution: float = 0.0,
+) -> Comparison:
+    """
+    Two independent groups of trials that may spread differently: Welch's t test.
+
+    Args:
+        a: One value for each trial, any unit, at least 2.
+        b: The same of the other condition; the numbers may differ.
+        scale: `log` compares as a ratio.
+        confidence: Of the interval.
+        resolution: The step in which the values were read, see `samples.moments`.
+
+    Raises:
+        UnfitValues: Fewer than 2, not finite, or not above zero on a log scale.
+        NoSpread: All values of both groups are equal within their group. If one group alone has no
+            spread, the other's carries the test, with its degrees of freedom.
+
+    Source:
+        B. L. Welch, "The generalization of Student's problem when several different population
+        variances are involved", Biometrika 34, 1947. Effect: L. Hedges, "Distribution theory for
+        Glass's estimator of effect size", Journal of Educational Statistics 6, 1981.
+
+    Examples:
+        >>> seen = welch([81, 84, 79, 82, 84], [117, 120, 121, 127, 126])
+        >>> f"{seen.effect:.2f} s ({seen.low:.2f} … {seen.high:.2f})"
+        '-40.20 s (-45.37 … -35.03)'
+    """
+    return _unpaired(
+        moments("a", a, scale=scale, resolution=resolution),
+        moments("b", b, scale=scale, resolution=resolution),
+        confidence,
+    )
+
+
+def welch_printed(
+    a: PrintedMean, b: PrintedMean, *, scale: Scale = "linear", confidence: float = 0.95
+) -> Comparison:
+    """
+    The same from printed means, standard deviations and numbers of trials.
+
+    On a log scale as `PrintedMean.moments` says.
+
+    Raises:
+        UnfitValues: A mean not above zero on a log scale.
+        NoSpread: Both standard deviations are zero.
+    """
+    return _unpaired(a.moments(scale), b.moments(scale), confidence)
+
+
+def paired_by_block(
+    a: Mapping[int, float],
+    b: Mapping[int, float],
+    *,
+    scale: Scale = "log",
+    confidence: float = 0.95,
+    resolution: float = 0.0,
+) -> Comparison:
+    """
+    Two conditions that were measured in the same blocks: Student's t on the differences in a block.
+
+    Args:
+        a: The value of each block, by the block's number.
+        b: The same of the other condition. Blocks that only one has are left out and counted.
+        scale: `log` takes the ratio in each block.
+        confidence: Of the interval.
+        resolution: The step in which the values were read, see `samples.moments`; a difference
+            has the rounding of both.
+
+    Raises:
+        UnfitValues: Fewer than 2 common blocks, not finite, or not above zero on a log scale.
+        NoSpread: The difference is the same in every block.
+
+    Source:
+        R. A. Fisher, "The Design of Experiments", 1935, chapters III and IV.
+    """
+    check_share("confidence", confidence)
+    common = [block for block in a if block in b]
+    if len(common) < 2:
+        raise UnfitValues(
+            f"a, b: need at least 2 common blocks, got {len(common)}",
+            hint="run more blocks, or compare trials without common blocks by `welch`",
+        )
+    values_a = sample("a", (a[block] for block in common), 2, scale=scale)
+    values_b = sample("b", (b[block] for block in common), 2, scale=scale)
+    # Of ratios as such, not of their logarithms: `moments` looks for equal ones before it takes
+    # the logarithm.
+    differences = values_a / values_b if scale == "log" else values_a - values_b
+    seen = moments("differences", differences, scale=scale)
+    side_a, side_b = (moments("side", side, scale=scale) for side in (values_a, values_b))
+    step = resolution if scale == "linear" else resolution / min(side_a.centre, side_b.centre)
+    # Differences of equal steps differ in the last bits of what they are differences of.
+    bits = 8 * np.finfo(float).eps * max(np.abs(values_a).max(), np.abs(values_b).max())
+    equal = scale == "linear" and np.ptp(differences) <= bits
+    sd = max(0.0 if equal else seen.sd, step / math.sqrt(6))
+    if sd == 0:
+        raise NoSpread(
+            f"a, b: the difference is the same in all {len(common)} blocks",
+            hint="give the resolution of the metric, or run more blocks",
+        )
+    df = len(common) - 1.0
+    return _comparison(
+        side_a,
+        side_b,
+        scaled_effect=seen.mean,
+        standard_error=sd / math.sqrt(len(common)),
+        df=df,
+        confidence=confidence,
+        hedges_g=unbiased_g(seen.mean / sd, df),
+        sd_difference=sd,
+        blocks_left_out=len(a) + len(b) - 2 * len(common),
+    )
+
+
+def unbiased_g(standardised: float, df: float) -> float | None:
+    """Hedges' g from a difference in standard deviations that have `df` degrees of freedom."""
+    # Γ(df/2) / (√(df/2) Γ((df - 1)/2)), which has a pole at 1.
+    if df <= 1:
+        return None
+    correction = math.exp(float(gammaln(df / 2) - gammaln((df - 1) / 2))) / math.sqrt(df / 2)
+    return standardised * correction
+
+
+def _unpaired(a: Moments, b: Moments, confidence: float) -> Comparison:
+    check_share("confidence", confidence)
+    variance = a.mean_variance + b.mean_variance
+    if variance == 0:
+        raise NoSpread(
+            f"a, b: all values of a are equal, and all of b ({a.centre:g} and {b.centre:g})",
+            hint="give the resolution of the metric, or compare by order (`mann_whitney`)",
+        )
+    df = variance**2 / (a.mean_variance**2 / (a.n - 1) + b.mean_variance**2 / (b.n - 1))
+    pooled = math.sqrt(((a.n - 1) * a.sd**2 + (b.n - 1) * b.sd**2) / (a.n + b.n - 2))
+    return _comparison(
+        a,
+        b,
+        scaled_effect=a.mean - b.mean,
+        standard_error=math.sqrt(variance),
+        df=df,
+        confidence=confidence,
+        hedges_g=unbiased_g((a.mean - b.mean) / pooled, a.n + b.n - 2),
+    )
+
+
+def _comparison(
+    a: Moments,
+    b: Moments,
+    *,
+    scaled_effect: float,
+    standard_error: float,
+    df: float,
+    confidence: float,
+    hedges_g: float | None,
+    sd_difference: float | None = None,
+    blocks_left_out: int = 0,
+) -> Comparison:
+    t = scaled_effect / standard_error
+    p_less, p_greater = float(stdtr(df, t)), float(stdtr(df, -t))
+    half = float(stdtrit(df, 0.5 + confidence / 2)) * standard_error
+    return Comparison(
+        effect=unscaled(scaled_effect, a.scale),
+        low=unscaled(scaled_effect - half, a.scale),
+        high=unscaled(scaled_effect + half, a.scale),
+        confidence=confidence,
+        scale=a.scale,
+        design="unpaired" if sd_difference is None else "by block",
+        scaled_effect=scaled_effect,
+        standard_error=standard_error,
+        df=df,
+        t=t,
+        p_two_sided=min(1.0, 2 * min(p_less, p_greater)),
+        p_greater=p_greater,
+        p_less=p_less,
+        hedges_g=hedges_g,
+        mean_a=a.centre,
+        mean_b=b.centre,
+        sd_a=a.sd,
+        sd_b=b.sd,
+        sd_difference=sd_difference,
+        n_a=a.n,
+        n_b=b.n,
+        blocks_left_out=blocks_left_out,
+    )

@@ -1,0 +1,271 @@
+"""The sections of `lanlab show`, each printed by a function of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from rich.console import Console
+from rich.table import Table
+
+from lanlab.errors import UnknownName
+from lanlab.plan import Estimate
+from lanlab.studies import LoadedStudy, MissingValue, PublishedValue, waits_for
+from lanlab.studies.statement_words import in_words
+from lanlab.studies.tables import laid_out
+from lanlab.workloads import WORKLOADS
+
+#: Console, study, estimates by scale, and whether the section was asked for by name.
+Section: TypeAlias = Callable[[Console, LoadedStudy, Mapping[str, Estimate], bool], None]
+
+_SEVERITIES = ("major", "minor", "note", "scan")
+#: Of cells whose status is told below their table; as many as there are statuses.
+_MARKS = "*†‡§¶"
+
+
+def chosen(only: str | None) -> list[Section]:
+    """The sections that are asked for, in the order in which they are printed; `None`: all.
+
+    Raises:
+        UnknownName: There is no section of a name.
+    """
+    if only is None:
+        return list(SECTIONS.values())
+    names = [name.strip() for name in only.split(",")]
+    for name in names:
+        if name not in SECTIONS:
+            raise UnknownName("section", name, SECTIONS)
+    return [section for name, section in SECTIONS.items() if name in names]
+
+
+def as_json(loaded: LoadedStudy, estimates: Mapping[str, Estimate]) -> dict[str, Any]:
+    """All of a study, for programs; cells of tables are ids of published numbers."""
+    published = loaded.published.model_dump(mode="json", exclude_none=True)
+    return {
+        "study": loaded.study.model_dump(mode="json", exclude_none=True),
+        "published": {key: part for key, part in published.items() if key != "schema"},
+        "tables": [
+            {
+                "id": table.table.id,
+                "title": table.table.title,
+                "headings": table.headings,
+                "rows": [
+                    {"row": words, "cells": [cell.id if cell else None for cell in cells]}
+                    for words, cells in table.rows
+                ],
+            }
+            for table in (laid_out(loaded.published, one) for one in loaded.published.table)
+        ],
+        "findings": [
+            {
+                **one.model_dump(mode="json", exclude_none=True),
+                "in_words": in_words(one.statement, _units(loaded)),
+            }
+            for one in loaded.findings
+        ],
+        "sha256": loaded.sha256,
+        "estimates": {
+            name: {"trials": estimate.trials, "seconds": estimate.seconds}
+            for name, estimate in estimates.items()
+        },
+    }
+
+
+def _testbed(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+    bed = loaded.study.testbed
+    if bed.published:
+        console.print(f"published test-bed: {bed.published}")
+    console.print(f"test-bed here: {bed.hosts} hosts, link {bed.link}")
+
+
+def _experiments(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+    for experiment in loaded.study.experiment:
+        console.print(f"\n{experiment.id}: {experiment.title}", style="bold")
+        console.print(f"  workload {experiment.workload}, measures {', '.join(experiment.metrics)}")
+        for name, levels in experiment.factors.items():
+            console.print(f"  {name}: {', '.join(str(level) for level in levels)}")
+        if experiment.search:
+            search = experiment.search
+            goals = ", ".join(f"{100 * goal:g} %" for goal in search.loss_goals)
+            console.print(
+                f"  highest {search.factor} between {search.low} and {search.high} "
+                f"at which at most {goals} is lost, by {search.metric}"
+            )
+            if search.curve:
+                console.print(f"  then the curve at {search.curve} loads")
+    for part in loaded.study.waiting:
+        console.print(f"\n{part.id}: {part.title}", style="bold")
+        console.print(f"  not yet: {waits_for([part])}")
+
+
+def _scales(
+    console: Console, loaded: LoadedStudy, estimates: Mapping[str, Estimate], named: bool
+) -> None:
+    rows = [
+        (name, str(estimate.trials), f"{estimate.seconds / 60:.1f}", loaded.study.scale[name].title)
+        for name, estimate in estimates.items()
+    ]
+    _table(console, "", ("scale", "trials, at most", "minutes, about", ""), rows, right=(1, 2))
+
+
+def _factors(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+    rows = []
+    for factor in loaded.published.factor:
+        levels = [
+            one.title if str(one.level) == one.title else f"{one.title} ({one.level})"
+            for one in factor.levels
+        ]
+        rows.append((factor.name, factor.title, "; ".join(levels) or "any", factor.note or ""))
+    _table(console, "What the study varied", ("factor", "title", "levels", ""), rows)
+
+
+def _tables(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+    for one in loaded.published.table:
+        table = laid_out(loaded.published, one)
+        statuses = [
+            cell.status
+            for _, cells in table.rows
+            for cell in cells
+            if isinstance(cell, PublishedValue) and cell.status
+        ]
+        marks = dict(zip(dict.fromkeys(statuses), _MARKS, strict=False))
+        rows = [(*words, *(_cell(cell, marks) for cell in cells)) for words, cells in table.rows]
+        _table(console, f"{one.where}: {one.title}", table.headings, rows)
+        for note in (*(f"{mark} {status}" for status, mark in marks.items()), one.note):
+            if note:
+                console.print(f"({note})")
+
+
+def _numbers(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+    published = loaded.published
+    in_tables = {
+        cell.id
+        for one in published.table
+        for _, cells in laid_out(published, one).rows
+        for cell in cells
+        if cell is not None
+    }
+    rows = [
+        (
+            value.id,
+            _number(value),
+            value.metric,
+            value.statistic,
+            ", ".join(f"{key} {level}" for key, level in value.condition.items()),
+            value.where,
+            "; ".join(filter(None, (value.status, value.note))),
+        )
+        for value in published.printed
+        if named or value.id not in in_tables
+    ]
+    title = "Numbers" if named or not in_tables else "Numbers in no table"
+    headings = ("id", "published", "metric", "statistic", "condition", "where", "")
+    _table(console, title, headings, rows)
+
+
+def _figures(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+    rows = [
+        (one.number, one.shows, one.x, one.y, "; ".join(one.series), one.plot)
+        for one in loaded.published.figure
+    ]
+    _table(console, "Figures", ("figure", "shows", "across", "up", "series", "plot"), rows)
+
+
+def _lost(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+    rows = [(one.what, one.consequence) for one in loaded.published.lost]
+    _table(console, "What has not come down", ("lost", "so that"), rows)
+
+
+def _findings(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+    units = _units(loaded)
+    rows = []
+    for one in loaded.findings:
+        expected, verdict = one.expected, ""
+        if expected:
+            means = {"holds": ", the means hold", "does not hold": ", the means do not"}
+            verdict = f"{expected.verdict}{means.get(expected.means or '', '')}: {expected.because}"
+        notes = (in_words(one.statement, units), one.note)
+        rows.append((one.id, one.claim, "\n".join(filter(None, notes)), verdict, one.where or ""))
+    headings = ("finding", "claim", "as a statement", "by what was published", "where")
+    _table(console, "Findings", headings, rows)
+
+
+def _discrepancies(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+    found = sorted(loaded.published.discrepancy, key=lambda one: _SEVERITIES.index(one.severity))
+    rows = [
+        (
+            one.id,
+            one.severity,
+            one.kind,
+            one.where,
+            one.stated,
+            f"{one.evidence} Correct: {one.correct}." if one.correct else one.evidence,
+        )
+        for one in found
+    ]
+    headings = ("id", "severity", "kind", "where", "the study says", "but")
+    _table(console, "Discrepancies", headings, rows)
+
+
+#: Every section by its name, in the order in which they are printed.
+SECTIONS: Mapping[str, Section] = {
+    "testbed": _testbed,
+    "experiments": _experiments,
+    "scales": _scales,
+    "factors": _factors,
+    "tables": _tables,
+    "numbers": _numbers,
+    "figures": _figures,
+    "lost": _lost,
+    "findings": _findings,
+    "discrepancies": _discrepancies,
+}
+
+
+def _units(loaded: LoadedStudy) -> dict[str, str]:
+    used = {experiment.workload for experiment in loaded.study.experiment}
+    units = {name: unit for one in used for name, unit in WORKLOADS[one].metrics.items()}
+    return {**units, **{metric.name: metric.unit for metric in loaded.published.metric}}
+
+
+def _number(value: PublishedValue | MissingValue) -> str:
+    if isinstance(value, MissingValue):
+        return " ".join(filter(None, (value.published, _cell(value, {}))))
+    bound = f"{value.bound} " if value.bound else ""
+    number = f"{bound}{value.value:.12g} {value.unit}".rstrip()
+    return f"{value.published or 'not printed'} ({number})"
+
+
+def _cell(value: PublishedValue | MissingValue | None, marks: Mapping[Any, str]) -> str:
+    """As printed, with the mark of its status; what is missing, with what it can have been."""
+    if value is None:
+        return ""
+    if isinstance(value, MissingValue):
+        if value.feasible is None:
+            return "missing"
+        cut = value.feasible_if_truncated
+        other = f"; {cut[0]:g} to {cut[1]:g} if the mean was cut" if cut else ""
+        return f"missing ({value.feasible[0]:g} to {value.feasible[1]:g}{other})"
+    return f"{value.published}{marks.get(value.status, '')}"
+
+
+def _table(
+    console: Console,
+    title: str,
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    right: Sequence[int] = (),
+) -> None:
+    """A table with its title above, or nothing where there are no rows."""
+    listed = list(rows)
+    if not listed:
+        return
+    console.print()
+    if title:
+        console.print(title, style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if number in right else "left")
+    for row in listed:
+        table.add_row(*row)
+    console.print(table)

@@ -1,0 +1,191 @@
+"""
+The conditions and searches of a plan under way: what each has had, and what counts at a place.
+
+A place is a condition in one block, or one step of a search. Several trials may be run there, as
+polluted ones are repeated and failed ones retried; one of them counts, or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from lanlab.plan.conditions import Condition, condition_of
+from lanlab.plan.search import SearchRule, SearchState
+from lanlab.plan.stopping import Trials
+from lanlab.studies import ExperimentAtScale, Level
+from lanlab.studies.model import Search, TrialPolicy
+
+
+class Outcome(Protocol):
+    """What a plan needs to know of a trial that was run; a trial's record has it all."""
+
+    @property
+    def experiment(self) -> str: ...
+    @property
+    def factors(self) -> Mapping[str, Level]: ...
+    @property
+    def parameters(self) -> Mapping[str, Level]: ...
+    @property
+    def block(self) -> int: ...
+    @property
+    def purpose(self) -> str: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def is_polluted(self) -> bool: ...
+    @property
+    def error(self) -> Mapping[str, Any] | None:
+        """Of a failed trial; without `retry_helps` a retry may."""
+
+    @property
+    def elapsed_s(self) -> float: ...
+    @property
+    def metrics(self) -> Mapping[str, float | int]: ...
+
+
+class Estimate(NamedTuple):
+    """What is left of a run if every condition needs as many trials as it may have, and every
+    search about as many as one commonly does."""
+
+    trials: int
+    seconds: float
+
+
+class Counting(NamedTuple):
+    """What came of one place of a plan."""
+
+    #: The results that count there; `None` if every trial failed.
+    metrics: Mapping[str, float | int] | None
+    #: Whether no retry removes the cause of the last failure.
+    is_lasting: bool = False
+
+
+@dataclass
+class Running:
+    """A condition or a search, with the time that its trials took."""
+
+    #: How often a polluted trial is repeated, and a failed one retried.
+    policy: TrialPolicy = field(kw_only=True)
+    finished: int = 0
+    elapsed_s: float = 0.0
+    #: Results of the polluted trials at this place, none of which has counted.
+    polluted: list[Mapping[str, float | int]] = field(default_factory=list)
+    #: Failed trials at this place.
+    failed: int = 0
+
+    @property
+    def repeats(self) -> int:
+        """Trials that were run at this place before the next."""
+        return len(self.polluted) + self.failed
+
+    def counting(self, outcome: Outcome) -> Counting | None:
+        """What counts at this place now that this trial has ended; `None`: it is run again."""
+        self.finished += 1
+        self.elapsed_s += outcome.elapsed_s
+        if outcome.status == "done":
+            if outcome.is_polluted and len(self.polluted) < self.policy.repeat_polluted:
+                self.polluted.append(outcome.metrics)
+                return None
+            return self._decided(Counting(outcome.metrics))
+        if self.polluted:
+            # There are results for this place: only a clean trial would have been better.
+            return self._decided(Counting(self.polluted[-1]))
+        self.failed += 1
+        is_lasting = (outcome.error or {}).get("retry_helps") is False
+        if not is_lasting and not self.is_in_doubt and self.failed <= self.policy.retry_failed:
+            return None
+        return self._decided(Counting(None, is_lasting))
+
+    def _decided(self, counting: Counting) -> Counting:
+        self.polluted.clear()
+        self.failed = 0
+        return counting
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether the place before is missing: then one trial must do, or what cannot work would
+        cost every block its retries."""
+        raise NotImplementedError
+
+    def time_of_a_trial_s(self, expected_s: float) -> float:
+        """The mean of what its trials took; before there is one, what they are expected to."""
+        return self.elapsed_s / self.finished if self.finished else expected_s
+
+
+@dataclass
+class RunningCondition(Running):
+    """A condition and its trials."""
+
+    condition: Condition = field(kw_only=True)
+    trials: Trials = field(kw_only=True)
+    metric: str = field(kw_only=True)
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """See `Running.is_in_doubt`."""
+        return self.trials.is_in_doubt
+
+
+@dataclass
+class RunningSearch(Running):
+    """A search and where it stands."""
+
+    scaled: ExperimentAtScale = field(kw_only=True)
+    state: SearchState = field(kw_only=True)
+    warmup_s: float = field(kw_only=True)
+    #: What the trials that have ended were expected to take; they differ in length.
+    expected_s: float = 0.0
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """See `Running.is_in_doubt`."""
+        return self.state.is_in_doubt
+
+    def estimate(self, overhead_s: float) -> Estimate:
+        """What is left of it, about."""
+        rule, left = self.state.rule, self.state.left()
+        if self.finished:
+            overhead_s = (self.elapsed_s - self.expected_s) / self.finished
+        trials = left.short + left.full
+        seconds = left.short * rule.short_time_s + left.full * rule.full_time_s
+        return Estimate(trials, seconds + trials * (self.warmup_s + overhead_s))
+
+
+def running_search(scaled: ExperimentAtScale, search: Search, seed: int) -> RunningSearch:
+    """A search at its beginning; `seed` is of the order of its curve."""
+    low = condition_of(scaled, {search.factor: search.low})
+    high = condition_of(scaled, {search.factor: search.high})
+    low_level, high_level = low.factors[search.factor], high.factors[search.factor]
+    full_time_s, warmup_s = low.parameters["time_s"], low.parameters["warmup_s"]
+    # The factors that can be searched are numbers, and the study was checked.
+    assert isinstance(low_level, int | float) and isinstance(high_level, int | float)
+    assert isinstance(full_time_s, float) and isinstance(warmup_s, float)
+    rule = SearchRule(
+        factor=search.factor,
+        low=low_level,
+        high=high_level,
+        metric=search.metric,
+        loss_goals=search.loss_goals,
+        short_time_s=_in_microseconds(full_time_s * search.short_ratio),
+        full_time_s=full_time_s,
+        trials=search.trials,
+        exceed_ratio=search.exceed_ratio,
+        width_ratio=search.width_ratio,
+        curve=search.curve,
+        curve_trials=search.curve_trials,
+        seed=seed,
+        whole=isinstance(low_level, int),
+    )
+    return RunningSearch(
+        scaled=scaled,
+        state=SearchState(rule),
+        warmup_s=warmup_s,
+        policy=scaled.trials,
+    )
+
+
+def _in_microseconds(time_s: float) -> float:
+    """A time without the digits that a division leaves, and never none at all."""
+    return max(1e-6, round(time_s, 6))

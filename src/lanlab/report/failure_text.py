@@ -1,0 +1,51 @@
+"""What failed in a run, in sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from lanlab.analysis.failures import failures, missing_places
+from lanlab.errors import UsageError
+from lanlab.figures.wording import condition_text
+from lanlab.plan import Plan
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Study
+
+#: Conditions that are named; of more, the table has the rest.
+_MOST_NAMED = 6
+
+
+def failure_sentences(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[str]:
+    """How many trials failed, what their means lack, and what was given up."""
+    failed = failures(trials)
+    if not failed:
+        return []
+    said = [f"{len(failed)} of {len(trials)} trials failed; they are in no mean."]
+    missing = missing_places(trials)
+    if missing:
+        names = Counter(_name(study, trial) for trial in missing)
+        named = [f"{name} ({count})" for name, count in names.most_common(_MOST_NAMED)]
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        places = "place" if len(missing) == 1 else "places"
+        said.append(
+            f"At {len(missing)} {places} no trial counts, so that means have fewer: "
+            f"{', '.join(named)}{more}."
+        )
+    else:
+        said.append("Each was retried, and another counts at its place.")
+    try:
+        plan = Plan(study, run.scale, run.seed, history=trials)
+    except UsageError:  # Another version planned its trials.
+        return said
+    given_up = [f"{c.experiment} {condition_text(study, c.factors)}" for c in plan.given_up()]
+    given_up += [f"the search of {experiment}" for experiment in plan.searches_given_up()]
+    if given_up:
+        shown = ", ".join(name.strip() for name in given_up[:_MOST_NAMED])
+        more = f" and {len(given_up) - _MOST_NAMED} more" if len(given_up) > _MOST_NAMED else ""
+        said.append(f"Given up, as trials of it kept failing: {shown}{more}.")
+    return said
+
+
+def _name(study: Study, trial: TrialRecord) -> str:
+    return f"{trial.experiment} {condition_text(study, trial.factors)}".strip()

@@ -1,0 +1,73 @@
+"""What the record of a failed trial says of its cause, and whether a retry may help."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lanlab.errors import EngineError, LabError, RunError, TestbedDamaged, UsageError
+
+#: Codes of refusals by an engine that the same request meets again, however often it is sent: a
+#: value that is not allowed, an option that this system does not have, a right that is lacking.
+_REFUSALS = frozenset(
+    {
+        "request.value",
+        "request.malformed",
+        "request.too_long",
+        "socket.option",
+        "socket.congestion_control",
+        "system.permission",
+        "processor.unusable",
+    }
+)
+_UNSUPPORTED = "unsupported"
+
+
+def cause_of(error: LabError, lost: LabError | None, damage: str | None) -> LabError:
+    """
+    Why a trial failed, of all that is known.
+
+    Args:
+        error: What ended it.
+        lost: How an engine ended that should not have. That its peer fell silent is all that the
+            other end can say then.
+        damage: What of the testbed is not as it was made. Then both ends can only say that they
+            do not hear each other.
+    """
+    told = lost or error
+    if damage is None or not retry_helps(told):
+        return told
+    return TestbedDamaged(
+        f"{damage}; seen as: {told.message}",
+        hint="the testbed is made anew for the next trial",
+        host=damage.partition(":")[0],
+    )
+
+
+def retry_helps(error: LabError) -> bool:
+    """Whether the same trial may end well another time."""
+    if isinstance(error, EngineError):
+        return error.code not in _REFUSALS and not error.code.endswith(_UNSUPPORTED)
+    return not isinstance(error, UsageError)
+
+
+def error_record(error: LabError, ends: dict[str, str]) -> dict[str, Any]:
+    """
+    A cause as the record keeps it.
+
+    Args:
+        error: As `cause_of` gives it.
+        ends: Name of a host to the end that it was, `source` or `target`.
+
+    Returns:
+        `code` (the engine's own, or the name of the error), `message`, `hint`; `host` and `end`
+        where it went wrong, `None` where that is not known; `retry_helps`.
+    """
+    host = error.host if isinstance(error, RunError) else None
+    return {
+        "code": error.code if isinstance(error, EngineError) else type(error).__name__,
+        "message": error.message,
+        "hint": error.hint,
+        "host": host,
+        "end": ends.get(host) if host is not None else None,
+        "retry_helps": retry_helps(error),
+    }

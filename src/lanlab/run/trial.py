@@ -1,0 +1,120 @@
+"""One trial of a run: executed between the engines, judged, and made into its record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from lanlab.analysis.pollution import judge
+from lanlab.errors import LabError
+from lanlab.plan import PlannedTrial
+from lanlab.run.failures import cause_of, error_record
+from lanlab.run.site import Site
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.workloads import Exchange, Progress, counter_changes, workload
+
+
+def now() -> str:
+    """The time now, ISO 8601, UTC, with microseconds."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def run_trial(
+    run: RunRecord,
+    planned: PlannedTrial,
+    site: Site,
+    on_progress: Callable[[Progress], None],
+) -> TrialRecord:
+    """
+    Run one trial. Whatever goes wrong in it is its record: the cause, and in `raw` what both ends
+    had measured until then (`source`, `target`), the last that they had told (`progress`), and the
+    facts before and after.
+
+    Args:
+        on_progress: Called from another thread.
+    """
+    kind = workload(planned.workload)
+    parameters = kind.Parameters.model_validate(dict(planned.parameters))
+    bed, hosts = site.bed, site.hosts
+    names = [host.name for host in bed.hosts[:2]]
+    started_at, began = now(), time.monotonic()
+    facts: dict[str, Any] = {}
+    raw: dict[str, Any] = {"facts": facts}
+    if site.made_because is not None:
+        facts["testbed"] = {"made": site.made, "because": site.made_because}
+    metrics: dict[str, float | int] = {}
+    told: list[Progress] = []
+    error: LabError | None
+    damage: str | None = None
+
+    def on_each(progress: Progress) -> None:
+        told[:] = [progress]
+        on_progress(progress)
+
+    try:
+        # First, as a lost engine is started anew here and has facts to tell again.
+        source, target = (hosts.end(index, parameters.ip_version) for index in (0, 1))
+        facts["before"] = hosts.passing_facts()
+        exchange = kind.run(parameters, source, target, bed.start_lead_s, on_each)
+        raw |= _told(exchange)
+        error = exchange.error
+        elapsed_s = time.monotonic() - began
+        facts["after"] = hosts.passing_facts()
+        damage = _damage(site, facts)
+        if error is None:
+            changes = counter_changes(
+                facts["before"]["counters"], facts["after"]["counters"], *names
+            )
+            metrics = kind.summarise(parameters, exchange, changes)
+            lasting = hosts.lasting_facts()
+            of_source, of_target = (lasting[name] | {"name": name} for name in names)
+            raw["pollution"] = judge(raw, metrics, of_source, of_target).to_json()
+    except LabError as failed:
+        error = failed
+        elapsed_s = time.monotonic() - began
+        facts["after"] = hosts.passing_facts()
+        damage = _damage(site, facts)
+    if error is not None:
+        metrics = {}
+        if told:
+            raw["progress"] = asdict(told[-1])
+        error = cause_of(error, hosts.loss(), damage)
+    ends = dict(zip(names, ("source", "target"), strict=False))
+    return TrialRecord(
+        run_id=run.id,
+        number=planned.number,
+        experiment=planned.experiment,
+        workload=planned.workload,
+        factors=dict(planned.factors),
+        parameters=dict(planned.parameters),
+        block=planned.block,
+        purpose=planned.purpose,
+        status="done" if error is None else "failed",
+        started_at=started_at,
+        elapsed_s=elapsed_s,
+        metrics=metrics,
+        raw=raw,
+        error=None if error is None else error_record(error, ends),
+    )
+
+
+def _told(exchange: Exchange) -> dict[str, Any]:
+    return {
+        "setup": exchange.setup,
+        "source": exchange.connector,
+        "target": exchange.listener,
+    }
+
+
+def _damage(site: Site, facts: dict[str, Any]) -> str | None:
+    """What of the testbed is not as it was made, noted with the facts after the trial."""
+    try:
+        damage = site.bed.damage()
+    except LabError as error:
+        damage = f"its hosts cannot be looked at: {error.message}"
+    if damage is not None:
+        facts["after"]["damage"] = damage
+    return damage

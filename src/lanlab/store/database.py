@@ -1,0 +1,281 @@
+"""
+What the stores in SQLite and in PostgreSQL have in common: all but how each connects, locks, begins
+and ends a transaction, and where series lie. That is a `Database`, of which each has its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import IO, Protocol, Self
+
+from lanlab.errors import StoreError, UnknownName, UsageError
+from lanlab.store import parquet, rows
+from lanlab.store.base import Lease
+from lanlab.store.encoding import utc_now
+from lanlab.store.intervals import intervals_in
+from lanlab.store.records import RUN_STATUSES, RunRecord, TrialRecord
+from lanlab.store.rows import ENTRY_COLUMNS, RUN_COLUMNS, TRIAL_COLUMNS, Session, insert, select
+from lanlab.store.series import Series, SeriesEntry
+
+
+class DuplicateRow(Exception):
+    """There is a row of that key."""
+
+
+class MissingRow(Exception):
+    """There is no row of the key that another refers to."""
+
+
+class Placed(Protocol):
+    """Series of a trial that are written and wait for its rows."""
+
+    @property
+    def entries(self) -> Sequence[SeriesEntry]: ...
+
+    def add_to(self, session: Session) -> None:
+        """Put into the trial's transaction what belongs there besides the entries."""
+
+
+class Database(ABC):
+    """One connection, which is made when it is first needed."""
+
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[Session]:
+        """To read from; driver errors leave it as `StoreError`."""
+
+    @abstractmethod
+    def transaction(self, run_id: str) -> AbstractContextManager[Session]:
+        """
+        One durable transaction: all of it is kept when the block is left, or nothing.
+
+        Raises:
+            DuplicateRow, MissingRow: Within the block, from `execute`.
+            StoreError: Anything else, also that a lease of the run, taken here, was lost.
+        """
+
+    @abstractmethod
+    def acquire(self, run_id: str) -> Lease:
+        """See `Store.acquire_run`."""
+
+    @abstractmethod
+    def is_held(self, run_id: str) -> bool:
+        """See `Store.is_executing`."""
+
+    @abstractmethod
+    def tidy(self, run_id: str) -> None:
+        """Remove what interrupted commits of a run left; its lease is held here."""
+
+    @abstractmethod
+    def placed(
+        self, run_id: str, number: int, series: Sequence[Series]
+    ) -> AbstractContextManager[Placed]:
+        """The series of a trial, durable as far as that needs no row; gone again on an error."""
+
+    @abstractmethod
+    def octets(
+        self, run_id: str, number: int, entry: SeriesEntry
+    ) -> AbstractContextManager[IO[bytes]]:
+        """The Parquet file of a series, unchecked, and at its beginning."""
+
+    @abstractmethod
+    def series_place(self, run_id: str, number: int, name: str) -> str:
+        """Where a series lies, for messages."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the connection. Calling it again does nothing."""
+
+
+class DatabaseStore:
+    """`lanlab.store.Store` in a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # Writing
+
+    def create_run(self, run: RunRecord) -> None:
+        """See `Store.create_run`."""
+        rows.check_run(run)
+        row = rows.to_row(run)
+        with self._database.transaction(run.id) as session:
+            try:
+                session.execute(insert("run", RUN_COLUMNS), **row)
+            except DuplicateRow:
+                raise StoreError(f"run `{run.id}` exists already; nothing is overwritten") from None
+
+    def commit_trial(self, trial: TrialRecord, series: Sequence[Series] = ()) -> None:
+        """See `Store.commit_trial`."""
+        rows.check_trial(trial)
+        row = rows.to_row(trial)
+        names = [each.name for each in series]
+        if len(set(names)) < len(names):
+            raise StoreError(f"trial {trial.number} has two series of one name: {', '.join(names)}")
+        with (
+            self._database.placed(trial.run_id, trial.number, series) as placed,
+            self._database.transaction(trial.run_id) as session,
+        ):
+            try:
+                session.execute(insert("trial", TRIAL_COLUMNS), **row)
+            except DuplicateRow:
+                raise already_there(trial.run_id, trial.number) from None
+            except MissingRow:
+                raise StoreError(f"there is no run `{trial.run_id}` to add a trial to") from None
+            for entry in placed.entries:
+                session.execute(
+                    insert("series", ("run_id", "number", *ENTRY_COLUMNS)),
+                    run_id=trial.run_id,
+                    number=trial.number,
+                    **dataclasses.asdict(entry),
+                )
+            placed.add_to(session)
+
+    def finish_run(self, run_id: str, status: str) -> None:
+        """See `Store.finish_run`."""
+        self._set_status(run_id, status, utc_now())
+
+    def reopen_run(self, run_id: str) -> RunRecord:
+        """See `Store.reopen_run`."""
+        run = self.run(run_id)
+        self._set_status(run.id, "running", None)
+        return dataclasses.replace(run, status="running", ended_at=None)
+
+    def _set_status(self, run_id: str, status: str, ended_at: str | None) -> None:
+        rows.check_one_of("a run's status", status, RUN_STATUSES)
+        run = self.run(run_id)
+        with self._database.transaction(run.id) as session:
+            session.execute(
+                "UPDATE run SET status = :status, ended_at = :ended_at WHERE id = :id",
+                status=status,
+                ended_at=ended_at,
+                id=run.id,
+            )
+
+    # Leases
+
+    def acquire_run(self, run_id: str) -> Lease:
+        """See `Store.acquire_run`."""
+        run = self.run(run_id)
+        lease = self._database.acquire(run.id)
+        try:
+            self._database.tidy(run.id)
+        except BaseException:
+            lease.release()
+            raise
+        return lease
+
+    def is_executing(self, run_id: str) -> bool:
+        """See `Store.is_executing`."""
+        return self._database.is_held(self.run(run_id).id)
+
+    # Reading
+
+    def run(self, name: str) -> RunRecord:
+        """See `Store.run`."""
+        with self._database.reading() as session:
+            ids = [run_id for (run_id,) in session.execute("SELECT id FROM run ORDER BY sequence")]
+        run_id = _find(name, ids)
+        with self._database.reading() as session:
+            (row,) = session.execute(f"{select('run', RUN_COLUMNS)} WHERE id = :id", id=run_id)
+        return rows.to_run(row)
+
+    def runs(self) -> list[RunRecord]:
+        """See `Store.runs`."""
+        with self._database.reading() as session:
+            found = session.execute(f"{select('run', RUN_COLUMNS)} ORDER BY sequence")
+        return [rows.to_run(row) for row in found]
+
+    def trials(self, run_id: str) -> list[TrialRecord]:
+        """See `Store.trials`."""
+        run = self.run(run_id)
+        sql = f"{select('trial', TRIAL_COLUMNS)} WHERE run_id = :run_id ORDER BY number"
+        with self._database.reading() as session:
+            found = session.execute(sql, run_id=run.id)
+        return [rows.to_trial(row) for row in found]
+
+    def series(
+        self, run_id: str, number: int, names: Sequence[str] | None = None
+    ) -> dict[str, Series]:
+        """See `Store.series`."""
+        run = self.run(run_id)
+        entries = {entry.name: entry for entry in self._entries(run.id, number)}
+        in_record: dict[str, Series] = {}
+        if not entries:
+            in_record = {each.name: each for each in intervals_in(self._trial(run.id, number))}
+        known = [*entries, *in_record]
+        wanted = known if names is None else list(names)
+        for name in wanted:
+            if name not in known:
+                raise UnknownName("series", name, known)
+        return {
+            name: in_record.get(name) or self._read(run.id, number, entries[name])
+            for name in wanted
+        }
+
+    def series_names(self, run_id: str, number: int) -> tuple[str, ...]:
+        """See `Store.series_names`."""
+        run = self.run(run_id)
+        names = tuple(entry.name for entry in self._entries(run.id, number))
+        return names or tuple(each.name for each in intervals_in(self._trial(run.id, number)))
+
+    def _entries(self, run_id: str, number: int) -> list[SeriesEntry]:
+        sql = f"{select('series', ENTRY_COLUMNS)} WHERE run_id = :run_id AND number = :number"
+        with self._database.reading() as session:
+            found = session.execute(f"{sql} ORDER BY name", run_id=run_id, number=number)
+        return [SeriesEntry(*row) for row in found]
+
+    def _trial(self, run_id: str, number: int) -> TrialRecord:
+        sql = f"{select('trial', TRIAL_COLUMNS)} WHERE run_id = :run_id AND number = :number"
+        with self._database.reading() as session:
+            found = session.execute(sql, run_id=run_id, number=number)
+        if not found:
+            raise UsageError(f"run `{run_id}` has no trial {number}")
+        return rows.to_trial(found[0])
+
+    def _read(self, run_id: str, number: int, entry: SeriesEntry) -> Series:
+        what = self._database.series_place(run_id, number, entry.name)
+        with self._database.octets(run_id, number, entry) as file:
+            parquet.check(file, entry, what)
+            return parquet.read(file, what)
+
+    def close(self) -> None:
+        """See `Store.close`."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def already_there(run_id: str, number: int) -> StoreError:
+    """The error of a trial number that is used twice."""
+    return StoreError(f"run `{run_id}` has a trial {number} already; nothing is overwritten")
+
+
+def _find(name: str, ids: list[str]) -> str:
+    """The run that a name means, of all ids, oldest first."""
+    found = ids[-1:] if name == "last" else [run_id for run_id in ids if run_id == name]
+    if not found and name:
+        found = [run_id for run_id in ids if run_id.startswith(name)]
+    if len(found) > 1:
+        raise UsageError(
+            f"`{name}` begins the ids of {len(found)} runs: {', '.join(found)}",
+            hint="write more of the one that you mean",
+        )
+    if not found:
+        # Of hundreds of runs, only the newest are worth listing.
+        close = difflib.get_close_matches(name, ids, n=1, cutoff=0.4)
+        raise UnknownName("run", name, close or ids[-5:])
+    return found[0]

@@ -1,0 +1,65 @@
+"""
+Interval series: taken out of what an engine told, into columns of their own.
+
+Stores of schema 2 and before have them in the record itself, where they are left and read.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from lanlab.store.records import TrialRecord
+from lanlab.store.series import Series
+
+#: Ends of a trial, as `TrialRecord.raw` has their results.
+_ENDS = ("source", "target")
+
+
+def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]:
+    """
+    A trial without its interval series, and these.
+
+    Each is named for its end (`target-intervals`). Where it stood in `raw` remains its width, in
+    ns, and the series' name.
+    """
+    series = intervals_in(trial)
+    if not series:
+        return trial, ()
+    raw = dict(trial.raw)
+    for each in series:
+        end = each.name.partition("-")[0]
+        width_ns = raw[end]["intervals"]["interval_ns"]
+        raw[end] = raw[end] | {"intervals": {"interval_ns": width_ns, "series": each.name}}
+    return dataclasses.replace(trial, raw=raw), series
+
+
+def intervals_in(trial: TrialRecord) -> tuple[Series, ...]:
+    """The interval series that stand in a trial's record itself."""
+    found = ((end, _intervals(trial.raw.get(end))) for end in _ENDS)
+    return tuple(_series(f"{end}-intervals", told) for end, told in found if told is not None)
+
+
+def _intervals(result: Any) -> dict[str, Any] | None:
+    told = result.get("intervals") if isinstance(result, dict) else None
+    # Another program's output may have a field of that name.
+    is_ours = isinstance(told, dict) and isinstance(told.get("bytes"), list)
+    return told if is_ours else None
+
+
+def _series(name: str, told: dict[str, Any]) -> Series:
+    import numpy as np
+
+    octets = np.array(told["bytes"], dtype=np.int64)
+    bins = len(octets)
+    # Over TCP there are none to count: missing, so that files of all transports have like columns.
+    counted = bool(told["messages"])
+    messages = np.array(told["messages"] if counted else [0] * bins, dtype=np.int64)
+    columns = {
+        "start_ns": np.arange(bins, dtype=np.int64) * told["interval_ns"],
+        "width_ns": np.full(bins, told["interval_ns"], dtype=np.int64),
+        "bytes": octets,
+        "messages": messages if counted else np.ma.MaskedArray(messages, mask=True),
+    }
+    units = {"start_ns": "ns", "width_ns": "ns", "bytes": "B", "messages": "messages"}
+    return Series(name, columns, units)

@@ -1,0 +1,169 @@
+"""
+Series as Parquet files, read by DuckDB, pandas, polars and others as they are.
+
+Compressed with zstd, in row groups of `BLOCK_ROWS`, so that neither writing nor its checks need
+more memory than a row group beside the columns themselves. Units and lanlab's version stand in the
+file's key-value metadata.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import IO, TYPE_CHECKING, Any
+
+from lanlab import __version__
+from lanlab.errors import StoreError
+from lanlab.store.series import BLOCK_ROWS, Series, SeriesEntry, Words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: Octets that are read or sent at once.
+CHUNK_BYTES = 2**20
+
+
+class _Counted:
+    """A file for pyarrow to write to, which counts and digests what goes through."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.digest = hashlib.sha256()
+        self.size_bytes = 0
+        self.closed = False
+
+    def write(self, octets: Any) -> int:
+        view = memoryview(octets).cast("B")
+        self._file.write(view)
+        self.digest.update(view)
+        self.size_bytes += len(view)
+        return len(view)
+
+    def tell(self) -> int:
+        return self.size_bytes
+
+    def flush(self) -> None:
+        """Left to whoever owns the file."""
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def write(series: Series, file: IO[bytes], about: Mapping[str, str]) -> SeriesEntry:
+    """
+    Write a series as one Parquet file.
+
+    Args:
+        series: Whatever its number of rows, it is not copied as a whole.
+        file: Open for writing, at its beginning; is left open, not flushed.
+        about: More for the file's metadata, as the run that it belongs to.
+
+    Raises:
+        OSError: The file does not take it.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    fields = []
+    for name, column in series.columns.items():
+        unit = series.units.get(name)
+        kind = _slice(column, 0, 0).type
+        fields.append(pyarrow.field(name, kind, metadata={"unit": unit} if unit else None))
+    metadata = {
+        "lanlab.version": __version__,
+        "lanlab.series": series.name,
+        "lanlab.units": json.dumps(dict(series.units)),
+        **{f"lanlab.{key}": value for key, value in about.items()},
+    }
+    schema = pyarrow.schema(fields, metadata=metadata)
+    counted = _Counted(file)
+    with parquet.ParquetWriter(counted, schema, compression="zstd") as writer:
+        for first in range(0, series.rows, BLOCK_ROWS):
+            columns = [
+                _slice(column, first, first + BLOCK_ROWS) for column in series.columns.values()
+            ]
+            writer.write_batch(pyarrow.record_batch(columns, schema=schema))
+    return SeriesEntry(series.name, series.rows, counted.size_bytes, counted.digest.hexdigest())
+
+
+def _slice(column: NDArray[Any] | Words, first: int, end: int) -> Any:
+    """Rows of a column as an Arrow array; numbers without a mask are not copied."""
+    import numpy as np
+    import pyarrow
+
+    if isinstance(column, Words):
+        codes = _slice(column.codes, first, end)
+        return pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(column.values, "string"))
+    part = column[first:end]
+    if np.ma.isMaskedArray(part):
+        return pyarrow.array(np.ma.getdata(part), mask=np.ma.getmaskarray(part))
+    return pyarrow.array(part)
+
+
+def check(file: IO[bytes], entry: SeriesEntry, what: str) -> None:
+    """
+    See that a file is what the store's tables say, and go back to its beginning.
+
+    Raises:
+        StoreError: Other octets than those that were kept; `what` names them.
+    """
+    digest, size_bytes = hashlib.sha256(), 0
+    while octets := file.read(CHUNK_BYTES):
+        digest.update(octets)
+        size_bytes += len(octets)
+    if (size_bytes, digest.hexdigest()) != (entry.size_bytes, entry.sha256):
+        found = f"{size_bytes} bytes" if size_bytes != entry.size_bytes else "another checksum"
+        raise StoreError(
+            f"{what}: is damaged: found {found}, kept were {entry.size_bytes} bytes with SHA-256 "
+            f"{entry.sha256[:16]}…",
+            hint="put a copy of it in its place; everything else of the run can still be read",
+        )
+    file.seek(0)
+
+
+def read(file: IO[bytes], what: str) -> Series:
+    """
+    The series in a Parquet file that `write` made.
+
+    Raises:
+        StoreError: It is no such file; `what` names it.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(file) as opened:
+            table = opened.read(use_threads=False)
+        metadata = table.schema.metadata or {}
+        units = json.loads(metadata[b"lanlab.units"])
+        name = metadata[b"lanlab.series"].decode()
+        columns = {column: _values(table.column(column)) for column in table.column_names}
+    except (pyarrow.ArrowException, KeyError, ValueError) as error:
+        raise StoreError(
+            f"{what}: is not a series that lanlab wrote: {error}",
+            hint="put a copy of it in its place; everything else of the run can still be read",
+        ) from error
+    return Series(name, columns, units)
+
+
+def _values(column: Any) -> NDArray[Any] | Words:
+    import numpy as np
+    import pyarrow
+
+    if pyarrow.types.is_dictionary(column.type):
+        whole = column.unify_dictionaries().combine_chunks()
+        if isinstance(whole, pyarrow.ChunkedArray):  # Of no rows.
+            return Words(np.zeros(0, dtype=np.int32), ())
+        return Words(_numbers(whole.indices), tuple(whole.dictionary.to_pylist()))
+    return _numbers(column)
+
+
+def _numbers(values: Any) -> NDArray[Any]:
+    import numpy as np
+
+    if values.null_count == 0:
+        return np.asarray(values.to_numpy())
+    missing = np.asarray(values.is_null().to_numpy(zero_copy_only=False))
+    numbers = np.asarray(values.fill_null(0).to_numpy())
+    return np.ma.MaskedArray(numbers, mask=missing)

@@ -1,0 +1,369 @@
+"""
+The store in a PostgreSQL database, for several who measure into one place.
+
+All tables lie in one schema, `lanlab` or what the URL's `?schema=` names; nothing else of the
+database is touched. A trial, its series included, is one transaction, acknowledged when the server
+has it on disk. A lease is an advisory lock of a session of its own, which the server drops with
+that session; a transaction of a run whose lease was taken here first asks the server whether it is
+still held.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import IO
+
+from lanlab.errors import StoreError
+from lanlab.store import parquet
+from lanlab.store.base import Lease, is_executed
+from lanlab.store.database import Database, DatabaseStore, Placed
+from lanlab.store.encoding import utc_now
+from lanlab.store.postgresql_schema import MIGRATIONS
+from lanlab.store.postgresql_session import PostgresqlSession, check_driver
+from lanlab.store.postgresql_url import Target, parse_url
+from lanlab.store.rows import Session
+from lanlab.store.schema import APPLICATION_ID, SCHEMA_VERSION, refuse_newer
+from lanlab.store.series import Series, SeriesEntry
+
+#: The server needs a moment to notice that a killed process is gone.
+_LEASE_PATIENCE_S = 1.0
+#: Series below this are not written to a temporary file.
+_IN_MEMORY_BYTES = 8 * parquet.CHUNK_BYTES
+
+_HELD = """
+SELECT count(*) FROM pg_catalog.pg_locks
+WHERE locktype = 'advisory' AND granted AND objsubid = 1
+AND database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
+AND (classid::bigint << 32) | objid::bigint = :key
+"""
+
+
+class PostgresqlStore(DatabaseStore):
+    """`lanlab.store.Store` in PostgreSQL; nothing is made before the first write."""
+
+    def __init__(self, url: str) -> None:
+        """
+        Raises:
+            UsageError: The URL says what is not allowed.
+            UnmetNeed: The driver is not installed.
+        """
+        self.target = parse_url(url)
+        check_driver()
+        super().__init__(PostgresqlDatabase(self.target))
+
+
+class PostgresqlLease(Lease):
+    """An advisory lock, held by a session that does nothing else."""
+
+    def __init__(self, session: PostgresqlSession, process_id: int) -> None:
+        self._session = session
+        #: Of the server's process for the session.
+        self.process_id = process_id
+        self.is_released = False
+
+    def release(self) -> None:
+        """See `Lease.release`."""
+        self.is_released = True
+        self._session.close()
+
+
+@dataclass(frozen=True)
+class ServerFacts:
+    """What a server says of itself."""
+
+    version: str
+    is_encrypted: bool
+    keeps_what_it_acknowledges: bool
+    #: Of our tables; `None` if there are none yet.
+    schema_version: int | None
+
+
+@dataclass
+class _PlacedParts:
+    """Parquet files of series, in temporary files of this machine, to be sent."""
+
+    run_id: str
+    number: int
+    entries: list[SeriesEntry] = field(default_factory=list)
+    files: list[IO[bytes]] = field(default_factory=list)
+
+    def add_to(self, session: Session) -> None:
+        for entry, file in zip(self.entries, self.files, strict=True):
+            file.seek(0)
+            for part, octets in enumerate(iter(lambda: file.read(parquet.CHUNK_BYTES), b"")):  # noqa: B023
+                session.execute(
+                    "INSERT INTO series_part (run_id, number, name, part, octets) "
+                    "VALUES (:run_id, :number, :name, :part, :octets)",
+                    run_id=self.run_id,
+                    number=self.number,
+                    name=entry.name,
+                    part=part,
+                    octets=octets,
+                )
+
+
+class PostgresqlDatabase(Database):
+    """One schema of one database."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._session: PostgresqlSession | None = None
+        self._leases: dict[str, PostgresqlLease] = {}
+
+    # Opening
+
+    def _open(self) -> PostgresqlSession:
+        if self._session is None or self._session.is_lost:
+            session = PostgresqlSession(self._target)
+            try:
+                version = self._version(session)
+                if version is None:
+                    raise StoreError(
+                        f"{self._target}: there is no store",
+                        hint="make one with `lanlab run STUDY`, or name another with --store",
+                    )
+                if version < SCHEMA_VERSION:
+                    self._migrate(session)
+            except BaseException:
+                session.close()
+                raise
+            self._session = session
+        return self._session
+
+    def _open_to_write(self) -> PostgresqlSession:
+        if self._session is None or self._session.is_lost:
+            session = PostgresqlSession(self._target)
+            try:
+                if self._version(session) is None:
+                    self._migrate(session)
+            finally:
+                session.close()
+        return self._open()
+
+    def _version(self, session: PostgresqlSession) -> int | None:
+        """
+        The version of the tables that are there; `None` for none.
+
+        Raises:
+            StoreError: There are tables of something else, or of a newer version.
+        """
+        tables = {
+            name
+            for (name,) in session.execute(
+                "SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n "
+                "ON n.oid = c.relnamespace WHERE n.nspname = :schema",
+                schema=self._target.schema,
+            )
+        }
+        if not tables:
+            return None
+        columns = {
+            (table, column)
+            for table, column in session.execute(
+                "SELECT c.relname, a.attname FROM pg_catalog.pg_attribute a "
+                "JOIN pg_catalog.pg_class c ON c.oid = a.attrelid "
+                "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+                "WHERE n.nspname = :schema",
+                schema=self._target.schema,
+            )
+        }
+        ours = {("store", "application_id"), ("migration", "version")}
+        if not ours <= columns or session.execute("SELECT application_id FROM store") != [
+            [APPLICATION_ID]
+        ]:
+            raise StoreError(
+                f"{self._target}: the schema `{self._target.schema}` of this database is of "
+                "another program",
+                hint="name another schema with `?schema=` in the URL; this one was not touched",
+            )
+        (version,) = session.execute("SELECT max(version) FROM migration")[0]
+        refuse_newer(version, self._target)
+        return int(version)
+
+    def _migrate(self, session: PostgresqlSession) -> None:
+        """Bring the tables to `SCHEMA_VERSION`, all steps in one transaction."""
+        key = _key(f"{self._target.schema}\0tables")
+        try:
+            session.script("BEGIN")
+            session.execute("SELECT pg_catalog.pg_advisory_xact_lock(:key)", key=key)
+            # Another process may have been first.
+            version = self._version(session)
+            if version is None:
+                known = session.execute(
+                    "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = :schema",
+                    schema=self._target.schema,
+                )
+                if not known:
+                    session.script(f'CREATE SCHEMA "{self._target.schema}"')
+            steps = [step for step in sorted(MIGRATIONS) if version is None or step > version]
+            for step in steps:
+                session.script(MIGRATIONS[step])
+                session.execute(
+                    "INSERT INTO migration (version, applied_at) VALUES (:version, :applied_at)",
+                    version=step,
+                    applied_at=utc_now(),
+                )
+            if version is None:
+                session.execute("INSERT INTO store VALUES (:id)", id=APPLICATION_ID)
+            session.script("COMMIT")
+        except BaseException:
+            # The session is no longer needed; without it nothing of this is kept.
+            session.abandon()
+            raise
+
+    # Reading and writing
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """See `Database.reading`."""
+        yield self._open()
+
+    @contextmanager
+    def transaction(self, run_id: str) -> Iterator[Session]:
+        """See `Database.transaction`."""
+        session = self._open_to_write()
+        try:
+            session.script("BEGIN")
+            self._check_lease(session, run_id)
+            yield session
+            session.script("COMMIT")
+        except Exception:
+            if not session.is_lost:
+                session.script("ROLLBACK")
+            raise
+        except BaseException:
+            # Ctrl-C may have come between a question and its answer.
+            session.abandon()
+            raise
+
+    def describe(self) -> ServerFacts:
+        """What the server is; nothing is made there."""
+        session = PostgresqlSession(self._target)
+        try:
+            version, fsync = session.execute(
+                "SELECT current_setting('server_version'), current_setting('fsync')"
+            )[0]
+            tls = session.execute(
+                "SELECT ssl FROM pg_catalog.pg_stat_ssl WHERE pid = pg_catalog.pg_backend_pid()"
+            )
+            schema_version = self._version(session)
+            return ServerFacts(version, tls == [[True]], fsync == "on", schema_version)
+        finally:
+            session.close()
+
+    def close(self) -> None:
+        """See `Database.close`."""
+        if self._session is not None:
+            session, self._session = self._session, None
+            session.close()
+
+    # Leases
+
+    def acquire(self, run_id: str) -> Lease:
+        """See `Database.acquire`."""
+        key = self._lease_key(run_id)
+        deadline = time.monotonic() + _LEASE_PATIENCE_S
+        session = PostgresqlSession(self._target)
+        try:
+            while True:
+                is_ours, process_id = session.execute(
+                    "SELECT pg_catalog.pg_try_advisory_lock(:key), pg_catalog.pg_backend_pid()",
+                    key=key,
+                )[0]
+                if is_ours:
+                    break
+                if time.monotonic() >= deadline:
+                    raise is_executed(f"run `{run_id}`")
+                time.sleep(0.05)
+        except BaseException:
+            session.close()
+            raise
+        lease = PostgresqlLease(session, process_id)
+        self._leases[run_id] = lease
+        return lease
+
+    def is_held(self, run_id: str) -> bool:
+        """See `Database.is_held`."""
+        (count,) = self._open().execute(_HELD, key=self._lease_key(run_id))[0]
+        return bool(count)
+
+    def _lease_key(self, run_id: str) -> int:
+        return _key(f"{self._target.schema}\0run\0{run_id}")
+
+    def _check_lease(self, session: PostgresqlSession, run_id: str) -> None:
+        """Raises `StoreError` if the run's lease, taken here, is held no longer."""
+        lease = self._leases.get(run_id)
+        if lease is None:
+            return
+        if lease.is_released:
+            del self._leases[run_id]
+            return
+        (count,) = session.execute(
+            f"{_HELD} AND pid = :process_id",
+            key=self._lease_key(run_id),
+            process_id=lease.process_id,
+        )[0]
+        if not count:
+            raise StoreError(
+                f"{self._target}: run `{run_id}` lost its lease: the session that held it has "
+                "ended, and another process may be executing the run",
+                hint="look at `lanlab runs` and the server's log; then go on with "
+                f"`lanlab run --resume {run_id}`",
+            )
+
+    # Series
+
+    def tidy(self, run_id: str) -> None:
+        """Nothing is ever left: series are part of the transaction."""
+
+    @contextmanager
+    def placed(self, run_id: str, number: int, series: Sequence[Series]) -> Iterator[Placed]:
+        """See `Database.placed`."""
+        placed = _PlacedParts(run_id, number)
+        about = {"run": run_id, "trial": str(number)}
+        with ExitStack() as stack:
+            for each in series:
+                file = stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES))
+                try:
+                    placed.entries.append(parquet.write(each, file, about))
+                except OSError as error:
+                    raise StoreError(
+                        f"series `{each.name}` cannot be written to a temporary file: "
+                        f"{error.strerror or error}",
+                        hint="make room there, or name another folder with TMPDIR",
+                    ) from error
+                placed.files.append(file)
+            yield placed
+
+    @contextmanager
+    def octets(self, run_id: str, number: int, entry: SeriesEntry) -> Iterator[IO[bytes]]:
+        """See `Database.octets`."""
+        session = self._open()
+        with tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES) as file:
+            part = 0
+            while found := session.execute(
+                "SELECT octets FROM series_part "
+                "WHERE run_id = :run_id AND number = :number AND name = :name AND part = :part",
+                run_id=run_id,
+                number=number,
+                name=entry.name,
+                part=part,
+            ):
+                file.write(found[0][0])
+                part += 1
+            file.seek(0)
+            yield file
+
+    def series_place(self, run_id: str, number: int, name: str) -> str:
+        """See `Database.series_place`."""
+        return f"{self._target}: series `{name}` of trial {number} of run `{run_id}`"
+
+
+def _key(text: str) -> int:
+    """A number for a name, as advisory locks want it: 64 bits with a sign."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)

@@ -1,0 +1,90 @@
+"""
+The tables of a store in PostgreSQL, all in one schema, and the steps between their versions.
+
+Versions are those of store files (`schema.py`); there was none of PostgreSQL before version 3. A
+column of JSON has the type `json`, not `jsonb`: that keeps the text as it was written, numbers and
+all, and can be asked (`metrics ->> 'goodput_bps'`) all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+#: The oldest server that gives floating numbers back exactly without being asked.
+OLDEST_SERVER = 120000
+
+_NEVER = "\n".join(
+    f"""CREATE TRIGGER {table}_is_never_{done} BEFORE {event} ON {table}
+FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('{name} is never {done}');"""
+    for table, name in (
+        ("trial", "a trial"),
+        ("series", "a series"),
+        ("series_part", "a series"),
+    )
+    for event, done in (("UPDATE", "changed"), ("DELETE", "removed"), ("TRUNCATE", "emptied"))
+)
+
+_VERSION_3 = f"""
+CREATE TABLE store (application_id BIGINT NOT NULL);
+CREATE TABLE migration (
+    version    INTEGER PRIMARY KEY,
+    applied_at TEXT NOT NULL
+);
+CREATE TABLE run (
+    sequence   BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id         TEXT NOT NULL UNIQUE,
+    study_id   TEXT NOT NULL,
+    study      JSON NOT NULL,
+    scale      TEXT NOT NULL,
+    seed       BIGINT NOT NULL,
+    testbed    JSON NOT NULL,
+    versions   JSON NOT NULL,
+    status     TEXT NOT NULL CHECK (status IN ('running', 'done', 'interrupted', 'failed')),
+    started_at TEXT NOT NULL,
+    ended_at   TEXT
+);
+CREATE TABLE trial (
+    run_id     TEXT NOT NULL REFERENCES run (id),
+    number     BIGINT NOT NULL CHECK (number >= 0),
+    experiment TEXT NOT NULL,
+    workload   TEXT NOT NULL,
+    factors    JSON NOT NULL,
+    parameters JSON NOT NULL,
+    block      BIGINT NOT NULL CHECK (block >= 0),
+    purpose    TEXT NOT NULL CHECK (purpose IN ('trial', 'search', 'confirm', 'curve')),
+    status     TEXT NOT NULL CHECK (status IN ('done', 'failed')),
+    started_at TEXT NOT NULL,
+    elapsed_s  DOUBLE PRECISION NOT NULL,
+    metrics    JSON NOT NULL,
+    raw        JSON NOT NULL,
+    error      JSON,
+    PRIMARY KEY (run_id, number)
+);
+CREATE TABLE series (
+    run_id     TEXT NOT NULL,
+    number     BIGINT NOT NULL,
+    name       TEXT NOT NULL,
+    row_count  BIGINT NOT NULL CHECK (row_count >= 0),
+    size_bytes BIGINT NOT NULL CHECK (size_bytes > 0),
+    sha256     TEXT NOT NULL CHECK (length(sha256) = 64),
+    PRIMARY KEY (run_id, number, name),
+    FOREIGN KEY (run_id, number) REFERENCES trial (run_id, number)
+);
+CREATE TABLE series_part (
+    run_id     TEXT NOT NULL,
+    number     BIGINT NOT NULL,
+    name       TEXT NOT NULL,
+    part       INTEGER NOT NULL CHECK (part >= 0),
+    octets     BYTEA NOT NULL,
+    PRIMARY KEY (run_id, number, name, part),
+    FOREIGN KEY (run_id, number, name) REFERENCES series (run_id, number, name)
+);
+-- Parquet is compressed already.
+ALTER TABLE series_part ALTER COLUMN octets SET STORAGE EXTERNAL;
+CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION '%', TG_ARGV[0]; END $$;
+{_NEVER}
+"""
+
+#: Version to the script that leads to it from the version before.
+MIGRATIONS: Mapping[int, str] = {3: _VERSION_3}

@@ -1,0 +1,268 @@
+"""
+A session with a PostgreSQL server: set to keep what it acknowledges, and bounded in time.
+
+The driver is pg8000 (BSD): pure Python, so it is there on every system, with SCRAM and its channel
+binding, TLS and local sockets. It is loaded only here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lanlab.errors import StoreError, UnmetNeed
+from lanlab.store.database import DuplicateRow, MissingRow
+from lanlab.store.postgresql_errors import cause_of, is_loss
+from lanlab.store.postgresql_password import find_password
+from lanlab.store.postgresql_schema import OLDEST_SERVER
+from lanlab.store.postgresql_url import Target
+
+#: The server ends a statement that takes longer.
+STATEMENT_TIMEOUT_S = 30
+#: Another session's transaction takes milliseconds.
+LOCK_TIMEOUT_S = 10
+#: Silence after which the network is taken to be gone; longer, so that the server speaks first.
+SILENCE_S = STATEMENT_TIMEOUT_S + 10.0
+
+#: Keepalives let the server notice a client whose machine is gone, and drop its leases. Whoever
+#: runs the server may ask for more than `on` (`remote_apply`), and is not overruled.
+_SETTINGS = f"""
+SET client_encoding = 'UTF8';
+SET statement_timeout = '{STATEMENT_TIMEOUT_S}s';
+SET lock_timeout = '{LOCK_TIMEOUT_S}s';
+SET idle_in_transaction_session_timeout = '{STATEMENT_TIMEOUT_S * 4}s';
+SET bytea_output = 'hex';
+SET tcp_keepalives_idle = 10;
+SET tcp_keepalives_interval = 5;
+SET tcp_keepalives_count = 3;
+SELECT set_config('synchronous_commit', 'on', false)
+WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write');
+SELECT set_config('idle_session_timeout', '0', false)
+FROM pg_catalog.pg_settings WHERE name = 'idle_session_timeout';
+SET search_path = "{{schema}}";
+"""
+_JSON_OID = 114
+
+
+def check_driver() -> None:
+    """
+    Raises:
+        UnmetNeed: The driver is not installed.
+    """
+    try:
+        import pg8000.native  # noqa: F401
+    except ImportError:
+        raise UnmetNeed(
+            "need the Python package pg8000 for a store in PostgreSQL, not found",
+            hint="pip install 'lanlab[postgresql]'",
+        ) from None
+
+
+class PostgresqlSession:
+    """One connection. After an error other than the server's own it is over."""
+
+    def __init__(self, target: Target) -> None:
+        """
+        Raises:
+            StoreError: The server cannot be reached, refuses, or is too old.
+        """
+        self._target = target
+        self.is_lost = False
+        self._connection = _connect(target)
+        try:
+            (version,) = self.execute("SELECT current_setting('server_version_num')::int")[0]
+            if version < OLDEST_SERVER:
+                raise StoreError(
+                    f"{target}: is PostgreSQL {version // 10000}; allowed: "
+                    f"{OLDEST_SERVER // 10000} and newer",
+                    hint="name another server with --store or LANLAB_STORE",
+                )
+            self.script(_SETTINGS.format(schema=target.schema))
+        except BaseException:
+            self.abandon()
+            raise
+
+    def execute(self, sql: str, **values: Any) -> list[Sequence[Any]]:
+        """
+        Execute a statement with values for its `:names`.
+
+        Raises:
+            DuplicateRow, MissingRow: A key is there already, or not there.
+            StoreError: Anything else; `is_lost` says whether the session is over.
+        """
+        import pg8000.native
+
+        try:
+            return self._connection.run(sql, **values) or []
+        except pg8000.native.DatabaseError as error:
+            raise self._refused(error) from error
+        except Exception as error:
+            # Whatever else the driver raises, it has lost its place in the conversation.
+            self.abandon()
+            raise self._lost() from error
+        except BaseException:
+            self.abandon()
+            raise
+
+    def script(self, sql: str) -> None:
+        """Execute statements without values, several at once."""
+        self.execute(sql)
+
+    def _refused(self, error: Exception) -> Exception:
+        told = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
+        sqlstate, message = str(told.get("C", "")), str(told.get("M", error))
+        if sqlstate == "23505":
+            return DuplicateRow(message)
+        if sqlstate == "23503":
+            return MissingRow(message)
+        if is_loss(sqlstate):
+            self.abandon()
+            return self._lost()
+        cause, hint = cause_of(sqlstate, message)
+        return StoreError(f"{self._target}: {cause}", hint=hint)
+
+    def _lost(self) -> StoreError:
+        return StoreError(
+            f"{self._target}: the connection with the server was lost",
+            hint="see that it runs and can be reached, then go on with `lanlab run --resume`; "
+            "what was committed before is safe",
+        )
+
+    def abandon(self) -> None:
+        """End it without a word: the server takes back what was not committed."""
+        self.is_lost = True
+        raw = getattr(self._connection, "_usock", None)
+        if raw is not None:
+            # First, so that nothing more is sent of what may be half of a statement.
+            with contextlib.suppress(OSError):
+                raw.shutdown(socket.SHUT_RDWR)
+        self._close()
+
+    def close(self) -> None:
+        """End it. Calling it again does nothing."""
+        if not self.is_lost:
+            self.is_lost = True
+            self._close()
+
+    def _close(self) -> None:
+        # The driver raises if there is nothing left to close.
+        with contextlib.suppress(Exception):
+            self._connection.close()
+
+
+def _connect(target: Target) -> Any:
+    check_driver()
+    import pg8000.native
+
+    password = find_password(target)
+    connected = _reach(target)
+    try:
+        connection = pg8000.native.Connection(
+            target.user,
+            host=target.host,
+            database=target.database,
+            # Where the server wants one and there is none, an empty one gets its usual answer.
+            password=password.text or "",
+            sock=connected,
+            ssl_context=False if target.is_local_socket else _tls(target),
+            application_name="lanlab",
+        )
+    except pg8000.native.DatabaseError as error:
+        connected.close()
+        told = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
+        sqlstate, message = str(told.get("C", "")), str(told.get("M", error))
+        if sqlstate.startswith("28"):
+            raise StoreError(
+                f"{target}: the server did not let us in ({message})", hint=password.advice
+            ) from error
+        cause, hint = cause_of(sqlstate, message)
+        raise StoreError(f"{target}: {cause}", hint=hint) from error
+    except ssl.SSLError as error:
+        connected.close()
+        raise StoreError(
+            f"{target}: no TLS connection: {error.reason or error}",
+            hint="check `sslmode`, `sslrootcert` and the server's certificate",
+        ) from error
+    except Exception as error:
+        connected.close()
+        if "refuses SSL" in str(error):
+            raise StoreError(
+                f"{target}: the server has no TLS; sslmode is `{target.ssl_mode}`",
+                hint="switch it on there (`ssl = on`), or lower `sslmode` on a network you trust",
+            ) from error
+        # A time-out, a hang-up, or another protocol, of which the driver makes any error.
+        raise StoreError(
+            f"{target}: does not answer as a PostgreSQL server ({error or type(error).__name__})",
+            hint="check host and port, and that the server runs",
+        ) from error
+    except BaseException:
+        connected.close()
+        raise
+    connected_now = connection._usock or connected
+    connected_now.settimeout(SILENCE_S)
+    # As it was written, to be read as every other store's.
+    connection.register_in_adapter(_JSON_OID, str)
+    return connection
+
+
+def _reach(target: Target) -> socket.socket:
+    """A socket to the server, in time."""
+    try:
+        if target.is_local_socket:
+            connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            try:
+                connected.settimeout(target.connect_timeout_s)
+                connected.connect(str(target.socket_path))
+            except BaseException:
+                connected.close()
+                raise
+            return connected
+        connected = socket.create_connection(
+            (target.host, target.port), timeout=target.connect_timeout_s
+        )
+        connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        # Statements are short, and each waits for its answer.
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connected
+    except (OSError, ValueError) as error:
+        # A name that cannot be one is a `UnicodeError`.
+        cause = getattr(error, "strerror", None) or error
+        raise StoreError(
+            f"{target}: the server cannot be reached: {cause}",
+            hint="check host and port, and that the server runs",
+        ) from error
+
+
+def _tls(target: Target) -> ssl.SSLContext | bool | None:
+    """What the driver wants: `False` for none, `None` for what the server offers, or how."""
+    mode = target.ssl_mode
+    if mode == "disable":
+        return False
+    if mode == "prefer":
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    roots = target.ssl_root_certificate
+    if roots is None and mode != "require":
+        default = Path("~/.postgresql/root.crt").expanduser()
+        roots = default if default.exists() else None
+    # With a root certificate `require` verifies too, as libpq does.
+    verify = mode != "require" or roots is not None
+    context.check_hostname = mode == "verify-full"
+    context.verify_mode = ssl.CERT_REQUIRED if verify else ssl.CERT_NONE
+    try:
+        if roots is not None:
+            context.load_verify_locations(roots)
+        elif verify:
+            context.load_default_certs()
+        if target.ssl_certificate is not None:
+            context.load_cert_chain(target.ssl_certificate, target.ssl_key)
+    except OSError as error:
+        raise StoreError(
+            f"{target}: a certificate cannot be read: {error.strerror or error}",
+            hint="check `sslrootcert`, `sslcert` and `sslkey`",
+        ) from error
+    return context

@@ -1,0 +1,82 @@
+"""Whether a store can be used, for `lanlab doctor`: nothing is made or changed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from lanlab.errors import LabError, StoreError
+from lanlab.store.place import default_store, refuse_network_share, store_place
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """How a store stands."""
+
+    #: `sqlite` or `postgresql`.
+    kind: str
+    place: str
+    #: Whether runs can be kept there.
+    is_usable: bool
+    #: What was found.
+    detail: str
+    #: What to do, if it is not usable.
+    how_to_get: str = ""
+
+
+def readiness(where: str | None) -> Readiness:
+    """How the store stands that `where` names, or that is used by default."""
+    text = default_store() if where is None else where
+    # Of a URL that is refused nothing is repeated: there may be a password in it.
+    kind = "postgresql" if text.startswith("postgres") and "://" in text else "sqlite"
+    shown = "that URL" if kind == "postgresql" else text
+    try:
+        place = store_place(text)
+        if isinstance(place, Path):
+            return _of_file(place)
+        return _of_database(place)
+    except LabError as error:
+        return Readiness(kind, shown, False, error.message, error.hint or "")
+
+
+def _of_file(path: Path) -> Readiness:
+    from lanlab.store.schema import check_header
+
+    refuse_network_share(path)
+    is_there = check_header(path)
+    existing = next(parent for parent in path.absolute().parents if parent.exists())
+    writable = [path, path.parent] if is_there else [existing]
+    shut = [each for each in writable if not os.access(each, os.W_OK)]
+    if shut:
+        raise StoreError(
+            f"{shut[0]} cannot be written",
+            hint="check its owner and mode, or name another store with --store or LANLAB_STORE",
+        )
+    return Readiness("sqlite", str(path), True, "there" if is_there else "made by the first run")
+
+
+def _of_database(url: str) -> Readiness:
+    from lanlab.store.postgresql import PostgresqlDatabase
+    from lanlab.store.postgresql_url import parse_url
+
+    target = parse_url(url)
+    place = str(target)
+    try:
+        found = PostgresqlDatabase(target).describe()
+    except LabError as error:
+        detail = error.message.removeprefix(f"{place}: ")
+        return Readiness("postgresql", place, False, detail, error.hint or "")
+    if not found.keeps_what_it_acknowledges:
+        return Readiness(
+            "postgresql",
+            place,
+            False,
+            f"PostgreSQL {found.version} with fsync off loses what it acknowledged in a power cut",
+            "set `fsync = on` in the server's configuration",
+        )
+    detail = (
+        f"PostgreSQL {found.version}, {'TLS' if found.is_encrypted else 'no TLS'}, tables "
+        f"{'made by the first run' if found.schema_version is None else 'there'}"
+    )
+    return Readiness("postgresql", place, True, detail)

@@ -1,0 +1,116 @@
+"""Records to rows of a table and back, and the statements that both kinds of database know."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from lanlab.errors import StoreError
+from lanlab.store.encoding import from_json, to_json
+from lanlab.store.records import (
+    RUN_STATUSES,
+    TRIAL_PURPOSES,
+    TRIAL_STATUSES,
+    RunRecord,
+    TrialRecord,
+)
+from lanlab.store.series import SeriesEntry
+from lanlab.store.shape import RUN_ID, run_record, trial_record
+
+RUN_COLUMNS = tuple(field.name for field in dataclasses.fields(RunRecord))
+TRIAL_COLUMNS = tuple(field.name for field in dataclasses.fields(TrialRecord))
+ENTRY_COLUMNS = tuple(field.name for field in dataclasses.fields(SeriesEntry))
+_JSON_COLUMNS = frozenset(
+    ("study", "testbed", "versions", "factors", "parameters", "metrics", "raw", "error")
+)
+
+
+class Session(Protocol):
+    """Executes a statement with values for its `:names`, and gives the rows."""
+
+    def execute(self, sql: str, **values: Any) -> list[Sequence[Any]]: ...
+
+
+def insert(table: str, columns: Sequence[str]) -> str:
+    """The statement that adds a row."""
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES (:{', :'.join(columns)})"
+
+
+def select(table: str, columns: Sequence[str]) -> str:
+    """The statement that gives the rows."""
+    return f"SELECT {', '.join(columns)} FROM {table}"
+
+
+def to_row(record: RunRecord | TrialRecord) -> dict[str, Any]:
+    """
+    The values of a record's columns.
+
+    Raises:
+        StoreError: One of them cannot be kept exactly.
+    """
+    row = {}
+    for field in dataclasses.fields(record):
+        value = getattr(record, field.name)
+        text = to_json(value, field.name)
+        if field.name in _JSON_COLUMNS:
+            row[field.name] = None if value is None else text
+        else:
+            _check_plain(field.name, value)
+            row[field.name] = value
+    return row
+
+
+def _check_plain(name: str, value: Any) -> None:
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise StoreError(f"`{name}` is {value}, which needs more than 64 bits")
+    if isinstance(value, str):
+        # A database has no place for these, JSON has.
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise StoreError(f"`{name}` is {value!r}, which is not text") from None
+        if "\0" in value:
+            raise StoreError(f"`{name}` is {value!r}, which has a NUL in it")
+
+
+def to_run(row: Sequence[Any]) -> RunRecord:
+    """The run of a row of `RUN_COLUMNS`; raises `StoreError` if it holds none."""
+    return run_record(_fields(row, RUN_COLUMNS))
+
+
+def to_trial(row: Sequence[Any]) -> TrialRecord:
+    """The trial of a row of `TRIAL_COLUMNS`; raises `StoreError` if it holds none."""
+    return trial_record(_fields(row, TRIAL_COLUMNS))
+
+
+def _fields(row: Sequence[Any], columns: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        column: from_json(value) if column in _JSON_COLUMNS and value is not None else value
+        for column, value in zip(columns, row, strict=True)
+    }
+
+
+def check_run(run: RunRecord) -> None:
+    """Refuse a run whose id or status cannot be."""
+    if not RUN_ID.fullmatch(run.id) or run.id == "last":
+        raise StoreError(
+            f"a run cannot have the id `{run.id}`; allowed: letters, digits and `._-`, "
+            "but not `last`, which means the newest"
+        )
+    check_one_of("a run's status", run.status, RUN_STATUSES)
+
+
+def check_trial(trial: TrialRecord) -> None:
+    """Refuse a trial whose status, purpose or place cannot be."""
+    check_one_of("a trial's status", trial.status, TRIAL_STATUSES)
+    check_one_of("a trial's purpose", trial.purpose, TRIAL_PURPOSES)
+    for name, value in (("number", trial.number), ("block", trial.block)):
+        if value < 0:
+            raise StoreError(f"a trial's {name} is {value}; allowed: 0 and above")
+
+
+def check_one_of(what: str, found: str, allowed: Sequence[str]) -> None:
+    """Refuse a word that is not one of those allowed."""
+    if found not in allowed:
+        raise StoreError(f"{what} is `{found}`; allowed: {', '.join(allowed)}")

@@ -1,0 +1,160 @@
+"""
+Series: the columns of numbers and words that a trial leaves beside its record.
+
+An interval series or the readings of a trial: rows of one kind, up to tens of millions, in order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from lanlab.errors import StoreError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: A name is part of a file's name.
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_COLUMN = re.compile(r"[a-z][a-z0-9_]{0,63}")
+#: Rows that are looked at, or written, at once.
+BLOCK_ROWS = 2**18
+
+
+@dataclass(frozen=True)
+class Words:
+    """A column of text: for each row the place of its word in `values`."""
+
+    #: Whole numbers from 0, shape (rows,); masked where a row has no word.
+    codes: NDArray[np.integer[Any]]
+    values: tuple[str, ...]
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> Words:
+        """The column of these words, one for each row."""
+        import numpy as np
+
+        values = tuple(dict.fromkeys(words))
+        places = {word: place for place, word in enumerate(values)}
+        return cls(np.array([places[word] for word in words], dtype=np.int32), values)
+
+    def to_list(self) -> list[str | None]:
+        """The word of each row; `None` where there is none."""
+        return [None if code is None else self.values[code] for code in self.codes.tolist()]
+
+
+@dataclass(frozen=True)
+class Series:
+    """
+    Columns of one length.
+
+    `columns` has, by name, whole or floating numbers in an array of one dimension, or whatever
+    has the buffer protocol and gives one (nothing is copied), or `Words`. What was not measured
+    is masked (`numpy.ma`). `units` has the unit of each column that has one.
+
+    Raises:
+        StoreError: A name, type or length that cannot be kept, or a number that is none.
+    """
+
+    name: str
+    columns: Mapping[str, NDArray[Any] | Words]
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise StoreError(
+                f"a series cannot have the name `{self.name}`; allowed: up to 64 lower-case "
+                "letters, digits and `-`"
+            )
+        if not self.columns:
+            raise StoreError(f"series `{self.name}` has no column; allowed: one or more")
+        columns = {name: self._checked(name, column) for name, column in self.columns.items()}
+        object.__setattr__(self, "columns", columns)
+        rows = {name: len(_numbers(column)) for name, column in columns.items()}
+        if len(set(rows.values())) > 1:
+            found = ", ".join(f"{name} {count}" for name, count in rows.items())
+            raise StoreError(f"series `{self.name}` has columns of unlike length: {found}")
+        strange = [name for name in self.units if name not in columns]
+        if strange:
+            raise StoreError(f"series `{self.name}` has a unit for `{strange[0]}`, no column of it")
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(_numbers(next(iter(self.columns.values()))))
+
+    def _checked(self, name: str, column: Any) -> NDArray[Any] | Words:
+        import numpy as np
+
+        what = f"column `{name}` of series `{self.name}`"
+        if not _COLUMN.fullmatch(name):
+            raise StoreError(f"{what}: allowed in its name: lower-case letters, digits and `_`")
+        is_text = isinstance(column, Words)
+        numbers = np.asanyarray(_numbers(column))
+        allowed = "iu" if is_text else "iuf"
+        # Half floats and long doubles have no place in Parquet, nor has another byte order.
+        if (
+            numbers.dtype.kind not in allowed
+            or not numbers.dtype.isnative
+            or (numbers.dtype.kind == "f" and numbers.dtype.itemsize not in (4, 8))
+        ):
+            raise StoreError(
+                f"{what} is of type {numbers.dtype}; allowed: whole numbers, floats of 32 and 64 "
+                "bits, and `Words`"
+            )
+        if numbers.ndim != 1:
+            raise StoreError(f"{what} has {numbers.ndim} dimensions; allowed: 1")
+        if isinstance(column, Words):
+            _check_words(what, numbers, column.values)
+            return Words(numbers, column.values)
+        if numbers.dtype.kind == "f":
+            _check_finite(what, numbers)
+        return cast("NDArray[Any]", numbers)
+
+
+def _numbers(column: Any) -> Any:
+    return column.codes if isinstance(column, Words) else column
+
+
+def _check_words(what: str, codes: NDArray[Any], values: tuple[str, ...]) -> None:
+    import numpy as np
+
+    for first in range(0, len(codes), BLOCK_ROWS):
+        block = np.ma.compressed(codes[first : first + BLOCK_ROWS])
+        if len(block) and not 0 <= int(block.min()) <= int(block.max()) < len(values):
+            raise StoreError(f"{what} has a code outside its {len(values)} values")
+    for value in values:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise StoreError(f"{what} has {value!r}, which is not text") from None
+
+
+def _check_finite(what: str, numbers: NDArray[Any]) -> None:
+    import numpy as np
+
+    for first in range(0, len(numbers), BLOCK_ROWS):
+        # Masked rows are not looked at: `filled` gives them a number.
+        block = np.ma.filled(numbers[first : first + BLOCK_ROWS], 0)
+        wrong = np.flatnonzero(~np.isfinite(block))
+        if len(wrong):
+            raise StoreError(
+                f"{what} is {block[wrong[0]]} in row {first + int(wrong[0])}, which is not a "
+                "number to keep",
+                hint="mask what was not measured, as `numpy.ma` does",
+            )
+
+
+@dataclass(frozen=True)
+class SeriesEntry:
+    """What a store's tables say of a series: enough to know it again."""
+
+    name: str
+    row_count: int
+    #: Of the Parquet file.
+    size_bytes: int
+    #: Of its octets, hexadecimal.
+    sha256: str

@@ -1,0 +1,31 @@
+"""What all parts of a study's files are made of."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, Strict
+
+#: One value of a factor or parameter, as a study file writes it.
+Level = bool | int | float | str
+
+Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
+
+#: Of published numbers, findings and discrepancies: parts joined by dots, as in `t1.vista.ipv4`.
+DottedIdentifier = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$", max_length=64)
+]
+
+_T = TypeVar("_T")
+#: A list in the file. Only here a type is converted: TOML has no tuples.
+Several = Annotated[tuple[_T, ...], Strict(False)]
+
+
+class Data(BaseModel):
+    """A table of a study's files: nothing unknown in it, nothing converted, nothing changed."""
+
+    # Strict: `min = true` is an error, not 1.
+    # By alias, so that what is dumped can be read again.
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, serialize_by_alias=True
+    )

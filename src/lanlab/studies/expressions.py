@@ -1,0 +1,168 @@
+"""
+Small sums over published numbers, as a discrepancy or a finding states them.
+
+`abs(value('t.a') / value('t.b') - 1) < 0.02`: numbers, `+ - * /`, comparisons, `and`, `or`, `not`,
+`abs`, `min`, `max`, `round`, and `value('ID')`, which is the printed number of that id in its
+printed unit. Nothing else can be said, so that a study file of unknown origin can be evaluated.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+import operator
+from collections.abc import Callable
+
+#: Characters of an expression; the longest of a study that comes with lanlab has some 500.
+MAX_LENGTH = 2000
+#: Operations within operations.
+MAX_DEPTH = 40
+
+_ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+_COMPARISONS: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+#: Functions, with the least and the greatest number of their arguments.
+_FUNCTIONS: dict[str, tuple[Callable[..., float], int, int]] = {
+    "abs": (abs, 1, 1),
+    "min": (min, 2, 20),
+    "max": (max, 2, 20),
+    # Without digits Python would give an int; with them, half goes to the even neighbour in both.
+    "round": (round, 1, 1),
+}
+_ALLOWED = "numbers, + - * /, < <= == != >= >, and, or, not, abs, min, max, round, value('ID')"
+
+
+class BadExpression(ValueError):
+    """What is wrong with an expression: what was found, and what is allowed."""
+
+    def __init__(self, found: str, allowed: str = _ALLOWED) -> None:
+        super().__init__(f"found {found}; allowed: {allowed}")
+        self.found = found
+        self.allowed = allowed
+
+
+def evaluate(expression: str, value: Callable[[str], float]) -> bool | float:
+    """
+    What an expression comes to.
+
+    Args:
+        expression: In the language above, at most `MAX_LENGTH` characters.
+        value: The number of an id, in its printed unit; raises `KeyError` where there is none.
+
+    Returns:
+        A truth for a comparison or a combination of such, else a finite number.
+
+    Raises:
+        BadExpression: It says what cannot be said, names an id that is not there, divides by
+            zero, or comes to a number that is not finite.
+
+    Examples:
+        >>> evaluate("round(8 * 623 / value('time')) == 19", {"time": 263.0}.__getitem__)
+        True
+    """
+    return _Reader(value).any(_parsed(expression), MAX_DEPTH)
+
+
+def _parsed(expression: str) -> ast.expr:
+    if len(expression) > MAX_LENGTH:
+        raise BadExpression(f"{len(expression)} characters", f"at most {MAX_LENGTH}")
+    try:
+        return ast.parse(expression.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise BadExpression("what is no expression") from None
+
+
+class _Reader:
+    """Evaluates a tree. All operands are read, so that a mistake behind an `or` is a mistake."""
+
+    def __init__(self, value: Callable[[str], float]) -> None:
+        self._value = value
+
+    def any(self, node: ast.expr, depth: int) -> bool | float:
+        if depth == 0:
+            raise BadExpression("operations within operations", f"at most {MAX_DEPTH} deep")
+        match node:
+            case ast.BoolOp(op=joint, values=parts):
+                truths = [self._truth(part, depth - 1) for part in parts]
+                return all(truths) if isinstance(joint, ast.And) else any(truths)
+            case ast.UnaryOp(op=ast.Not(), operand=part):
+                return not self._truth(part, depth - 1)
+            case ast.Compare(left=left, ops=kinds, comparators=others):
+                numbers = [self._number(part, depth - 1) for part in (left, *others)]
+                return all(
+                    self._compared(kind, *pair)
+                    for kind, pair in zip(kinds, itertools.pairwise(numbers), strict=True)
+                )
+            case _:
+                return self._number(node, depth)
+
+    def _compared(self, kind: ast.cmpop, a: float, b: float) -> bool:
+        if type(kind) not in _COMPARISONS:
+            raise BadExpression(f"`{type(kind).__name__}`")
+        return _COMPARISONS[type(kind)](a, b)
+
+    def _truth(self, node: ast.expr, depth: int) -> bool:
+        found = self.any(node, depth)
+        if not isinstance(found, bool):
+            raise BadExpression(f"the number `{ast.unparse(node)}`", "a comparison there")
+        return found
+
+    def _number(self, node: ast.expr, depth: int) -> float:
+        if depth == 0:
+            raise BadExpression("operations within operations", f"at most {MAX_DEPTH} deep")
+        match node:
+            case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+                found = self._done(lambda: number, node)
+            case ast.UnaryOp(op=ast.USub(), operand=part):
+                found = -self._number(part, depth - 1)
+            case ast.BinOp(left=left, op=kind, right=right) if type(kind) in _ARITHMETIC:
+                a, b = self._number(left, depth - 1), self._number(right, depth - 1)
+                found = self._done(lambda: _ARITHMETIC[type(kind)](a, b), node)
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
+                found = self._called(name, arguments, node, depth)
+            case _:
+                raise BadExpression(f"`{ast.unparse(node)[:60]}`")
+        return found
+
+    def _called(self, name: str, arguments: list[ast.expr], node: ast.expr, depth: int) -> float:
+        if name == "value":
+            match arguments:
+                case [ast.Constant(value=str() as identifier)]:
+                    try:
+                        return self._value(identifier)
+                    except KeyError:
+                        raise BadExpression(
+                            f"no published number `{identifier}`", "the id of one that has a value"
+                        ) from None
+            raise BadExpression(f"`{ast.unparse(node)[:60]}`", "value('ID')")
+        if name not in _FUNCTIONS:
+            raise BadExpression(f"`{name}`")
+        function, least, most = _FUNCTIONS[name]
+        if not least <= len(arguments) <= most:
+            allowed = f"{least}" if least == most else f"{least} to {most}"
+            raise BadExpression(f"{len(arguments)} arguments of `{name}`", allowed)
+        numbers = [self._number(argument, depth - 1) for argument in arguments]
+        return self._done(lambda: function(*numbers), node)
+
+    def _done(self, operation: Callable[[], float], node: ast.expr) -> float:
+        try:
+            found = float(operation())
+        except (ZeroDivisionError, OverflowError):
+            found = math.inf
+        if not math.isfinite(found):
+            raise BadExpression(
+                f"`{ast.unparse(node)[:60]}`, which is not finite", "finite numbers"
+            )
+        return found

@@ -1,0 +1,375 @@
+"""
+Findings: conclusions of a study as statements that can be checked.
+
+A statement has a form (`less`, `order`, …) and speaks of a metric at levels of factors. The forms
+are a closed set, so that each has one meaning, wherever its numbers come from.
+`docs/findings.md` explains every one.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Discriminator, Field, model_validator
+
+from lanlab.studies.base import Data, DottedIdentifier, Several
+from lanlab.studies.selection import OneLevel, Selection
+
+#: Statements within statements.
+MAX_STATEMENT_DEPTH = 4
+
+Direction = Literal["rising", "falling"]
+
+
+class _Statement(Data):
+    """What every statement may say. What an inner one says counts before what is around it."""
+
+    metric: str | None = None
+    #: A selection common to all parts of the statement.
+    at: Selection = Selection()
+    #: The statement is judged for each combination of these factors' levels, and holds if it does
+    #: for all.
+    for_each: Several[str] = ()
+
+
+class _Pair(_Statement):
+    a: Selection
+    b: Selection
+
+
+class _Along(_Statement):
+    #: The factor whose levels are gone through: numbers from the least on, others as declared.
+    along: str
+
+
+class _Bounded(_Statement):
+    #: In the metric's SI unit, or a ratio; either end may be open.
+    min: float | None = None
+    max: float | None = None
+
+    @model_validator(mode="after")
+    def _has_a_bound(self) -> _Bounded:
+        if self.min is None and self.max is None:
+            raise ValueError("`min`, `max` or both")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError(f"min ({self.min:g}) at most max ({self.max:g})")
+        return self
+
+
+class Less(_Pair):
+    """`a` lies below `b`, by at least the factor `by_ratio`."""
+
+    form: Literal["less"]
+    by_ratio: float = Field(default=1.0, ge=1)
+
+
+class Order(_Along):
+    """The levels follow each other as listed, the lowest value first."""
+
+    form: Literal["order"]
+    levels: Several[OneLevel] = Field(min_length=2)
+
+
+class Ratio(_Bounded):
+    """`a` divided by `b` lies within bounds."""
+
+    form: Literal["ratio"]
+    a: Selection
+    b: Selection
+
+
+class Difference(_Bounded):
+    """`a` less `b` lies within bounds."""
+
+    form: Literal["difference"]
+    a: Selection
+    b: Selection
+
+
+class Equivalent(_Pair):
+    """`a` and `b` differ by no more than a margin that is said beforehand."""
+
+    form: Literal["equivalent"]
+    #: As a share of `b`.
+    margin_ratio: float | None = Field(default=None, gt=0, lt=1)
+    #: In the metric's SI unit.
+    margin: float | None = Field(default=None, gt=0)
+
+    @model_validator(mode="after")
+    def _has_one_margin(self) -> Equivalent:
+        if (self.margin_ratio is None) == (self.margin is None):
+            raise ValueError("exactly one of `margin_ratio` and `margin`")
+        return self
+
+
+class Value(_Bounded):
+    """The metric lies within bounds."""
+
+    form: Literal["value"]
+
+
+class Share(_Bounded):
+    """The metric as a share of a limit lies within bounds."""
+
+    form: Literal["share"]
+    #: What the link can carry of such messages.
+    of: Literal["link_limit"] = "link_limit"
+
+
+class Monotone(_Along):
+    """Each level's value lies beyond that of the level before."""
+
+    form: Literal["monotone"]
+    direction: Direction
+
+
+class Trend(_Along):
+    """On the whole the metric rises or falls; single steps may not."""
+
+    form: Literal["trend"]
+    direction: Direction
+
+
+class NoTrend(_Along):
+    """From the first level to the last the metric drifts by no more than a share of its mean."""
+
+    form: Literal["no_trend"]
+    margin_ratio: float = Field(gt=0, lt=1)
+
+
+class PeakThenDecline(_Along):
+    """There is a greatest value, and the last level's lies below it."""
+
+    form: Literal["peak_then_decline"]
+    #: The peak lies at this level or before.
+    peak_at_most: OneLevel | None = None
+    #: The share of the peak that is lost at the last level, at least.
+    decline_ratio: float = Field(default=0.0, ge=0, lt=1)
+
+
+class Knee(_Along):
+    """The metric changes its slope between two levels."""
+
+    form: Literal["knee"]
+    between: Several[float] = Field(min_length=2, max_length=2)
+
+    @model_validator(mode="after")
+    def _is_ordered(self) -> Knee:
+        low, high = self.between
+        if not low < high:
+            raise ValueError("two levels, the lower one first")
+        return self
+
+
+class Threshold(_Bounded):
+    """The metric keeps to bounds until a level, or from a level on."""
+
+    form: Literal["threshold"]
+    along: str
+    until: OneLevel | None = None
+    since: OneLevel | None = Field(default=None, alias="from")
+
+    @model_validator(mode="after")
+    def _has_one_end(self) -> Threshold:
+        if (self.until is None) == (self.since is None):
+            raise ValueError("exactly one of `until` and `from`")
+        return self
+
+
+class Extreme(_Along):
+    """The greatest (least) value stands at one level; with `a` and `b`, that of a less b."""
+
+    form: Literal["extreme"]
+    at_level: OneLevel
+    kind: Literal["greatest", "least"]
+    #: No other level comes as far.
+    only: bool = False
+    a: Selection | None = None
+    b: Selection | None = None
+
+    @model_validator(mode="after")
+    def _has_both_or_none(self) -> Extreme:
+        if (self.a is None) != (self.b is None):
+            raise ValueError("both of `a` and `b`, or none")
+        return self
+
+
+class Sign(_Pair):
+    """`a` less `b` is positive at some levels and negative at others."""
+
+    form: Literal["sign"]
+    along: str
+    positive: Several[OneLevel] = ()
+    negative: Several[OneLevel] = ()
+
+    @model_validator(mode="after")
+    def _has_levels(self) -> Sign:
+        if not self.positive and not self.negative:
+            raise ValueError("levels in `positive`, `negative` or both")
+        return self
+
+
+class SameOrder(_Along):
+    """The levels of `along` come in the same order at each level of `across`."""
+
+    form: Literal["same_order"]
+    across: str
+
+
+class Clusters(_Along):
+    """Every value of a group lies below every value of the next, by the factor `by_ratio`."""
+
+    form: Literal["clusters"]
+    groups: Several[Several[OneLevel]] = Field(min_length=2)
+    by_ratio: float = Field(default=1.0, ge=1)
+
+
+class Widens(_Pair):
+    """What lies between `a` and `b` grows (or shrinks) along a factor."""
+
+    form: Literal["widens"]
+    along: str
+    direction: Direction
+    #: What lies between them: a less b, or a divided by b.
+    by: Literal["difference", "ratio"] = "difference"
+
+
+class Count(_Bounded):
+    """Of the combinations of some factors' levels, the statement holds for so many."""
+
+    form: Literal["count"]
+    of: Statement
+    over: Several[str] = Field(min_length=1)
+
+
+class AllOf(_Statement):
+    """Every one of several statements."""
+
+    form: Literal["all"]
+    of: Several[Statement] = Field(min_length=1)
+
+
+class AnyOf(_Statement):
+    """At least one of several statements."""
+
+    form: Literal["any"]
+    of: Several[Statement] = Field(min_length=1)
+
+
+class Effect(_Statement):
+    """How much of the metric's variation a factor explains, as a share of all of it."""
+
+    form: Literal["effect"]
+    factor: str
+    max_share: float | None = Field(default=None, ge=0, le=1)
+    min_share: float | None = Field(default=None, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _has_one_bound(self) -> Effect:
+        if (self.max_share is None) == (self.min_share is None):
+            raise ValueError("exactly one of `max_share` and `min_share`")
+        return self
+
+
+class Untestable(_Statement):
+    """Nothing that could be computed."""
+
+    form: Literal["untestable"]
+    why: str
+
+
+#: Every form, by its name.
+FORMS: dict[str, type[Data]] = {
+    "less": Less,
+    "order": Order,
+    "ratio": Ratio,
+    "difference": Difference,
+    "equivalent": Equivalent,
+    "value": Value,
+    "share": Share,
+    "monotone": Monotone,
+    "trend": Trend,
+    "no_trend": NoTrend,
+    "peak_then_decline": PeakThenDecline,
+    "knee": Knee,
+    "threshold": Threshold,
+    "extreme": Extreme,
+    "sign": Sign,
+    "same_order": SameOrder,
+    "clusters": Clusters,
+    "widens": Widens,
+    "count": Count,
+    "all": AllOf,
+    "any": AnyOf,
+    "effect": Effect,
+    "untestable": Untestable,
+}
+
+Statement = Annotated[
+    Less
+    | Order
+    | Ratio
+    | Difference
+    | Equivalent
+    | Value
+    | Share
+    | Monotone
+    | Trend
+    | NoTrend
+    | PeakThenDecline
+    | Knee
+    | Threshold
+    | Extreme
+    | Sign
+    | SameOrder
+    | Clusters
+    | Widens
+    | Count
+    | AllOf
+    | AnyOf
+    | Effect
+    | Untestable,
+    Discriminator("form"),
+]
+
+
+Verdict = Literal["holds", "does not hold", "undecided", "not tested"]
+
+
+class Expected(Data):
+    """What the published numbers make of a finding."""
+
+    verdict: Verdict
+    #: What the printed means say by themselves, where chance or a gap leaves the verdict open.
+    means: Literal["holds", "does not hold"] | None = None
+    because: str
+    #: A true expression over published numbers (`lanlab.studies.expressions`) that shows it.
+    recompute: str | None = None
+
+
+class Finding(Data):
+    """One conclusion."""
+
+    id: DottedIdentifier
+    #: In one sentence.
+    claim: str
+    statement: Statement
+    #: Where the study draws it.
+    where: str | None = None
+    note: str | None = None
+    #: What can decide it: the numbers that were published, a run or a simulation, or no number.
+    decided_by: Literal["published", "simulation", "text"] | None = None
+    expected: Expected | None = None
+
+
+class Findings(Data):
+    """A whole `findings.toml`."""
+
+    schema_version: Literal[1] = Field(alias="schema")
+    finding: Several[Finding] = ()
+
+
+for _form in (Count, AllOf, AnyOf):
+    _form.model_rebuild()
+Finding.model_rebuild()
+Findings.model_rebuild()

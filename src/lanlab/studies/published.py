@@ -1,0 +1,228 @@
+"""
+What a study published: numbers, tables, figures, and what is wrong with them.
+
+All of it lies in `published.toml` beside the study. No sentence of a publication is kept, only the
+characters that a number was printed with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from lanlab.studies.base import Data, DottedIdentifier, Level, Several
+
+#: What a number is of its metric. A trial's number names its `trial` in its condition. A ratio of
+#: 2 is "twice as fast", a gain of 0.15 "15 % faster", a deficit of 0.15 "15 % slower"; each names
+#: the two series that it compares in its condition. A mean is the number that stands for a
+#: condition, be it of one trial or of several.
+Statistic = Literal[
+    "trial",
+    "mean",
+    "sd",
+    "minimum",
+    "maximum",
+    "difference",
+    "ratio",
+    "gain",
+    "deficit",
+    "share_of_link",
+    "level",
+    "fact",
+]
+
+#: Sort of place: a table; the text; the text once more (an abstract or conclusion repeats a
+#: number); what the test-bed was; other people's work; the cover page; not printed, but worked out
+#: from what is.
+Kind = Literal["table", "text", "restated", "testbed", "related", "cover", "derived"]
+
+#: In what state a number has come down. Absent: printed clearly and consistent.
+Status = Literal[
+    "approximate",
+    "heading lost",
+    "OCR repaired",
+    "wrong",
+    "column uncertain",
+]
+
+
+class _Printed(Data):
+    """What a number and a missing number have in common."""
+
+    id: DottedIdentifier
+    #: Key of a trial's results where the number is one (`goodput_bps`, `rtt_mean_ns`), else a
+    #: plain name of the quantity.
+    metric: str
+    statistic: Statistic
+    #: The exact characters printed; empty for what is not printed.
+    published: str
+    #: As printed, or implied; empty for a bare number.
+    unit: str
+    #: Table, figure or paragraph.
+    where: str
+    kind: Kind = "text"
+    #: Levels that the number belongs to; keys beyond the parameters of a workload (`os`, `host`)
+    #: name a published series, `numerator` and `denominator` the two that a ratio compares.
+    condition: dict[str, Level] = Field(default_factory=dict)
+    note: str | None = None
+
+
+class PublishedValue(_Printed):
+    """One number that the study printed."""
+
+    value: float
+    #: In lanlab's units: bit/s, ns, bytes, Hz, ratio, or a count.
+    si: float
+    si_unit: str
+    #: `si` if a printed kilo is 1024, where the study does not say which it is.
+    si_if_1024: float | None = None
+    status: Status | None = None
+    #: A bound rather than a value; `<~` is "almost".
+    bound: Literal[">=", "<=", "<", ">", "~", "<~"] | None = None
+    #: The experiment of the study that measures the like; absent: any with such a metric.
+    experiment: str | None = None
+
+
+class MissingValue(_Printed):
+    """
+    A number that the study had and that has not come down.
+
+    It has a place of its own in the file, `missing`, so that nothing can compute with it.
+    """
+
+    status: Literal["missing"]
+    #: From least to greatest what it can have been, in `unit`, as other numbers tell.
+    feasible: Several[float] | None = Field(default=None, min_length=2, max_length=2)
+    #: The same if those other numbers were cut where they are taken to be rounded.
+    feasible_if_truncated: Several[float] | None = Field(default=None, min_length=2, max_length=2)
+
+
+class PublishedLevel(Data):
+    """A level of a factor, and its name for people."""
+
+    level: Level
+    title: str
+
+
+class PublishedFactor(Data):
+    """What the study varied."""
+
+    name: str
+    title: str
+    #: In the order of the study; none: numbers that the study does not list.
+    levels: Several[PublishedLevel] = ()
+    note: str | None = None
+
+
+class PublishedMetric(Data):
+    """A quantity that the study speaks of."""
+
+    name: str
+    title: str
+    #: lanlab's unit.
+    unit: str
+    note: str | None = None
+
+
+class TablePart(Data):
+    """A row or a column of a table: what its cells have in common."""
+
+    title: str
+    #: One or several, of which a cell has one.
+    metric: str | Several[str] | None = None
+    statistic: Statistic | None = None
+    at: dict[str, Level] = Field(default_factory=dict)
+
+
+class PublishedTable(Data):
+    """A table of the study, as it was laid out: cells are numbers, found by what they are."""
+
+    id: DottedIdentifier
+    title: str
+    #: The `where` of its numbers is this, or this with more behind a comma.
+    where: str
+    #: Either a row for each combination of these factors' levels that the table has …
+    row_factors: Several[str] = ()
+    #: … or rows one by one.
+    rows: Several[TablePart] = ()
+    columns: Several[TablePart] = Field(min_length=1)
+    note: str | None = None
+
+    @model_validator(mode="after")
+    def _has_rows_of_one_sort(self) -> PublishedTable:
+        if bool(self.row_factors) == bool(self.rows):
+            raise ValueError("exactly one of `row_factors` and `rows`")
+        return self
+
+
+class PublishedFigure(Data):
+    """A figure of the study: what it shows."""
+
+    number: str
+    shows: str
+    x: str = ""
+    y: str = ""
+    series: Several[str] = ()
+    #: Whether its curves have come down.
+    plot: Literal["lost"]
+
+
+class Lost(Data):
+    """Something that has not come down."""
+
+    what: str
+    consequence: str
+
+
+class Discrepancy(Data):
+    """Something in the publication that does not fit."""
+
+    id: DottedIdentifier
+    kind: Literal[
+        "unit",
+        "arithmetic",
+        "text",
+        "logic",
+        "design",
+        "physics",
+        "precision",
+        "citation",
+        "scan",
+    ]
+    #: Sections or tables.
+    where: str
+    #: What the study says, in our words.
+    stated: str
+    evidence: str
+    correct: str | None = None
+    #: A major one changes a conclusion, a minor one a number or a name; a note limits what can be
+    #: concluded; a scan is the fault of the copy that has come down.
+    severity: Literal["major", "minor", "note", "scan"]
+    #: A true expression over published numbers (`lanlab.studies.expressions`) that shows it.
+    recompute: str | None = None
+
+
+class Published(Data):
+    """A whole `published.toml`."""
+
+    schema_version: Literal[1] = Field(alias="schema")
+    value: Several[PublishedValue] = ()
+    missing: Several[MissingValue] = ()
+    metric: Several[PublishedMetric] = ()
+    factor: Several[PublishedFactor] = ()
+    table: Several[PublishedTable] = ()
+    figure: Several[PublishedFigure] = ()
+    lost: Several[Lost] = ()
+    discrepancy: Several[Discrepancy] = ()
+
+    @property
+    def printed(self) -> Iterator[PublishedValue | MissingValue]:
+        """Every number, those that are missing last."""
+        yield from self.value
+        yield from self.missing
+
+    def numbers(self) -> dict[str, float]:
+        """The printed numbers by id, in their printed units."""
+        return {value.id: value.value for value in self.value}

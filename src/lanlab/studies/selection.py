@@ -1,0 +1,47 @@
+"""What a statement speaks of: conditions, by the levels of their factors."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, PlainSerializer, PlainValidator
+
+from lanlab.studies.base import Data, Level
+
+
+def _level(found: Any) -> Level:
+    if isinstance(found, bool | int | str) or (isinstance(found, float) and math.isfinite(found)):
+        return found
+    raise ValueError("true, false, a number, a text, or a list of these")
+
+
+def _levels(found: Any) -> Level | tuple[Level, ...]:
+    if isinstance(found, list | tuple) and found:
+        return tuple(_level(one) for one in found)
+    return _level(found)
+
+
+OneLevel = Annotated[Level, PlainValidator(_level), PlainSerializer(lambda found: found)]
+Levels = Annotated[
+    Level | tuple[Level, ...],
+    PlainValidator(_levels),
+    PlainSerializer(lambda found: list(found) if isinstance(found, tuple) else found),
+]
+
+
+class Selection(Data):
+    """Conditions by their levels: a key is a factor, its value a level or several ("each of")."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Levels]
+
+    #: In place of the statement's.
+    metric: str | None = None
+    #: Of several conditions: each of them, or only the one with the least or greatest value.
+    take: Literal["each", "least", "greatest"] | None = None
+
+    @property
+    def levels(self) -> dict[str, Level | tuple[Level, ...]]:
+        """What is selected, by factor."""
+        return dict(self.__pydantic_extra__)

@@ -1,0 +1,88 @@
+"""A published table laid out again: a cell is the number that has what row and column say."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lanlab.studies.base import Level
+from lanlab.studies.published import (
+    MissingValue,
+    Published,
+    PublishedTable,
+    PublishedValue,
+    TablePart,
+)
+
+Cell = PublishedValue | MissingValue | None
+
+
+@dataclass(frozen=True)
+class LaidOutTable:
+    """A table with its cells."""
+
+    table: PublishedTable
+    #: Names of the leading columns, then those of the cells.
+    headings: tuple[str, ...]
+    #: For each row its leading words and its cells; `None` where the study has no number.
+    rows: tuple[tuple[tuple[str, ...], tuple[Cell, ...]], ...]
+
+
+def laid_out(published: Published, table: PublishedTable) -> LaidOutTable:
+    """
+    The table with its cells filled.
+
+    A number belongs into a cell if its `where` is the table's, or that with more behind a comma,
+    and its metric, statistic and whole condition are those of row and column together.
+
+    Raises:
+        ValueError: Two numbers belong into one cell, or a row names a factor that there is not.
+    """
+    inside = [
+        value
+        for value in published.printed
+        if value.where == table.where or value.where.startswith(f"{table.where},")
+    ]
+    columns = tuple(column.title for column in table.columns)
+    if table.rows:
+        rows = tuple(
+            ((row.title,), tuple(_cell(table, inside, row, column) for column in table.columns))
+            for row in table.rows
+        )
+        return LaidOutTable(table, ("", *columns), rows)
+    factors = {factor.name: factor for factor in published.factor}
+    unknown = [name for name in table.row_factors if name not in factors]
+    if unknown:
+        raise ValueError(f"table {table.id}: no factor `{unknown[0]}`")
+    chosen = [factors[name] for name in table.row_factors]
+    found = []
+    for levels in itertools.product(*(factor.levels for factor in chosen)):
+        names = zip(table.row_factors, levels, strict=True)
+        row = TablePart(title="", at={name: one.level for name, one in names})
+        cells = tuple(_cell(table, inside, row, column) for column in table.columns)
+        # Not every combination of levels has a row.
+        if any(cell is not None for cell in cells):
+            found.append((tuple(one.title for one in levels), cells))
+    headings = tuple(factor.title for factor in chosen)
+    return LaidOutTable(table, (*headings, *columns), tuple(found))
+
+
+def _cell(
+    table: PublishedTable,
+    inside: Sequence[PublishedValue | MissingValue],
+    row: TablePart,
+    column: TablePart,
+) -> Cell:
+    at: Mapping[str, Level] = {**row.at, **column.at}
+    metrics, statistic = column.metric or row.metric, column.statistic or row.statistic
+    named = (metrics,) if isinstance(metrics, str) else metrics or ()
+    found = [
+        value
+        for value in inside
+        if value.metric in named and value.statistic == statistic and value.condition == at
+    ]
+    if len(found) > 1:
+        ids = ", ".join(value.id for value in found)
+        raise ValueError(f"table {table.id}: {ids} belong into one cell")
+    return found[0] if found else None

@@ -1,0 +1,102 @@
+"""The words that a finding may use: a study's metrics, factors and levels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from lanlab.studies.base import Level
+from lanlab.studies.model import Experiment, Study
+from lanlab.studies.published import Published
+from lanlab.workloads import WORKLOADS
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Metrics, and factors with their levels; none: any number is a level."""
+
+    metrics: tuple[str, ...] = ()
+    factors: Mapping[str, tuple[Level, ...]] = field(default_factory=dict)
+
+    def has_level(self, factor: str, level: Level) -> bool:
+        """Whether a factor that there is has the level, however it is written (`1kB`, 1000)."""
+        known = self.factors[factor]
+        if not known:
+            return isinstance(_plain(factor, level), int | float)
+        return any(_is_same(_plain(factor, level), _plain(factor, one)) for one in known)
+
+    def __or__(self, other: Vocabulary) -> Vocabulary:
+        """What either has."""
+        factors = dict(self.factors)
+        for name, levels in other.factors.items():
+            mine = factors.get(name, levels)
+            # A factor of any number stays one.
+            factors[name] = tuple(dict.fromkeys((*mine, *levels))) if mine and levels else ()
+        return Vocabulary(tuple(dict.fromkeys((*self.metrics, *other.metrics))), factors)
+
+
+def of_study(study: Study) -> Vocabulary:
+    """What a study's experiments measure and vary, at any of its scales, or keep."""
+    metrics: list[str] = []
+    factors: dict[str, list[Level]] = {}
+    anything: set[str] = set()
+    for experiment in study.experiment:
+        if experiment.workload not in WORKLOADS:
+            continue
+        metrics += WORKLOADS[experiment.workload].metrics
+        for parameters, varied in _at_every_scale(study, experiment):
+            for name, level in parameters.items():
+                factors.setdefault(name, []).append(level)
+            for name, levels in varied.items():
+                factors.setdefault(name, []).extend(levels)
+        if experiment.search is not None:
+            anything.add(experiment.search.factor)
+    return Vocabulary(
+        tuple(dict.fromkeys(metrics)),
+        {
+            **{name: tuple(dict.fromkeys(levels)) for name, levels in factors.items()},
+            **dict.fromkeys(anything, ()),
+        },
+    )
+
+
+def of_published(published: Published) -> Vocabulary:
+    """What a publication says that it measured and varied."""
+    return Vocabulary(
+        tuple(metric.name for metric in published.metric),
+        {f.name: tuple(one.level for one in f.levels) for f in published.factor},
+    )
+
+
+def _at_every_scale(
+    study: Study, experiment: Experiment
+) -> Iterable[tuple[Mapping[str, Level], Mapping[str, tuple[Level, ...]]]]:
+    yield experiment.parameters, experiment.factors
+    for scale in study.scale.values():
+        if experiment.id in scale.experiment:
+            own = scale.experiment[experiment.id]
+            yield own.parameters, own.factors
+
+
+def _plain(factor: str, level: Level) -> Any:
+    """A level as the workload reads it, where one has such a parameter; else as it is."""
+    for entry in WORKLOADS.values():
+        known = entry.Parameters.model_fields.get(factor)
+        if known is None:
+            continue
+        try:
+            # The type with what reads its units.
+            kind: Any = known.annotation
+            kind = Annotated[kind, *known.metadata] if known.metadata else kind
+            return TypeAdapter(kind).validate_python(level, strict=True)
+        except (ValidationError, OverflowError):
+            return level
+    return level
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    # Python takes true for 1.
+    return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)

@@ -1,0 +1,133 @@
+"""Drift against trial order, against scipy, statsmodels and published trials."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from published_trials import W2K, W98
+from scipy import stats
+from statsmodels.formula.api import ols
+
+from lanlab.analysis.statistics import drift
+from lanlab.errors import NoSpread, UnfitValues
+
+
+@pytest.mark.parametrize(
+    ("trials", "slope", "p", "tau", "tau_p"),
+    [
+        (W98["tcpip", 1], -0.20, 0.742, -0.24, 0.655),
+        (W98["tcpip", 2], 0.50, 0.326, 0.55, 0.279),
+        (W98["netbeui", 2], 0.90, 0.801, 0.00, 1.000),
+        (W2K["tcpip", 1], 0.40, 0.626, 0.32, 0.448),
+        (W2K["nwlink", 1], 2.50, 0.018, 0.80, 0.083),
+        (W2K["nwlink", 2], 0.20, 0.906, 0.11, 0.801),
+        (W2K["netbeui", 2], 3.40, 0.014, 0.80, 0.083),
+    ],
+)
+def test_published_trials_drift_as_was_worked_out(
+    trials: list[float], slope: float, p: float, tau: float, tau_p: float
+) -> None:
+    seen = drift([trials])
+
+    assert (seen.slope, seen.tau) == pytest.approx((slope, tau), abs=0.006)
+    assert (seen.p, seen.tau_p) == pytest.approx((p, tau_p), abs=0.0006)
+    assert seen.drifts == (p < 0.05)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "slope", "half", "p"),
+    [
+        (list(W98.values()), 0.10, 1.02, 0.8389),
+        (list(W2K.values()), 1.38, 0.93, 0.0053),
+        ([own for (name, _), own in W2K.items() if name != "tcpip"], 2.15, 1.16, 0.0013),
+    ],
+)
+def test_the_published_conditions_together_drift_as_was_worked_out(
+    conditions: list[list[float]], slope: float, half: float, p: float
+) -> None:
+    seen = drift(conditions)
+
+    assert (seen.slope, seen.high - seen.slope) == pytest.approx((slope, half), abs=0.006)
+    assert seen.p == pytest.approx(p, abs=6e-5)
+
+
+@given(st.integers(0, 10**6))
+def test_one_slope_beside_conditions_is_that_of_statsmodels(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    conditions = [random.lognormal(at, 0.1, size) for at, size in enumerate((3, 5, 4))]
+    positions = [random.permutation(20)[: len(own)] for own in conditions]
+    data = pd.DataFrame(
+        {
+            "y": np.log(np.concatenate(conditions)),
+            "x": np.concatenate(positions),
+            "c": np.repeat(["a", "b", "c"], [3, 5, 4]),
+        }
+    )
+    oracle = ols("y ~ x + C(c)", data).fit()
+    seen = drift(conditions, positions, scale="log")
+
+    assert np.log([seen.slope, seen.low, seen.high]) == pytest.approx(
+        [oracle.params["x"], *oracle.conf_int().loc["x"]], abs=1e-9
+    )
+    assert seen.p == pytest.approx(oracle.pvalues["x"], rel=1e-6)
+
+
+def test_tau_over_conditions_adds_up_scores() -> None:
+    """Two conditions of no ties, each rising but for one pair: 9 - 1 of 10 pairs in each."""
+    seen = drift([[1, 2, 3, 5, 4], [2, 1, 3, 4, 5]])
+    variance = 2 * 5 * 4 * 15 / 18
+
+    assert seen.tau == pytest.approx(16 / 20)
+    assert seen.tau_p == pytest.approx(2 * stats.norm.sf(15 / variance**0.5))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=4, max_size=12))
+def test_the_variance_of_the_score_with_ties_is_scipys(pairs: list[tuple[int, int]]) -> None:
+    """Seen through its asymptotic p, which has no correction for continuity."""
+    from lanlab.analysis.statistics.drift import _score_variance
+
+    x, y = (np.array(own, float) for own in zip(*pairs, strict=True))
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        assert _score_variance(x, y) == pytest.approx(0)
+        return
+    score = sum(np.sign((x[i] - x[j]) * (y[i] - y[j])) for i in range(x.size) for j in range(i))
+    z = abs(score) / _score_variance(x, y) ** 0.5
+    oracle = stats.kendalltau(x, y, method="asymptotic").pvalue
+    assert 2 * stats.norm.sf(z) == pytest.approx(oracle, abs=1e-9)
+
+
+def test_a_wild_trial_moves_the_slope_and_hardly_tau() -> None:
+    flat = [10, 12, 11, 9, 10.5, 11.5, 9.5, 10.2]
+    wild = [*flat[:-1], 100]
+
+    assert abs(drift([wild]).slope - drift([flat]).slope) > 5
+    assert abs(drift([wild]).tau - drift([flat]).tau) < 0.4
+
+
+def test_a_single_trial_says_nothing_and_is_passed_over() -> None:
+    assert drift([[1, 3, 2, 5], [7]]) == drift([[1, 3, 2, 5]])
+
+
+@pytest.mark.parametrize(
+    ("conditions", "positions", "error", "said"),
+    [
+        ([], None, UnfitValues, "at least 3 trials of one, or 2 of several; got 0"),
+        ([[1, 2]], None, UnfitValues, "at least 3 trials of one, or 2 of several; got 2"),
+        ([[1, 2, 3]], [[1, 2]], UnfitValues, "need one for each value"),
+        ([[1, 2, 4]], [[1, 1, 1]], UnfitValues, "all trials of each condition stand at one"),
+        ([[5, 5, 5], [7, 7]], None, NoSpread, "nothing can drift"),
+        ([[1, 2, 3]], None, NoSpread, "on one line"),
+        ([[1, float("nan"), 3]], None, UnfitValues, "condition 0: every value must be finite"),
+    ],
+)
+def test_conditions_that_cannot_show_a_drift_are_refused(
+    conditions: list[list[float]],
+    positions: list[list[float]] | None,
+    error: type[Exception],
+    said: str,
+) -> None:
+    with pytest.raises(error, match=said):
+        drift(conditions, positions)

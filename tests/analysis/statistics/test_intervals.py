@@ -1,0 +1,162 @@
+"""Intervals of means, against scipy by other routes and against published trials."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from published_trials import W2K, W98
+from scipy import stats
+
+from lanlab.analysis.statistics import (
+    PrintedMean,
+    bootstrap_interval,
+    mean_interval,
+    printed_interval,
+)
+from lanlab.analysis.summary import student_interval
+from lanlab.errors import NoSpread, UnfitValues, UsageError
+
+
+@pytest.mark.parametrize(
+    ("trials", "mean", "sd", "half"),
+    [
+        (W98["tcpip", 1], 262.50, 1.00, 1.59),
+        (W98["nwlink", 1], 320.75, 1.71, 2.72),
+        (W98["nwlink", 2], 260.00, 0.00, 0.00),
+        (W98["netbeui", 2], 291.75, 5.85, 9.31),
+        (W2K["tcpip", 1], 82.00, 2.12, 2.63),
+        (W2K["nwlink", 2], 130.20, 4.27, 5.30),
+        (W2K["netbeui", 2], 132.20, 5.67, 7.05),
+    ],
+)
+def test_published_trials_have_the_interval_that_was_worked_out(
+    trials: list[float], mean: float, sd: float, half: float
+) -> None:
+    seen = mean_interval(trials)
+
+    assert (seen.mean, seen.sd) == pytest.approx((mean, sd), abs=0.005)
+    assert seen.high - seen.mean == pytest.approx(half, abs=0.006)
+    assert seen.mean - seen.low == pytest.approx(half, abs=0.006)
+    assert seen.has_spread == (sd > 0)
+
+
+@given(st.lists(st.floats(0.1, 1e6), min_size=3, max_size=20), st.sampled_from([0.8, 0.95, 0.99]))
+def test_it_is_scipys_one_sample_interval(values: list[float], confidence: float) -> None:
+    if np.ptp(values) < 1e-6 * max(values):
+        return
+    for scale, scaled in (("linear", np.array(values)), ("log", np.log(values))):
+        oracle = stats.ttest_1samp(scaled, 0).confidence_interval(confidence)
+        seen = mean_interval(values, scale=scale, confidence=confidence)
+        ends = (seen.low, seen.high) if scale == "linear" else np.log([seen.low, seen.high])
+        assert tuple(ends) == pytest.approx(tuple(oracle), rel=1e-6, abs=1e-6)
+
+
+def test_the_tables_interval_is_the_same() -> None:
+    """There is one formula for it."""
+    seen = mean_interval(W2K["tcpip", 1])
+
+    assert student_interval(W2K["tcpip", 1]) == (seen.low, seen.high)
+
+
+def test_printed_moments_give_what_the_trials_give() -> None:
+    trials = W2K["netbeui", 1]
+    printed = PrintedMean(float(np.mean(trials)), float(np.std(trials, ddof=1)), len(trials))
+    seen, oracle = printed_interval(printed), mean_interval(trials)
+
+    assert (seen.low, seen.high) == pytest.approx((oracle.low, oracle.high))
+
+
+def test_a_log_scale_gives_the_geometric_mean() -> None:
+    seen = mean_interval([1, 10, 100], scale="log")
+
+    assert seen.mean == pytest.approx(10)
+    assert seen.low * seen.high == pytest.approx(100)
+
+
+def test_printed_moments_on_a_log_scale_are_those_of_a_lognormal() -> None:
+    lognormal = stats.lognorm(s=0.3, scale=math.exp(2))
+    moments = PrintedMean(lognormal.mean(), lognormal.std(), 9).moments("log")
+
+    assert (moments.mean, moments.sd) == pytest.approx((2, 0.3))
+
+
+def test_a_coarse_metric_has_at_least_the_spread_of_its_step() -> None:
+    """Of values that are rounded to whole seconds the rounding alone has a deviation of 0.289 s."""
+    plain, coarse = mean_interval([260] * 4), mean_interval([260] * 4, resolution=1)
+
+    assert (plain.low, plain.high) == (260, 260)
+    assert coarse.sd == pytest.approx(np.std(np.random.default_rng(1).random(10**5)), rel=0.01)
+    assert coarse.high - 260 == pytest.approx(stats.t.ppf(0.975, 3) * 12**-0.5 / 2)
+    assert mean_interval([1, 9], resolution=0.1).sd == pytest.approx(32**0.5)
+    assert mean_interval([260] * 4, scale="log", resolution=1).sd == pytest.approx(12**-0.5 / 260)
+
+
+def test_values_that_differ_by_the_arithmetic_alone_have_no_spread() -> None:
+    assert not mean_interval([0.1 + 0.2, 0.3, 0.3]).has_spread
+    assert mean_interval([0.1 + 0.2, 0.3, 0.3]).low == pytest.approx(0.3)
+    assert mean_interval([0.3 + 1e-12, 0.3, 0.3]).has_spread
+
+
+def test_a_bootstrap_of_the_mean_is_near_the_t_interval() -> None:
+    values = np.random.default_rng(2).normal(100, 5, 60)
+    low, high = bootstrap_interval(values, seed=1)
+    seen = mean_interval(values)
+
+    assert (low, high) == bootstrap_interval(values, seed=1)
+    assert (low, high) != bootstrap_interval(values, seed=2)
+    assert (low, high) == pytest.approx((seen.low, seen.high), abs=0.3)
+
+
+def test_a_bootstrap_of_the_median_holds_it() -> None:
+    low, high = bootstrap_interval(
+        np.random.default_rng(2).exponential(1, 100), statistic=np.median, seed=1
+    )
+
+    assert low < math.log(2) < high
+    assert high - low < 0.6
+
+
+@pytest.mark.parametrize(
+    ("values", "scale", "said"),
+    [
+        ([], "linear", "values: need at least 2 values, got 0"),
+        ([1.0], "linear", "values: need at least 2 values, got 1"),
+        ([1.0, math.nan], "linear", "values: every value must be finite; found nan at position 1"),
+        ([math.inf, 1.0], "linear", "found inf at position 0"),
+        ([1.0, 0.0], "log", "must be above 0; found 0 at position 1"),
+        ([-2.0, 1.0], "log", "must be above 0; found -2 at position 0"),
+    ],
+)
+def test_values_without_an_interval_are_refused(values: list[float], scale: str, said: str) -> None:
+    with pytest.raises(UnfitValues, match=said) as refused:
+        mean_interval(values, scale=scale)
+    assert refused.value.hint
+
+
+def test_a_bootstrap_of_few_or_equal_values_is_refused() -> None:
+    with pytest.raises(UnfitValues, match="at least 30 for a bootstrap, got 29"):
+        bootstrap_interval(range(29), seed=1)
+    with pytest.raises(NoSpread, match="all are equal"):
+        bootstrap_interval([5.0] * 40, seed=1)
+    with pytest.raises(NoSpread, match="the same in nearly every draw"):
+        bootstrap_interval([5.0] * 39 + [6.0], statistic=np.median, seed=1)
+    with pytest.raises(UsageError, match="at least 999, got 10"):
+        bootstrap_interval(range(40), seed=1, resamples=10)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 95, math.nan])
+def test_a_confidence_that_is_no_share_is_refused(confidence: float) -> None:
+    with pytest.raises(UsageError, match="confidence: need a number above 0 and below 1"):
+        mean_interval([1, 2], confidence=confidence)
+
+
+@pytest.mark.parametrize("printed", [(1, -1, 5), (math.nan, 1, 5), (1, math.inf, 5), (1, 1, 1)])
+def test_printed_moments_that_cannot_be_are_refused(printed: tuple[float, float, int]) -> None:
+    with pytest.raises(UnfitValues, match="printed mean"):
+        PrintedMean(*printed)
+    with pytest.raises(UnfitValues, match="above 0, got -1"):
+        PrintedMean(-1, 1, 5).moments("log")

@@ -1,0 +1,204 @@
+"""Trials that a claim takes, against statsmodels; that they suffice is simulated
+(`test_by_simulation.py`)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from published_trials import W2K, W98
+from statsmodels.stats.power import TTestIndPower, TTestPower
+
+from lanlab.analysis.statistics import (
+    Margin,
+    paired_by_block,
+    sd_of_cv,
+    trials_for_equivalence,
+    trials_to_decide,
+    trials_to_detect,
+    welch,
+)
+from lanlab.errors import UsageError
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.floats(0.3, 5), st.floats(0.5, 0.95), st.sampled_from([0.01, 0.05]))
+def test_by_block_it_is_the_power_of_statsmodels(effect: float, power: float, level: float) -> None:
+    seen = trials_to_detect(effect, 1, design="by block", level=level, power=power)
+    n = seen.trials_per_side
+    assert n is not None
+
+    reached, before = (TTestPower().power(effect, own, level) for own in (n, max(2, n - 1)))
+    # Of some large effects statsmodels gives no number, or a wrong one: there scipy is asked.
+    if effect * n**0.5 < 6:
+        assert seen.power == pytest.approx(reached, abs=1e-6)
+        assert n == 2 or before < power
+    assert seen.power >= power
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.floats(0.2, 1.2))
+def test_unpaired_it_is_near_that_of_statsmodels_which_knows_that_spreads_are_alike(
+    effect: float,
+) -> None:
+    seen = trials_to_detect(effect, 1)
+    n = seen.trials_per_side
+    assert n is not None
+
+    assert n == pytest.approx(TTestIndPower().solve_power(effect, power=0.8, alpha=0.05), abs=1.2)
+    assert seen.power <= TTestIndPower().power(effect, n, 0.05) + 1e-6
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+@pytest.mark.parametrize("sd_b", [1.0, 3.0])
+def test_few_trials_have_the_power_that_simulation_finds(n: int, sd_b: float) -> None:
+    """Where Welch's degrees of freedom differ from one draw to the next."""
+    from lanlab.analysis.statistics.power import _detects, _encloses, _Spread
+
+    random = np.random.default_rng(n)
+    spread = _Spread(1.0, sd_b, "unpaired")
+    draws = [
+        welch(random.normal(4, 1, n), random.normal(0, sd_b, n), confidence=0.9)
+        for _ in range(3_000)
+    ]
+
+    found = np.mean([seen.p_two_sided <= 0.05 for seen in draws])
+    inside = np.mean([seen.low > -6 and seen.high < 16 for seen in draws])
+    assert _detects(4, spread, n, 0.05, two_sided=True) == pytest.approx(found, abs=0.025)
+    assert _encloses(4, -6, 16, spread, n, 0.05) == pytest.approx(inside, abs=0.025)
+
+
+@pytest.mark.parametrize(
+    ("margin", "true", "cv", "simulated"),
+    [
+        (0.05, 1, 0.01, 3),
+        (0.05, 1, 0.02, 4),
+        (0.05, 1, 0.05, 18),
+        (0.02, 1, 0.01, 6),
+        (0.02, 1, 0.02, 19),
+        (0.02, 1, 0.05, 120),
+        (0.05, 1.025, 0.01, 4),
+        (0.05, 1.025, 0.02, 9),
+        (0.05, 1.025, 0.05, 50),
+    ],
+)
+def test_equivalence_takes_as_many_as_a_simulation_found(
+    margin: float, true: float, cv: float, simulated: int
+) -> None:
+    """Which took the margin as ± a share of the mean; ours is a ratio."""
+    seen = trials_for_equivalence(Margin.of_ratio(margin), sd_of_cv(cv), true=true)
+
+    assert seen.trials_per_side == pytest.approx(simulated, rel=0.1, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "cv", "simulated"),
+    [(1.05, 0.01, 3), (1.05, 0.02, 4), (1.02, 0.02, 17), (1.02, 0.05, 100)],
+)
+def test_a_difference_takes_as_many_as_a_simulation_found(
+    ratio: float, cv: float, simulated: int
+) -> None:
+    seen = trials_to_detect(ratio, sd_of_cv(cv), scale="log")
+
+    assert seen.trials_per_side == pytest.approx(simulated, rel=0.03, abs=1)
+
+
+def test_unlike_spreads_lie_between_like_ones() -> None:
+    n = [trials_to_detect(1, a, sd_b=b).trials_per_side or 0 for a, b in ((1, 1), (1, 2), (2, 2))]
+    assert n[0] < n[1] < n[2]
+
+
+def test_what_takes_more_than_the_cap_is_not_in_reach() -> None:
+    seen = trials_to_detect(0.01, 1)
+
+    assert (seen.trials_per_side, seen.cap) == (None, 1000)
+    assert seen.power < 0.1
+    assert trials_to_detect(0.01, 1, cap=200_000).trials_per_side == pytest.approx(
+        2 * (1.96 + 0.8416) ** 2 / 0.01**2, rel=1e-3
+    )
+    assert trials_to_detect(100, 1).trials_per_side == 2
+
+
+def test_an_undecided_pair_of_published_protocols_names_trials_and_minutes() -> None:
+    """NWLink and NetBEUI with one file: 122.2 and 125.0 s. The trials that would tell them apart
+    are those of statsmodels, for the effect that was seen."""
+    compared = welch(W2K["nwlink", 1], W2K["netbeui", 1])
+    seen = trials_to_decide(compared, mean_trial_s=124)
+    pooled = math.sqrt((compared.sd_a**2 + compared.sd_b**2) / 2)
+    oracle = math.ceil(TTestIndPower().solve_power(2.8 / pooled, power=0.8, alpha=0.05))
+
+    assert not compared.differs
+    assert seen.would_show == "differs"
+    assert seen.trials_per_side == pytest.approx(oracle, abs=1)
+    assert seen.further_trials == 2 * (seen.trials_per_side - 5)
+    assert seen.minutes == pytest.approx(seen.further_trials * 124 / 60)
+    assert str(seen) == f"about {seen.further_trials} more trials, {seen.minutes:.0f} minutes"
+
+
+def test_of_a_margin_it_says_what_would_be_shown() -> None:
+    compared = welch(W2K["nwlink", 1], W2K["netbeui", 1], scale="log")
+    within = trials_to_decide(compared, mean_trial_s=124, margin=Margin.of_ratio(0.05))
+    beyond = trials_to_decide(compared, mean_trial_s=124, margin=Margin.of_ratio(0.01))
+    at_the_edge = trials_to_decide(
+        compared, mean_trial_s=124, margin=Margin(compared.effect, 1.05, "log")
+    )
+
+    assert (within.would_show, beyond.would_show) == ("equivalent", "different")
+    assert within.trials_per_side is not None
+    assert beyond.trials_per_side is not None
+    assert at_the_edge.further_trials is None
+    assert str(at_the_edge) == "not in reach: more than 1000 trials of each condition"
+
+
+def test_by_block_it_counts_blocks() -> None:
+    """W98: 8 and 9 differences a block are surely above 5, hardly above 8."""
+    a, b = (dict(enumerate(W98[name, 2])) for name in ("netbeui", "tcpip"))
+    compared = paired_by_block(a, b, scale="linear")
+    none, five = (
+        trials_to_decide(compared, mean_trial_s=290, against=against) for against in (0, 4.5)
+    )
+
+    assert none.trials_per_side is not None
+    assert none.further_trials == 2 * (none.trials_per_side - 4)
+    assert five.trials_per_side is None
+
+
+def test_no_difference_at_all_is_never_found() -> None:
+    seen = trials_to_decide(welch([1, 2, 3], [1, 2, 3]), mean_trial_s=1)
+
+    assert seen.further_trials is None
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda: trials_to_detect(0, 1), "cannot be detected"),
+        (lambda: trials_to_detect(1, 0), "sd: need a number above 0"),
+        (lambda: trials_to_detect(-1, 1, scale="log"), "difference: need a ratio above 0"),
+        (lambda: trials_to_detect(math.nan, 1), "difference: need a number"),
+        (lambda: trials_to_detect(1, 1, power=1), "power: need a number above 0 and below 1"),
+        (lambda: trials_to_detect(1, 1, level=0), "level: need a number above 0 and below 1"),
+        (lambda: trials_to_detect(1, 1, cap=1), "cap: need at least 2, got 1"),
+        (lambda: sd_of_cv(0), "cv_ratio: need a number above 0"),
+        (
+            lambda: trials_for_equivalence(Margin.of_ratio(0.05), 0.1, true=1.05),
+            "true: 1.05 is not within the margin",
+        ),
+        (
+            lambda: trials_to_decide(welch([1, 2], [1, 3]), mean_trial_s=0),
+            "mean_trial_s: need seconds above 0",
+        ),
+        (
+            lambda: trials_to_decide(
+                welch([1, 2], [1, 3]), mean_trial_s=1, margin=Margin.of_ratio(0.1)
+            ),
+            "margin: it must be on the comparison's scale",
+        ),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(ask: object, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        ask()  # type: ignore[operator]

@@ -1,0 +1,78 @@
+"""The package as a whole: its scales, what it exports, and that it is loaded late."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from lanlab.analysis import statistics
+from lanlab.workloads import WORKLOADS
+
+LOADED = """
+import sys
+import lanlab.analysis, lanlab.report.answer, lanlab.run, lanlab.cli.app
+print(*[name for name in ("numpy", "scipy", "lanlab.analysis.statistics") if name in sys.modules])
+"""
+
+
+@pytest.mark.parametrize(
+    ("metric", "scale"),
+    [
+        ("goodput_bps", "log"),
+        ("received_messages_per_s", "log"),
+        ("rtt_p99_ns", "log"),
+        ("kernel_rtt_mean_ns", "log"),
+        ("elapsed_s", "log"),
+        ("received_ratio", "linear"),
+        ("jain_index", "linear"),
+        ("lost_messages", "linear"),
+        ("sender_cpu_s", "linear"),
+        ("start_skew_ns", "linear"),
+    ],
+)
+def test_what_a_metric_is_decides_its_scale(metric: str, scale: str) -> None:
+    assert statistics.scale_of(metric) == scale
+
+
+def test_every_metric_has_a_scale() -> None:
+    """And of every workload both kinds are there."""
+    for workload in WORKLOADS.values():
+        assert {statistics.scale_of(metric) for metric in workload.metrics} == {"linear", "log"}
+
+
+def test_public_names_are_there_and_documented() -> None:
+    assert len(statistics.__all__) == len(set(statistics.__all__))
+    for name in statistics.__all__:
+        assert getattr(statistics, name).__doc__ or name == "Scale"
+
+
+def test_nothing_of_it_is_loaded_before_it_is_needed() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.split() == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no CPU time of ended children there")
+def test_help_comes_at_once() -> None:
+    """Below 300 ms of processor, the best of five: others may use the machine, too."""
+    taken = []
+    for _ in range(5):
+        before = os.times()
+        subprocess.run(
+            [sys.executable, "-c", "from lanlab.cli import main; main()", "--help"],
+            capture_output=True,
+            check=True,
+        )
+        after = os.times()
+        taken.append(
+            after.children_user
+            + after.children_system
+            - before.children_user
+            - before.children_system
+        )
+    assert 0 < min(taken) < 0.3

@@ -1,0 +1,233 @@
+"""Comparisons of two conditions, against scipy, statsmodels, pingouin and published trials."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from published_trials import VISTA, W2K, W98, XP
+from scipy import stats
+from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
+
+from lanlab.analysis.statistics import (
+    Comparison,
+    PrintedMean,
+    holm,
+    paired_by_block,
+    welch,
+    welch_printed,
+)
+from lanlab.errors import NoSpread, UnfitValues
+
+#: Difference, its interval, t, degrees of freedom, p and p by Holm over all twelve, of each pair.
+PUBLISHED = [
+    (W98, "tcpip", "nwlink", 1, -58.25, -60.82, -55.68, -58.87, 4.8, 4.2e-08, 5.1e-07),
+    (W98, "tcpip", "netbeui", 1, -2.25, -3.94, -0.56, -3.25, 6.0, 0.018, 0.07),
+    (W98, "nwlink", "netbeui", 1, 56.00, 53.44, 58.56, 57.20, 4.7, 6.9e-08, 7.6e-07),
+    (W98, "tcpip", "nwlink", 2, 26.75, 25.23, 28.27, 55.88, 3.0, 1.3e-05, 0.0001),
+    (W98, "tcpip", "netbeui", 2, -5.00, -14.17, 4.17, -1.69, 3.2, 0.19, 0.56),
+    (W98, "nwlink", "netbeui", 2, -31.75, -41.06, -22.44, -10.85, 3.0, 0.0017, 0.0084),
+    (W2K, "tcpip", "nwlink", 1, -40.20, -45.37, -35.03, -19.08, 5.9, 1.6e-06, 1.6e-05),
+    (W2K, "tcpip", "netbeui", 1, -43.00, -48.80, -37.20, -18.50, 5.5, 3.4e-06, 3.1e-05),
+    (W2K, "nwlink", "netbeui", 1, -2.80, -9.35, 3.75, -0.99, 7.9, 0.35, 0.71),
+    (W2K, "tcpip", "nwlink", 2, -17.00, -22.21, -11.79, -8.22, 5.4, 0.00031, 0.0022),
+    (W2K, "tcpip", "netbeui", 2, -19.00, -25.93, -12.07, -7.14, 4.8, 0.001, 0.006),
+    (W2K, "nwlink", "netbeui", 2, -2.00, -9.42, 5.42, -0.63, 7.4, 0.55, 0.71),
+]
+values = st.lists(st.floats(0.5, 2e3), min_size=2, max_size=12)
+
+
+def test_published_trials_compare_as_was_worked_out() -> None:
+    """All pairs of protocols, with Holm over them."""
+    adjusted = []
+    for table, a, b, size, *worked_out, p, _ in PUBLISHED:
+        seen = welch(table[a, size], table[b, size])
+        found = [seen.effect, seen.low, seen.high, seen.t, seen.df]
+        assert found[:4] == pytest.approx(worked_out[:4], abs=0.006)
+        assert seen.df == pytest.approx(worked_out[4], abs=0.06)
+        assert seen.p_two_sided == pytest.approx(p, rel=0.06)
+        adjusted.append(seen.p_two_sided)
+    assert list(holm(adjusted)) == pytest.approx([row[-1] for row in PUBLISHED], rel=0.06)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "effect", "low", "high", "t", "p"),
+    [
+        (VISTA["ipv4", 128], VISTA["ipv6", 128], 2.5, 2.30, 2.70, 25.1, 5.1e-39),
+        (VISTA["ipv4", 1408], VISTA["ipv6", 1408], 1.0, 0.83, 1.17, 11.8, 5.7e-19),
+        (XP["ipv4", 384], XP["ipv6", 384], 21.0, 20.71, 21.29, 142.8, 1.3e-89),
+        (XP["ipv4", 1152], XP["ipv6", 1152], 10.4, 10.09, 10.71, 66.4, 2.2e-70),
+    ],
+)
+def test_printed_moments_compare_as_was_worked_out(
+    a: PrintedMean, b: PrintedMean, effect: float, low: float, high: float, t: float, p: float
+) -> None:
+    seen = welch_printed(a, b)
+
+    assert (seen.effect, seen.low, seen.high) == pytest.approx((effect, low, high), abs=0.006)
+    assert seen.t == pytest.approx(t, abs=0.06)
+    assert seen.p_two_sided == pytest.approx(p, rel=0.06)
+    assert seen.ratio == pytest.approx(a.mean / b.mean)
+
+
+@given(values, values, st.sampled_from(["linear", "log"]))
+def test_it_is_the_welch_test_of_scipy_and_statsmodels(
+    a: list[float], b: list[float], scale: str
+) -> None:
+    assume(np.ptp(a) > 1e-3 and np.ptp(b) > 1e-3)
+    seen = welch(a, b, scale=scale)
+    x, y = (np.log(a), np.log(b)) if scale == "log" else (np.array(a), np.array(b))
+    ends = np.log([seen.low, seen.high]) if scale == "log" else np.array([seen.low, seen.high])
+    scipys = stats.ttest_ind(x, y, equal_var=False)
+    others = CompareMeans(DescrStatsW(x), DescrStatsW(y))
+
+    for side, p in (
+        ("two-sided", seen.p_two_sided),
+        ("greater", seen.p_greater),
+        ("less", seen.p_less),
+    ):
+        oracle = stats.ttest_ind(x, y, equal_var=False, alternative=side).pvalue
+        assert p == pytest.approx(oracle, rel=1e-6, abs=1e-12)
+    assert (seen.t, seen.df) == pytest.approx((scipys.statistic, scipys.df), rel=1e-6, abs=1e-9)
+    assert tuple(ends) == pytest.approx(others.tconfint_diff(usevar="unequal"), rel=1e-5, abs=1e-6)
+
+
+@given(values, values, st.floats(1e-3, 1e3))
+def test_neither_order_nor_unit_matters(a: list[float], b: list[float], unit: float) -> None:
+    assume(np.ptp(a) > 1e-3 and np.ptp(b) > 1e-3)
+    seen = welch(a, b, scale="log")
+    swapped = welch([unit * value for value in b], [unit * value for value in a], scale="log")
+
+    assert 1 / swapped.effect == pytest.approx(seen.effect)
+    assert (1 / swapped.high, 1 / swapped.low) == pytest.approx((seen.low, seen.high), rel=1e-5)
+    assert swapped.p_less == pytest.approx(seen.p_greater, rel=1e-5, abs=1e-12)
+
+
+def test_pingouin_finds_the_same() -> None:
+    """pingouin 0.7.0: `ttest(tcpip, nwlink, correction=True)`, `compute_effsize(nwlink, netbeui,
+    eftype="hedges")`, which takes the usual approximation of the correction, and of which effects
+    are of the other sign here and there."""
+    seen = welch(W2K["tcpip", 1], W2K["nwlink", 1])
+    effect = welch(W2K["nwlink", 1], W2K["netbeui", 1]).hedges_g
+
+    assert (seen.t, seen.df, seen.p_two_sided) == pytest.approx(
+        (-19.078075714625, 5.910415542364, 0.00000155447), rel=1e-5
+    )
+    assert (seen.low, seen.high) == pytest.approx((-45.37, -35.03), abs=0.005)
+    assert effect == pytest.approx(-0.5641003122716912, rel=0.002)
+
+
+def test_hedges_g_has_no_bias() -> None:
+    """Its mean over many small samples is the true difference in standard deviations."""
+    random = np.random.default_rng(5)
+    found = [welch(random.normal(1, 1, 4), random.normal(0, 1, 4)).hedges_g for _ in range(4_000)]
+
+    assert np.mean(found) == pytest.approx(1, abs=0.05)
+
+
+def blocks(values: list[float]) -> dict[int, float]:
+    return dict(enumerate(values))
+
+
+def test_by_block_is_the_paired_test_of_scipy() -> None:
+    a, b = W2K["nwlink", 1], W2K["netbeui", 1]
+    for scale, x, y in (("linear", a, b), ("log", np.log(a), np.log(b))):
+        seen = paired_by_block(blocks(a), blocks(b), scale=scale)
+        oracle = stats.ttest_rel(x, y)
+        interval = oracle.confidence_interval()
+        ends = (seen.low, seen.high) if scale == "linear" else np.log([seen.low, seen.high])
+
+        assert (seen.t, seen.p_two_sided, seen.df) == pytest.approx(
+            (oracle.statistic, oracle.pvalue, oracle.df)
+        )
+        assert tuple(ends) == pytest.approx(tuple(interval))
+        assert (seen.design, seen.n_a, seen.n_b) == ("by block", 5, 5)
+
+
+def test_blocks_go_together_by_number_and_lonely_ones_are_counted() -> None:
+    whole = paired_by_block({1: 10.0, 2: 20.0, 3: 40.0}, {1: 5.0, 2: 11.0, 3: 19.0})
+    other = paired_by_block({3: 40.0, 9: 1.0, 2: 20.0, 1: 10.0}, {1: 5.0, 3: 19.0, 2: 11.0, 7: 2.0})
+
+    assert other.blocks_left_out == 2
+    assert whole.blocks_left_out == 0
+    assert (other.low, other.high) == pytest.approx((whole.low, whole.high))
+
+
+def test_two_blocks_have_no_unbiased_effect() -> None:
+    assert paired_by_block({1: 10.0, 2: 20.0}, {1: 5.0, 2: 11.0}).hedges_g is None
+
+
+def test_one_side_without_spread_leaves_the_others_degrees_of_freedom() -> None:
+    seen = welch(W98["tcpip", 2], W98["nwlink", 2])
+
+    assert (seen.df, seen.sd_b) == (3, 0)
+
+
+def test_intervals_at_other_confidences_are_nested() -> None:
+    seen = welch(W2K["nwlink", 1], W2K["netbeui", 1])
+    narrow, wide = seen.interval(0.8), seen.interval(0.99)
+
+    assert wide[0] < seen.low < narrow[0] < narrow[1] < seen.high < wide[1]
+    assert seen.interval(0.95) == pytest.approx((seen.low, seen.high))
+
+
+def test_a_side_that_is_not_above_zero_has_no_ratio() -> None:
+    assert welch([1, 2], [-1, 1]).ratio is None
+    assert welch([1, 2], [2, 6]).ratio == pytest.approx(0.375)
+
+
+@pytest.mark.parametrize(
+    ("compare", "said"),
+    [
+        (lambda: welch([1, 1], [2, 2, 2]), "all values of a are equal, and all of b"),
+        (lambda: welch_printed(PrintedMean(1, 0, 5), PrintedMean(2, 0, 5)), "all of b"),
+        (
+            lambda: paired_by_block({1: 2.0, 2: 4.0, 3: 8.0}, {1: 1.0, 2: 2.0, 3: 4.0}),
+            "the difference is the same in all 3 blocks",
+        ),
+    ],
+)
+def test_no_spread_is_no_certainty(compare: object, said: str) -> None:
+    """All trials equal: there is nothing by which chance could be told."""
+    with pytest.raises(NoSpread, match=said) as refused:
+        compare()  # type: ignore[operator]
+    assert "resolution" in str(refused.value.hint)
+
+
+def test_with_a_resolution_equal_trials_compare() -> None:
+    """Readings of 2 and 2.5 of a counter that steps by 0.5 may be the same; 2 and 20 are not."""
+    assert not welch([2.0, 2.0], [2.5, 2.5], resolution=0.5).differs
+    assert welch([2.0, 2.0, 2.0], [20.0, 20.0, 20.0], resolution=0.5).differs
+    by_block = paired_by_block(blocks([2.0] * 3), blocks([20.0] * 3), resolution=0.5)
+    assert by_block.differs
+    # A ratio near 0.1 is off by the rounding of the smaller: 0.5 / 2 / √6.
+    assert by_block.sd_difference == pytest.approx(0.25 / math.sqrt(6))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "said"),
+    [
+        ([1], [1, 2], "a: need at least 2 values, got 1"),
+        ([1, 2], [math.nan, 2], "b: every value must be finite"),
+        ([1, 2], [0, 2], "b: on a log scale"),
+    ],
+)
+def test_unfit_groups_are_refused(a: list[float], b: list[float], said: str) -> None:
+    with pytest.raises(UnfitValues, match=said):
+        welch(a, b, scale="log")
+
+
+def test_too_few_common_blocks_are_refused() -> None:
+    with pytest.raises(UnfitValues, match="at least 2 common blocks, got 1"):
+        paired_by_block({1: 1.0, 2: 1.0}, {2: 1.0, 3: 1.0})
+
+
+def test_every_result_says_how_it_was_made() -> None:
+    seen = welch([1, 2, 3], [2, 3, 5])
+
+    assert isinstance(seen, Comparison)
+    assert (seen.design, seen.scale, seen.confidence) == ("unpaired", "linear", 0.95)
+    assert (seen.n_a, seen.n_b) == (3, 3)

@@ -1,0 +1,358 @@
+"""`bench/soak.py`: that it finds what grows, takes nothing else for it, and runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+if not BENCH.is_dir():
+    pytest.skip("the bench is not part of what is installed", allow_module_level=True)
+sys.path.insert(0, str(BENCH))
+
+import soak as soak_command  # noqa: E402
+import soak_processes as processes  # noqa: E402
+from soak_conditions import is_refused, soak_study  # noqa: E402
+from soak_faults import allowed_faults, fault_of  # noqa: E402
+from soak_growth import Life, judge_commits, judge_count, judge_memory  # noqa: E402
+from soak_run import Places, soak  # noqa: E402
+from soak_verdict import judge, table  # noqa: E402
+
+from lanlab.engine import engine_path  # noqa: E402
+from lanlab.plan import expand  # noqa: E402
+from lanlab.store import Store, TrialRecord  # noqa: E402
+
+needs_proc = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="descriptors and engines are seen by /proc (Linux)"
+)
+
+KIB = 1024
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What a soak of ten minutes that found nothing had; of an engine, its longest life."""
+
+    lives: dict[str, Life]
+
+
+@pytest.fixture(scope="module")
+def ten_minutes() -> Noise:
+    """Recorded on the machine that docs/reliability.md names."""
+    data = json.loads((Path(__file__).parent / "soak_of_ten_minutes.json").read_text())
+    return Noise({name: Life(each["trials"], each["values"]) for name, each in data.items()})
+
+
+def life(values: list[float]) -> Life:
+    return Life(range(len(values)), values)
+
+
+# The rule
+
+
+@pytest.mark.parametrize(
+    "series", ["lanlab: heap in use", "source engine: memory", "target engine: memory"]
+)
+def test_a_leak_of_1_kib_a_trial_is_found_in_the_noise_of_ten_minutes(
+    ten_minutes: Noise, series: str
+) -> None:
+    seen = ten_minutes.lives[series]
+    assert judge_memory(series, [seen]).finding is None
+    leaking = [value + KIB * n for n, value in zip(seen.trials, seen.values, strict=True)]
+    found = judge_memory(series, [Life(seen.trials, leaking)])
+    assert found.finding is not None and found.finding.startswith(series)
+    assert found.slope is not None and found.slope[0] == pytest.approx(KIB, rel=0.1)
+
+
+def test_a_leak_counts_in_pages_as_the_kernel_does() -> None:
+    """1 KiB a trial becomes a page every fourth trial."""
+    pages = [4 * KIB * (trial // 4) for trial in range(800)]
+    assert judge_memory("memory", [life(pages)]).finding is not None
+
+
+@pytest.mark.parametrize("at", [420, 500, 600, 700, 780])
+def test_steps_of_an_allocator_are_no_leak(at: int) -> None:
+    values = [2_000_000.0 + 1_000_000 * (trial >= at) for trial in range(800)]
+    assert judge_memory("memory", [life(values)]).finding is None
+
+
+def test_a_warm_up_is_no_leak() -> None:
+    values = [2e6 * (1 - 0.98**trial) for trial in range(800)]
+    assert judge_memory("memory", [life(values)]).finding is None
+
+
+def test_memory_that_wanders_is_taken_for_a_leak_less_than_once_in_a_hundred() -> None:
+    draw = random.Random(11)
+    taken = 0
+    for _ in range(200):
+        level, values = 0.0, []
+        for _ in range(800):
+            # Settles back, as what is held between trials does.
+            level = 0.9 * level + draw.gauss(0, 20_000)
+            values.append(3e7 + level)
+        taken += judge_memory("memory", [life(values)]).finding is not None
+    assert taken < 2
+
+
+def test_one_descriptor_that_stays_is_found() -> None:
+    draw = random.Random(5)
+    kept = [17 + (trial >= 600) + draw.choice((0, 0, 3)) for trial in range(800)]
+    found = judge_count("descriptors", [life(list(map(float, kept)))])
+    assert found.finding == (
+        "descriptors: never below 17 from trial 400, never below 18 up to trial 799"
+    )
+    passing = [17.0 + draw.choice((0, 0, 3)) for _ in range(800)]
+    assert judge_count("descriptors", [life(passing)]).finding is None
+
+
+def test_a_leak_in_one_life_of_an_engine_is_found_among_short_ones() -> None:
+    short = [life([5.0] * 30) for _ in range(3)]
+    leaking = Life(range(90, 290), [5.0 + trial // 20 for trial in range(200)])
+    assert judge_count("descriptors", [*short, leaking]).finding is not None
+    assert judge_count("descriptors", short).samples == 0
+
+
+def test_commits_that_take_three_times_as_long_at_the_end_are_found(ten_minutes: Noise) -> None:
+    seen = ten_minutes.lives["commit of a trial"]
+    assert judge_commits("commit", seen).finding is None
+    last = seen.trials[-1]
+    slower = [value * (1 + 2 * n / last) for n, value in zip(seen.trials, seen.values, strict=True)]
+    assert judge_commits("commit", Life(seen.trials, slower)).finding is not None
+
+
+def test_what_is_not_known_is_said_and_judges_nothing() -> None:
+    unknown = judge_memory("memory", [Life([], [])])
+    assert unknown.finding is None and unknown.samples == 0
+    assert "not known on this system" in table([unknown])[1]
+
+
+# Conditions and faults
+
+
+def test_a_seed_gives_the_same_conditions_of_every_kind() -> None:
+    study = soak_study(3, ip_versions=(4, 6), link="unshaped")
+    assert study == soak_study(3, ip_versions=(4, 6), link="unshaped")
+    seen = [dict(condition.parameters) for condition in expand(study, "soak")]
+    for key, kinds in {
+        "transport": {"udp", "tcp"},
+        "ip_version": {4, 6},
+        "receive": {"block", "poll", "spin", "auto"},
+        "io": {"single", "batch", "segment", "auto"},
+        "timestamps": {"program", "kernel"},
+    }.items():
+        assert kinds <= {parameters.get(key) for parameters in seen}, key
+    assert any(is_refused(parameters) for parameters in seen)
+    sizes = [int(parameters["message_size_bytes"]) for parameters in seen]
+    assert min(sizes) < 10 and max(sizes) > 30_000
+    assert max(int(parameters.get("flows", 1)) for parameters in seen) > 50
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_condition_is_refused_before_the_run(seed: int) -> None:
+    """Nor takes longer than a trial of a soak should."""
+    for link in ("unshaped", "100M"):
+        for condition in expand(soak_study(seed, ip_versions=(4, 6), link=link), "soak"):
+            # An amount without a rate is expected to take a second.
+            assert condition.expected_time_s < 1.1
+            assert link == "unshaped" or condition.parameters.get("io") != "segment"
+
+
+def test_every_fault_happens_early_and_again() -> None:
+    kinds = allowed_faults("virtual", "100M") or pytest.skip("no faults on this system")
+    happened = [fault_of(1, trial, kinds) for trial in range(2_000)]
+    for kind in kinds:
+        trials = [n for n, fault in enumerate(happened) if fault is not None and fault.kind == kind]
+        assert trials[0] < 20 and len(trials) > 5
+
+
+def test_a_new_engine_takes_the_place_of_the_lost_one() -> None:
+    places = Places()
+    assert places.order([10, 20]) == [10, 20]
+    assert places.order([20]) == [20]
+    assert places.order([20, 30]) == [30, 20]
+
+
+@needs_proc
+def test_ps_and_proc_tell_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    if shutil.which("ps") is None:
+        pytest.skip("needs ps")
+    with subprocess.Popen(["sleep", "60"]) as child:
+        try:
+            while child.pid not in processes.children("sleep"):
+                time.sleep(0.01)
+            by_proc = processes.holdings(child.pid)
+            monkeypatch.setattr(processes, "_PROC", Path("/nonexistent"))
+            assert child.pid in processes.children("sleep")
+            by_ps = processes.holdings(child.pid)
+            assert by_ps.descriptors is None
+            assert by_ps.rss_bytes and by_proc.rss_bytes
+            assert by_ps.rss_bytes == pytest.approx(by_proc.rss_bytes, rel=0.2)
+        finally:
+            child.kill()
+
+
+# Soaks that run
+
+
+HELD = ("descriptors", "threads")
+
+
+class _SlowerStore:
+    """A store whose commits take 0.2 ms longer each time."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._commits = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def commit_trial(self, trial: TrialRecord) -> None:
+        self._commits += 1
+        time.sleep(self._commits * 0.0002)
+        self._store.commit_trial(trial)
+
+
+@needs_proc
+def test_leaks_in_lanlab_and_engines_and_a_slow_store_are_found_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if shutil.which("cc") is None:
+        pytest.skip("needs a C compiler")
+    monkeypatch.setenv("LANLAB_ENGINE", str(leaking_engine(tmp_path)))
+    kept: list[Any] = []
+
+    def leak(number: int) -> None:
+        kept.append(bytearray(4 * KIB))
+        if number % 10 == 0:
+            # One every tenth trial.
+            kept.append((tmp_path / f"kept {number}").open("w"))
+            Path(os.environ["TMPDIR"], f"left {number}").touch()
+
+    try:
+        soaked = soak(
+            time_s=240,
+            most_trials=140,
+            testbed="loopback",
+            link="unshaped",
+            seed=17,
+            store=str(tmp_path / "soak" / "store.sqlite"),
+            also=leak,
+            wrap=_SlowerStore,  # type: ignore[arg-type]
+        )
+    finally:
+        for each in kept:
+            if not isinstance(each, bytearray):
+                each.close()
+    found = {line.name for line in judge(soaked.samples) if line.finding}
+    assert found >= {
+        "lanlab: heap in use",
+        "lanlab: Python objects",
+        "lanlab: descriptors",
+        "source engine: memory",
+        "target engine: memory",
+        "temporary files",
+        "commit of a trial",
+    }
+    steady = {"lanlab: threads", "processes", "network namespaces", "log of the store"}
+    steady |= {f"{end} engine: {held}" for end in ("source", "target") for held in HELD}
+    assert not found & steady
+    monkeypatch.setattr(soak_command, "_soak", lambda asked, store: soaked)
+    monkeypatch.setattr(sys, "argv", ["soak.py", "--testbed", "loopback"])
+    assert soak_command.main() == 1
+    told = capsys.readouterr().out.splitlines()
+    assert told[-1].endswith("grew.") and "commit of a trial" in told[-1]
+    assert sum(line.startswith("found: ") for line in told) == len(found)
+
+
+#: Leaks 4 KiB every 50 ms into whatever it is loaded into.
+_LEAK = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void *leak(void *unused) {
+    for (;;) { memset(malloc(4096), 1, 4096); usleep(50000); }
+    return unused;
+}
+__attribute__((constructor)) static void begin(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, leak, 0);
+}
+"""
+
+
+def leaking_engine(folder: Path) -> Path:
+    """An engine that leaks."""
+    (folder / "leak.c").write_text(_LEAK)
+    library = folder / "leak.so"
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-pthread", "-o", library, folder / "leak.c"], check=True
+    )
+    program = folder / "lanlab-engine"
+    program.write_text(f"#!/bin/sh\nLD_PRELOAD='{library}' exec '{engine_path()}' \"$@\"\n")
+    program.chmod(0o755)
+    return program
+
+
+def run_soak(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(BENCH / "soak.py"), "--testbed", "loopback", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+        env=os.environ | environment,
+    )
+
+
+@needs_proc
+def test_a_soak_finds_nothing_names_what_failed_and_leaves_what_it_was_asked_for(
+    tmp_path: Path,
+) -> None:
+    done = run_soak(
+        *("--time", "240", "--trials", "120", "--seed", "17"),
+        *("--store", str(tmp_path / "store.sqlite"), "--json", str(tmp_path / "soak.json")),
+        TMPDIR=str(tmp_path),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "nothing grew" in done.stdout.splitlines()[-1]
+    told = json.loads((tmp_path / "soak.json").read_text())
+    assert len(told["samples"]) == 120
+    assert {line["name"] for line in told["judged"]} >= {"lanlab: memory", "target engine: threads"}
+    outcomes = {(each["on_purpose"], each["outcome"]) for each in told["samples"]}
+    assert ("killed engine", "EngineLost") in outcomes
+    left = {path.name for path in tmp_path.iterdir()} - {"soak.json"}
+    assert {name for name in left if not name.startswith("store.sqlite")} == set()
+
+
+@pytest.mark.parametrize("arguments", [("--time", "0"), ("--testbed", "moon")])
+def test_what_cannot_be_done_is_refused_with_exit_code_2(arguments: tuple[str, ...]) -> None:
+    done = run_soak(*arguments)
+    assert done.returncode == 2
+    assert "allowed" in done.stderr or "choose from" in done.stderr
+
+
+@needs_proc
+def test_a_soak_ends_in_time_and_says_what_it_could_not_judge() -> None:
+    done = run_soak("--time", "3")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "too short to tell" in done.stdout
+    assert ": nothing grew; not judged: lanlab: memory, " in done.stdout.splitlines()[-1]
+
+
+def test_a_link_that_loopback_does_not_have_is_refused() -> None:
+    done = run_soak("--time", "5", "--link", "10M")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0].startswith("error: loopback has no link")

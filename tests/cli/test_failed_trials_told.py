@@ -1,0 +1,64 @@
+"""Single measurements whose trials fail: what is said, what is kept, and how the command ends."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab
+
+from lanlab.engine import engine_path
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="engines behind a shell script")
+
+QUICK = ("--testbed", "loopback", "--warmup", "0", "--rate", "1M", "--size", "100")
+
+
+@pytest.fixture
+def _dying_sender(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first engine to start, which is the sender's, is killed after a while; no other is."""
+    program, first = folder / "engine", folder / "first"
+    program.write_text(
+        "#!/bin/sh\n"
+        f'if mkdir "{first}" 2>/dev/null; then (sleep 0.9; kill -9 $$) & fi\n'
+        f'exec "{engine_path()}" "$@"\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("LANLAB_ENGINE", str(program))
+
+
+@pytest.mark.usefixtures("_dying_sender")
+def test_a_failed_measurement_says_why_and_what_was_seen_until_then(lanlab: Lanlab) -> None:
+    said = lanlab("stream", *QUICK, "--time", "2")
+
+    assert said.code == 1
+    error, seen = [line for line in said.err.splitlines() if not line.startswith("warning")][-2:]
+    assert error == "error: host0: the engine was ended by signal 9"
+    word, count = seen.removeprefix("seen until then: ").split()[:2]
+    assert word == "received" and 0 < int(count.rstrip(",")) < 2 * 1e6 / 800
+    assert "goodput" not in said.out
+    assert "kept as" in said.out
+
+
+@pytest.mark.usefixtures("_dying_sender")
+def test_a_mean_over_trials_of_which_one_failed_says_of_how_many_it_is(lanlab: Lanlab) -> None:
+    """One of three is lost with the engine; it is not retried, and the other two count."""
+    said = lanlab("stream", *QUICK, "--time", "1", "--trials", "3")
+
+    assert said.code == 1
+    assert "2 of 3, 1 failed" in said.out
+    assert "error: 1 of 3 trials failed; the last: host0: the engine was ended" in said.err
+    runs = lanlab("runs", "--json").json()["runs"]
+    assert [(r["trials"], r["failed_trials"], r["missing_trials"]) for r in runs] == [(3, 1, 1)]
+
+
+@pytest.mark.usefixtures("_dying_sender")
+def test_json_counts_the_trials_of_its_means(lanlab: Lanlab) -> None:
+    told = lanlab("stream", *QUICK, "--time", "1", "--trials", "2", "--json").json()
+
+    assert (told["n"], told["failed_trials"]) == (1, 1)
+    first, second = told["trials"]
+    assert (first["status"], first["error"]["end"]) == ("failed", "source")
+    assert first["failure"]["fate"] == "missing" and first["failure"]["seen"]
+    assert told["goodput_bps"] == second["goodput_bps"]

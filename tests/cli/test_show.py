@@ -1,0 +1,100 @@
+"""`lanlab show`: everything that a study published, by sections."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from command_line import Lanlab
+
+from lanlab.cli.study_text import SECTIONS
+from lanlab.studies import known_studies, load_study
+
+
+@pytest.mark.parametrize("name", known_studies())
+def test_everything_that_was_published_is_shown(name: str, lanlab: Lanlab) -> None:
+    """Each number as it was printed, each finding and each discrepancy by its id."""
+    loaded = load_study(name)
+
+    said = lanlab("show", name).out
+
+    flat = re.sub(r"\s+", " ", said)
+    for table in loaded.published.table:
+        assert f"{table.where}: {table.title}" in flat
+    first = {line.split(" ")[0] for line in said.splitlines()}
+    assert {finding.id for finding in loaded.findings} <= first
+    assert {one.id for one in loaded.published.discrepancy} <= first
+    assert {figure.number for figure in loaded.published.figure} <= first
+    numbers = lanlab("show", name, "--only", "numbers").out
+    listed = {line.split(" ")[0] for line in numbers.splitlines()}
+    assert {value.id for value in loaded.published.printed} <= listed
+
+
+def test_a_table_is_shown_as_it_was_laid_out(lanlab: Lanlab) -> None:
+    """With what is missing, and what that can have been, by either rule of rounding."""
+    lines = lanlab("show", "schomer-claason", "--only", "tables").out.splitlines()
+
+    rows = [re.split(r"\s{2,}", line.strip()) for line in lines]
+    assert ["operating system", "protocol", "data set", "Time", "Throughput"] in rows
+    assert ["Windows 98 SE", "NWLink (IPX/SPX)", "1 file, 623 MB", "320", "16"] in rows
+    assert [
+        "NetBEUI", "1 file, 623 MB",
+        "missing (264 to 268; 266 to 270 if the mean was cut)", "266*", "264*", "265*", "264*",
+    ] in rows  # fmt: skip
+    assert "(* heading lost)" in lines
+
+
+def test_a_finding_is_shown_with_statement_and_verdict(lanlab: Lanlab) -> None:
+    """The claim in words, what is computed, and what the published numbers make of it."""
+    said = lanlab("show", "milanovic-srbljic", "--only", "findings").out
+
+    [line] = [line for line in said.splitlines() if line.startswith("f4 ")]
+    cells = re.split(r"\s{2,}", line.strip())
+    assert cells[0] == "f4"
+    assert cells[1].startswith("2-byte messages over UDP are slow")
+    assert cells[2].startswith("goodput_bps at transport udp, os nt4,")
+    assert cells[3].startswith("does not hold: with all of it the link")
+    assert cells[4] == "Section III, par. 3"
+
+
+def test_discrepancies_come_with_the_gravest_first(lanlab: Lanlab) -> None:
+    """By severity, and within one as the study's file has them."""
+    said = lanlab("show", "schomer-claason", "--only", "discrepancies").out
+
+    severities = re.findall(r"^d\d+\s+(major|minor|note|scan)\b", said, re.MULTILINE)
+    assert severities == ["major"] * 2 + ["minor"] * 5 + ["note"] * 3 + ["scan"]
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_section_can_be_had_alone(section: str, lanlab: Lanlab) -> None:
+    """Several with commas between, in the order of the whole."""
+    said = lanlab("show", "milanovic-srbljic", "--only", section)
+
+    assert said.code == 0
+    head = "\n".join(lanlab("show", "milanovic-srbljic").out.splitlines()[:3])
+    assert said.out.startswith(head)
+    assert len(said.out.splitlines()) > 4
+    other = "testbed" if section != "testbed" else "lost"
+    both = lanlab("show", "milanovic-srbljic", "--only", f"{section}, {other}").out
+    assert len(both.splitlines()) > len(said.out.splitlines())
+
+
+def test_a_section_that_there_is_not_is_answered_with_the_nearest(lanlab: Lanlab) -> None:
+    """Nothing is printed."""
+    said = lanlab("show", "poo-tan", "--only", "nubers")
+
+    assert (said.code, said.out) == (2, "")
+    assert said.err == "error: no section named `nubers`\nhint: did you mean `numbers`?\n"
+
+
+def test_cells_in_json_are_numbers_that_are_there(lanlab: Lanlab) -> None:
+    """So that a program can lay out the tables, too."""
+    shown = lanlab("show", "manford-kolahi", "--json").json()
+
+    ids = {value["id"] for value in shown["published"]["value"]}
+    cells = [cell for table in shown["tables"] for row in table["rows"] for cell in row["cells"]]
+    assert len(cells) == 11 * 5 + 11 * 3
+    assert set(cells) <= ids
+    assert {finding["id"]: finding["in_words"] for finding in shown["findings"]}["f8"] == (
+        "goodput_bps at os vista: rising with each step of message_size_bytes; for each ip_version"
+    )

@@ -1,0 +1,167 @@
+"""What a command has opened, and what of it is left: processes, networks, sockets, files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lanlab.testbeds.leftovers import MARK
+
+_PROC = Path("/proc")
+_NAMED_NETWORKS = Path("/run/netns")
+#: Of the kernel's tables, where the inode of a socket stands (proc(5)).
+_SOCKET_TABLES = ("tcp", "tcp6", "udp", "udp6")
+_INODE_COLUMN = 9
+#: What a store's file has beside it while a process uses it, and a killed one leaves until the
+#: next (https://www.sqlite.org/walformat.html); and the store's own locks.
+_OF_A_STORE = ("-wal", "-shm", ".lock")
+
+
+@dataclass(frozen=True)
+class Process:
+    """A living process that a command started, or the command itself."""
+
+    pid: int
+    command: tuple[str, ...]
+    #: Clock ticks from boot to its start.
+    started: int
+
+    @property
+    def name(self) -> str:
+        """Of its program, without the path."""
+        return Path(self.command[0]).name if self.command else ""
+
+
+def marked(mark: str) -> list[Process]:
+    """Living processes with an entry in their environment, the oldest first."""
+    found = []
+    for folder in _PROC.glob("[0-9]*"):
+        try:
+            if mark.encode() not in (folder / "environ").read_bytes().split(b"\0"):
+                continue
+            command = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            stat = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if stat[0] not in "ZX":
+            found.append(Process(int(folder.name), tuple(command[:-1]), int(stat[19])))
+    return sorted(found, key=lambda process: (process.started, process.pid))
+
+
+def sockets_of(pid: int) -> set[str]:
+    """Inodes of the sockets that a process has open."""
+    inodes = set()
+    try:
+        for descriptor in (_PROC / str(pid) / "fd").iterdir():
+            target = str(descriptor.readlink())
+            if target.startswith("socket:["):
+                inodes.add(target[len("socket:[") : -1])
+    except OSError:
+        pass
+    return inodes
+
+
+def network_of(pid: int) -> str:
+    """The network namespace of a process; empty for one that is gone."""
+    try:
+        return str((_PROC / str(pid) / "ns/net").readlink())
+    except OSError:
+        return ""
+
+
+def _networks_in_use() -> set[str]:
+    """By processes that are not another testbed's: the kernel gives the number of a namespace that
+    is gone to the next that somebody makes."""
+    found = set()
+    for folder in _PROC.glob("[0-9]*"):
+        try:
+            of_testbed = MARK.encode() in (folder / "environ").read_bytes()
+        except OSError:
+            continue
+        if not of_testbed:
+            found.add(network_of(int(folder.name)))
+    return found - {""}
+
+
+def _internet_sockets() -> Iterator[str]:
+    """Inodes of all sockets with a port in our own network namespace."""
+    for table in _SOCKET_TABLES:
+        try:
+            lines = (_PROC / "self/net" / table).read_text().splitlines()[1:]
+        except OSError:
+            continue
+        yield from (line.split()[_INODE_COLUMN] for line in lines)
+
+
+def named_networks() -> set[str]:
+    """Names of the network namespaces that have one."""
+    try:
+        return {entry.name for entry in _NAMED_NETWORKS.iterdir()}
+    except OSError:
+        return set()
+
+
+@dataclass
+class Seen:
+    """What the processes of a command had while it ran; look again now and then."""
+
+    mark: str
+    networks: set[str] = field(default_factory=set)
+    sockets: set[str] = field(default_factory=set)
+    named_before: set[str] = field(default_factory=named_networks)
+
+    def look(self) -> None:
+        """Note what there is now. Processes of ours that are left are counted as such."""
+        own = network_of(os.getpid())
+        for process in marked(self.mark):
+            self.networks |= {network_of(process.pid)} - {own, ""}
+            self.sockets |= sockets_of(process.pid)
+
+
+@dataclass(frozen=True)
+class Left:
+    """What is left of a command and of those that went on with its run."""
+
+    processes: list[str]
+    networks: list[str]
+    sockets: list[str]
+    files: list[str]
+
+    @property
+    def count(self) -> int:
+        """Of everything."""
+        return sum(map(len, (self.processes, self.networks, self.sockets, self.files)))
+
+
+def left_of(seen: Seen, temporary: Path, store: Path, kept: set[str]) -> Left:
+    """
+    What is left.
+
+    Args:
+        seen: Of the command.
+        temporary: Its folder for temporary files, which must be empty.
+        store: Its store; its folder may hold nothing else.
+        kept: Names of files beside the store that are meant to be there.
+    """
+    open_sockets = set(_internet_sockets())
+    files = [str(path) for path in temporary.rglob("*")]
+    if store.parent.is_dir():
+        expected = {store.name, *kept}
+        files += [entry.name for entry in store.parent.iterdir() if entry.name not in expected]
+    return Left(
+        [f"{process.pid} {process.command}" for process in marked(seen.mark)],
+        sorted((seen.networks & _networks_in_use()) | (named_networks() - seen.named_before)),
+        sorted(seen.sockets & open_sockets),
+        files,
+    )
+
+
+def beside_a_used_store(store: Path) -> set[str]:
+    """Names that may lie beside a store that a killed process has left."""
+    return {
+        entry.name
+        for entry in store.parent.iterdir()
+        if entry.name.startswith(store.name) and entry.name.endswith(_OF_A_STORE)
+    }

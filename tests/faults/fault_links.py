@@ -1,0 +1,230 @@
+"""Faults of the virtual LAN: its links and the network namespaces of its hosts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+
+from fault import Fault, Outcome, completed
+from fault_counting import network_of
+from fault_scene import Scene, until
+from fault_studies import REPEATS
+
+from lanlab.store import TrialRecord
+
+#: Place of its holder after those of two hosts.
+_SWITCH = 2
+
+
+def _on_host(scene: Scene, index: int, *command: str) -> bool:
+    """Run a command in a host's network; whether it could be."""
+    user = ("--user", "--preserve-credentials") if scene.as_user or os.geteuid() != 0 else ()
+    holders = scene.holders
+    if index >= len(holders):
+        return False
+    entered = ["nsenter", *user, "--net", "--target", str(holders[index].pid), "--", *command]
+    return subprocess.run(entered, capture_output=True, timeout=10, check=False).returncode == 0
+
+
+def _disturbed(scene: Scene, disturbed: int, *codes: str) -> TrialRecord:
+    """The trial that the fault came into: failed by one of these causes, or, where `polluted` is
+    one of them, polluted by it."""
+    trial = scene.trials()[disturbed]
+    if trial.error is not None:
+        assert trial.error["code"] in codes, trial.error
+        assert trial.metrics == {}
+    else:
+        found = [finding["code"] for finding in trial.raw["pollution"]["findings"]]
+        assert "polluted" in codes and "testbed" in found, found
+    _made_anew(scene.trials(), trial)
+    return trial
+
+
+def _made_anew(trials: list[TrialRecord], disturbed: TrialRecord) -> None:
+    """The trials after a disturbed one tell that the testbed was made again, and why."""
+    after = [trial for trial in trials if trial.number > disturbed.number]
+    assert after
+    for trial in after:
+        assert trial.raw["facts"]["testbed"]["made"] == 2, trial.raw["facts"]
+        assert trial.raw["facts"]["testbed"]["because"], trial.raw["facts"]
+    assert all("testbed" not in t.raw["facts"] for t in trials if t.number <= disturbed.number)
+
+
+def _interrupted(scene: Scene) -> Outcome:
+    """A cable of the switch is out for 0.2 s, and both ends wait for longer: the trial ends well,
+    and is known to be polluted; another counts in its place, on a new testbed."""
+    command = scene.run()
+    scene.reach_mid_trial(command, after=1)
+    disturbed = scene.before
+    assert _on_host(scene, _SWITCH, "ip", "link", "set", "port1", "down")
+    time.sleep(0.2)
+    assert _on_host(scene, _SWITCH, "ip", "link", "set", "port1", "up")
+    said = command.end()
+    assert said.code == 0, said
+    trial = _disturbed(scene, disturbed, "polluted")
+    (found,) = [f for f in trial.raw["pollution"]["findings"] if f["code"] == "testbed"]
+    assert "host1: the link of eth0 was interrupted" in found["found"], found
+    place = (trial.experiment, trial.factors, trial.block)
+    again = [t.number for t in scene.trials() if (t.experiment, t.factors, t.block) == place]
+    # On a machine that is never quiet its place may have had all its repeats.
+    assert max(again) > disturbed or len(again) == 1 + REPEATS, again
+    return completed(scene)
+
+
+def _down_and_up(scene: Scene) -> Outcome:
+    """A host's own interface is taken down and up: the host loses what was set beforehand."""
+    command = scene.run()
+    scene.reach_mid_trial(command, after=1)
+    disturbed = scene.before
+    assert _on_host(scene, 0, "ip", "link", "set", "eth0", "down")
+    time.sleep(0.1)
+    # A sender may have been told meanwhile that nothing is reachable, and the testbed be another.
+    _on_host(scene, 0, "ip", "link", "set", "eth0", "up")
+    said = command.end()
+    assert said.code == 0, said
+    _disturbed(scene, disturbed, "TestbedDamaged", "polluted")
+    return completed(scene)
+
+
+def _cut(scene: Scene) -> Outcome:
+    """A cable of the switch stays out: the trial fails with what was seen until then, and the run
+    goes on with a new testbed."""
+    command = scene.run()
+    scene.reach_mid_trial(command, after=1)
+    disturbed = scene.before
+    assert _on_host(scene, _SWITCH, "ip", "link", "set", "port1", "down")
+    said = command.end()
+    assert said.code == 0, said
+    trial = _disturbed(scene, disturbed, "TestbedDamaged")
+    error = trial.error or {}
+    assert "switch: the interface port1 is down; seen as: host" in error["message"], error
+    assert error["retry_helps"], error
+    assert trial.raw["source"] and trial.raw["target"], trial.raw.keys()
+    return completed(scene)
+
+
+def _interface_removed(scene: Scene) -> Outcome:
+    """The interface of a host is deleted in mid-trial, and with it both ends of the cable."""
+    command = scene.run()
+    scene.reach_mid_trial(command)
+    disturbed = scene.before
+    assert _on_host(scene, 0, "ip", "link", "delete", "eth0")
+    said = command.end()
+    assert said.code == 0, said
+    trial = _disturbed(scene, disturbed, "TestbedDamaged")
+    assert "host0: the interface eth0 is gone" in str(trial.error), trial.error
+    return completed(scene)
+
+
+def _holder_killed(scene: Scene) -> Outcome:
+    """What holds a host's namespace is gone; the engine in it measures to the trial's end, as the
+    kernel keeps a namespace for as long as somebody is in it. No other can enter it any more."""
+    command = scene.run()
+    scene.reach_mid_trial(command)
+    disturbed = scene.before
+    os.kill(scene.holders[0].pid, signal.SIGKILL)
+    said = command.end()
+    assert said.code == 0, said
+    _disturbed(scene, disturbed, "polluted")
+    return completed(scene)
+
+
+def _namespace_emptied(scene: Scene) -> Outcome:
+    """Holder and engine of a host are killed: with them its namespace and the cable are gone."""
+    command = scene.run()
+    scene.reach_mid_trial(command)
+    disturbed = scene.before
+    doomed = [scene.holders[1].pid, scene.engines[1].pid]
+    network = network_of(doomed[0])
+    assert network and network == network_of(doomed[1])
+    for pid in doomed:
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: all(network_of(pid) != network for pid in doomed), "the namespace to be gone")
+    said = command.end()
+    assert said.code == 0, said
+    trial = _disturbed(scene, disturbed, "TestbedDamaged")
+    assert "host1: the process that held its network has ended" in str(trial.error), trial.error
+    assert "signal 9" in str(trial.error), trial.error
+    return completed(scene)
+
+
+_NEW_TESTBED = "the trial fails; new testbed, retried, done"
+
+
+def _of_link(workload: str, words: str) -> tuple[Fault, Fault]:
+    return (
+        Fault(
+            f"link-interrupted-{workload}",
+            f"cable out for 0.2 s, {words}",
+            "the trial is polluted; new testbed, repeated",
+            _interrupted,
+            testbed="virtual",
+            link="10M:switch",
+            study=workload,
+        ),
+        Fault(
+            f"link-cut-{workload}",
+            f"cable out for good, {words}",
+            _NEW_TESTBED,
+            _cut,
+            testbed="virtual",
+            link="10M:switch",
+            study=workload,
+        ),
+    )
+
+
+LINKS = (
+    *_of_link("udp", "UDP"),
+    *_of_link("tcp", "TCP"),
+    *_of_link("echo", "round trips"),
+    Fault(
+        "link-cut-as-user",
+        "cable out for good, UDP, without root",
+        _NEW_TESTBED,
+        _cut,
+        testbed="virtual",
+        link="10M:switch",
+        study="udp",
+        as_user=True,
+    ),
+    Fault(
+        "interface-down-and-up",
+        "a host's interface down and up",
+        "the trial fails or is polluted; new testbed, run again",
+        _down_and_up,
+        testbed="virtual",
+        study="udp",
+    ),
+    Fault(
+        "interface-removed",
+        "the interface of a host deleted",
+        _NEW_TESTBED,
+        _interface_removed,
+        testbed="virtual",
+    ),
+    Fault(
+        "holder-killed",
+        "`kill -9` of what holds a host's namespace",
+        "the trial is polluted; new testbed",
+        _holder_killed,
+        testbed="virtual",
+    ),
+    Fault(
+        "holder-killed-as-user",
+        "the same without root",
+        "the trial is polluted; new testbed",
+        _holder_killed,
+        testbed="virtual",
+        as_user=True,
+    ),
+    Fault(
+        "namespace-deleted",
+        "a host's namespace deleted with its engine",
+        _NEW_TESTBED,
+        _namespace_emptied,
+        testbed="virtual",
+    ),
+)

@@ -1,0 +1,216 @@
+"""Where a fault is played: a folder, a study, a store, and the command line as users start it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fault_counting import Left, Process, Seen, left_of, marked, sockets_of
+from fault_studies import study_text
+
+from lanlab.store import TrialRecord, open_store
+
+#: As from a shell, even where these tests were started with signals ignored.
+_SIGNALS = "import signal as s; s.signal(s.SIGINT, s.default_int_handler); " + "".join(
+    f"s.signal(s.{name}, s.SIG_DFL); " for name in ("SIGTERM", "SIGHUP")
+)
+_MAIN = "from lanlab.cli import main; main()"
+#: What lanlab asks is answered as to a user who is not root.
+_AS_USER = "import os; os.geteuid = lambda: 1000; "
+_PATIENCE_S = 60.0
+_POLL_S = 0.01
+
+
+def until(condition: Callable[[], bool], what: str, patience_s: float = _PATIENCE_S) -> None:
+    """Wait for another process, which has no other way to tell."""
+    deadline = time.monotonic() + patience_s
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {patience_s:g} s for {what}")
+        time.sleep(_POLL_S)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command came to."""
+
+    code: int
+    #: Of a whole run, so that an error message has no need of it.
+    out: str = field(repr=False)
+    err: str
+
+
+class Command:
+    """A command under way."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    def send(self, number: signal.Signals) -> None:
+        """As the system or the terminal does."""
+        self.process.send_signal(number)
+
+    def end(self, patience_s: float = _PATIENCE_S) -> Said:
+        """Wait for its end; one that does not end is killed, which is a failure."""
+        try:
+            out, err = self.process.communicate(timeout=patience_s)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            out, err = self.process.communicate()
+            raise AssertionError(f"has not ended after {patience_s:g} s: {err}") from None
+        return Said(self.process.returncode, out or "", err or "")
+
+
+@dataclass
+class Scene:
+    """One fault's own folder, and what was seen there."""
+
+    folder: Path
+    study: str = "mixed"
+    testbed: str = "loopback"
+    link: str = "10M"
+    as_user: bool = False
+    #: Of the environment of every command.
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.mark = f"LANLAB_FAULT_MARK={uuid.uuid4().hex}"
+        self.temporary = self.folder / "tmp"
+        self.temporary.mkdir(parents=True)
+        self.study_file = self.folder / "study.toml"
+        self.study_file.write_text(study_text(self.study))
+        self.store = self.folder / "kept" / "store.sqlite"
+        self.seen = Seen(self.mark)
+        #: Trials in the store when the fault was injected into the one after them.
+        self.before = 0
+
+    # Commands
+
+    def start(self, *args: str, **streams: Any) -> Command:
+        """Start a command on this scene's store."""
+        name, _, value = self.mark.partition("=")
+        others = ("LANLAB_ENGINE", "LD_PRELOAD", "PYTHONUNBUFFERED")
+        kept = {key: value for key, value in os.environ.items() if key not in others}
+        return Command(
+            subprocess.Popen(
+                [sys.executable, "-c", self._program(), *args],
+                cwd=self.folder,
+                env={
+                    **kept,
+                    "PYTHONPATH": os.pathsep.join(sys.path),
+                    "TMPDIR": str(self.temporary),
+                    "LANLAB_STORE": str(self.store),
+                    name: value,
+                    **self.environment,
+                },
+                text=True,
+                **{
+                    "stdin": subprocess.DEVNULL,
+                    "stdout": subprocess.PIPE,
+                    "stderr": subprocess.PIPE,
+                    **streams,
+                },
+            )
+        )
+
+    def _program(self) -> str:
+        return _SIGNALS + (_AS_USER if self.as_user else "") + _MAIN
+
+    def run(self, *options: str, **streams: Any) -> Command:
+        """Start the study's run, with a seed of its own. As JSON the answer takes less time."""
+        link = [] if self.testbed == "loopback" else ["--link", self.link]
+        where = ["--testbed", self.testbed, *link, "--seed", "7"]
+        return self.start("run", str(self.study_file), *where, *(options or ("--json",)), **streams)
+
+    def said(self, *args: str) -> Said:
+        """Run a command to its end."""
+        return self.start(*args).end()
+
+    def resume(self) -> Said:
+        """Go on with the run, without whatever disturbed it."""
+        self.environment.clear()
+        return self.said("run", "--resume", "last", "--json")
+
+    # What there is
+
+    def trials(self, run: str = "last") -> list[TrialRecord]:
+        """Of a run, so far."""
+        if not self.store.exists():
+            return []
+        with open_store(str(self.store)) as store:
+            return store.trials(run) if store.runs() else []
+
+    def status(self) -> str:
+        """Of the last run."""
+        with open_store(str(self.store)) as store:
+            return store.run("last").status
+
+    def processes(self, name: str) -> list[Process]:
+        """Of that program, the oldest first: engines and holders in the order of their hosts."""
+        return [each for each in marked(self.mark) if each.name == name]
+
+    @property
+    def engines(self) -> list[Process]:
+        """The sender's, then the receiver's."""
+        return self.processes("lanlab-engine")
+
+    @property
+    def holders(self) -> list[Process]:
+        """Of the networks of `host0`, `host1` and, if there is one, the switch."""
+        return self.processes("cat")
+
+    # Moments
+
+    def reach_mid_trial(self, command: Command, after: int = 2) -> None:
+        """Wait until so many trials are kept, and one more is under way for 0.15 s."""
+
+        def under_way() -> bool:
+            assert command.process.poll() is None, command.end()
+            if len(self.trials()) < after:
+                return False
+            # Engines have sockets while they measure, and else none.
+            engines = self.engines
+            return len(engines) == 2 and all(sockets_of(engine.pid) for engine in engines)
+
+        while True:
+            until(under_way, "a trial under way")
+            self.before = len(self.trials())
+            self.seen.look()
+            time.sleep(0.15)
+            # On a busy machine it may have ended meanwhile: then the next one.
+            if len(self.trials()) == self.before:
+                return
+            after = self.before + 1
+
+    # Counting
+
+    def lost(self) -> int:
+        """Trials that were under way at the fault and left no record."""
+        return max(0, self.before + 1 - len(self.trials()))
+
+    def left(self, kept: set[str] | None = None) -> Left:
+        """What is left of all commands, once the kernel has had the time to end them."""
+        deadline = time.monotonic() + 5.0
+        while (left := left_of(self.seen, self.temporary, self.store, kept or set())).count:
+            if time.monotonic() > deadline:
+                break
+            time.sleep(_POLL_S)
+        return left
+
+    def close(self) -> None:
+        """End what a failed test has left."""
+        for process in marked(self.mark):
+            try:
+                os.kill(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        shutil.rmtree(self.folder, ignore_errors=True)

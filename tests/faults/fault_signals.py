@@ -1,0 +1,224 @@
+"""Faults by signals: to the command line, and to the engines."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+
+from fault import Fault, Outcome, completed
+from fault_counting import beside_a_used_store
+from fault_scene import Scene, until
+
+_KILL, _STOP, _CONTINUE = signal.SIGKILL, signal.SIGSTOP, signal.SIGCONT
+
+
+def _ended(scene: Scene, *numbers: signal.Signals) -> Outcome:
+    """The command line is told to end, in mid-trial."""
+    command = scene.run()
+    scene.reach_mid_trial(command)
+    for number in numbers:
+        command.send(number)
+        time.sleep(0.03)
+    said = command.end()
+    assert said.code == 1, said
+    assert "was interrupted; the trials that had ended are kept" in said.err, said
+    assert "Traceback" not in said.err, said
+    assert scene.status() == "interrupted"
+    assert scene.left().count == 0, scene.left()
+    return completed(scene)
+
+
+def _killed(scene: Scene) -> Outcome:
+    """The command line is gone at once and can say nothing."""
+    command = scene.run()
+    scene.reach_mid_trial(command)
+    command.send(_KILL)
+    assert command.end().code == -_KILL
+    kept = beside_a_used_store(scene.store)
+    assert scene.left(kept).count == 0, scene.left(kept)
+    rows = scene.said("runs").out
+    assert "interrupted" in rows and "running" not in rows, rows
+    return completed(scene)
+
+
+def _all_killed(scene: Scene) -> Outcome:
+    """The command line and both engines at once, as when memory is short."""
+    command = scene.run()
+    scene.reach_mid_trial(command)
+    for pid in (command.process.pid, *(engine.pid for engine in scene.engines)):
+        os.kill(pid, _KILL)
+    command.end()
+    kept = beside_a_used_store(scene.store)
+    assert scene.left(kept).count == 0, scene.left(kept)
+    return completed(scene)
+
+
+def _engines_killed(scene: Scene, *which: int) -> Outcome:
+    """Its trial fails, by the cause; new engines run what is left, a retry included."""
+    command = scene.run()
+    scene.reach_mid_trial(command)
+    killed = [scene.engines[index].pid for index in which]
+    for pid in killed:
+        os.kill(pid, _KILL)
+    said = command.end()
+    assert said.code == 0, said
+    (failed,) = [trial for trial in scene.trials() if trial.status == "failed"]
+    error = failed.error or {}
+    assert error["code"] == "EngineLost" and "signal 9" in error["message"], error
+    assert error["host"] in {f"host{index}" for index in which}, error
+    if len(which) == 1:
+        # What the other end had measured until then.
+        other = failed.raw[("target", "source")[which[0]]]
+        assert other is not None and other["kind"], failed.raw
+    return completed(scene)
+
+
+def _signal(pids: list[int], number: signal.Signals) -> None:
+    for pid in pids:
+        os.kill(pid, number)
+
+
+def _engines_stopped(scene: Scene, goes_on: bool, *which: int) -> Outcome:
+    """A hang: the trial ends by its time-outs, and the run goes on."""
+    command = scene.run()
+    scene.reach_mid_trial(command)
+    stopped = [scene.engines[index].pid for index in which]
+    _signal(stopped, _STOP)
+    time.sleep(0.3)
+    if len(scene.trials()) > scene.before:
+        # It had just measured its last, and stood still between two trials: the next one.
+        _signal(stopped, _CONTINUE)
+        scene.reach_mid_trial(command, after=scene.before + 2)
+        _signal(stopped, _STOP)
+    if goes_on:
+        time.sleep(3.0)
+        _signal(stopped, _CONTINUE)
+    said = command.end(90.0)
+    assert said.code == 0, said
+    failed = [trial for trial in scene.trials() if trial.status == "failed"]
+    assert len(failed) == 1, [trial.error for trial in failed]
+    error = failed[0].error or {}
+    if not goes_on:
+        # An engine that does not even answer that it is cancelled is not worth waiting for.
+        assert error["code"] == "EngineLost" and "did not answer" in error["message"], error
+    return completed(scene)
+
+
+def _lanlab_stopped(scene: Scene) -> Outcome:
+    """As by Ctrl-Z: the trial under way measures on, and the run goes on when it may."""
+    command = scene.run()
+    scene.reach_mid_trial(command)
+    command.send(_STOP)
+    time.sleep(2.0)
+    command.send(_CONTINUE)
+    said = command.end()
+    assert said.code == 0, said
+    return completed(scene)
+
+
+def _killed_with_a_stopped_engine(scene: Scene) -> Outcome:
+    """The engine that cannot notice is ended when the next virtual LAN is made."""
+    command = scene.run()
+    scene.reach_mid_trial(command)
+    stopped = scene.engines[0].pid
+    os.kill(stopped, _STOP)
+    command.send(_KILL)
+    command.end()
+    until(lambda: len(scene.engines) == 1, "the other engine to end")
+    return completed(scene)
+
+
+def _each(play: Callable[..., Outcome], *arguments: object) -> Callable[[Scene], Outcome]:
+    return lambda scene: play(scene, *arguments)
+
+
+_RESUMED = "ends in order; `--resume` completes it"
+_RETRIED = "the trial fails; new engine, retried, done"
+
+SIGNALS = (
+    Fault("sigint", "Ctrl-C (SIGINT)", _RESUMED, _each(_ended, signal.SIGINT)),
+    Fault("sigterm", "SIGTERM", _RESUMED, _each(_ended, signal.SIGTERM)),
+    Fault("sighup", "the terminal closes (SIGHUP)", _RESUMED, _each(_ended, signal.SIGHUP)),
+    Fault(
+        "two-sigints",
+        "Ctrl-C twice within 0.03 s",
+        _RESUMED,
+        _each(_ended, signal.SIGINT, signal.SIGINT),
+    ),
+    Fault(
+        "sigint-and-sigterm",
+        "SIGINT, SIGTERM and SIGHUP at once",
+        _RESUMED,
+        _each(_ended, signal.SIGINT, signal.SIGTERM, signal.SIGHUP),
+        testbed="virtual",
+    ),
+    Fault("killed", "`kill -9` of lanlab", "`--resume` completes it", _killed),
+    Fault(
+        "killed-virtual",
+        "`kill -9` of lanlab, virtual LAN",
+        "`--resume` completes it",
+        _killed,
+        testbed="virtual",
+    ),
+    Fault(
+        "killed-as-user",
+        "`kill -9` of lanlab, virtual LAN without root",
+        "`--resume` completes it",
+        _killed,
+        testbed="virtual",
+        as_user=True,
+    ),
+    Fault(
+        "all-killed", "`kill -9` of lanlab and both engines", "`--resume` completes it", _all_killed
+    ),
+    Fault("sender-killed", "`kill -9` of the sender's engine", _RETRIED, _each(_engines_killed, 0)),
+    Fault(
+        "receiver-killed", "`kill -9` of the receiver's engine", _RETRIED, _each(_engines_killed, 1)
+    ),
+    Fault("both-killed", "`kill -9` of both engines", _RETRIED, _each(_engines_killed, 0, 1)),
+    Fault(
+        "receiver-killed-virtual",
+        "`kill -9` of the receiver's engine, virtual LAN",
+        _RETRIED,
+        _each(_engines_killed, 1),
+        testbed="virtual",
+    ),
+    Fault(
+        "sender-stopped",
+        "the sender's engine stands still for 3 s",
+        "the trial fails by its time-out, retried, done",
+        _each(_engines_stopped, True, 0),
+        study="udp",
+    ),
+    Fault(
+        "receiver-stopped",
+        "the receiver's engine stands still for 3 s",
+        "the trial fails by its time-out, retried, done",
+        _each(_engines_stopped, True, 1),
+        study="udp",
+    ),
+    Fault(
+        "sender-hangs",
+        "the sender's engine stands still for good",
+        _RETRIED,
+        _each(_engines_stopped, False, 0),
+        study="udp",
+    ),
+    Fault(
+        "receiver-hangs",
+        "the receiver's engine stands still for good",
+        _RETRIED,
+        _each(_engines_stopped, False, 1),
+        study="udp",
+    ),
+    Fault("lanlab-stopped", "lanlab itself stands still for 2 s", "goes on", _lanlab_stopped),
+    Fault(
+        "killed-beside-a-stopped-engine",
+        "`kill -9` of lanlab beside an engine that stands still",
+        "the next run ends the engine; `--resume` completes it",
+        _killed_with_a_stopped_engine,
+        testbed="virtual",
+    ),
+)

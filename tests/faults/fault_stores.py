@@ -1,0 +1,191 @@
+"""Faults of the store: a full disk, several commands at once, a file that is gone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fault import Fault, Outcome, completed, places
+from fault_scene import Said, Scene, until
+
+from lanlab.store import open_store
+
+#: Of the small disk; a store with the trials of one of these runs takes about half of it.
+_DISK_BYTES = 512 * 1024
+
+
+@contextmanager
+def _small_disk(folder: Path) -> Iterator[None]:
+    """A file system of its own in a folder; root's."""
+    folder.mkdir()
+    options = f"size={_DISK_BYTES},mode=0755"
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "lanlab-fault", str(folder)], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def _fill(path: Path) -> None:
+    """Take what room there is."""
+    with path.open("wb", buffering=0) as file:
+        for size in (4096, 512, 1):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError:
+                continue
+
+
+def _disk_full(scene: Scene) -> Outcome:
+    """The disk fills up while a trial is under way: it cannot be committed, the run ends and says
+    so, and goes on once there is room."""
+    with _small_disk(scene.store.parent):
+        ballast = scene.store.parent / "ballast"
+        command = scene.run()
+        scene.reach_mid_trial(command)
+        _fill(ballast)
+        said = command.end()
+        assert said.code == 1, said
+        assert "full" in said.err and "what was committed before is safe" in said.err, said
+        assert "Traceback" not in said.err, said
+        ballast.unlink()
+        kept = len(scene.trials())
+        lost = scene.lost()
+        assert kept == scene.before
+        assert not scene.left({"store.sqlite-wal", "store.sqlite-shm"}).processes
+        return completed(scene, lost=lost)
+
+
+def _two_at_once(scene: Scene) -> Outcome:
+    """Two runs are begun at the same moment on a store that is not there yet."""
+    commands = [scene.run() for _ in range(2)]
+    # Both hold a lock of their own while they run.
+    until(lambda: len(scene.engines) == 4, "both to run")
+    scene.seen.look()
+    for said in [command.end() for command in commands]:
+        assert said.code == 0, said
+    with open_store(str(scene.store)) as store:
+        runs = [run.id for run in store.runs()]
+    first, second = (scene.trials(run) for run in runs)
+    assert places(first) == places(second)
+    assert {trial.run_id for trial in first} == {runs[0]}
+    scene.before = len(second) - 1
+    return completed(scene)
+
+
+def _resumed_twice(scene: Scene) -> Outcome:
+    """Two processes go on with the same run at the same moment: one does, one is told."""
+    command = scene.run()
+    scene.reach_mid_trial(command)
+    command.send(signal.SIGINT)
+    command.end()
+    lost = scene.lost()
+    both = [scene.start("run", "--resume", "last", "--json") for _ in range(2)]
+    said = [command.end() for command in both]
+    assert sorted(each.code for each in said) == [0, 1], said
+    (refused,) = [each for each in said if each.code == 1]
+    assert "is being executed by another process" in refused.err, refused
+    return completed(scene, lost=lost, resumed=True)
+
+
+def _read_meanwhile(scene: Scene) -> Outcome:
+    """Tables and reports are made all the time while a run writes: neither waits for long, none
+    sees half a trial."""
+    command = scene.run()
+    scene.reach_mid_trial(command, after=1)
+    read: list[Said] = []
+
+    def read_on() -> None:
+        out = str(scene.folder / "report")
+        while command.process.poll() is None and len(read) < 50:
+            read.append(scene.said("runs", "--json"))
+            read.append(scene.said("report", "last", "--out", out))
+
+    reader = threading.Thread(target=read_on)
+    reader.start()
+    said = command.end()
+    reader.join()
+    assert said.code == 0, said
+    assert len(read) >= 2 and all(each.code == 0 for each in read), read[-1]
+    counts = [json.loads(each.out)["runs"][0]["trials"] for each in read[::2]]
+    assert counts == sorted(counts) and counts[0] >= 1, counts
+    return completed(scene)
+
+
+def _removed(scene: Scene) -> Outcome:
+    """The store's file is moved away in mid-run. It would go on growing there, where nobody looks:
+    the run ends and says so; the file is put back and the run gone on with."""
+    command = scene.run()
+    scene.reach_mid_trial(command)
+    moved = scene.folder / "moved.sqlite"
+    scene.store.rename(moved)
+    said = command.end()
+    assert said.code == 1, said
+    assert "was removed or replaced while it was in use" in said.err, said
+    assert not scene.store.exists()
+    _put_back(scene, moved)
+    return completed(scene)
+
+
+def _replaced(scene: Scene) -> Outcome:
+    """Another file comes to lie in the store's place: not a byte of it is changed."""
+    command = scene.run()
+    scene.reach_mid_trial(command)
+    moved, other = scene.folder / "moved.sqlite", b"somebody else's\n" * 500
+    scene.store.rename(moved)
+    scene.store.write_bytes(other)
+    said = command.end()
+    assert said.code == 1, said
+    assert "was removed or replaced while it was in use" in said.err, said
+    assert scene.store.read_bytes() == other
+    scene.store.unlink()
+    _put_back(scene, moved)
+    return completed(scene)
+
+
+def _put_back(scene: Scene, moved: Path) -> None:
+    # What SQLite has not yet copied into the file itself lies beside it, by the name of old.
+    time.sleep(0.05)
+    shutil.move(moved, scene.store)
+    assert len(scene.trials()) == scene.before, "what had been committed is there"
+
+
+_GOES_ON = "goes on undisturbed"
+
+STORES = (
+    Fault(
+        "disk-full",
+        "the disk full at a commit",
+        "ends and says so; `--resume` completes it once there is room",
+        _disk_full,
+        needs=("root",),
+    ),
+    Fault("two-at-once", "two runs begun at once on one new store", "both done", _two_at_once),
+    Fault(
+        "resumed-twice",
+        "`--resume` of one run by two at once",
+        "one goes on, the other is refused",
+        _resumed_twice,
+    ),
+    Fault("read-meanwhile", "`runs` and `report` all the time", _GOES_ON, _read_meanwhile),
+    Fault(
+        "store-removed",
+        "the store's file moved away",
+        "ends and says so; put back, `--resume` completes it",
+        _removed,
+    ),
+    Fault(
+        "store-replaced",
+        "another file in the store's place",
+        "ends and says so, the file untouched; put back, `--resume` completes it",
+        _replaced,
+    ),
+)

@@ -1,0 +1,47 @@
+"""
+Runs that are disturbed, really: what is lost, what is left, and what they come to.
+
+Each fault of `fault_table` is played on the command line in a process of its own. They run side by
+side, as they mostly wait.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+from fault import Fault, places
+from fault_table import FAULTS, Played, lacking
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="counts what is left in /proc")
+
+
+@pytest.fixture(scope="module")
+def played(request: pytest.FixtureRequest) -> Iterator[Played]:
+    """The faults whose tests were asked for, under way."""
+    chosen = []
+    for item in request.session.items:
+        fault = getattr(item, "callspec", None) and item.callspec.params.get("fault")
+        if isinstance(fault, Fault):
+            chosen.append(fault)
+    faults = Played(chosen)
+    yield faults
+    faults.close()
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_costs_one_trial_at_most_and_leaves_nothing(fault: Fault, played: Played) -> None:
+    """And the run, gone on with where it had ended, is the one that was planned."""
+    reason = lacking(fault)
+    if reason is not None:
+        pytest.skip(reason)
+    outcome = played.outcome(fault)
+
+    assert outcome.lost <= 1
+    assert outcome.status == "done"
+    assert outcome.left.count == 0, outcome.left
+    assert [trial.number for trial in outcome.trials] == list(range(len(outcome.trials)))
+    assert places(outcome.trials) == played.undisturbed(fault)
+    done = set(places([trial for trial in outcome.trials if trial.status == "done"]))
+    assert done == set(played.undisturbed(fault)), "a place has no trial that counts"

@@ -1,0 +1,218 @@
+"""Failed trials in a run: what their record has, and what becomes of what made them fail."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from small_runs import (
+    NotedEngines,
+    Watching,
+    a_store,
+    alive,
+    on_loopback,
+    slow_study,
+    small_study,
+)
+from test_resume_run import interrupted
+
+from lanlab.errors import (
+    EngineError,
+    EngineLost,
+    RunError,
+    UnmetNeed,
+    UsageError,
+)
+from lanlab.errors import TestbedDamaged as Damaged
+from lanlab.run import new_run, resume_run
+from lanlab.run import site as sites
+from lanlab.run.failures import cause_of, error_record, retry_helps
+from lanlab.testbeds.loopback import LoopbackTestbed
+
+
+def test_the_record_of_a_failed_trial_has_all_that_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engines = NotedEngines(tmp_path)
+    monkeypatch.setenv("LANLAB_ENGINE", str(engines.program))
+    watching = Watching()
+    watching.in_mid_trial = lambda: engines.kill(1)
+
+    with a_store(tmp_path) as store:
+        run = new_run(on_loopback(slow_study()), store, watching)
+        failed, *others = store.trials(run.id)
+
+    assert failed.error == {
+        "code": "EngineLost",
+        "message": "host1: the engine was ended by signal 9",
+        "hint": None,
+        "host": "host1",
+        "end": "target",
+        "retry_helps": True,
+    }
+    assert failed.parameters["time_s"] == 0.6 and failed.factors and failed.metrics == {}
+    assert failed.raw["source"]["kind"] == "stream_sent"
+    assert 0 < failed.raw["source"]["total_messages"] < 0.6 * 1e6 / 800
+    assert failed.raw["target"] is None
+    assert failed.raw["progress"]["messages"] > 0
+    assert failed.raw["setup"]["listener_request"]["type"] == "stream_receive"
+    assert {"before", "after"} <= failed.raw["facts"].keys()
+    # Not the silence limit of 3 s: the other end is not waited for.
+    assert 0.1 < failed.elapsed_s < 3
+    assert [trial.status for trial in others] == ["done", "done"]
+
+
+def test_an_engine_that_stands_still_is_ended_and_another_measures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is asked once that it cancel; then it is known to hang."""
+    monkeypatch.setattr("lanlab.workloads.exchange._CANCEL_S", 0.5)
+    engines = NotedEngines(tmp_path)
+    monkeypatch.setenv("LANLAB_ENGINE", str(engines.program))
+    watching = Watching()
+    watching.in_mid_trial = lambda: os.kill(engines.pids()[0], signal.SIGSTOP)
+
+    with a_store(tmp_path) as store:
+        run = new_run(on_loopback(slow_study()), store, watching)
+        failed, *others = store.trials(run.id)
+
+    assert failed.error is not None
+    assert failed.error["message"] == (
+        "host0: the engine did not answer within 0.5 s and was ended"
+    )
+    assert failed.raw["target"]["kind"] == "stream_received"
+    assert [trial.status for trial in others] == ["done", "done"]
+    assert len(engines.pids()) == 3
+    assert not any(alive(pid) for pid in engines.pids())
+
+
+def test_a_damaged_testbed_is_made_anew_and_the_trials_tell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The trial in which it was damaged is polluted and run again."""
+    made: list[LoopbackTestbed] = []
+
+    class Fragile(LoopbackTestbed):
+        def damage(self) -> str | None:
+            made.append(self)
+            return "host1: somebody fell over the cable" if len(made) == 3 else None
+
+    monkeypatch.setattr(sites, "testbed", lambda _, hosts, link: Fragile(hosts, link))
+
+    with a_store(tmp_path) as store:
+        run = new_run(on_loopback(small_study()), store, Watching())
+        trials = store.trials(run.id)
+
+    assert run.status == "done"
+    assert trials[2].is_polluted
+    assert trials[2].raw["facts"]["after"]["damage"] == "host1: somebody fell over the cable"
+    for trial in trials:
+        told = trial.raw["facts"].get("testbed")
+        expected = {"made": 2, "because": "host1: somebody fell over the cable"}
+        assert told == (expected if trial.number > 2 else None)
+    assert len(set(map(id, made))) == 2
+
+
+def test_a_testbed_that_cannot_be_made_again_ends_the_run_which_can_be_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beds: list[LoopbackTestbed] = []
+
+    class Broken(LoopbackTestbed):
+        def __init__(self, hosts: int, link: str) -> None:
+            if beds:
+                raise UnmetNeed("no more namespaces", hint="free some")
+            super().__init__(hosts, link)
+            beds.append(self)
+
+        def damage(self) -> str | None:
+            return "host0: gone"
+
+    with a_store(tmp_path) as store:
+        with monkeypatch.context() as patched:
+            patched.setattr(sites, "testbed", lambda _, hosts, link: Broken(hosts, link))
+            with pytest.raises(RunError) as ended:
+                new_run(on_loopback(small_study()), store, Watching())
+        run = store.run("last")
+
+        assert ended.value.message == (
+            "the testbed was damaged (host0: gone) and cannot be made again: no more namespaces"
+        )
+        assert ended.value.hint == "free some"
+        assert (run.status, len(store.trials(run.id))) == ("interrupted", 1)
+        assert resume_run(run.id, store, Watching()).status == "done"
+
+
+@pytest.mark.parametrize(
+    ("code", "helps"),
+    [
+        ("peer.gone", True),
+        ("peer.unreachable", True),
+        ("bind.in_use", True),
+        ("system.call", True),
+        ("arm.late", True),
+        ("engine.defect", True),
+        ("request.value", False),
+        ("socket.option", False),
+        ("socket.congestion_control", False),
+        ("system.permission", False),
+        ("timestamps.unsupported", False),
+        ("io.batch_unsupported", False),
+    ],
+)
+def test_a_retry_helps_unless_the_same_request_must_be_refused_again(
+    code: str, helps: bool
+) -> None:
+    assert retry_helps(EngineError(code, "host0: as it says")) is helps
+
+
+def test_a_lacking_need_is_no_matter_of_luck() -> None:
+    assert not retry_helps(UnmetNeed("no such tool"))
+    assert retry_helps(EngineLost("host0: gone"))
+
+
+def test_the_cause_is_the_one_that_explains_the_others() -> None:
+    silent = EngineError("peer.gone", "host1: the other host stopped answering", host="host1")
+    lost = EngineLost("host0: the engine was ended by signal 9", host="host0")
+    refused = EngineError("request.value", "host0: not allowed", host="host0")
+
+    assert cause_of(silent, None, None) is silent
+    assert cause_of(silent, lost, None) is lost
+    damaged = cause_of(silent, lost, "host0: the interface eth0 is gone")
+    assert isinstance(damaged, Damaged)
+    assert damaged.message == (
+        "host0: the interface eth0 is gone; seen as: host0: the engine was ended by signal 9"
+    )
+    # What is refused is refused on any testbed.
+    assert cause_of(refused, None, "host0: the interface eth0 is gone") is refused
+    ends = {"host0": "source", "host1": "target"}
+    assert (error_record(silent, ends)["host"], error_record(silent, ends)["end"]) == (
+        "host1",
+        "target",
+    )
+    assert error_record(RunError("somewhere"), ends)["end"] is None
+
+
+def test_an_older_run_with_failures_is_refused_and_one_without_goes_on(tmp_path: Path) -> None:
+    """Failed trials had no retries then: its history is not one of today's plan."""
+    with a_store(tmp_path) as store:
+        run = interrupted(store, after=3)
+        (scale,) = run.study["scale"].values()
+        trials = {key: value for key, value in scale["trials"].items() if key != "retry_failed"}
+        study = {**run.study, "scale": {"quick": {**scale, "trials": trials}}}
+        history = store.trials(run.id)
+        for name, status in (("older", "failed"), ("clean", "done")):
+            store.create_run(dataclasses.replace(run, id=name, study=study))
+            for trial in history:
+                kept = status if trial.number == 1 else "done"
+                store.commit_trial(dataclasses.replace(trial, run_id=name, status=kept))
+
+        with pytest.raises(UsageError) as refused:
+            resume_run("older", store, Watching())
+        assert refused.value.message == (
+            "run older was begun by a lanlab that went on otherwise after failed trials"
+        )
+        assert resume_run("clean", store, Watching()).status == "done"

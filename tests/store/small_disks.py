@@ -1,0 +1,44 @@
+"""File systems of a test's own, in a mount namespace that ends with its process."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def on_mount(options: list[str], place: Path, code: str, *args: str) -> str:
+    """
+    Run Python code with something mounted at a place; gives what it prints.
+
+    Args:
+        options: Of `mount`, without the place.
+        code: `sys.argv[1]` is the place, `args` follow.
+    """
+    if shutil.which("unshare") is None:
+        pytest.skip("needs `unshare` to have a file system of its own")
+    flags = ["--mount"] if os.geteuid() == 0 else ["--user", "--map-root-user", "--mount"]
+    tried = subprocess.run(
+        ["unshare", *flags, "--", "mount", *options, str(place)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if tried.returncode:
+        pytest.skip(f"cannot have a file system of its own: {tried.stderr.strip()}")
+    script = 'place=$1; shift; options=$1; shift; mount $options "$place" && exec "$@"'
+    ended = subprocess.run(
+        [
+            *("unshare", *flags, "--", "sh", "-c", script, "sh", str(place), " ".join(options)),
+            *(sys.executable, "-c", code, str(place), *args),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout

@@ -1,0 +1,133 @@
+"""Stores that older versions made are read with all that is in them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_disks import on_mount
+from store_samples import a_trial
+
+from lanlab.errors import UnknownName, UsageError
+from lanlab.store import Series, TrialRecord, Words, open_store
+from lanlab.store.rows import TRIAL_COLUMNS
+
+OLD_STORES = Path(__file__).parent / "old_stores"
+_JSON = ("factors", "parameters", "metrics", "raw", "error")
+
+
+@pytest.fixture(params=[1, 2])
+def old(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A copy of an old store; the test may change it."""
+    path = tmp_path / "old.sqlite"
+    with gzip.open(OLD_STORES / f"schema-{request.param}.sqlite.gz") as packed:
+        path.write_bytes(packed.read())
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA user_version").fetchone() == (request.param,)
+    connection.close()
+    return path
+
+
+def trials_in(path: Path) -> list[TrialRecord]:
+    """The trials of a store file, read without the code that is tested."""
+    connection = sqlite3.connect(path)
+    connection.row_factory = sqlite3.Row
+    found = connection.execute("SELECT * FROM trial ORDER BY number").fetchall()
+    connection.close()
+    records = []
+    for row in found:
+        fields: dict[str, Any] = {name: row[name] for name in TRIAL_COLUMNS}
+        for name in _JSON:
+            fields[name] = None if row[name] is None else json.loads(row[name])
+        records.append(TrialRecord(**fields))
+    return records
+
+
+def values(series: Series) -> dict[str, list[Any]]:
+    """The values of each column that has numbers, `None` where there is none."""
+    return {
+        name: column.tolist()
+        for name, column in series.columns.items()
+        if not isinstance(column, Words)
+    }
+
+
+def test_every_trial_is_there_as_it_was(old: Path) -> None:
+    """Before and after it is carried forward; and it takes new ones, of a new purpose too."""
+    before = trials_in(old)
+    assert len(before) >= 3
+    run_id = before[0].run_id
+
+    with open_store(str(old)) as store:
+        assert store.trials("last") == before
+        assert (store.run("last").id, store.run("last").study_id) == (run_id, "small")
+        new = a_trial(9, run_id=run_id, purpose="curve")
+        store.commit_trial(new)
+
+    with open_store(str(old)) as store:
+        assert store.trials("last") == [*before, new]
+    assert trials_in(old) == [*before, new]
+
+
+def test_interval_series_within_records_are_read_like_any_other(old: Path) -> None:
+    """By the same names and columns as those that new trials leave in files."""
+    before = trials_in(old)
+    with open_store(str(old)) as store:
+        for trial in before:
+            told = trial.raw["target"].get("intervals")
+            series = store.series("last", trial.number)
+            assert tuple(series) == store.series_names("last", trial.number)
+            if told is None:
+                assert series == {}
+                continue
+            (found,) = series.values()
+            columns = values(found)
+            assert found.name == "target-intervals"
+            assert columns["bytes"] == told["bytes"]
+            assert columns["messages"] == (told["messages"] or [None] * len(told["bytes"]))
+            assert columns["start_ns"] == [
+                place * told["interval_ns"] for place in range(len(told["bytes"]))
+            ]
+        assert any(store.series_names("last", trial.number) for trial in before)
+        with pytest.raises(UnknownName):
+            store.series("last", 0, ["readings"])
+        with pytest.raises(UsageError, match="has no trial 77"):
+            store.series("last", 77)
+
+
+def test_what_guards_trials_and_series_is_there_too(old: Path) -> None:
+    """Making a table anew must not lose it."""
+    with open_store(str(old)) as store:
+        store.runs()
+    connection = sqlite3.connect(old)
+
+    for statement in ("UPDATE trial SET block = 7", "DELETE FROM trial"):
+        with pytest.raises(sqlite3.IntegrityError, match="a trial is never"):
+            connection.execute(statement)
+    with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
+        connection.execute(
+            "INSERT INTO trial SELECT run_id, 9, experiment, workload, factors, parameters, block, "
+            "'other', status, started_at, elapsed_s, metrics, raw, error FROM trial LIMIT 1"
+        )
+    connection.close()
+
+
+def test_an_old_store_that_cannot_be_written_is_read_as_it_is(old: Path) -> None:
+    """As on a read-only disk: it is not changed, and all of it is there."""
+    code = """
+import subprocess, sys
+from lanlab.store import open_store
+subprocess.run(["mount", "-o", "remount,bind,ro", sys.argv[1]], check=True)
+with open_store(sys.argv[2]) as store:
+    print(len(store.trials("last")), len(store.series("last", 0)))
+"""
+    before = old.read_bytes()
+    said = on_mount(["--bind", str(old.parent)], old.parent, code, str(old))
+
+    assert said.split() == [str(len(trials_in(old))), "1"]
+    assert old.read_bytes() == before
+    assert [path.name for path in old.parent.iterdir()] == ["old.sqlite"]

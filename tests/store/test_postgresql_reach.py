@@ -1,0 +1,316 @@
+"""Reaching a PostgreSQL server: URLs, secrets, encryption, and what is said where it fails."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from postgres_server import PostgresServer, missing
+from store_samples import a_run, a_trial
+
+from lanlab.errors import StoreError, UnmetNeed, UsageError
+from lanlab.store import Series, open_store
+from lanlab.store.postgresql_password import password_in
+from lanlab.store.postgresql_url import Target, parse_url
+
+#: Of more than one part.
+READINGS = Series("readings", {"n": np.random.default_rng(1).integers(0, 2**60, 300_000)})
+
+
+def schema_of(url: str) -> str:
+    return parse_url(url).schema
+
+
+# Reaching it
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("postgresql://ada@db/lab", Target("db", 5432, "ada", "lab")),
+        ("postgresql://ada@[::1]:99/lab", Target("::1", 99, "ada", "lab")),
+        ("postgresql://%2Frun%2FPG/l%20b?user=ada", Target("/run/PG", 5432, "ada", "l b")),
+        ("postgresql:///lab?host=/run&user=a%40b&port=7", Target("/run", 7, "a@b", "lab")),
+        ("postgresql://db?user=ada", Target("db", 5432, "ada", "ada")),
+        ("postgresql://ada@db/lab?schema=team", Target("db", 5432, "ada", "lab", schema="team")),
+    ],
+)
+def test_a_url_means_what_libpq_takes_it_for(url: str, expected: Target) -> None:
+    """Parts in their places or as options, escapes undone; and it can be written again."""
+    assert parse_url(url) == expected
+    assert parse_url(str(expected)) == expected
+
+
+def test_what_a_url_leaves_out_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for every other program that speaks to PostgreSQL."""
+    for name, value in {
+        "PGHOST": "db",
+        "PGPORT": "7",
+        "PGUSER": "ada",
+        "PGDATABASE": "lab",
+        "PGSSLMODE": "verify-full",
+        "PGSSLROOTCERT": "/ca",
+        "PGCONNECT_TIMEOUT": "3",
+    }.items():
+        monkeypatch.setenv(name, value)
+    target = parse_url("postgresql://")
+
+    assert (target.host, target.port, target.user, target.database) == ("db", 7, "ada", "lab")
+    assert (target.ssl_mode, str(target.ssl_root_certificate)) == ("verify-full", "/ca")
+    assert target.connect_timeout_s == 3
+    assert parse_url("postgresql://eve@x/y?sslmode=disable").ssl_mode == "disable"
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("postgresql://db:x/lab", "has a port that is not allowed"),
+        ("postgresql://db:99999/lab", "has a port that is not allowed"),
+        ("postgresql://[db/lab", "has a form that is not allowed"),
+        ("postgresql://db:0/lab", "port is `0`; allowed: 1 to 65535"),
+        ("postgresql://db/lab?sslmod=require", "the option `sslmod`; allowed: host, port"),
+        ("postgresql://db/lab?sslmode=allow", "sslmode is `allow`; allowed: disable, prefer"),
+        ("postgresql://db/lab?host=other", "says `host` twice"),
+        ("postgresql://a,b/lab", "several hosts; allowed: one"),
+        ("postgresql://db/lab?schema=pg_x", "schema is `pg_x`; allowed: "),
+        ('postgresql://db/lab?schema=a"b', "schema is `a"),
+        ("postgresql://db/lab?sslcert=/c", "a client's certificate needs"),
+        ("postgresql://db/lab?connect_timeout=0", "connect_timeout is `0`; allowed: 1 to 600"),
+        ("postgresql://db/lab#x", "has a `#` in it"),
+    ],
+)
+def test_a_url_that_says_something_else_is_refused(url: str, message: str) -> None:
+    """Before anything is connected."""
+    with pytest.raises(UsageError) as refused:
+        open_store(url)
+    assert message in refused.value.message
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ada:s3cret@db/lab",
+        "postgresql://ada:s3cret@[db/lab",
+        "postgresql://ada:s3cret@db:port/lab",
+        "postgresql://db/lab?password=s3cret",
+        "postgres://db/lab?user=ada&password=s3cret&sslmode=require",
+    ],
+)
+def test_a_password_in_a_url_is_refused_and_not_repeated(url: str) -> None:
+    """It says where to put it; or, where the URL cannot be read, how one is written."""
+    with pytest.raises(UsageError) as refused:
+        open_store(url)
+    said = f"{refused.value.message} {refused.value.hint}"
+    assert "s3cret" not in said
+    assert ("PGPASSWORD" in said and "~/.pgpass" in said) or "USER@HOST" in said
+
+
+def test_without_the_driver_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other stores do without."""
+    monkeypatch.setitem(sys.modules, "pg8000.native", None)
+    with pytest.raises(UnmetNeed, match="need the Python package pg8000") as refused:
+        open_store("postgresql://db/lab")
+    assert refused.value.hint == "pip install 'lanlab[postgresql]'"
+
+
+def test_a_server_that_is_not_there_is_named(postgresql_url: str) -> None:
+    """A port where nobody listens, a folder without a socket, and a name that is none."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        for url in (
+            f"postgresql://ada@127.0.0.1:{port}/lab",
+            "postgresql://ada@%2Fno%2Fsuch/lab",
+            f"postgresql://ada@{'x' * 300}/lab",
+            "postgresql://ada@no-such-host.invalid/lab?connect_timeout=5",
+        ):
+            with open_store(url) as store, pytest.raises(StoreError) as refused:
+                store.create_run(a_run())
+            assert "the server cannot be reached" in refused.value.message
+            assert str(parse_url(url)) in refused.value.message
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", None])
+def test_what_is_no_postgresql_server_is_said_to_be_none(answer: bytes | None) -> None:
+    """One that hangs up, one of another protocol, and one that says nothing: in time."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        code = "import sys; from lanlab.store import open_store; open_store(sys.argv[1]).runs()"
+        url = f"postgresql://ada@127.0.0.1:{listener.getsockname()[1]}/lab?connect_timeout=1"
+        client = subprocess.Popen(
+            [sys.executable, "-c", code, url], stderr=subprocess.PIPE, text=True
+        )
+        listener.settimeout(20)
+        accepted, _ = listener.accept()
+        with accepted:
+            if answer is not None:
+                accepted.sendall(answer)
+                accepted.shutdown(socket.SHUT_WR)
+            said = client.communicate(timeout=20)[1]
+    assert "StoreError" in said.splitlines()[-1]
+    assert "does not answer as a PostgreSQL server" in said.splitlines()[-1]
+
+
+# Secrets
+
+
+def test_the_password_comes_from_the_environment_or_the_file(
+    server: PostgresServer, postgresql_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PGPASSWORD wins; a wrong one is refused with where it came from; none of it is printed."""
+    with open_store(postgresql_url) as store:
+        store.create_run(a_run())
+    monkeypatch.setenv("PGPASSWORD", "wrong")
+    with open_store(postgresql_url) as store, pytest.raises(StoreError) as refused:
+        store.runs()
+    assert "the server did not let us in" in refused.value.message
+    assert refused.value.hint == "check PGPASSWORD"
+
+    monkeypatch.setenv("PGPASSFILE", "/no/such/file")
+    monkeypatch.setenv("PGPASSWORD", server.password)
+    with open_store(postgresql_url) as store:
+        assert store.runs() == [a_run()]
+        held = repr(store.__dict__) + repr(store.target)  # type: ignore[attr-defined]
+        assert server.password not in held
+
+    monkeypatch.delenv("PGPASSWORD")
+    with open_store(postgresql_url) as store, pytest.raises(StoreError) as refused:
+        store.runs()
+    assert "PGPASSWORD" in str(refused.value.hint) and ".pgpass" in str(refused.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("db:5432:lab:ada:x", "x"),
+        ("*:*:*:*:x:rest", "x"),
+        ("\\n#*:*:*:*:no\n*:*:*:*:x\n*:*:*:*:y", "x"),
+        (r"*:*:*:*:a\:b\\c", "a:b\\c"),
+        ("*:*:*:*:a\\", "a\\"),
+        ("*:*:*:*:", ""),
+        ("*:*:*:ada", None),
+        ("db::lab:ada:x:y", None),
+        ("other:*:*:*:x", None),
+        ("localhost:*:*:*:x", None),
+        ("", None),
+    ],
+)
+def test_a_password_file_is_read_as_libpq_reads_it(text: str, expected: str | None) -> None:
+    """The first line that fits; what is escaped is meant."""
+    assert password_in(text, Target("db", 5432, "ada", "lab")) == expected
+    if text.startswith("localhost"):
+        assert password_in(text, Target("/run", 5432, "ada", "lab")) == "x"
+
+
+def test_a_password_file_that_others_can_read_is_not_used(
+    server: PostgresServer, postgresql_url: str
+) -> None:
+    """As libpq has it; the message says what to do."""
+    path = server.passfile()
+    path.chmod(0o644)
+    try:
+        with open_store(postgresql_url) as store, pytest.raises(StoreError) as refused:
+            store.runs()
+        assert refused.value.hint == (
+            f"others can read {path}, so it is not used; `chmod 600 {path}`"
+        )
+    finally:
+        path.chmod(0o600)
+
+
+def test_nothing_secret_is_in_the_database(server: PostgresServer, postgresql_url: str) -> None:
+    """Neither in records nor in what the server tells of its sessions."""
+    with open_store(postgresql_url) as store:
+        store.create_run(a_run())
+        store.commit_trial(a_trial(0), [READINGS])
+        schema = schema_of(postgresql_url)
+        told = (
+            server.sql(f"SELECT * FROM {schema}.run"),
+            server.sql(f"SELECT * FROM {schema}.trial"),
+        )
+        told += (server.sql("SELECT * FROM pg_stat_activity WHERE application_name = 'lanlab'"),)
+    assert len(told[2]) == 1
+    assert server.password not in repr(told)
+
+
+# Encryption
+
+
+@pytest.fixture
+def tls_server(server: PostgresServer) -> Iterator[Path]:
+    """The server with TLS and a certificate for `localhost`; gives the certificate."""
+    if shutil.which("openssl") is None:
+        missing("need `openssl` to make a certificate; apt install openssl")
+    certificate, key = server.folder / "server.crt", server.folder / "server.key"
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
+            *("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"),
+            *("-keyout", str(key), "-out", str(certificate)),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    owner = server.folder.stat()
+    os.chown(key, owner.st_uid, owner.st_gid)
+    server.stop()
+    server.start("ssl=on", f"ssl_cert_file={certificate}", f"ssl_key_file={key}")
+    yield certificate
+    server.stop()
+    server.start()
+
+
+def is_encrypted(server: PostgresServer) -> bool:
+    (row,) = server.sql(
+        "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) "
+        "WHERE application_name = 'lanlab'"
+    )
+    return bool(row[0])
+
+
+def test_sslmode_decides_what_is_encrypted_and_who_is_believed(
+    server: PostgresServer, tls_server: Path, postgresql_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each mode as libpq has it: with a right certificate, a strange one, and another name."""
+    monkeypatch.setenv("PGPASSWORD", server.password)
+    monkeypatch.setenv("HOME", "/nonexistent")
+    with open_store(postgresql_url) as store:
+        store.create_run(a_run())
+    by_name = postgresql_url.replace("127.0.0.1", "localhost")
+    root = f"sslrootcert={tls_server}"
+    for url, options, encrypted in (
+        (postgresql_url, "sslmode=disable", False),
+        (postgresql_url, "sslmode=prefer", True),
+        (postgresql_url, "", True),
+        (postgresql_url, "sslmode=require", True),
+        (postgresql_url, f"sslmode=verify-ca&{root}", True),
+        (by_name, f"sslmode=verify-full&{root}", True),
+    ):
+        with open_store(f"{url}&{options}") as store:
+            assert store.runs() == [a_run()], options
+            assert is_encrypted(server) is encrypted, options
+    for url, options in (
+        (by_name, "sslmode=verify-full"),
+        (by_name, "sslmode=verify-ca"),
+        (postgresql_url, f"sslmode=verify-full&{root}"),
+    ):
+        with open_store(f"{url}&{options}") as store, pytest.raises(StoreError) as refused:
+            store.runs()
+        assert "no TLS connection" in refused.value.message
+        assert "sslrootcert" in str(refused.value.hint)
+    store = open_store(f"{by_name}&sslmode=require&sslrootcert=/no")
+    with store, pytest.raises(StoreError, match="a certificate cannot be read"):
+        store.runs()
+
+
+def test_a_server_without_tls_is_refused_where_it_is_required(postgresql_url: str) -> None:
+    """Nothing is sent to it, the password least of all."""
+    store = open_store(f"{postgresql_url}&sslmode=require")
+    with store, pytest.raises(StoreError, match="the server has no TLS; sslmode is `require`"):
+        store.runs()

@@ -1,0 +1,240 @@
+"""Series come back as they went in, whole or not at all, from stores of either kind."""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from store_samples import a_run, a_trial
+
+from lanlab import __version__
+from lanlab.errors import StoreError, UnknownName
+from lanlab.store import Series, Words, open_store
+
+READINGS = Series(
+    "readings",
+    {
+        "start_ns": np.arange(5, dtype=np.int64) * 10**12,
+        "time_ns": np.ma.MaskedArray(np.array([7, 2**40, 9, 0, 3], np.uint64), [0, 0, 0, 1, 0]),
+        "share": np.array([0.1, -0.0, 1e300, 5e-324, 2.0]),
+        "small": np.array([1, 2, 3, 4, 255], np.uint8),
+        "outcome": Words.of(["ok", "ok", "late", "späť \U0001f600", "ok"]),
+    },
+    {"start_ns": "ns", "time_ns": "ns"},
+)
+ODD = Series("odd", {"n": np.zeros(0, np.int32), "word": Words.of([])})
+
+
+def values(series: Series) -> dict[str, tuple[str, list[Any]]]:
+    """Type and values of each column, as Python has them."""
+    return {
+        name: ("words", column.to_list())
+        if isinstance(column, Words)
+        else (str(column.dtype), column.tolist())
+        for name, column in series.columns.items()
+    }
+
+
+def test_series_come_back_as_they_went_in(where: str) -> None:
+    """Names, types, units, every value and every gap; also of no rows."""
+    with open_store(where) as store:
+        store.create_run(a_run())
+        store.commit_trial(a_trial(0), [READINGS, ODD])
+        store.commit_trial(a_trial(1))
+
+    with open_store(where) as store:
+        found = store.series("last", 0)
+        assert store.series_names("last", 0) == ("odd", "readings") == tuple(found)
+        for series in (READINGS, ODD):
+            assert values(found[series.name]) == values(series)
+            assert found[series.name].units == series.units
+            assert found[series.name].rows == series.rows
+        assert list(store.series("last", 0, ["odd"])) == ["odd"]
+        assert store.series("last", 1) == {}
+        with pytest.raises(UnknownName, match="no series named `reading`"):
+            store.series("last", 0, ["reading"])
+        assert store.trials("last") == [a_trial(0), a_trial(1)]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1)),
+            st.floats(allow_nan=False, allow_infinity=False),
+            st.text(st.characters(exclude_categories=["Cs"]), max_size=9),
+        ),
+        max_size=40,
+    )
+)
+@settings(max_examples=40, deadline=None)
+def test_any_series_comes_back_from_a_file(rows: list[tuple[int | None, float, str]]) -> None:
+    """Whatever numbers and words there are."""
+    import io
+
+    from lanlab.store import parquet
+
+    numbers = [0 if number is None else number for number, _, _ in rows]
+    missing = [number is None for number, _, _ in rows]
+    series = Series(
+        "s",
+        {
+            "n": np.ma.MaskedArray(np.array(numbers, np.int64), np.array(missing, bool)),
+            "x": np.array([x for _, x, _ in rows], np.float64),
+            "w": Words.of([word for _, _, word in rows]),
+        },
+    )
+    file = io.BytesIO()
+    entry = parquet.write(series, file, {})
+    file.seek(0)
+    parquet.check(file, entry, "file")
+
+    found = parquet.read(file, "file")
+    assert {name: column for name, (_, column) in values(found).items()} == {
+        "n": [number for number, _, _ in rows],
+        "x": [x for _, x, _ in rows],
+        "w": [word for _, _, word in rows],
+    }
+
+
+def test_buffers_are_taken_without_being_copied() -> None:
+    """What a reader of a pipe has at hand is enough."""
+    numbers = array.array("q", [1, 2, 3])
+    series = Series("s", {"n": numbers})  # type: ignore[dict-item]
+    column = series.columns["n"]
+
+    assert isinstance(column, np.ndarray)
+    numbers[0] = 99
+    assert column.tolist() == [99, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "units", "message"),
+    [
+        ("../x", {"n": np.zeros(1)}, {}, "cannot have the name `../x`"),
+        ("s", {}, {}, "has no column"),
+        ("s", {"N": np.zeros(1)}, {}, "allowed in its name: lower-case"),
+        ("s", {"a": np.zeros(1), "b": np.zeros(2)}, {}, "unlike length: a 1, b 2"),
+        ("s", {"a": np.zeros((1, 1))}, {}, "has 2 dimensions; allowed: 1"),
+        ("s", {"a": np.array([None])}, {}, "of type object; allowed: whole numbers"),
+        ("s", {"a": np.zeros(1, ">i8")}, {}, "of type >i8"),
+        ("s", {"a": np.zeros(1, np.float16)}, {}, "of type float16"),
+        ("s", {"a": np.array([0.0, np.nan])}, {}, "is nan in row 1, which is not a number"),
+        ("s", {"a": np.array([np.inf])}, {}, "is inf in row 0"),
+        ("s", {"a": Words(np.array([2]), ("x", "y"))}, {}, "a code outside its 2 values"),
+        ("s", {"a": Words(np.array([0]), ("\ud800",))}, {}, "which is not text"),
+        ("s", {"a": np.zeros(1)}, {"b": "ns"}, "a unit for `b`, no column of it"),
+    ],
+)
+def test_what_cannot_be_kept_exactly_is_refused(
+    name: str, columns: dict[str, Any], units: dict[str, str], message: str
+) -> None:
+    """Before anything is written."""
+    with pytest.raises(StoreError) as refused:
+        Series(name, columns, units)
+    assert message in refused.value.message
+
+
+def test_a_refused_trial_leaves_the_series_of_the_first_alone(where: str) -> None:
+    """Nothing is overwritten, whatever is in the second."""
+    other = Series("readings", {"n": np.arange(3)})
+    with open_store(where) as store:
+        store.create_run(a_run())
+        store.commit_trial(a_trial(0), [READINGS])
+        for series in ([other], [], [ODD], [ODD, other]):
+            with pytest.raises(StoreError, match="has a trial 0 already; nothing is overwritten"):
+                store.commit_trial(a_trial(0, elapsed_s=9.0), series)
+        with pytest.raises(StoreError, match="there is no run `other`"):
+            store.commit_trial(a_trial(0, run_id="other"), [other])
+        with pytest.raises(StoreError, match="two series of one name"):
+            store.commit_trial(a_trial(1), [other, other])
+
+        assert store.trials("last") == [a_trial(0)]
+        assert values(store.series("last", 0)["readings"]) == values(READINGS)
+        assert store.series_names("last", 0) == ("readings",)
+    if not where.startswith("postgresql:"):
+        left = [path.name for path in Path(where + ".series").rglob("*.parquet*")]
+        assert left == ["0-readings.parquet"]
+
+
+def test_a_file_says_what_it_is_to_other_programs(tmp_path: Path) -> None:
+    """By its name, its metadata, and types that others know."""
+    from pyarrow import parquet
+
+    with open_store(str(tmp_path / "s")) as store:
+        store.create_run(a_run())
+        store.commit_trial(a_trial(3), [READINGS])
+    path = tmp_path / "s.series" / a_run().id / "3-readings.parquet"
+    metadata = parquet.read_metadata(path)
+    told = {key.decode(): value.decode() for key, value in metadata.metadata.items()}
+
+    assert told["lanlab.version"] == __version__
+    assert json.loads(told["lanlab.units"]) == {"start_ns": "ns", "time_ns": "ns"}
+    assert (told["lanlab.run"], told["lanlab.trial"]) == (a_run().id, "3")
+    assert metadata.row_group(0).column(0).compression == "ZSTD"
+    assert parquet.read_table(path).column("outcome").to_pylist()[2] == "late"
+
+
+def test_millions_of_readings_are_written_in_little_memory(where: str) -> None:
+    """Three million rows, 60 MB of columns: what writing takes besides is bounded."""
+    code = """
+import resource, sys
+import numpy as np
+from lanlab.store import Series, Words, open_store
+from store_samples import a_run, a_trial
+
+def megabytes():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+rng = np.random.default_rng(1)
+def series(rows):
+    return Series("readings", {
+        "start_ns": np.arange(rows, dtype=np.int64),
+        "time_ns": rng.integers(0, 2**40, rows, dtype=np.int64),
+        "bytes": np.full(rows, 65536, dtype=np.int32),
+        "outcome": Words(np.zeros(rows, np.uint8), ("ok",)),
+    })
+with open_store(sys.argv[1]) as store:
+    store.create_run(a_run())
+    # With what loading and a block take.
+    store.commit_trial(a_trial(0), [series(2**19)])
+    many = series(3_000_000)
+    before = megabytes()
+    store.commit_trial(a_trial(1), [many])
+    print(megabytes() - before)
+    found = store.series("last", 1)["readings"]
+    assert (found.columns["time_ns"] == many.columns["time_ns"]).all()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, where],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 25, done.stdout
+
+
+def test_reading_records_needs_no_parquet(where: str) -> None:
+    """`lanlab runs` and reports stay quick: the library is loaded by series alone."""
+    with open_store(where) as store:
+        store.create_run(a_run())
+        store.commit_trial(a_trial(0))
+    code = """
+import sys
+from lanlab.store import open_store
+with open_store(sys.argv[1]) as store:
+    store.trials("last")
+    store.series_names("last", 0)
+sys.exit("pyarrow" in sys.modules)
+"""
+    assert subprocess.run([sys.executable, "-c", code, where], check=False).returncode == 0

@@ -1,0 +1,191 @@
+"""The command line over a store of either kind, and what `lanlab doctor` says of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from postgres_server import PostgresServer
+from store_samples import a_run
+
+from lanlab.errors import StoreError, UnknownName
+from lanlab.store import Words, open_store
+
+COMMAND = [sys.executable, "-c", "from lanlab.cli import main; main()"]
+STUDY = """
+schema = 1
+id = "small"
+title = "Small messages"
+
+[[experiment]]
+id = "sizes"
+title = "Goodput"
+workload = "stream"
+metrics = ["goodput_bps"]
+parameters = { rate_bps = "1M", message_size_bytes = 100, interval_s = 0.01 }
+factors = { transport = ["udp", "tcp"] }
+
+[scale.quick]
+trials = { min = 2, max = 2, repeat_polluted = 0 }
+parameters = { time_s = 0.3, warmup_s = 0 }
+
+[scale.slow]
+trials = { min = 4, max = 4, repeat_polluted = 0 }
+parameters = { time_s = 0.3, warmup_s = 0 }
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a study in it."""
+    (tmp_path / "small.toml").write_text(STUDY)
+    return tmp_path
+
+
+def start(folder: Path, *args: str, **changes: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*COMMAND, *args],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **changes},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def lanlab(folder: Path, *args: str, **changes: str) -> tuple[int, str, str]:
+    """Exit code, answer and talk of a command."""
+    process = start(folder, *args, **changes)
+    out, err = process.communicate(timeout=90)
+    return process.returncode, out, err
+
+
+def answer(folder: Path, *args: str, **changes: str) -> Any:
+    code, out, err = lanlab(folder, *args, "--json", **changes)
+    assert code == 0, err
+    return json.loads(out)
+
+
+def wait_for_trials(where: str, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            with open_store(where) as store:
+                if len(store.trials("last")) >= count:
+                    return
+        except (StoreError, UnknownName):
+            pass  # It is being made.
+        time.sleep(0.05)
+    raise AssertionError(f"waited 60 s for {count} trials")
+
+
+def test_a_run_is_made_listed_and_reported(where: str, folder: Path) -> None:
+    """By option and by environment; the interval series lie beside the records."""
+    run = answer(folder, "run", "small.toml", "--testbed", "loopback", "--store", where)
+    (row,) = answer(folder, "runs", LANLAB_STORE=where)["runs"]
+    report = answer(folder, "report", "last", "--store", where)
+
+    assert (row["run"], row["status"], row["trials"]) == (run["run"], "done", 4)
+    page = folder / report["html"]
+    assert page.is_file()
+    if where.startswith("postgresql:"):
+        assert page.parent == folder / "lanlab-results" / run["run"]
+    with open_store(where) as store:
+        # On a machine that stands still for a while a trial may fail.
+        done = [trial for trial in store.trials("last") if trial.status == "done"]
+        assert {trial.parameters["transport"] for trial in done} == {"udp", "tcp"}
+        for trial in done:
+            (series,) = store.series("last", trial.number).values()
+            intervals = trial.raw["target"]["intervals"]
+            assert intervals == {"interval_ns": 10_000_000, "series": "target-intervals"}
+            octets = series.columns["bytes"]
+            assert not isinstance(octets, Words)
+            assert int(octets.sum()) == trial.raw["target"]["total_bytes"]
+            messages = series.columns["messages"]
+            assert not isinstance(messages, Words)
+            is_tcp = trial.parameters["transport"] == "tcp"
+            assert {count is None for count in messages.tolist()} == {is_tcp}
+
+
+def test_a_run_that_was_killed_is_resumed(where: str, folder: Path) -> None:
+    """It shows as interrupted, and goes on to its end without a trial twice."""
+    args = ("run", "small.toml", "--scale", "slow", "--testbed", "loopback", "--store", where)
+    process = start(folder, *args)
+    wait_for_trials(where, 2)
+    process.kill()
+    process.communicate()
+
+    deadline = time.monotonic() + 10
+    while (row := answer(folder, "runs", "--store", where)["runs"][0])["status"] == "running":
+        assert time.monotonic() < deadline
+    assert row["status"] == "interrupted"
+    assert 2 <= row["trials"] < 8
+    done = answer(folder, "run", "--resume", "last", "--store", where)
+    assert [trial["number"] for trial in done["trials"]] == list(range(8))
+
+
+def test_a_server_that_stops_in_mid_run_ends_it_with_a_hint_and_it_is_resumed(
+    server: PostgresServer, postgresql_url: str, folder: Path
+) -> None:
+    """Every trial that it had acknowledged is there; no password is in what was said."""
+    args = ("run", "small.toml", "--scale", "slow", "--testbed", "loopback")
+    process = start(folder, *args, "--store", postgresql_url)
+    wait_for_trials(postgresql_url, 2)
+    server.stop(signal.SIGINT)
+    try:
+        out, err = process.communicate(timeout=60)
+    finally:
+        server.start()
+
+    assert (process.returncode, out) == (1, "")
+    assert "the connection with the server was lost" in err
+    assert "hint: see that it runs and can be reached, then go on with `lanlab run --resume`" in err
+    assert server.password not in err
+    done = answer(folder, "run", "--resume", "last", "--store", postgresql_url)
+    assert [trial["number"] for trial in done["trials"]] == list(range(8))
+
+
+def test_the_doctor_tells_how_a_store_stands(
+    server: PostgresServer, postgresql_url: str, folder: Path
+) -> None:
+    """Reached, made, and how the way there is; or what is in the way."""
+    found = json.loads(lanlab(folder, "doctor", "--json", "--store", postgresql_url)[1])["store"]
+    assert (found["kind"], found["is_usable"]) == ("postgresql", True)
+    assert "no TLS, tables made by the first run" in found["detail"]
+    with open_store(postgresql_url) as store:
+        store.create_run(a_run())
+    found = json.loads(lanlab(folder, "doctor", "--json", LANLAB_STORE=postgresql_url)[1])["store"]
+    assert found["detail"].startswith("PostgreSQL ")
+    assert found["detail"].endswith("tables there")
+
+    code, out, _ = lanlab(folder, "doctor", "--store", postgresql_url, PGPASSWORD="wrong")
+    assert code == 1
+    assert "not usable" in out and "the server did not let us in" in out and "PGPASSWORD" in out
+    code, out, _ = lanlab(folder, "doctor", "--store", "postgresql://ada:s3cret@db/lab")
+    assert code == 1
+    assert "has a password in it" in out and "s3cret" not in out
+
+
+def test_the_doctor_tells_how_a_store_file_stands(folder: Path) -> None:
+    """Not there yet, there, and not ours; and makes none."""
+
+    def told(name: str) -> Any:
+        said = lanlab(folder, "doctor", "--json", "--store", str(folder / name))
+        return json.loads(said[1])["store"]
+
+    assert told("new/s")["detail"] == "made by the first run"
+    assert not (folder / "new").exists()
+    with open_store(str(folder / "s")) as store:
+        store.create_run(a_run())
+    assert (told("s")["detail"], told("s")["is_usable"]) == ("there", True)
+    wrong = told("small.toml")
+    assert (wrong["kind"], wrong["is_usable"]) == ("sqlite", False)
+    assert "is not a store" in wrong["detail"] and wrong["how_to_get"]

@@ -1,0 +1,195 @@
+"""What goes into a store of either kind comes out, and nothing else goes in."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import pytest
+from store_samples import a_run, a_trial
+
+from lanlab.errors import StoreError, UnknownName, UsageError
+from lanlab.store import open_store
+
+
+def test_records_come_back_as_they_went_in(where: str) -> None:
+    """Another opening of the store gives equal records, types included."""
+    failed = a_trial(1, status="failed", error={"code": "peer.gone", "message": "m", "hint": None})
+    with open_store(where) as store:
+        store.create_run(a_run())
+        store.commit_trial(failed)
+        store.commit_trial(a_trial(0))
+
+    with open_store(where) as store:
+        assert store.runs() == [a_run()]
+        assert store.trials(a_run().id) == [a_trial(0), failed]
+        assert isinstance(store.trials("last")[0].factors["batched"], bool)
+
+
+def test_a_trial_number_is_never_used_twice(where: str) -> None:
+    """The second trial of a number is refused and the first stays."""
+    with open_store(where) as store:
+        store.create_run(a_run())
+        store.commit_trial(a_trial(0))
+        with pytest.raises(StoreError, match="has a trial 0 already; nothing is overwritten"):
+            store.commit_trial(a_trial(0, elapsed_s=9.0))
+
+        assert store.trials("last") == [a_trial(0)]
+
+
+def test_a_run_id_is_never_used_twice(where: str) -> None:
+    """The second run of an id is refused."""
+    with open_store(where) as store:
+        store.create_run(a_run())
+        with pytest.raises(StoreError, match="exists already"):
+            store.create_run(a_run(seed=1))
+
+        assert store.run("last").seed == a_run().seed
+
+
+@pytest.mark.parametrize("run_id", ["", "last", "../x", "a b", "-x"])
+def test_a_run_id_that_is_no_file_name_is_refused(where: str, run_id: str) -> None:
+    """Ids become parts of file names and of commands."""
+    with open_store(where) as store, pytest.raises(StoreError, match="cannot have"):
+        store.create_run(a_run(id=run_id))
+
+
+def test_a_trial_of_no_run_is_refused(where: str) -> None:
+    """Foreign keys are enforced."""
+    with open_store(where) as store:
+        store.create_run(a_run())
+        with pytest.raises(StoreError, match="there is no run `other`"):
+            store.commit_trial(a_trial(0, run_id="other"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"metrics": {"goodput_bps": math.nan}}, "`metrics.goodput_bps` is nan"),
+        ({"raw": {"a": [0.0, math.inf]}}, "`raw.a.1` is inf"),
+        ({"elapsed_s": math.nan}, "`elapsed_s` is nan"),
+        ({"raw": {"a": {1: 2}}}, "`raw.a` has the key 1"),
+        ({"raw": {"a": object()}}, "`raw.a` is a object"),
+        ({"number": 2**64}, "needs more than 64 bits"),
+        ({"experiment": "a\0b"}, "`experiment` is 'a.x00b', which has a NUL"),
+        ({"experiment": "\ud800"}, "which is not text"),
+        ({"number": -1}, "a trial's number is -1; allowed: 0 and above"),
+        ({"purpose": "none"}, "a trial's purpose is `none`; allowed: trial, search"),
+        ({"status": "maybe"}, "a trial's status is `maybe`; allowed: done, failed"),
+    ],
+)
+def test_what_cannot_be_kept_exactly_is_refused(
+    where: str,
+    changes: dict[str, Any],
+    message: str,
+) -> None:
+    """The message names the place; the store goes on working."""
+    with open_store(where) as store:
+        store.create_run(a_run())
+        with pytest.raises(StoreError, match=message):
+            store.commit_trial(dataclasses.replace(a_trial(0), **changes))
+
+        assert store.trials("last") == []
+        store.commit_trial(a_trial(0))
+
+
+def test_a_run_is_found_by_id_by_beginning_and_as_last(where: str) -> None:
+    """Newest means made last, whatever the ids and clocks say."""
+    with open_store(where) as store:
+        for run_id in ("20270101-b", "20260101-a", "20260101-a-2"):
+            store.create_run(a_run(id=run_id))
+
+        assert store.run("20260101-a").id == "20260101-a"
+        assert store.run("2027").id == "20270101-b"
+        assert store.run("last").id == "20260101-a-2"
+        assert [run.id for run in store.runs()] == ["20270101-b", "20260101-a", "20260101-a-2"]
+
+
+def test_a_beginning_of_several_runs_lists_them(where: str) -> None:
+    """An ambiguous beginning is refused with the candidates."""
+    with open_store(where) as store:
+        for run_id in ("20260101-a", "20260101-b", "2027"):
+            store.create_run(a_run(id=run_id))
+        with pytest.raises(UsageError, match="2 runs: 20260101-a, 20260101-b"):
+            store.run("2026")
+
+
+def test_an_unknown_run_offers_the_closest(where: str) -> None:
+    """A typing error is answered with what was meant."""
+    with open_store(where) as store:
+        store.create_run(a_run(id="20260101-milanovic"))
+        with pytest.raises(UnknownName, match="no run named `20260101-milanovik`") as caught:
+            store.run("20260101-milanovik")
+
+        assert caught.value.hint == "did you mean `20260101-milanovic`?"
+        for wrong in ("", "%", "zzz"):
+            with pytest.raises(UnknownName):
+                store.run(wrong)
+
+
+def test_finish_and_reopen_change_the_status_and_nothing_else(where: str) -> None:
+    """A finished run has an end; a reopened one has none."""
+    with open_store(where) as store:
+        store.create_run(a_run())
+        store.finish_run(a_run().id, "interrupted")
+        ended = store.run("last")
+        assert ended.ended_at is not None
+        assert ended == a_run(status="interrupted", ended_at=ended.ended_at)
+
+        assert store.reopen_run(a_run().id) == a_run() == store.run("last")
+        with pytest.raises(StoreError, match="a run's status is `perhaps`; allowed: running"):
+            store.finish_run(a_run().id, "perhaps")
+        with pytest.raises(UnknownName):
+            store.finish_run("other", "done")
+
+
+def test_reading_no_store_says_so_and_makes_none(where: str) -> None:
+    """Neither opening nor reading leaves anything."""
+    for _ in range(2):
+        with open_store(where) as store:
+            with pytest.raises(StoreError, match="there is no store") as refused:
+                store.runs()
+            assert "lanlab run" in str(refused.value.hint)
+
+
+def test_two_leases_of_one_process_exclude_each_other(where: str) -> None:
+    """As two threads of the page might try; release is idempotent."""
+    with open_store(where) as store:
+        store.create_run(a_run())
+        lease = store.acquire_run("last")
+        assert store.is_executing("last")
+        with pytest.raises(StoreError, match="executed by another process"):
+            store.acquire_run("last")
+        lease.release()
+        lease.release()
+        assert not store.is_executing("last")
+        with store.acquire_run("last"):
+            store.commit_trial(a_trial(0))
+        store.commit_trial(a_trial(1))
+        assert [trial.number for trial in store.trials("last")] == [0, 1]
+
+
+def test_two_runs_are_executed_at_once_in_one_store(where: str) -> None:
+    """A lease is of one run; each has its own trials."""
+    with open_store(where) as store, open_store(where) as other:
+        for run_id in ("a", "b"):
+            store.create_run(a_run(id=run_id))
+        with store.acquire_run("a"), other.acquire_run("b"):
+            for number in range(3):
+                store.commit_trial(a_trial(number, run_id="a"))
+                other.commit_trial(a_trial(number, run_id="b", elapsed_s=2.0))
+
+        assert [trial.elapsed_s for trial in store.trials("a")] == [1.7] * 3
+        assert [trial.elapsed_s for trial in store.trials("b")] == [2.0] * 3
+
+
+def test_a_store_can_be_closed_twice_and_used_again(where: str) -> None:
+    """A connection is made whenever one is needed."""
+    store = open_store(where)
+    store.create_run(a_run())
+    store.close()
+    store.close()
+
+    assert store.run("last") == a_run()
+    store.close()

@@ -1,0 +1,411 @@
+"""Findings as data: every form, and how a mistake is told."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lanlab.errors import BadStudy
+from lanlab.studies import known_studies, load_study
+from lanlab.studies.findings import FORMS, Finding, Findings
+from lanlab.studies.load import parse_findings, parse_study
+from lanlab.studies.statement_words import in_words
+from lanlab.studies.vocabulary import Vocabulary
+
+WORDS = Vocabulary(
+    metrics=("speed_bps", "delay_ns"),
+    factors={"os": ("xp", "vista", "linux"), "size_bytes": (2, 500), "rate_bps": (), "on": (True,)},
+)
+NUMBERS = {"a": 2.0, "b": 1.0}
+
+#: One statement of each form, and how it reads.
+EXAMPLES: dict[str, tuple[dict[str, Any], str]] = {
+    "less": (
+        {"a": {"os": "xp"}, "b": {"os": ["vista", "linux"]}, "by_ratio": 2},
+        "speed_bps: (os xp) below (os vista | linux) by a factor of 2",
+    ),
+    "order": ({"along": "os", "levels": ["xp", "linux"]}, "speed_bps: os in the order xp < linux"),
+    "ratio": (
+        {"a": {"os": "xp", "take": "least"}, "b": {"os": "vista"}, "min": 1.5},
+        "speed_bps: (os xp, the least) / (os vista) at least 1.5",
+    ),
+    "difference": (
+        {"a": {"os": "xp"}, "b": {"os": "vista"}, "min": -1, "max": 2e6},
+        "speed_bps: (os xp) - (os vista) -1 to 2,000,000 bit/s",
+    ),
+    "equivalent": (
+        {"a": {"os": "xp"}, "b": {"os": "vista"}, "margin_ratio": 0.05},
+        "speed_bps: (os xp) and (os vista) alike within 5 %",
+    ),
+    "value": ({"at": {"os": "xp"}, "max": 5}, "speed_bps at os xp: at most 5 bit/s"),
+    "share": ({"min": 0.9}, "speed_bps: as a share of what the link can carry at least 0.9"),
+    "monotone": (
+        {"along": "size_bytes", "direction": "rising", "for_each": ["os"]},
+        "speed_bps: rising with each step of size_bytes; for each os",
+    ),
+    "trend": (
+        {"along": "rate_bps", "direction": "falling"},
+        "speed_bps: falling along rate_bps on the whole",
+    ),
+    "no_trend": (
+        {"along": "size_bytes", "margin_ratio": 0.1},
+        "speed_bps: no drift along size_bytes of more than 10 %",
+    ),
+    "peak_then_decline": (
+        {"along": "size_bytes", "peak_at_most": 2, "decline_ratio": 0.1},
+        "speed_bps: a peak along size_bytes at 2 at most, then a fall by 10 % at least",
+    ),
+    "knee": (
+        {"along": "size_bytes", "between": [2, 500]},
+        "speed_bps: a bend along size_bytes between 2 and 500",
+    ),
+    "threshold": (
+        {"along": "rate_bps", "from": 7, "min": 1},
+        "speed_bps: along rate_bps from 7 on at least 1 bit/s",
+    ),
+    "extreme": (
+        {"along": "os", "at_level": "xp", "kind": "least", "only": True},
+        "speed_bps: least at os xp, and nowhere else",
+    ),
+    "sign": (
+        {"a": {"os": "xp"}, "b": {"os": "vista"}, "along": "size_bytes", "positive": [2]},
+        "speed_bps: (os xp) - (os vista) positive at size_bytes 2",
+    ),
+    "same_order": (
+        {"along": "os", "across": "size_bytes"},
+        "speed_bps: the same order along os at every size_bytes",
+    ),
+    "clusters": (
+        {"along": "os", "groups": [["xp"], ["vista", "linux"]]},
+        "speed_bps: os (xp) below (vista, linux)",
+    ),
+    "widens": (
+        {
+            "a": {"os": "xp"}, "b": {"os": "vista"}, "along": "size_bytes",
+            "direction": "rising", "by": "ratio",
+        },
+        "speed_bps: (os xp) / (os vista) rising along size_bytes",
+    ),
+    "count": (
+        {
+            "of": {"form": "value", "min": 1}, "over": ["os"], "min": 2,
+        },
+        "speed_bps: of the combinations of os at least 2 with: at least 1 bit/s",
+    ),
+    "all": (
+        {"of": [{"form": "value", "min": 1}, {"form": "value", "metric": "delay_ns", "max": 2}]},
+        "speed_bps: (at least 1 bit/s); and (delay_ns: at most 2 ns)",
+    ),
+    "any": (
+        {"of": [{"form": "value", "min": 1}, {"form": "value", "max": 2}]},
+        "speed_bps: (at least 1 bit/s); or (at most 2 bit/s)",
+    ),
+    "effect": (
+        {"factor": "os", "max_share": 0.1},
+        "speed_bps: os explains at most 10 % of the variation",
+    ),
+    "untestable": ({"why": "nobody did it"}, "speed_bps: nothing to compute: nobody did it"),
+}  # fmt: skip
+
+
+def file_of(statement: dict[str, Any]) -> dict[str, Any]:
+    return {"schema": 1, "finding": [{"id": "f1", "claim": "So it is.", "statement": statement}]}
+
+
+def of_form(form: str, **changes: Any) -> dict[str, Any]:
+    return copy.deepcopy({"form": form, "metric": "speed_bps", **EXAMPLES[form][0], **changes})
+
+
+def mistaken(statement: dict[str, Any]) -> BadStudy:
+    with pytest.raises(BadStudy) as caught:
+        parse_findings(file_of(statement), "findings.toml", WORDS, NUMBERS)
+    return caught.value
+
+
+def test_there_is_an_example_of_every_form() -> None:
+    assert list(EXAMPLES) == list(FORMS)
+
+
+@pytest.mark.parametrize("form", EXAMPLES)
+def test_a_form_is_read_written_and_said(form: str) -> None:
+    units = {"speed_bps": "bit/s", "delay_ns": "ns"}
+
+    found = parse_findings(file_of(of_form(form)), "findings.toml", WORDS, NUMBERS)
+
+    [finding] = found.finding
+    assert in_words(finding.statement, units) == EXAMPLES[form][1]
+    written = json.loads(json.dumps(found.model_dump(mode="json")))
+    assert Findings.model_validate(written) == found
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        (
+            {"form": "lesss"},
+            "`finding.f1.statement.form`: found 'lesss'; allowed: less, order, ratio,",
+        ),
+        ({"a": {}}, "`finding.f1.statement.form`: found nothing; allowed: less, order,"),
+        (
+            of_form("less", by_ratio=0.5),
+            "`finding.f1.statement.by_ratio`: found 0.5 (form `less`); allowed: greater than or",
+        ),
+        (
+            of_form("less", by_ration=2),
+            "`finding.f1.statement.by_ration`: found an unknown key (form `less`); allowed: metric",
+        ),
+        (
+            {"form": "less", "metric": "speed_bps", "a": {"os": "xp"}},
+            "`finding.f1.statement.b`: found nothing (form `less`); allowed: a value",
+        ),
+        (
+            of_form("less", a={"os": {}}),
+            "`finding.f1.statement.a.os`: found {} (form `less`); allowed: true, false, a number",
+        ),
+        (of_form("less", a={"os": []}), "`finding.f1.statement.a.os`: found [] (form `less`)"),
+        (
+            of_form("less", a={"os": "xp", "take": "most"}),
+            "`finding.f1.statement.a.take`: found 'most' (form `less`); allowed: 'each', 'least'",
+        ),
+        (
+            of_form("less", metric="speed"),
+            "`finding.f1.statement.metric`: found unknown metric 'speed' (form `less`); "
+            "allowed: speed_bps, delay_ns",
+        ),
+        (
+            of_form("less", b={"metric": "delay"}),
+            "`finding.f1.statement.b.metric`: found unknown metric 'delay'",
+        ),
+        (
+            of_form("less", a={"osx": "xp"}),
+            "`finding.f1.statement.a.osx`: found unknown factor 'osx' (form `less`); "
+            "allowed: metric, take, os, size_bytes",
+        ),
+        (
+            of_form("less", a={"os": ["xp", "mac"]}),
+            "`finding.f1.statement.a.os`: found 'mac', no level of `os` (form `less`); "
+            "allowed: xp, vista, linux",
+        ),
+        (of_form("less", a={"size_bytes": True}), "found True, no level of `size_bytes`"),
+        (of_form("less", a={"on": 1}), "found 1, no level of `on` (form `less`); allowed: True"),
+        (of_form("less", a={"rate_bps": "fast"}), "found 'fast', no level of `rate_bps`"),
+        (of_form("less", for_each=["oss"]), "`finding.f1.statement.for_each`: found unknown"),
+        (of_form("less", at={"os": "mac"}), "`finding.f1.statement.at.os`: found 'mac'"),
+        (
+            {key: value for key, value in of_form("less").items() if key != "metric"},
+            "`finding.f1.statement.metric`: found nothing (form `less`); allowed: a metric",
+        ),
+        (of_form("order", levels=["xp"]), "`finding.f1.statement.levels`: found ['xp'] (form `ord"),
+        (of_form("order", levels=["xp", "mac"]), "found 'mac', no level of `os` (form `order`)"),
+        (of_form("order", levels=["xp", "xp"]), "found 'xp' 2 times (form `order`); allowed: once"),
+        (of_form("order", along="so"), "`finding.f1.statement.along`: found unknown factor 'so'"),
+        (of_form("ratio", min=None), "allowed: `min`, `max` or both"),
+        (of_form("ratio", max=1), "allowed: min (1.5) at most max (1)"),
+        (of_form("equivalent", margin=1), "exactly one of `margin_ratio` and `margin`"),
+        (of_form("equivalent", margin_ratio=1), "found 1 (form `equivalent`); allowed: less"),
+        (of_form("knee", between=[5, 2]), "allowed: two levels, the lower one first"),
+        (of_form("threshold", until=7), "exactly one of `until` and `from`"),
+        (
+            of_form("threshold", along="size_bytes"),
+            "`finding.f1.statement.from`: found 7, no level of `size_bytes` (form `threshold`)",
+        ),
+        (of_form("extreme", a={"os": "xp"}), "allowed: both of `a` and `b`, or none"),
+        (of_form("extreme", at_level="mac"), "`finding.f1.statement.at_level`: found 'mac', no"),
+        (of_form("sign", positive=[]), "levels in `positive`, `negative` or both"),
+        (of_form("sign", negative=[3]), "`finding.f1.statement.negative`: found 3, no level"),
+        (of_form("same_order", across="x"), "`finding.f1.statement.across`: found unknown"),
+        (of_form("clusters", groups=[["xp"], ["xp"]]), "found 'xp' 2 times (form `clusters`)"),
+        (of_form("widens", direction="up"), "found 'up' (form `widens`); allowed: 'rising'"),
+        (of_form("effect", min_share=0), "exactly one of `max_share` and `min_share`"),
+        (
+            of_form("count", of={"form": "value", "min": "1"}),
+            "`finding.f1.statement.of.min`: found '1' (form `value`); allowed: a valid number",
+        ),
+        (
+            of_form("all", of=[{"form": "value", "min": 1, "at": {"os": "mac"}}]),
+            "`finding.f1.statement.of.0.at.os`: found 'mac', no level of `os` (form `value`)",
+        ),
+        (of_form("all", of=[]), "`finding.f1.statement.of`: found [] (form `all`)"),
+        (
+            of_form("all", of=[of_form("all", of=[of_form("all", of=[of_form("all")])])]),
+            "found statements within statements; allowed: at most 4 deep",
+        ),
+    ],
+)  # fmt: skip
+def test_a_mistake_names_form_key_finding_and_what_is_allowed(
+    statement: dict[str, Any], message: str
+) -> None:
+    assert message in str(mistaken(statement))
+
+
+@pytest.mark.parametrize(
+    ("statement", "hint"),
+    [
+        ({"form": "lesss"}, "did you mean `less`?"),
+        (of_form("less", by_ration=2), "did you mean `by_ratio`?"),
+        (of_form("less", metric="speed"), "did you mean `speed_bps`?"),
+        (of_form("less", a={"size": 2}), "did you mean `size_bytes`?"),
+        (of_form("less", a={"os": "vist"}), "did you mean `vista`?"),
+    ],
+)
+def test_a_slip_is_answered_with_the_nearest(statement: dict[str, Any], hint: str) -> None:
+    assert mistaken(statement).hint == hint
+
+
+def test_statements_within_statements_without_end_are_refused() -> None:
+    statement: dict[str, Any] = {"form": "value", "min": 1}
+    for _ in range(2000):
+        statement = {"form": "all", "of": [statement]}
+
+    assert "tables within tables without end" in str(mistaken(statement))
+
+
+@pytest.mark.parametrize(
+    ("recompute", "message"),
+    [
+        ("value('a') > value('b')", None),
+        ("value('a') < value('b')", "found what comes to False; allowed: what is true of the"),
+        ("value('a') - value('b')", "found what comes to 1.0; allowed: what is true"),
+        ("value('c') > 1", "found no published number `c`"),
+        ("import os", "found what is no expression"),
+    ],
+)
+def test_evidence_that_does_not_recompute_is_refused(recompute: str, message: str | None) -> None:
+    data = file_of(of_form("value"))
+    data["finding"][0]["expected"] = {"verdict": "holds", "because": "", "recompute": recompute}
+
+    if message is None:
+        parse_findings(data, "findings.toml", WORDS, NUMBERS)
+        return
+    with pytest.raises(BadStudy, match=r"`finding\.f1\.expected\.recompute`") as caught:
+        parse_findings(data, "findings.toml", WORDS, NUMBERS)
+    assert message in str(caught.value)
+
+
+def test_an_id_given_twice_is_refused() -> None:
+    data = file_of(of_form("value"))
+    data["finding"] *= 2
+
+    with pytest.raises(BadStudy, match=r"`finding\.f1\.id`: found 2 findings of this id"):
+        parse_findings(data, "findings.toml", WORDS, NUMBERS)
+
+
+OWN = """
+schema = 1
+id = "mine"
+title = "Mine"
+[[experiment]]
+id = "sweep"
+title = "Sweep"
+workload = "stream"
+metrics = ["goodput_bps"]
+parameters = { transport = "udp" }
+factors = { message_size_bytes = [100, "1kB"], ip_version = [4, 6] }
+[[finding]]
+id = "ipv6-is-slower"
+claim = "IPv6 is slower."
+[finding.statement]
+form = "less"
+metric = "goodput_bps"
+a = { ip_version = 6 }
+b = { ip_version = 4 }
+[scale.quick]
+parameters = { time_s = 0.1, warmup_s = 0 }
+[scale.more]
+parameters = { time_s = 0.1, warmup_s = 0 }
+experiment.sweep.factors = { message_size_bytes = [100, 1400] }
+"""
+
+
+@pytest.mark.parametrize(
+    ("at", "message"),
+    [
+        ({"message_size_bytes": 1000}, None),
+        ({"message_size_bytes": "0.1kB"}, None),
+        ({"message_size_bytes": 1400}, None),
+        ({"transport": "udp"}, None),
+        ({"message_size_bytes": 200}, "found 200, no level of `message_size_bytes`"),
+        ({"transport": "tcp"}, "found 'tcp', no level of `transport` (form `less`); allowed: udp"),
+        ({"message_size": 100}, "found unknown factor 'message_size'"),
+        ({"metric": "goodput"}, "found unknown metric 'goodput'"),
+    ],
+)
+def test_findings_of_a_study_of_ones_own_speak_of_its_factors_and_metrics(
+    at: dict[str, Any], message: str | None, tmp_path: Path
+) -> None:
+    data = tomllib.loads(OWN)
+    data["finding"][0]["statement"]["at"] = at
+
+    if message is None:
+        assert parse_study(data, "study.toml").finding[0].id == "ipv6-is-slower"
+        return
+    with pytest.raises(BadStudy) as caught:
+        parse_study(data, "study.toml")
+    assert "`finding.ipv6-is-slower.statement.at." in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_findings_are_read_from_beside_the_study_and_from_it(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(OWN)
+    (tmp_path / "findings.toml").write_text(
+        'schema = 1\n[[finding]]\nid = "rates"\nclaim = "Fast."\n'
+        'statement = { form = "value", metric = "goodput_bps", min = 1 }\n'
+    )
+
+    assert [one.id for one in load_study(str(tmp_path)).findings] == ["rates", "ipv6-is-slower"]
+    # A file of another name stands by itself.
+    (tmp_path / "study.toml").rename(tmp_path / "mine.toml")
+    found = load_study(str(tmp_path / "mine.toml")).findings
+    assert [one.id for one in found] == ["ipv6-is-slower"]
+
+
+FINDINGS = [
+    pytest.param(finding, id=f"{name}:{finding.id}")
+    for name in known_studies()
+    for finding in load_study(name).findings
+]
+
+
+@pytest.mark.parametrize("finding", FINDINGS)
+def test_published_findings_say_what_the_published_numbers_make_of_them(finding: Finding) -> None:
+    """Only numbers that were published decide a finding on published numbers."""
+    expected = finding.expected
+
+    assert expected is not None
+    if finding.decided_by == "published":
+        assert expected.verdict != "not tested"
+        assert expected.recompute
+    else:
+        assert expected.verdict == "not tested"
+    if expected.verdict in ("holds", "does not hold"):
+        assert expected.means is None
+    if finding.statement.form == "untestable":
+        assert finding.decided_by == "text"
+
+
+def test_margins_that_are_ours_are_said_to_be() -> None:
+    """A paper that finds no difference gives no margin; whoever puts one in says so."""
+    for name in known_studies():
+        for finding in load_study(name).findings:
+            text = json.dumps(finding.statement.model_dump(mode="json"))
+            if '"equivalent"' in text or '"no_trend"' in text:
+                assert "our" in (finding.note or ""), finding.id
+
+
+def test_the_document_explains_every_form_and_its_example_is_that_of_the_first_study() -> None:
+    root = Path(__file__).parents[2]
+    text = (root / "docs" / "findings.md").read_text(encoding="utf-8")
+
+    rows = re.findall(r"^\| (`[a-z_`, ]+) \| [^|]+ \| `[^|]+` \|$", text, re.MULTILINE)
+    explained = [name.strip("`") for row in rows for name in row.split(", ")]
+    assert explained == list(FORMS)
+    [block] = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    [shown] = tomllib.loads(block)["finding"]
+    [first] = load_study(str(root / "examples" / "my-network")).study.finding
+    assert Finding.model_validate(shown) == first

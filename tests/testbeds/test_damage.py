@@ -1,0 +1,95 @@
+"""A virtual LAN that is no longer as it was made says so."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+from testbed_opening import Open, opening
+
+from lanlab.errors import TestbedDamaged as Damaged
+from lanlab.testbeds.base import Testbed as Bed
+from lanlab.testbeds.damage import carrier_changes, interruption_of
+from lanlab.testbeds.virtual import VirtualTestbed
+
+
+@pytest.fixture
+def open_bed() -> Iterator[Open]:
+    """Opens testbeds, or skips."""
+    with opening() as opened:
+        yield opened
+
+
+def on(bed: Bed, host: int, *command: str) -> None:
+    """Run a command on a host."""
+    subprocess.run([*bed.hosts[host].command_prefix, *command], check=True)
+
+
+@pytest.mark.parametrize("link", ["unshaped", "10M", "10M:switch"])
+def test_a_testbed_is_whole_for_as_long_as_nobody_touches_it(open_bed: Open, link: str) -> None:
+    bed = open_bed("virtual", 2, link)
+    on(bed, 0, "cat", "/proc/net/dev")
+    bed.counters()
+
+    assert bed.damage() is None
+
+
+def test_loopback_has_nothing_that_could_be_damaged(open_bed: Open) -> None:
+    assert open_bed("loopback", 2, "unshaped").damage() is None
+
+
+def test_an_interface_that_is_down_and_what_it_has_lost_when_it_is_up_again(open_bed: Open) -> None:
+    bed = open_bed("virtual", 2, "10M")
+
+    on(bed, 1, "ip", "link", "set", "eth0", "down")
+    assert bed.damage() == "host1: the interface eth0 is down"
+    on(bed, 1, "ip", "link", "set", "eth0", "up")
+    told = bed.damage()
+
+    assert told is not None
+    assert told.startswith("host1: the interface eth0 has lost ")
+    assert "as when it was down" in told
+
+
+def test_a_cable_that_was_out_and_is_in_again(open_bed: Open) -> None:
+    """No host has lost anything but time."""
+    bed = open_bed("virtual", 2, "10M:switch")
+    assert isinstance(bed, VirtualTestbed)
+    switch = bed._places["switch"].command_prefix
+    for state in ("down", "up"):
+        subprocess.run([*switch, "ip", "link", "set", "port0", state], check=True)
+
+    told = bed.damage()
+
+    assert told == "host0: the link of eth0 was interrupted (its carrier changed 2 times)"
+
+
+def test_an_interface_that_is_gone_and_whose_counters_cannot_be_read(open_bed: Open) -> None:
+    bed = open_bed("virtual", 2, "10M")
+    on(bed, 0, "ip", "link", "delete", "eth0")
+
+    assert bed.damage() == "host0: the interface eth0 is gone"
+    with pytest.raises(Damaged, match="the counters of host0/eth0 cannot be read"):
+        bed.counters()
+
+
+def test_a_holder_that_has_ended_is_told_before_what_went_with_it(open_bed: Open) -> None:
+    """The cable of host0 goes with the namespace of host1."""
+    bed = open_bed("virtual", 2, "10M")
+    assert isinstance(bed, VirtualTestbed)
+    holder = bed._places["host1"].holder
+    os.kill(holder.pid, signal.SIGKILL)
+    holder.wait()
+
+    assert bed.damage() == "host1: the process that held its network has ended"
+
+
+def test_an_ip_that_does_not_tell_of_carriers_finds_no_interruption() -> None:
+    silent = carrier_changes('[{"ifname": "eth0", "stats64": {"tx": {}}}, {"ifname": "lo"}]')
+
+    assert silent == {}
+    assert interruption_of({"host0": silent}, {"host0": silent}) is None
+    assert interruption_of({"host0": {"eth0": 2}}, {"host0": silent}) is None

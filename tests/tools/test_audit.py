@@ -1,0 +1,122 @@
+"""`tools/audit.py`: a vulnerability is found, and what cannot be checked is said."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).parents[2] / "tools"
+
+if not TOOLS.is_dir():
+    pytest.skip("the tools are not part of what is installed", allow_module_level=True)
+sys.path.insert(0, str(TOOLS))
+
+import audit  # noqa: E402
+
+needs_deny = pytest.mark.skipif(
+    audit._cargo_deny() is None, reason="needs cargo-deny (`cargo install cargo-deny`)"
+)
+
+#: As RustSec writes one; of a crate that the engine has, and all its versions.
+ADVISORY = """\
+```toml
+[advisory]
+id = "RUSTSEC-2020-9999"
+package = "{crate}"
+date = "2020-01-01"
+url = "https://example.invalid/made-up"
+
+[versions]
+patched = []
+```
+
+# Made up for a test
+
+It does nothing.
+"""
+
+
+def database(folder: Path, crate: str) -> str:
+    """A database of advisories with one entry, as git has it."""
+    place = folder / "crates" / crate
+    place.mkdir(parents=True)
+    (place / "RUSTSEC-2020-9999.md").write_text(ADVISORY.format(crate=crate))
+    for command in (
+        ("init", "--quiet", "--initial-branch=main"),
+        ("add", "."),
+        ("-c", "user.name=test", "-c", "user.email=test@localhost", "commit", "-qm", "one"),
+    ):
+        subprocess.run(["git", "-C", str(folder), *command], check=True)
+    return str(folder)
+
+
+@needs_deny
+def test_an_advisory_of_a_crate_that_is_linked_in_is_found(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert audit.audit_crates(database(tmp_path, "serde_json")) == audit.FOUND
+    told = capfd.readouterr()
+    assert "RUSTSEC-2020-9999" in told.err
+    assert "audit: checked" not in told.out
+
+
+@needs_deny
+def test_an_advisory_of_another_crate_is_not(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert audit.audit_crates(database(tmp_path, "no-such-crate")) == audit.CHECKED
+    assert "audit: checked: the crates of Cargo.lock against RustSec" in capfd.readouterr().out
+
+
+@needs_deny
+def test_a_database_that_is_not_there_is_named_and_checks_nothing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert audit.audit_crates(str(tmp_path / "nothing")) == audit.NOT_CHECKED
+    told = capfd.readouterr().out
+    assert told.startswith("audit: NOT CHECKED: the crates of Cargo.lock against RustSec: file:")
+
+
+def test_sources_that_do_not_know_a_known_vulnerability_are_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As a mirror of PyPI that answers without vulnerabilities."""
+    silent = tmp_path / "answer.json"
+    silent.write_text('{"info": {}, "vulnerabilities": [], "vulns": []}')
+    monkeypatch.setattr(audit, "_PYPI_JSON", silent.as_uri())
+    monkeypatch.setattr(audit, "_OSV_QUERY", silent.as_uri())
+    assert audit.audit_packages() == audit.NOT_CHECKED
+    assert "audit: NOT CHECKED: the packages of requirements.lock" in capfd.readouterr().out
+    known = tmp_path / "known.json"
+    known.write_text('{"vulnerabilities": [{"id": "PYSEC-2014-8"}]}')
+    monkeypatch.setattr(audit, "_PYPI_JSON", known.as_uri())
+    assert audit._source_of_packages() == "pypi"
+
+
+def test_each_pin_of_the_lock_is_in_one_round_and_no_round_has_two_of_a_package() -> None:
+    pins = audit._pins()
+    rounds = audit._rounds(pins)
+    assert sorted(pin for pins in rounds for pin in pins) == sorted(pins)
+    assert any(pin.startswith("pydantic==") for pin in pins) and len(pins) > 50
+    for each in rounds:
+        names = [pin.partition("==")[0] for pin in each]
+        assert len(names) == len(set(names))
+
+
+@needs_deny
+def test_exit_code_3_says_that_not_all_could_be_checked(tmp_path: Path) -> None:
+    """Whatever this machine reaches: with no database for crates something is left out."""
+    done = subprocess.run(
+        [sys.executable, str(TOOLS / "audit.py"), "--rustsec", str(tmp_path / "nothing")],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        env=os.environ | {"https_proxy": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9"},
+    )
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert done.stdout.count("NOT CHECKED") == 2
