@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lanlab.engine import Engine, engine_path
+from lanlab.engine import SCHEMA_VERSION, Engine, engine_path
 from lanlab.engine.lines import (
     MAX_LINE_BYTES,
     RESULT_KINDS,
@@ -43,7 +43,7 @@ CAN = dict.fromkeys(
 )
 HELLO = {
     "type": "hello",
-    "schema_version": 2,
+    "schema_version": SCHEMA_VERSION,
     "engine_version": "0",
     "pid": 1,
     "capabilities": CAN,

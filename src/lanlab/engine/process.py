@@ -25,7 +25,7 @@ from lanlab.engine.messages import Hello, HostFacts, Ready
 from lanlab.errors import EngineError, EngineLost
 
 #: The version of the messages that this package speaks.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 #: An engine that does not begin to speak, or to answer a simple question, in so long is lost.
 _ANSWER_S = 10.0

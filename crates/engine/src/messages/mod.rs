@@ -21,7 +21,7 @@ pub use host::*;
 pub use stream::*;
 
 /// Raised whenever a driver built for the version before could misunderstand.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// Longest line that the engine reads, bytes, the line feed included.
 pub const MAX_LINE_BYTES: usize = 65_536;
