@@ -98,7 +98,7 @@ class Scene:
     def start(self, *args: str, **streams: Any) -> Command:
         """Start a command on this scene's store."""
         name, _, value = self.mark.partition("=")
-        others = ("LANLAB_ENGINE", "LD_PRELOAD", "PYTHONUNBUFFERED")
+        others = ("LANLAB_ENGINE", "LD_PRELOAD", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE")
         kept = {key: value for key, value in os.environ.items() if key not in others}
         return Command(
             subprocess.Popen(
