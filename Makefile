@@ -4,11 +4,13 @@
 # Tests and figures measure: a compiler beside them would be measured, too.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help setup tour test lint messages lock licences audit wheels reproducible soak format clean
+.PHONY: help setup tour test lint messages lock licences audit wheels reproducible soak fuzz format clean
 
 BIN := .venv/bin
 # Arguments for pytest, as in `make test PYTEST="-k pacing"`.
 PYTEST ?=
+# Seconds a target, and targets, for the fuzzer, as in `make fuzz FUZZ="60 tally"`.
+FUZZ ?= 10
 # Arguments for the soak, as in `make soak SOAK="--time 60 --testbed loopback"`.
 SOAK ?= --time 600
 CARGO_FLAGS := --workspace --locked
@@ -26,8 +28,12 @@ test: setup ## Run every test, Rust and Python
 	cargo test $(CARGO_FLAGS) --quiet
 	$(BIN)/pytest $(PYTEST)
 
+fuzz: ## Feed every parser of the engine with whatever a fuzzer makes up
+	bash tools/fuzz.sh $(FUZZ)
+
 lint: setup ## Check format, types, layers and generated files
 	cargo fmt --all --check
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy $(CARGO_FLAGS) --all-targets --quiet -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check

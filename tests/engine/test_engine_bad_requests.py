@@ -322,3 +322,35 @@ def test_more_requests_than_can_run_are_refused(engine: RawEngine) -> None:
     request_id, _ = engine.ready(stream_receive())
     engine.ask({"type": "cancel", "target": request_id})
     assert engine.wait(request_id)["code"] == "cancelled"
+
+
+#: 64 threads, each with a buffer of 16 MiB and its meters: a little more than the engine gives.
+GREEDY: Line = {"transport": "tcp", "flows": 1000, "threads": 64, "read_bytes": 16 << 20}
+
+
+def test_a_request_that_takes_too_much_is_refused(engine: RawEngine) -> None:
+    """Before it has taken any of it."""
+    error = engine.refusal(stream_receive(**GREEDY))
+    assert error["code"] == "request.too_large", error
+    assert "MiB of memory beside 0 MiB of the others; allowed: 1024 MiB" in error["message"], error
+
+
+def test_requests_that_take_too_much_together_are_refused(engine: RawEngine) -> None:
+    """What runs goes on; once it has ended there is room again."""
+    request = stream_receive(**GREEDY | {"threads": 20})
+    running: list[int] = []
+    for _ in range(16):
+        request_id = engine.send(request)
+        line = engine.wait(request_id, "ready", "error")
+        if line["type"] == "error":
+            break
+        running.append(request_id)
+    assert (line["type"], line.get("code")) == ("error", "request.too_large")
+    assert running, "the first alone was too much"
+    assert engine.is_usable()
+    for request_id in running:
+        engine.ask({"type": "cancel", "target": request_id})
+        assert engine.wait(request_id)["code"] == "cancelled"
+    request_id, _ = engine.ready(request)
+    engine.ask({"type": "cancel", "target": request_id})
+    assert engine.wait(request_id)["code"] == "cancelled"

@@ -262,6 +262,34 @@ def test_replayed_messages_of_the_stream_are_duplicates(pair: Pair) -> None:
     assert trial.target["total_bytes"] == 50_000
 
 
+@pytest.mark.parametrize("workload", ["stream", "echo"])
+def test_a_recorded_session_is_nothing_to_the_next(pair: Pair, workload: str) -> None:
+    """Every word of one trial, said again in another: counted as foreign, and not answered."""
+    rate = "rate_messages_per_s" if workload == "stream" else "rate_requests_per_s"
+    values = {"message_size_bytes": 500, "time_s": 0.2, rate: 200}
+    recorded = Way()
+    relayed_trial(pair, workload, recorded, **values)
+    # Over with its session, its words are known: those that opened it, and those that ended it.
+    assert {session_kind(message) for message in recorded.messages} >= {"hello", "prove", "finish"}
+    relays: list[Relay] = []
+
+    def replay(number: int) -> None:
+        if number == 20:
+            for message in recorded.messages:
+                relays[-1].to_target(message)
+
+    there, back = Way(before=replay), Way()
+    trial = relayed_trial(pair, workload, there, back, on_relay=relays.append, **values)
+    assert trial.target["foreign_datagrams"] == len(recorded.messages)
+    counts = ("received", "sent") if workload == "stream" else ("replies", "requests")
+    came, went = (trial.metrics[f"{n}_messages" if workload == "stream" else n] for n in counts)
+    assert came == went == 40
+    assert back.seen["challenge"] == back.seen["accept"] == 1
+    token = there.messages[0][8:24]
+    assert token != recorded.messages[0][8:24]
+    assert all(message[8:24] == token for message in back.messages)
+
+
 @pytest.mark.parametrize("request_type", ["stream_receive", "echo_respond"])
 def test_a_connection_that_does_not_open_as_ours_is_closed(pair: Pair, request_type: str) -> None:
     """Over TCP too, and the session goes on waiting for its peer."""
