@@ -14,7 +14,7 @@ import os
 import secrets
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,7 +28,7 @@ from soak_processes import Holdings, OwnHeap
 from lanlab.errors import RunInterrupted
 from lanlab.plan import Estimate, PlannedTrial
 from lanlab.run import RunRequest, new_run
-from lanlab.store import RunRecord, Store, TrialRecord, open_store
+from lanlab.store import RunRecord, Series, Store, TrialRecord, open_store
 from lanlab.testbeds.loopback import has_ipv6
 from lanlab.workloads import Progress
 
@@ -93,10 +93,10 @@ class _TimedStore:
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
 
-    def commit_trial(self, trial: TrialRecord) -> None:
+    def commit_trial(self, trial: TrialRecord, series: Sequence[Series] = ()) -> None:
         """See `lanlab.store.Store.commit_trial`."""
         began = time.monotonic_ns()
-        self._store.commit_trial(trial)
+        self._store.commit_trial(trial, series)
         self.commit_ns = time.monotonic_ns() - began
 
 

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from soak_verdict import judge, table  # noqa: E402
 
 from lanlab.engine import engine_path  # noqa: E402
 from lanlab.plan import expand  # noqa: E402
-from lanlab.store import Store, TrialRecord  # noqa: E402
+from lanlab.store import Series, Store, TrialRecord  # noqa: E402
 
 needs_proc = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="descriptors and engines are seen by /proc (Linux)"
@@ -218,10 +219,10 @@ class _SlowerStore:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    def commit_trial(self, trial: TrialRecord) -> None:
+    def commit_trial(self, trial: TrialRecord, series: Sequence[Series] = ()) -> None:
         self._commits += 1
         time.sleep(self._commits * 0.0002)
-        self._store.commit_trial(trial)
+        self._store.commit_trial(trial, series)
 
 
 @needs_proc

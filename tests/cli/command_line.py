@@ -88,7 +88,9 @@ class Running:
         name, _, value = self._mark.partition("=")
 
         def as_from_a_shell() -> None:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            # Whoever runs the tests may have been started in the background, or by nohup.
+            for number in (signal.SIGINT, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
             if ignored is not None:
                 signal.signal(ignored, signal.SIG_IGN)
 
