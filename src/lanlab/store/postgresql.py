@@ -14,7 +14,7 @@ import hashlib
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import IO
 
@@ -69,6 +69,10 @@ class PostgresqlLease(Lease):
     def release(self) -> None:
         """See `Lease.release`."""
         self.is_released = True
+        # By a word, so that it is free when this returns: the end of a session reaches the server
+        # when it does. Where the server has gone, so has the lock.
+        with suppress(StoreError):
+            self._session.execute("SELECT pg_catalog.pg_advisory_unlock_all()")
         self._session.close()
 
 
