@@ -11,7 +11,8 @@ the state is the same each time, so the floor of the last third of what is judge
 the floor of the first.
 
 **Amounts** (memory, time of a commit) are noisy and move in steps. One grows if it does so
-*surely*: the lower end of the 95 % interval of its Theil-Sen slope is above the bound; and
+*surely*: the lower end of the 95 % interval of its Theil-Sen slope is above the bound, which over
+all that is judged has a floor; and
 *steadily*: of the four rises of its median from one fifth to the next, three are at least half of
 what the bound allows. A step, as an allocator makes, is one rise among four; a leak is four.
 """
@@ -38,6 +39,11 @@ _THIRDS = 3
 MEMORY_BOUND_BYTES = 512
 #: Objects; one object that is kept for each trial is twice the bound.
 BLOCKS_BOUND = 0.5
+#: The floors of these bounds, over the whole of what is judged: an interpreter and its libraries go
+#: on filling their caches for a few hundred trials. So a soak of two minutes finds a leak of 1 KiB
+#: a trial, one of ten minutes half of that.
+_MEMORY_FLOOR_BYTES = 48 * 2**10
+_BLOCKS_FLOOR = 400
 #: As a share of the median, over the whole of what is judged. Commits that take three times as
 #: long at the end of ten minutes as at their beginning are beyond it, for all the noise of a disk.
 COMMIT_BOUND_RATIO = 0.25
@@ -136,7 +142,13 @@ def judge_count(name: str, lives: Sequence[Life]) -> Judged:
 
 
 def judge_amount(
-    name: str, lives: Sequence[Life], *, unit: str, bound: float, bound_words: str
+    name: str,
+    lives: Sequence[Life],
+    *,
+    unit: str,
+    bound: float,
+    bound_words: str,
+    floor: float = 0.0,
 ) -> Judged:
     """
     Whether an amount grows by more than `bound` for each trial, surely and steadily.
@@ -146,15 +158,16 @@ def judge_amount(
         lives: What is known; a life too short is left out.
         bound: Growth for each trial that is allowed, in `unit`.
         bound_words: The same for people.
+        floor: Growth over the whole of what is judged that is allowed in any case.
     """
     judged = _judgeable(lives, CONDITIONS)
     finding = None
     for life in judged:
         trials, values = _arrays(life)
         slope, low, high = _slope(trials, values)
-        of_a_fifth = 0.5 * bound * (trials[-1] - trials[0]) / _FIFTHS
-        steady = sum(rise >= of_a_fifth for rise in _rises(values)) >= _STEADY_RISES
-        if low > bound and steady and finding is None:
+        over = max(bound * (trials[-1] - trials[0]), floor)
+        steady = sum(rise >= 0.5 * over / _FIFTHS for rise in _rises(values)) >= _STEADY_RISES
+        if low * (trials[-1] - trials[0]) > over and steady and finding is None:
             finding = (
                 f"{name}: grows by {slope:,.4g} {unit} a trial ({low:,.4g} … {high:,.4g}), "
                 f"from trial {trials[0]:.0f} to {trials[-1]:.0f}"
@@ -178,6 +191,19 @@ def judge_memory(name: str, lives: Sequence[Life]) -> Judged:
         unit="bytes",
         bound=MEMORY_BOUND_BYTES,
         bound_words=f"{MEMORY_BOUND_BYTES} bytes a trial",
+        floor=_MEMORY_FLOOR_BYTES,
+    )
+
+
+def judge_objects(name: str, lives: Sequence[Life]) -> Judged:
+    """Whether objects become more."""
+    return judge_amount(
+        name,
+        lives,
+        unit="objects",
+        bound=BLOCKS_BOUND,
+        bound_words=f"{BLOCKS_BOUND} a trial",
+        floor=_BLOCKS_FLOOR,
     )
 
 

@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from soak_growth import (
-    BLOCKS_BOUND,
     Judged,
     Life,
-    judge_amount,
     judge_commits,
     judge_count,
     judge_log,
     judge_memory,
+    judge_objects,
 )
 from soak_processes import Holdings
 from soak_run import Sample
@@ -63,12 +62,8 @@ def judge(samples: Sequence[Sample]) -> list[Judged]:
     lines = [
         judge_memory("lanlab: memory", [_series(alike, lambda s: _private(s.lanlab))]),
         judge_memory("lanlab: heap in use", [_series(alike, lambda s: s.own_heap.heap_bytes)]),
-        judge_amount(
-            "lanlab: Python objects",
-            [_series(alike, lambda s: s.own_heap.python_blocks)],
-            unit="objects",
-            bound=BLOCKS_BOUND,
-            bound_words=f"{BLOCKS_BOUND} a trial",
+        judge_objects(
+            "lanlab: Python objects", [_series(alike, lambda s: s.own_heap.python_blocks)]
         ),
         judge_count("lanlab: descriptors", [_series(alike, lambda s: s.lanlab.descriptors)]),
         judge_count("lanlab: threads", [_series(alike, lambda s: s.lanlab.threads)]),

@@ -210,7 +210,7 @@ HELD = ("descriptors", "threads")
 
 
 class _SlowerStore:
-    """A store whose commits take 0.2 ms longer each time."""
+    """A store whose commits take 1 ms longer each time."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -221,7 +221,7 @@ class _SlowerStore:
 
     def commit_trial(self, trial: TrialRecord, series: Sequence[Series] = ()) -> None:
         self._commits += 1
-        time.sleep(self._commits * 0.0002)
+        time.sleep(self._commits * 0.001)
         self._store.commit_trial(trial, series)
 
 
@@ -233,9 +233,11 @@ def test_leaks_in_lanlab_and_engines_and_a_slow_store_are_found_by_name(
         pytest.skip("needs a C compiler")
     monkeypatch.setenv("LANLAB_ENGINE", str(leaking_engine(tmp_path)))
     kept: list[Any] = []
+    forgotten: list[object] = []
 
     def leak(number: int) -> None:
         kept.append(bytearray(4 * KIB))
+        forgotten.extend(object() for _ in range(20))
         if number % 10 == 0:
             # One every tenth trial.
             kept.append((tmp_path / f"kept {number}").open("w"))
