@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
@@ -25,8 +26,8 @@ class Vocabulary:
         """Whether a factor that there is has the level, however it is written (`1kB`, 1000)."""
         known = self.factors[factor]
         if not known:
-            return isinstance(_plain(factor, level), int | float)
-        return any(_is_same(_plain(factor, level), _plain(factor, one)) for one in known)
+            return isinstance(plain_level(factor, level), int | float)
+        return any(_is_same(plain_level(factor, level), plain_level(factor, one)) for one in known)
 
     def __or__(self, other: Vocabulary) -> Vocabulary:
         """What either has."""
@@ -81,7 +82,8 @@ def _at_every_scale(
             yield own.parameters, own.factors
 
 
-def _plain(factor: str, level: Level) -> Any:
+@functools.lru_cache(maxsize=4096, typed=True)
+def plain_level(factor: str, level: Level) -> Any:
     """A level as the workload reads it, where one has such a parameter; else as it is."""
     for entry in WORKLOADS.values():
         known = entry.Parameters.model_fields.get(factor)

@@ -1,0 +1,74 @@
+"""Verdicts as plain values, for programs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from lanlab.analysis.findings.judge import Judged, Judgement, Verdicts
+
+
+def verdicts_as_data(verdicts: Verdicts) -> dict[str, Any]:
+    """All judgements, at full precision; an open end of an interval is null."""
+    return {
+        "on": verdicts.on,
+        "level": verdicts.level,
+        "family": verdicts.family,
+        "counts": {
+            name: verdicts.count(name)
+            for name in ("holds", "does not hold", "undecided", "not tested")
+        },
+        "findings": [judgement_as_data(one) for one in verdicts.judgements],
+    }
+
+
+def judgement_as_data(one: Judgement) -> dict[str, Any]:
+    """One finding with its verdict."""
+    further = one.further
+    return {
+        "id": one.finding.id,
+        "claim": one.finding.claim,
+        "verdict": one.verdict,
+        "means": one.means,
+        "means_only": one.is_means_only,
+        "reasons": list(one.reasons),
+        "further": None
+        if further is None
+        else {
+            "trials": further.trials,
+            "trials_per_condition": further.trials_per_condition,
+            "minutes": further.minutes,
+        },
+        "comparisons": [_comparison(each) for each in one.comparisons],
+        "on_this_system": None
+        if one.here is None
+        else {**judgement_as_data(one.here), "in_place_of": dict(one.assumed)},
+    }
+
+
+def _comparison(one: Judged) -> dict[str, Any]:
+    seen = one.comparison
+    return {
+        "what": seen.what,
+        "metric": seen.metric,
+        "measure": seen.measure,
+        "verdict": one.truth,
+        "value": _finite(seen.value),
+        "low": _finite(one.low),
+        "high": _finite(one.high),
+        "confidence": one.confidence,
+        "claimed_least": seen.least,
+        "claimed_most": seen.most,
+        "test": seen.test,
+        "p": seen.p if seen.is_tested else None,
+        "p_holm": one.p_holm,
+        "hedges_g": seen.hedges_g,
+        "trials": list(seen.n),
+        "lost_trials": seen.lost_trials,
+        "candidates": seen.candidates,
+        "trials_needed": one.trials_needed,
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

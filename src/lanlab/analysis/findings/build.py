@@ -1,0 +1,121 @@
+"""From a statement to what it comes down to, on one body of evidence."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from lanlab.analysis.findings import forms_along, forms_simple
+from lanlab.analysis.findings.claim import Gap, Joined, Node, all_of
+from lanlab.analysis.findings.evidence import Evidence
+from lanlab.analysis.findings.scope import Scope
+from lanlab.studies import Level, Statement
+from lanlab.studies import findings as forms
+
+
+def build(statement: Statement, evidence: Evidence) -> Node:
+    """All comparisons of a statement, joined as it says; gaps where there is no number."""
+    return _built(statement, Scope(evidence))
+
+
+def _built(statement: Any, outer: Scope) -> Node:
+    scope = outer.of(statement)
+    if isinstance(statement, forms.Value) and statement.for_each:
+        by_ends = forms_simple.by_range_ends(statement, scope)
+        if by_ends is not None:
+            return by_ends
+    if not statement.for_each:
+        return _core(statement, scope)
+    parts = [_core(statement, one) for one in _combinations(statement, scope, statement.for_each)]
+    if parts:
+        return all_of(parts)
+    names = ", ".join(statement.for_each)
+    return Gap(f"no {_metrics_words(statement, scope)} at any level of {names}")
+
+
+def _combinations(statement: Any, scope: Scope, factors: tuple[str, ...]) -> Iterator[Scope]:
+    """A scope for each combination of levels that is listed, or that has numbers."""
+    metrics = set(_metrics(statement, scope))
+    levels = [_levels(scope, factor, metrics) for factor in factors]
+    is_listed = all(factor in scope.named for factor in factors)
+    for combination in itertools.product(*levels):
+        one: Mapping[str, Level] = dict(zip(factors, combination, strict=True))
+        fixed = scope.fixed(one)
+        if is_listed or any(
+            scope.evidence.speaks(metric, fixed.named, factors) for metric in metrics
+        ):
+            yield fixed
+
+
+def _levels(scope: Scope, factor: str, metrics: set[str]) -> tuple[Level, ...]:
+    known: dict[Level, None] = {}
+    for metric in sorted(metrics):
+        own = Scope(scope.evidence, metric, scope.named, scope.take, scope.taken_lists)
+        known |= dict.fromkeys(own.levels_along(factor))
+        known |= dict.fromkeys(own.levels_along(factor, as_share=True))
+    return tuple(known)
+
+
+def _core(statement: Any, scope: Scope) -> Node:
+    match statement:
+        case forms.AllOf():
+            return all_of([_built(one, scope) for one in statement.of])
+        case forms.AnyOf():
+            return Joined("any", tuple(_built(one, scope) for one in statement.of))
+        case forms.Count():
+            parts = [
+                _built(statement.of, one) for one in _combinations(statement, scope, statement.over)
+            ]
+            if not parts:
+                return Gap(f"no {_metrics_words(statement, scope)} at {', '.join(statement.over)}")
+            return Joined("count", tuple(parts), statement.min, statement.max)
+        case forms.Knee() | forms.Effect():
+            # They bring in the heavier statistics.
+            from lanlab.analysis.findings import forms_models
+
+            if isinstance(statement, forms.Knee):
+                return forms_models.knee(statement, scope)
+            return forms_models.effect(statement, scope)
+        case _:
+            return _BUILDERS[type(statement)](statement, scope)
+
+
+_BUILDERS: dict[type, Callable[[Any, Scope], Node]] = {
+    forms.Less: forms_simple.less,
+    forms.Order: forms_along.order,
+    forms.Ratio: forms_simple.ratios,
+    forms.Difference: forms_simple.differences,
+    forms.Equivalent: forms_simple.equivalent,
+    forms.Value: forms_simple.values,
+    forms.Share: forms_simple.shares,
+    forms.Monotone: forms_along.monotone,
+    forms.Trend: forms_along.trend,
+    forms.NoTrend: forms_along.no_trend,
+    forms.PeakThenDecline: forms_along.peak_then_decline,
+    forms.Threshold: forms_simple.threshold,
+    forms.Extreme: forms_along.extreme,
+    forms.Sign: forms_along.sign,
+    forms.SameOrder: forms_along.same_order,
+    forms.Clusters: forms_along.clusters,
+    forms.Widens: forms_along.widens,
+    forms.Untestable: forms_simple.untestable,
+}
+
+
+def _metrics(statement: Any, scope: Scope) -> Iterator[str]:
+    """The metrics that a statement and those within it speak of."""
+    inner = scope.of(statement)
+    sides = [getattr(statement, key, None) for key in ("a", "b")]
+    own = [side.metric for side in sides if side is not None and side.metric is not None]
+    yield from own
+    if inner.metric and len(own) < 2:
+        yield inner.metric
+    of = getattr(statement, "of", ())
+    for one in of if isinstance(of, tuple) else (of,):
+        if not isinstance(one, str):  # `share` says of what
+            yield from _metrics(one, inner)
+
+
+def _metrics_words(statement: Any, scope: Scope) -> str:
+    return ", ".join(dict.fromkeys(_metrics(statement, scope)))

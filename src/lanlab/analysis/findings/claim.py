@@ -1,0 +1,289 @@
+"""What a statement comes down to: comparisons, joined by all, any and so many of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lanlab.analysis.findings.contrast import Basis, Estimate
+from lanlab.analysis.statistics.samples import Scale
+
+Truth = Literal["holds", "does not hold", "undecided", "not tested"]
+#: What the number of a comparison is.
+Measure = Literal["difference", "ratio", "value", "share", "change", "place", "widening"]
+#: What the number is counted in: the metric's SI unit, nothing (a ratio), a share of 1, a level.
+Unit = Literal["metric", "ratio", "share", "level"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One number, and the bounds in which it is claimed to lie."""
+
+    #: What is compared, in words; the same words and bounds are the same comparison.
+    what: str
+    metric: str
+    measure: Measure
+    value: float
+    #: The claim; `None`: no bound at that end.
+    least: float | None
+    most: float | None
+    basis: Basis
+    #: Name of the test, or why there is none.
+    test: str
+    #: What the number says by itself.
+    point: Truth
+    unit: Unit = "metric"
+    #: The bound itself is not within what is claimed.
+    is_strict: bool = False
+    #: One-sided: of what is claimed, and of its contrary, were they not so. 1 where nothing is
+    #: tested.
+    p_for: float = 1.0
+    p_against: float = 1.0
+    hedges_g: float | None = None
+    #: Trials of each condition.
+    n: tuple[int, ...] = ()
+    #: Trials that are lost, and were put in as whatever they can have been.
+    lost_trials: int = 0
+    #: Conditions that could be the least or greatest, where the statement speaks of that.
+    candidates: int = 1
+    #: Interval of `value` at a confidence.
+    interval: Callable[[float], tuple[float, float]] = field(
+        default=lambda confidence: (-math.inf, math.inf), compare=False, repr=False
+    )
+    #: Trials of each condition that it takes at a two-sided level; `None`: not in reach.
+    trials_needed: Callable[[float], int | None] = field(
+        default=lambda level: None, compare=False, repr=False
+    )
+    #: Conditions, as names that tell them apart in one body of evidence.
+    conditions: tuple[str, ...] = ()
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether chance is known, so that it belongs into the family."""
+        return self.basis == "tested"
+
+    @property
+    def p(self) -> float:
+        """Two-sided."""
+        return min(1.0, 2 * min(self.p_for, self.p_against))
+
+    @property
+    def key(self) -> Hashable:
+        """The same for the same claim about the same conditions."""
+        return self.question, self.least, self.most, self.point
+
+    @property
+    def question(self) -> Hashable:
+        """The same for a claim and its contrary: it is asked once in a family."""
+        bounds = sorted(end for end in (self.least, self.most) if end is not None)
+        return self.what, self.metric, self.measure, tuple(bounds), self.conditions
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A part of a statement for which there are no numbers."""
+
+    reason: str
+    #: Whether there are numbers of the metric for a part of it.
+    is_partial: bool = False
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Parts of a statement: all must be so, any, or so many."""
+
+    how: Literal["all", "any", "count"]
+    parts: tuple[Node, ...]
+    least: float | None = None
+    most: float | None = None
+
+
+Node = Comparison | Gap | Joined
+
+
+def all_of(parts: Sequence[Node]) -> Node:
+    """All of them; a single part is itself."""
+    return parts[0] if len(parts) == 1 else Joined("all", tuple(parts))
+
+
+def comparisons(node: Node) -> Iterator[Comparison]:
+    """Every comparison of a statement."""
+    if isinstance(node, Comparison):
+        yield node
+    elif isinstance(node, Joined):
+        for part in node.parts:
+            yield from comparisons(part)
+
+
+def gaps(node: Node) -> Iterator[Gap]:
+    """Every part that has no numbers."""
+    if isinstance(node, Gap):
+        yield node
+    elif isinstance(node, Joined):
+        for part in node.parts:
+            yield from gaps(part)
+
+
+def truth_of(node: Node, truths: Mapping[Hashable, Truth], gap: Truth) -> Truth:
+    """
+    What a statement comes to, by Kleene's three values and a fourth for what has no numbers.
+
+    If no comparison is decided wrongly, no statement is.
+
+    Args:
+        truths: Of each comparison, by its key.
+        gap: What a statement is of which a part holds and another has no numbers.
+    """
+    if isinstance(node, Comparison):
+        return truths[node.key]
+    if isinstance(node, Gap):
+        return "undecided" if node.is_partial and gap == "undecided" else "not tested"
+    found = [truth_of(part, truths, gap) for part in node.parts]
+    untested = found.count("not tested")
+    if untested == len(found):
+        return "not tested"
+    open_truth: Truth = gap if untested else "undecided"
+    if node.how == "all":
+        if "does not hold" in found:
+            return "does not hold"
+        return "holds" if found.count("holds") == len(found) else open_truth
+    if node.how == "any":
+        if "holds" in found:
+            return "holds"
+        return "does not hold" if found.count("does not hold") == len(found) else open_truth
+    least = found.count("holds")
+    most = len(found) - found.count("does not hold")
+    floor = -math.inf if node.least is None else node.least
+    ceiling = math.inf if node.most is None else node.most
+    if floor <= least and most <= ceiling:
+        return "holds"
+    return "does not hold" if most < floor or least > ceiling else open_truth
+
+
+def known_part(node: Node) -> Node | None:
+    """The statement without what has no numbers, or is printed as a bound that leaves it open."""
+    if isinstance(node, Gap):
+        return None
+    if isinstance(node, Comparison):
+        return None if node.point == "undecided" else node
+    parts = [kept for part in node.parts if (kept := known_part(part)) is not None]
+    if not parts:
+        return None
+    return Joined(node.how, tuple(parts), node.least, node.most)
+
+
+def compared(
+    *,
+    what: str,
+    metric: str,
+    measure: Measure,
+    scale: Scale,
+    estimates: Sequence[Estimate],
+    least: float | None = None,
+    most: float | None = None,
+    strict: bool = False,
+    conditions: tuple[str, ...] = (),
+    lost_trials: int = 0,
+    candidates: int = 1,
+) -> Comparison:
+    """
+    A comparison of an estimate with bounds.
+
+    Args:
+        scale: Of the estimates; bounds are given in the unit of `measure`.
+        estimates: The first is told; all must agree, for a verdict (of trials that are lost, each
+            way in which they can have been).
+        strict: The bound itself is not within what is claimed ("below", not "at most").
+    """
+    from lanlab.analysis.findings.planning import trials_needed
+
+    low, high = (None if end is None else _scaled(end, scale) for end in (least, most))
+    told = estimates[0]
+    tested = all(one.basis == "tested" for one in estimates)
+    basis: Basis = told.basis
+    if not tested and basis == "tested":
+        basis = next(one.basis for one in estimates if one.basis != "tested")
+    p_for, p_against = (1.0, 1.0)
+    if tested:
+        p_for, p_against = _chances(estimates, low, high)
+    points = {_point(one, low, high, strict) for one in estimates}
+    by_value = _point(told, low, high, strict)
+    return Comparison(
+        what=what,
+        metric=metric,
+        measure=measure,
+        value=_unscaled(told.value, scale),
+        least=least,
+        most=most,
+        basis=basis,
+        test=told.test if tested else next(e.test for e in estimates if e.basis == basis),
+        point=by_value if tested or len(points) == 1 else "undecided",
+        unit=_unit(measure, scale),
+        is_strict=strict,
+        p_for=p_for,
+        p_against=p_against,
+        hedges_g=told.hedges_g,
+        n=told.n,
+        lost_trials=lost_trials,
+        candidates=candidates,
+        interval=lambda confidence: _widest(estimates, confidence, scale),
+        trials_needed=lambda level: trials_needed(estimates[0], low, high, level),
+        conditions=conditions,
+    )
+
+
+def _unit(measure: Measure, scale: Scale) -> Unit:
+    if measure == "share":
+        return "share"
+    return "ratio" if scale == "log" and measure != "value" else "metric"
+
+
+def _chances(
+    estimates: Sequence[Estimate], low: float | None, high: float | None
+) -> tuple[float, float]:
+    above_low = below_high = 0.0
+    below_low = above_high = 1.0
+    if low is not None:
+        above_low = max(one.p_above(low) for one in estimates)
+        below_low = max(one.p_below(low) for one in estimates)
+    if high is not None:
+        below_high = max(one.p_below(high) for one in estimates)
+        above_high = max(one.p_above(high) for one in estimates)
+    return max(above_low, below_high), min(below_low, above_high)
+
+
+def _point(one: Estimate, low: float | None, high: float | None, strict: bool) -> Truth:
+    """What the value says: within its printed digits, where it is printed."""
+    ends = (one.value, one.value) if one.basis == "tested" else one.interval(0.5)
+    # Sums of decimal fractions are off by bits.
+    bits = 1e-12 + 1e-9 * max(abs(one.value), abs(low or 0.0), abs(high or 0.0))
+    # A printed 26.5 keeps to "at least 26.5", though it may stand for 26.46.
+    inner = ends if strict or one.is_bound else (one.value, one.value)
+    edge = bits if strict else -bits
+    within = (low is None or inner[0] > low + edge) and (high is None or inner[1] < high - edge)
+    beyond = (low is not None and ends[1] < low + edge) or (
+        high is not None and ends[0] > high - edge
+    )
+    return "holds" if within else "does not hold" if beyond else "undecided"
+
+
+def _widest(estimates: Sequence[Estimate], confidence: float, scale: Scale) -> tuple[float, float]:
+    ends = [one.interval(confidence) for one in estimates]
+    return (
+        _unscaled(min(low for low, _ in ends), scale),
+        _unscaled(max(high for _, high in ends), scale),
+    )
+
+
+def _scaled(value: float, scale: Scale) -> float:
+    if scale == "linear":
+        return value
+    return math.log(value) if value > 0 else -math.inf
+
+
+def _unscaled(value: float, scale: Scale) -> float:
+    if scale == "linear":
+        return value
+    return math.exp(value) if value < 709 else math.inf

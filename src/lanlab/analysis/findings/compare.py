@@ -1,0 +1,225 @@
+"""Comparisons of places: values, differences, ratios, and sums of more than two."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from lanlab.analysis.findings.claim import Gap, Measure, Node, all_of, compared
+from lanlab.analysis.findings.contrast import Estimate, contrast, contrasts, scale_for
+from lanlab.analysis.findings.evidence import words
+from lanlab.analysis.findings.sample import Sample
+from lanlab.analysis.findings.sides import Place, Side
+from lanlab.analysis.statistics.samples import Scale, scale_of
+from lanlab.studies import Level
+
+#: Combinations of conditions that may be the extreme ones, at most.
+_MOST_TIED = 64
+
+
+def below(a: Place, b: Place, by_ratio: float = 1.0, strict: bool = True) -> Node:
+    """That `a` lies below `b`, by a factor."""
+    own_a, own_b, _ = apart([a, b])
+    if by_ratio == 1 and own_b < own_a:
+        # One order of both sides, so that the same question is asked once.
+        return ratio(b, a, 1.0, None, strict=strict)
+    return ratio(a, b, None, 1 / by_ratio, strict=strict)
+
+
+def ratio(
+    a: Place, b: Place, least: float | None, most: float | None, *, strict: bool = False
+) -> Node:
+    """That `a / b` lies within bounds."""
+    metric = a.scope.metric
+    sides = _sides(a, b)
+    if isinstance(sides, Gap) or any(side.cell.is_derived for side in sides):
+        # What follows from a printed ratio has the digits of two numbers; the ratio itself of one.
+        printed = a.scope.evidence.ratio(metric, a.scope.single(), b.scope.single())
+        if printed is None or b.scope.metric != metric:
+            return (
+                sides
+                if isinstance(sides, Gap)
+                else _ratio_of_sides(a, b, sides, least, most, strict)
+            )
+        return compared(
+            what=pair_words(a, b, "/"),
+            metric=metric,
+            measure="ratio",
+            scale="log",
+            estimates=[contrast([(1.0, printed)], "log")],
+            least=least,
+            most=most,
+            strict=strict,
+        )
+    return _ratio_of_sides(a, b, sides, least, most, strict)
+
+
+def _ratio_of_sides(
+    a: Place,
+    b: Place,
+    sides: Sequence[Side],
+    least: float | None,
+    most: float | None,
+    strict: bool,
+) -> Node:
+    metric = a.scope.metric
+    wanted: Scale = "log" if "log" in (scale_of(metric), scale_of(b.scope.metric)) else "linear"
+    terms = [(1.0, sides[0].cell.sample), (-1.0, sides[1].cell.sample)]
+    if scale_for(terms, wanted) == "log":
+        return weighted([a, b], [1.0, -1.0], "log", "ratio", least, most, strict=strict)
+    if (least, most) in ((None, 1.0), (1.0, None)):
+        least, most = (None if end is None else 0.0 for end in (least, most))
+        return weighted([a, b], [1.0, -1.0], "linear", "difference", least, most, strict=strict)
+    # On the linear scale a ratio within bounds is two differences on one side of zero.
+    parts = []
+    if least is not None:
+        weights = [1.0, -least]
+        parts.append(weighted([a, b], weights, "linear", "difference", 0.0, None, strict=strict))
+    if most is not None:
+        weights = [1.0, -most]
+        parts.append(weighted([a, b], weights, "linear", "difference", None, 0.0, strict=strict))
+    return all_of(parts)
+
+
+def difference(
+    a: Place, b: Place, least: float | None, most: float | None, *, strict: bool = False
+) -> Node:
+    """That `a - b` lies within bounds, in the metric's SI unit."""
+    return weighted([a, b], [1.0, -1.0], "linear", "difference", least, most, strict=strict)
+
+
+def value(
+    place: Place, least: float | None, most: float | None, measure: Measure = "value"
+) -> Node:
+    """That the metric lies within bounds, in its SI unit or as a share."""
+    metric = place.scope.metric
+    bounded = all(end is None or end > 0 for end in (least, most))
+    scale = scale_of(metric) if bounded and measure == "value" else "linear"
+    return weighted([place], [1.0], scale, measure, least, most)
+
+
+def weighted(
+    places: Sequence[Place],
+    weights: Sequence[float],
+    scale: Scale,
+    measure: Measure,
+    least: float | None,
+    most: float | None,
+    *,
+    strict: bool = False,
+    what: str | None = None,
+) -> Node:
+    """That a sum of places with weights lies within bounds; a gap where one has no number."""
+    sides = _sides(*places)
+    if isinstance(sides, Gap):
+        return sides
+    samples = [side.cell.sample for side in sides]
+    pairs = list(zip(weights, samples, strict=True))
+    scale = scale_for(pairs, scale)
+    estimates = list(contrasts(pairs, scale))
+    tied = list(itertools.islice(itertools.product(*(s.all for s in sides)), 1, _MOST_TIED + 1))
+    if math.prod(len(side.all) for side in sides) > _MOST_TIED + 1:
+        reason = "too many conditions that cannot be told apart could be the extreme one"
+        return Gap(f"{reason}; name levels, or run more trials", True)
+    for cells in tied:
+        terms: list[tuple[float, Sample]] = list(
+            zip(weights, (cell.sample for cell in cells), strict=True)
+        )
+        if scale_for(terms, scale) == scale:
+            estimates += contrasts(terms, scale)
+    return compared(
+        what=what or _words(places, weights, measure),
+        metric=places[0].scope.metric,
+        measure=measure,
+        scale=scale,
+        estimates=estimates,
+        least=least,
+        most=most,
+        strict=strict,
+        conditions=tuple(side.cell.name for side in sides),
+        lost_trials=sum(side.lost_trials for side in sides),
+        candidates=math.prod(len(side.all) for side in sides),
+    )
+
+
+def from_estimates(
+    place: Place,
+    what: str,
+    scale: Scale,
+    estimates: Sequence[Estimate],
+    least: float | None,
+    most: float | None,
+) -> Node:
+    """That a change within one condition lies within bounds."""
+    assert isinstance(place.found, Side)
+    return compared(
+        what=what,
+        metric=place.scope.metric,
+        measure="change",
+        scale=scale,
+        estimates=estimates,
+        least=least,
+        most=most,
+        conditions=(place.found.cell.name,),
+        lost_trials=place.found.lost_trials,
+    )
+
+
+def pair_words(a: Place, b: Place, sign: str, weight: float = 1.0) -> str:
+    """Two places in words: what differs, then what they have in common."""
+    own_a, own_b, common = apart([a, b])
+    times = "" if weight == 1 else f"{weight:g} x "
+    at = f" at {common}" if common else ""
+    return f"{_side(a, own_a)} {sign} {times}{_side(b, own_b)}{at}"
+
+
+def place_words(place: Place) -> str:
+    """One place in words."""
+    return ", ".join(filter(None, (words(place.factors, list(place.factors)), place.taken)))
+
+
+def apart(places: Sequence[Place]) -> list[str]:
+    """What tells each place apart, in words; last what all have in common."""
+    factors = [place.factors for place in places]
+    keys = dict.fromkeys(key for own in factors for key in own)
+    common: dict[str, Level] = {
+        key: factors[0][key]
+        for key in keys
+        if all(key in own and own[key] == factors[0].get(key) for own in factors)
+    }
+    differ = [
+        words(own, [key for key in keys if key in own and key not in common]) for own in factors
+    ]
+    return [*differ, words(common, list(common))]
+
+
+def _side(place: Place, own: str) -> str:
+    metric = place.scope.metric if place.scope.metric and not own else ""
+    said = ", ".join(filter(None, (own or metric, place.taken)))
+    return f"({said})"
+
+
+def _words(places: Sequence[Place], weights: Sequence[float], measure: Measure) -> str:
+    if len(places) == 1:
+        return place_words(places[0])
+    if len(places) == 2:
+        metrics = {place.scope.metric for place in places}
+        if len(metrics) > 1:
+            at = apart(places)[-1]
+            sign = "/" if measure == "ratio" else "-"
+            return f"{f' {sign} '.join(p.scope.metric for p in places)}{f' at {at}' if at else ''}"
+        return pair_words(*places, "/" if measure == "ratio" else "-", abs(weights[1]))
+    *own, common = apart(places)
+    signs = ["+" if weight > 0 else "-" for weight in weights]
+    said = " ".join(f"{sign} ({one})" for sign, one in zip(signs, own, strict=True))
+    return f"{said.removeprefix('+ ')}{f' at {common}' if common else ''}"
+
+
+def _sides(*places: Place) -> list[Side] | Gap:
+    missing = [place.found for place in places if isinstance(place.found, Gap)]
+    if not missing:
+        return [place.found for place in places if isinstance(place.found, Side)]
+    there = len(missing) < len(places) or any(gap.is_partial for gap in missing)
+    reasons = dict.fromkeys(gap.reason for gap in missing)
+    return Gap("; ".join(reasons), there)

@@ -1,0 +1,218 @@
+"""
+A sum of conditions' means with weights, and how far chance can have moved it.
+
+A difference is weighted 1 and -1, a ratio the same on the log scale; so are differences of
+differences, slopes and single means. One formula serves all: within blocks where the conditions
+came in blocks, else Welch's with Satterthwaite's degrees of freedom.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from scipy.special import stdtr, stdtrit
+
+from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Sample, Trials, as_number
+from lanlab.analysis.statistics.samples import PrintedMean, Scale, moments
+from lanlab.analysis.statistics.two_groups import unbiased_g
+
+#: `tested`: chance is known. `as printed`: no spread is known. `all equal`: no trial differed.
+#: `too few`: one trial, or two that are equal.
+Basis = Literal["tested", "as printed", "all equal", "too few"]
+Term = tuple[float, Sample]
+
+#: Equal trials below this number are no ground for a verdict.
+_LEAST_EQUAL = 3
+#: Ways in which lost trials are put in, at most, before only their ends and middle are taken.
+_MOST_WAYS = 100
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A contrast, on its scale."""
+
+    value: float
+    basis: Basis
+    test: str
+    #: Standard error, 0 where there is no test, and its degrees of freedom.
+    error: float = 0.0
+    df: float = 1.0
+    #: What printed digits leave open below and above.
+    below: float = 0.0
+    above: float = 0.0
+    #: The value is one end of a printed bound ("at least four times").
+    is_bound: bool = False
+    #: Trials of each condition.
+    n: tuple[int, ...] = ()
+    #: Of two conditions: their difference in standard deviations, without the bias of few trials.
+    hedges_g: float | None = None
+
+    def p_above(self, bound: float) -> float:
+        """Chance of a value as high, if the true one is `bound` or less."""
+        return float(stdtr(self.df, -(self.value - self.below - bound) / self.error))
+
+    def p_below(self, bound: float) -> float:
+        """Chance of a value as low, if the true one is `bound` or more."""
+        return float(stdtr(self.df, (self.value + self.above - bound) / self.error))
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """What the true value may be, on the scale."""
+        half = 0.0
+        if self.basis == "tested":
+            half = float(stdtrit(self.df, 0.5 + confidence / 2)) * self.error
+        return self.value - self.below - half, self.value + self.above + half
+
+
+def scale_for(terms: Sequence[Term], wanted: Scale) -> Scale:
+    """The wanted scale; the linear one if a value does not allow the log."""
+    if wanted == "log" and any(_least(sample) <= 0 for _, sample in terms):
+        return "linear"
+    return wanted
+
+
+def contrasts(terms: Sequence[Term], scale: Scale) -> tuple[Estimate, ...]:
+    """
+    The contrast, once for each way in which lost trials can have been; one if none is lost.
+
+    Args:
+        terms: Weights and samples.
+        scale: On which they are added up; on `log` every value is above zero.
+    """
+    ways = [len(list(s.completed())) if isinstance(s, Trials) else 1 for _, s in terms]
+    few = math.prod(ways) > _MOST_WAYS
+    options = [
+        list(sample.completed(few)) if isinstance(sample, Trials) else [sample]
+        for _, sample in terms
+    ]
+    weights = [weight for weight, _ in terms]
+    return tuple(
+        contrast(list(zip(weights, chosen, strict=True)), scale)
+        for chosen in itertools.product(*options)
+    )
+
+
+def contrast(terms: Sequence[Term], scale: Scale) -> Estimate:
+    """The contrast of samples of which no trial is lost; arguments as for `contrasts`."""
+    if any(isinstance(sample, PrintedNumber) for _, sample in terms):
+        return _as_printed(terms, scale)
+    if any(isinstance(sample, Trials) and len(sample.values) < 2 for _, sample in terms):
+        value = math.fsum(w * _on(as_number(s).mean, scale) for w, s in terms)
+        n = tuple(_count(sample) for _, sample in terms)
+        return Estimate(value, "too few", "none: a condition was tried once", n=n)
+    blocks = _common_blocks([sample for _, sample in terms])
+    return _by_block(terms, scale, blocks) if blocks else _unpaired(terms, scale)
+
+
+def _unpaired(terms: Sequence[Term], scale: Scale) -> Estimate:
+    """Welch's test; with one term Student's, with more than two Satterthwaite's."""
+    found = []
+    for weight, sample in terms:
+        if isinstance(sample, Trials):
+            seen = moments("trials", sample.values, scale=scale, resolution=sample.resolution)
+            half = 0.0
+        else:
+            assert isinstance(sample, PrintedSpread)
+            seen = PrintedMean(sample.mean, sample.sd, sample.n).moments(scale)
+            half = sample.half_digit / sample.mean if scale == "log" else sample.half_digit
+        found.append((weight, seen, half))
+    value = math.fsum(weight * seen.mean for weight, seen, _ in found)
+    parts = [weight**2 * seen.mean_variance for weight, seen, _ in found]
+    variance = math.fsum(parts)
+    rounding = math.fsum(abs(weight) * half for weight, _, half in found)
+    n = tuple(seen.n for _, seen, _ in found)
+    if variance == 0:
+        return _without_spread(value, rounding, n)
+    pairs = zip(parts, found, strict=True)
+    df = variance**2 / math.fsum(part**2 / (seen.n - 1) for part, (_, seen, _) in pairs)
+    hedges_g = None
+    if len(found) == 2:
+        (_, a, _), (_, b, _) = found
+        left = a.n + b.n - 2
+        pooled = math.sqrt(((a.n - 1) * a.sd**2 + (b.n - 1) * b.sd**2) / left)
+        hedges_g = unbiased_g(value / pooled, left)
+    name = {1: "Student's t", 2: "Welch's t"}.get(len(found), "Welch's t of a contrast")
+    return Estimate(
+        value, "tested", name, math.sqrt(variance), df, rounding, rounding, False, n, hedges_g
+    )
+
+
+def _by_block(terms: Sequence[Term], scale: Scale, blocks: Sequence[int]) -> Estimate:
+    """Student's t on the contrast within each block."""
+    columns = []
+    for weight, sample in terms:
+        assert isinstance(sample, Trials)
+        own = dict(zip(sample.blocks, sample.values, strict=True))
+        columns.append([weight * _on(own[block], scale) for block in blocks])
+    sums = [math.fsum(parts) for parts in zip(*columns, strict=True)]
+    value, count = math.fsum(sums) / len(sums), len(sums)
+    n = (count,) * len(terms)
+    # Equal but for the last bits of what was added up.
+    bits = 1e-13 * max(abs(part) for column in columns for part in column)
+    if max(sums) - min(sums) <= bits:
+        return _without_spread(value, 0.0, n)
+    sd = math.sqrt(math.fsum((one - value) ** 2 for one in sums) / (count - 1))
+    hedges_g = unbiased_g(value / sd, count - 1.0) if len(terms) == 2 else None
+    error = sd / math.sqrt(count)
+    test = "Student's t by block"
+    return Estimate(value, "tested", test, error, count - 1.0, n=n, hedges_g=hedges_g)
+
+
+def _without_spread(value: float, rounding: float, n: tuple[int, ...]) -> Estimate:
+    if min(n) < _LEAST_EQUAL:
+        return Estimate(value, "too few", "none: two equal trials say nothing of chance", n=n)
+    test = "none: no trial differed"
+    return Estimate(value, "all equal", test, below=rounding, above=rounding, n=n)
+
+
+def _as_printed(terms: Sequence[Term], scale: Scale) -> Estimate:
+    value = low = high = 0.0
+    is_bound = False
+    for weight, sample in terms:
+        seen = as_number(sample)
+        is_bound |= seen.is_bound
+        ends = sorted(weight * _on(end, scale) for end in (seen.low, seen.high))
+        value += weight * _on(seen.mean, scale)
+        low, high = low + ends[0], high + ends[1]
+    n = tuple(_count(sample) for _, sample in terms)
+    test = "none: means only"
+    return Estimate(value, "as printed", test, 0, 1, value - low, high - value, is_bound, n)
+
+
+def _common_blocks(samples: Sequence[Sample]) -> list[int]:
+    """Blocks that all samples have, if these are two or more and there are several samples."""
+    if len(samples) < 2 or not all(isinstance(s, Trials) and s.blocks for s in samples):
+        return []
+    known = [set(sample.blocks) for sample in samples if isinstance(sample, Trials)]
+    common = sorted(set.intersection(*known))
+    return common if len(common) >= 2 else []
+
+
+def _on(value: float, scale: Scale) -> float:
+    if scale == "linear":
+        return value
+    return math.log(value) if value > 0 else -math.inf
+
+
+def _least(sample: Sample) -> float:
+    if isinstance(sample, Trials):
+        return min(*sample.values, *_lost(sample), math.inf)
+    return sample.mean
+
+
+def _lost(sample: Trials) -> Iterator[float]:
+    for values, _ in sample.missing:
+        yield from values
+
+
+def _count(sample: Sample) -> int:
+    match sample:
+        case Trials(values=values):
+            return len(values)
+        case PrintedSpread(n=n):
+            return n
+        case _:
+            return 1

@@ -1,0 +1,67 @@
+"""Whether trials drift with their order, within each condition."""
+
+from __future__ import annotations
+
+import math
+
+from lanlab.analysis.findings.claim import Gap, Node
+from lanlab.analysis.findings.compare import from_estimates, place_words
+from lanlab.analysis.findings.contrast import Estimate
+from lanlab.analysis.findings.forms_simple import all_or_gap
+from lanlab.analysis.findings.sample import Trials
+from lanlab.analysis.findings.scope import Scope
+from lanlab.analysis.findings.sides import Side, places
+from lanlab.analysis.statistics.samples import Scale, scale_of
+from lanlab.studies import findings as forms
+
+
+def drift_within(statement: forms.NoTrend, scope: Scope) -> Node:
+    """The change along a straight line from the first trial to the last, of each condition."""
+    parts: list[Node] = []
+    share = statement.margin_ratio
+    for place in places(scope.without("trial")):
+        sample = place.found.cell.sample if isinstance(place.found, Side) else None
+        if isinstance(place.found, Gap):
+            parts.append(place.found)
+        elif not isinstance(sample, Trials) or len(sample.positions) < 3:
+            said = place_words(place)
+            parts.append(Gap(f"fewer than three trials in a known order at {said}", True))
+        else:
+            log = scale_of(scope.metric) == "log" and min(sample.values) > 0
+            scale: Scale = "log" if log else "linear"
+            what = f"change from first to last trial at {place_words(place)}"
+            estimates = [change(one, scale) for one in sample.completed(few=True)]
+            if scale == "log":
+                parts.append(from_estimates(place, what, scale, estimates, 1 - share, 1 + share))
+            else:
+                margin = share * abs(sample.mean)
+                parts.append(from_estimates(place, what, scale, estimates, -margin, margin))
+    return all_or_gap(parts, scope)
+
+
+def change(sample: Trials, scale: Scale) -> Estimate:
+    """
+    Ordinary least squares over the positions of at least three trials.
+
+    Returns:
+        The change from the first position to the last, on the scale.
+    """
+    x = sample.positions
+    y = [math.log(value) for value in sample.values] if scale == "log" else list(sample.values)
+    count = len(y)
+    mean_x, mean_y = math.fsum(x) / count, math.fsum(y) / count
+    spread = math.fsum((one - mean_x) ** 2 for one in x)
+    if spread == 0:
+        return Estimate(0.0, "too few", "none: all trials stand at one position", n=(count,))
+    pairs = list(zip(x, y, strict=True))
+    slope = math.fsum((one - mean_x) * (value - mean_y) for one, value in pairs) / spread
+    rest = math.fsum((value - mean_y - slope * (one - mean_x)) ** 2 for one, value in pairs)
+    # Reading in steps scatters at least so much (`lanlab.analysis.statistics.samples.moments`).
+    step = sample.resolution / (sample.mean if scale == "log" else 1.0)
+    variance = max(rest / (count - 2), step**2 / 12)
+    reach = max(x) - min(x)
+    if variance == 0:
+        return Estimate(slope * reach, "all equal", "none: no trial differed", n=(count,))
+    error = reach * math.sqrt(variance / spread)
+    name = "Student's t of the slope"
+    return Estimate(slope * reach, "tested", name, error, count - 2.0, n=(count,))

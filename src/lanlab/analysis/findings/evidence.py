@@ -1,0 +1,95 @@
+"""What a statement is held against: conditions with what is known of a metric at each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from lanlab.analysis.findings.sample import PrintedNumber, Sample
+from lanlab.studies import Level
+
+#: Of the conditions that a number does not tell apart: the one that it stands for.
+Stands = Literal["each", "least", "greatest"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A metric at one condition."""
+
+    #: By factor or parameter, in lanlab's units.
+    levels: Mapping[str, Level]
+    #: Which of these are factors of the experiment, in its order.
+    varied: tuple[str, ...]
+    sample: Sample
+    #: A printed end of a range stands for the least (greatest) condition over what it does not name.
+    stands: Stands = "each"
+    #: Tells apart conditions with the same levels, as of two experiments.
+    group: str = ""
+    #: Worked out from another condition by a printed ratio.
+    is_derived: bool = False
+
+    @property
+    def name(self) -> str:
+        """Tells the condition apart from the others."""
+        return f"{self.group}: {words(self.levels, self.varied)}"
+
+
+class Evidence(Protocol):
+    """A body of numbers: what was published, a run, later a simulation."""
+
+    @property
+    def title(self) -> str:
+        """What it is, as in "run 2026…"."""
+
+    @property
+    def can_lack(self) -> bool:
+        """Whether there were numbers that are not here: what is published may be incomplete."""
+
+    def cells(self, metric: str) -> Sequence[Cell]:
+        """All conditions that have the metric."""
+
+    def shares(self, metric: str) -> Sequence[Cell]:
+        """The same as shares of what the link can carry, 0 to 1."""
+
+    def levels(self, factor: str) -> tuple[Level, ...]:
+        """The levels that the factor had, in their order; none: it is not known, or any."""
+
+    def plain(self, factor: str, level: Level) -> Level:
+        """A level as a statement writes it, in lanlab's units."""
+
+    def ratio(
+        self, metric: str, a: Mapping[str, Level], b: Mapping[str, Level]
+    ) -> PrintedNumber | None:
+        """A number for `a / b` where neither side has one of its own."""
+
+    def speaks(
+        self, metric: str, named: Mapping[str, tuple[Level, ...]], factors: Sequence[str]
+    ) -> bool:
+        """Whether there is a number of the metric that names the factors, at levels named."""
+
+    def why_not(self, metric: str, named: Mapping[str, tuple[Level, ...]]) -> str:
+        """Why there is no number of the metric at these levels."""
+
+
+def is_level(found: Level, wanted: Level) -> bool:
+    """Whether two levels are the same; Python takes true for 1."""
+    return isinstance(found, bool) == isinstance(wanted, bool) and found == wanted
+
+
+def matches(levels: Mapping[str, Level], named: Mapping[str, tuple[Level, ...]]) -> bool:
+    """Whether a condition has one of the levels named, of each factor that is named."""
+    return all(
+        factor in levels and any(is_level(levels[factor], one) for one in wanted)
+        for factor, wanted in named.items()
+    )
+
+
+def words(levels: Mapping[str, Level], factors: Sequence[str]) -> str:
+    """A condition in words: `os xp, message_size_bytes 500`."""
+    return ", ".join(f"{factor} {levels[factor]}" for factor in factors if factor in levels)
+
+
+def named_words(named: Mapping[str, tuple[Level, ...]]) -> str:
+    """A selection in words: `os xp, message_size_bytes 2 | 500`."""
+    return ", ".join(f"{name} {' | '.join(map(str, levels))}" for name, levels in named.items())

@@ -1,0 +1,301 @@
+"""Forms that go along the levels of a factor."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+
+from lanlab.analysis.findings.claim import Gap, Joined, Node, all_of, compared
+from lanlab.analysis.findings.compare import apart, below, pair_words, place_words, weighted
+from lanlab.analysis.findings.contrast import contrast
+from lanlab.analysis.findings.forms_simple import all_or_gap
+from lanlab.analysis.findings.sample import PrintedNumber, as_number, divided
+from lanlab.analysis.findings.scope import Scope
+from lanlab.analysis.findings.sides import (
+    Place,
+    Series,
+    Side,
+    only,
+    expanded,
+    open_factors,
+    pairs,
+    projections,
+    series,
+    taken,
+)
+from lanlab.analysis.statistics.samples import scale_of
+from lanlab.studies import Level, Selection
+from lanlab.studies import findings as forms
+
+
+def plain(scope: Scope, along: str, levels: Sequence[Level]) -> tuple[Level, ...]:
+    """Levels of a statement in lanlab's units."""
+    return tuple(scope.evidence.plain(along, level) for level in levels)
+
+
+def order(statement: forms.Order, scope: Scope) -> Node:
+    """Each level below the next that is listed."""
+    levels = plain(scope, statement.along, statement.levels)
+    parts = [
+        below(one.places[former], one.places[later])
+        for one in series(scope, statement.along, levels)
+        for former, later in itertools.pairwise(levels)
+    ]
+    return all_or_gap(parts, scope)
+
+
+def monotone(statement: forms.Monotone, scope: Scope) -> Node:
+    """Each level beyond the one before."""
+    parts: list[Node] = []
+    for one in series(scope, statement.along):
+        steps = list(itertools.pairwise(one.places.values()))
+        if statement.direction == "falling":
+            steps = [(later, former) for former, later in steps]
+        parts += [below(low, high) for low, high in steps] or [_one_level(one)]
+    return all_or_gap(parts, scope)
+
+
+def trend(statement: forms.Trend, scope: Scope) -> Node:
+    """A slope over the places of the levels: the weights of a straight line."""
+    parts: list[Node] = []
+    rising = statement.direction == "rising"
+    for one in series(scope, statement.along):
+        known = [place for place in one.places.values() if isinstance(place.found, Side)]
+        parts += [place.found for place in one.places.values() if isinstance(place.found, Gap)]
+        if len(known) < 2:
+            parts += (
+                []
+                if any(isinstance(p.found, Gap) for p in one.places.values())
+                else [_one_level(one)]
+            )
+            continue
+        scale = scale_of(scope.metric)
+        bound = 1.0 if scale == "log" else 0.0
+        least, most = (bound, None) if rising else (None, bound)
+        what = _along_words(one, "change")
+        parts.append(
+            weighted(
+                known, _slope(len(known)), scale, "change", least, most, strict=True, what=what
+            )
+        )
+    return all_or_gap(parts, scope)
+
+
+def no_trend(statement: forms.NoTrend, scope: Scope) -> Node:
+    """From the first level to the last no more than a share; along trials, within each condition."""
+    if statement.along == "trial":
+        from lanlab.analysis.findings.drift_within import drift_within
+
+        return drift_within(statement, scope)
+    share, parts = statement.margin_ratio, []
+    for one in series(scope, statement.along):
+        found = list(one.places.values())
+        gaps = [place.found for place in found if isinstance(place.found, Gap)]
+        if gaps or len(found) < 2:
+            parts += gaps or [_one_level(one)]
+            continue
+        weights, what = _slope(len(found)), _along_words(one, "change")
+        if scale_of(scope.metric) == "log":
+            parts.append(weighted(found, weights, "log", "change", 1 - share, 1 + share, what=what))
+            continue
+        # Less a share of the mean, and more than minus that.
+        for sign, least, most in ((-1, None, 0.0), (1, 0.0, None)):
+            own = [weight + sign * share / len(found) for weight in weights]
+            said = f"{what} {'less' if sign < 0 else 'and'} {100 * share:g} % of the mean"
+            parts.append(weighted(found, own, "linear", "difference", least, most, what=said))
+    return all_or_gap(parts, scope)
+
+
+def extreme(statement: forms.Extreme, scope: Scope) -> Node:
+    """No other level beyond the one named; with `only` none as far."""
+    level = scope.evidence.plain(statement.along, statement.at_level)
+    greatest, strict = statement.kind == "greatest", statement.only
+    parts: list[Node] = []
+    if statement.a is not None:
+        for a, b in paired_series(scope, statement.a, statement.b, statement.along, level):
+            for other in a.levels:
+                if other == level:
+                    continue
+                four = [a.places[level], b.places[level], a.places[other], b.places[other]]
+                least, most = (0.0, None) if greatest else (None, 0.0)
+                parts.append(
+                    weighted(four, [1, -1, -1, 1], "linear", "widening", least, most, strict=strict)
+                )
+        return all_or_gap(parts, scope)
+    for one in series(scope, statement.along, _with(scope, statement.along, level)):
+        for other in one.levels:
+            if other != level:
+                low, high = one.places[other], one.places[level]
+                pair = (low, high) if greatest else (high, low)
+                parts.append(below(*pair, strict=strict))
+    return all_or_gap(parts, scope)
+
+
+def sign(statement: forms.Sign, scope: Scope) -> Node:
+    """`a - b` above zero at some levels, below it at others."""
+    parts = []
+    for levels, is_above in ((statement.positive, True), (statement.negative, False)):
+        for level in plain(scope, statement.along, levels):
+            at = scope.fixed({statement.along: level})
+            for a, b in pairs(at, statement.a, statement.b):
+                parts.append(below(b, a) if is_above else below(a, b))
+    return all_or_gap(parts, scope)
+
+
+def same_order(statement: forms.SameOrder, scope: Scope) -> Node:
+    """Any two levels of `along` stand the same way round at each level of `across`."""
+    across = scope.levels_along(statement.across)
+    by_level = [series(scope.fixed({statement.across: one}), statement.along) for one in across]
+    parts: list[Node] = []
+    for groups in zip(*by_level, strict=False):
+        levels = groups[0].levels
+        for one, other in itertools.combinations(levels, 2):
+            pairs_of = [(g.places[one], g.places[other]) for g in groups if other in g.places]
+            ways = (
+                all_of([below(a, b) for a, b in pairs_of]),
+                all_of([below(b, a) for a, b in pairs_of]),
+            )
+            parts.append(Joined("any", ways))
+    return all_or_gap(parts, scope)
+
+
+def clusters(statement: forms.Clusters, scope: Scope) -> Node:
+    """Every level of a group below every one of the next."""
+    groups = [plain(scope, statement.along, group) for group in statement.groups]
+    everything = [level for group in groups for level in group]
+    parts = [
+        below(one.places[low], one.places[high], statement.by_ratio)
+        for one in series(scope, statement.along, everything)
+        for lower, upper in itertools.pairwise(groups)
+        for low, high in itertools.product(lower, upper)
+    ]
+    return all_or_gap(parts, scope)
+
+
+def peak_then_decline(statement: forms.PeakThenDecline, scope: Scope) -> Node:
+    """The last level below the greatest before it; and none behind `peak_at_most` above that."""
+    parts: list[Node] = []
+    for one in series(scope, statement.along):
+        gaps = [place.found for place in one.places.values() if isinstance(place.found, Gap)]
+        if gaps or len(one.levels) < 2:
+            parts += gaps or [_one_level(one)]
+            continue
+        *before, last = one.levels
+        if statement.peak_at_most is not None:
+            end = scope.evidence.plain(statement.along, statement.peak_at_most)
+            before = [level for level in before if _is_until(level, end, one.levels)]
+        if not before:
+            parts.append(Gap(f"{statement.along} has no level until {statement.peak_at_most}"))
+            continue
+        first = one.places[before[0]].scope
+        whole = first.without(statement.along)
+        cells = [p.found.cell for l in before if isinstance((p := one.places[l]).found, Side)]
+        greatest = whole.within(Selection(take="greatest"))
+        peak = Place(greatest, taken(greatest, cells))
+        kept = 1 - statement.decline_ratio
+        parts.append(below(one.places[last], peak, 1 / kept))
+        for level in one.levels[:-1]:
+            if level not in before:
+                parts.append(below(one.places[level], peak, strict=False))
+    return all_or_gap(parts, scope)
+
+
+def widens(statement: forms.Widens, scope: Scope) -> Node:
+    """From each level to the next the difference, or the ratio, grows (or shrinks)."""
+    parts: list[Node] = []
+    by_ratio, rising = statement.by == "ratio", statement.direction == "rising"
+    for a, b in paired_series(scope, statement.a, statement.b, statement.along):
+        steps = list(itertools.pairwise(a.levels))
+        if not steps:
+            parts.append(_one_level(a))
+        for former, later in steps:
+            four = [a.places[later], b.places[later], a.places[former], b.places[former]]
+            none = 1.0 if by_ratio else 0.0
+            least, most = (none, None) if rising else (None, none)
+            scale = "log" if by_ratio else "linear"
+            found = weighted(four, [1, -1, -1, 1], scale, "widening", least, most, strict=True)
+            if isinstance(found, Gap) and by_ratio:
+                ratios = [_ratio_of(four[0], four[1]), _ratio_of(four[2], four[3])]
+                if ratios[0] is not None and ratios[1] is not None:
+                    found = compared(
+                        what=f"{pair_words(four[0], four[1], '/')} against {a.along} {former}",
+                        metric=scope.metric,
+                        measure="widening",
+                        scale="log",
+                        estimates=[contrast([(1.0, ratios[0]), (-1.0, ratios[1])], "log")],
+                        least=least,
+                        most=most,
+                        strict=True,
+                    )
+            parts.append(found)
+    return all_or_gap(parts, scope)
+
+
+def paired_series(
+    scope: Scope, a: Selection | None, b: Selection | None, along: str, level: Level | None = None
+) -> Iterator[tuple[Series, Series]]:
+    """Both sides along a factor, for each combination of what they leave open."""
+    base = scope.without(along)
+    for side_a, side_b in expanded(base, a or Selection(), b or Selection()):
+        cells = [side_a.cells(), side_b.cells()]
+        named = {*side_a.named, *side_b.named, along}
+        free = [] if side_a.take or side_b.take else open_factors(cells, named)
+        levels = scope.levels_along(along)
+        if not scope.evidence.can_lack and along not in scope.named:
+            there = {c.levels[along] for own in cells for c in own if along in c.levels}
+            levels = tuple(one for one in levels if one in there)
+        if level is not None and level not in levels:
+            levels = (*levels, level)
+        for fixed in projections([*cells[0], *cells[1]], free) if free else [{}]:
+            found = [
+                Series(along, {x: only(s.fixed({**fixed, along: x})) for x in levels})
+                for s in (side_a, side_b)
+            ]
+            yield found[0], found[1]
+
+
+def _ratio_of(a: Place, b: Place) -> PrintedNumber | None:
+    """A ratio from both sides, or as it is printed."""
+    if isinstance(a.found, Side) and isinstance(b.found, Side):
+        return divided(as_number(a.found.cell.sample), as_number(b.found.cell.sample))
+    return a.scope.evidence.ratio(a.scope.metric, a.scope.single(), b.scope.single())
+
+
+def _slope(count: int) -> list[float]:
+    """Weights that give the change from the first to the last along a straight line."""
+    centred = [place - (count - 1) / 2 for place in range(count)]
+    squares = math.fsum(one**2 for one in centred)
+    return [(count - 1) * one / squares for one in centred]
+
+
+def _with(scope: Scope, along: str, level: Level) -> tuple[Level, ...]:
+    """The levels to go through, the one that is named among them; none if they are all."""
+    if scope.evidence.can_lack or along in scope.named:
+        known = scope.levels_along(along)
+    else:
+        cells = scope.without(along).cells()
+        there = {cell.levels[along] for cell in cells if along in cell.levels}
+        known = tuple(one for one in scope.levels_along(along) if one in there)
+    return known if level in known else (*known, level)
+
+
+def _is_until(level: Level, end: Level, levels: Sequence[Level]) -> bool:
+    if isinstance(end, int | float) and isinstance(level, int | float):
+        return level <= end
+    return end in levels and levels.index(level) <= levels.index(end)
+
+
+def _one_level(one: Series) -> Gap:
+    return Gap(f"{one.along} has {len(one.levels)} level here; it takes two", bool(one.levels))
+
+
+def _along_words(one: Series, what: str) -> str:
+    places = list(one.places.values())
+    common = place_words(places[0]) if len(places) == 1 else _common(places)
+    ends = f"{one.levels[0]} to {one.levels[-1]}"
+    return f"{what} along {one.along} {ends}{f' at {common}' if common else ''}"
+
+
+def _common(places: Sequence[Place]) -> str:
+    return apart(places)[-1]

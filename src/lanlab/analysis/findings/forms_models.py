@@ -1,0 +1,168 @@
+"""Forms that fit a model to trials: where a curve bends, and what a factor explains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lanlab.analysis.findings.claim import Comparison, Gap, Node, Truth
+from lanlab.analysis.findings.compare import place_words
+from lanlab.analysis.findings.forms_simple import all_or_gap
+from lanlab.analysis.findings.sample import Trials
+from lanlab.analysis.findings.scope import Scope
+from lanlab.analysis.findings.sides import Series, Side, series
+from lanlab.analysis.statistics.factorial import factorial
+from lanlab.analysis.statistics.samples import scale_of
+from lanlab.analysis.statistics.saturation import two_lines
+from lanlab.errors import UnfitValues
+from lanlab.studies import Level
+from lanlab.studies import findings as forms
+
+#: Confidence of an interval, and its ends.
+Interval = Callable[[float], tuple[float, float]]
+_INFINITE = float("inf")
+#: Halvings on the way to a p.
+_HALVINGS = 30
+
+
+def knee(statement: forms.Knee, scope: Scope) -> Node:
+    """The breakpoint of two straight lines lies between both levels."""
+    parts: list[Node] = []
+    for one in series(scope, statement.along):
+        gaps = [place.found for place in one.places.values() if isinstance(place.found, Gap)]
+        parts += gaps or [_knee(one, statement, scope.metric)]
+    return all_or_gap(parts, scope)
+
+
+def _knee(one: Series, statement: forms.Knee, metric: str) -> Node:
+    x, y = [], []
+    for level, place in one.places.items():
+        sample = place.found.cell.sample if isinstance(place.found, Side) else None
+        if not isinstance(sample, Trials) or isinstance(level, str):
+            return Gap("a bend is looked for in trials at levels that are numbers", True)
+        x += [float(level)] * len(sample.values)
+        y += list(sample.values)
+    try:
+        best = two_lines(x, y).breakpoint
+    except UnfitValues as error:
+        return Gap(f"no bend to be looked for: {error.message}", True)
+
+    def interval(confidence: float) -> tuple[float, float]:
+        found = two_lines(x, y, confidence=confidence)
+        low = -_INFINITE if found.low is None else found.low
+        return low, _INFINITE if found.high is None else found.high
+
+    first = next(iter(one.places.values()))
+    return _by_interval(
+        what=f"bend along {one.along} at {place_words(first)}",
+        metric=metric,
+        measure="place",
+        value=best,
+        least=statement.between[0],
+        most=statement.between[1],
+        test="F of two straight lines",
+        interval=interval,
+        n=(len(y),),
+    )
+
+
+def effect(statement: forms.Effect, scope: Scope) -> Node:
+    """The share of the trials' variation that lies between the levels of a factor."""
+    values: list[float] = []
+    levels: dict[str, list[Level]] = {}
+    cells = [cell for cell in scope.cells() if statement.factor in cell.levels]
+    trials = [cell for cell in cells if isinstance(cell.sample, Trials)]
+    if not trials:
+        partial = bool(cells)
+        return Gap(f"no trials of {scope.metric} at levels of {statement.factor}", partial)
+    factors = [f for f in trials[0].varied if all(f in cell.levels for cell in trials)]
+    factors = [f for f in factors if len({cell.levels[f] for cell in trials}) > 1]
+    if statement.factor not in factors:
+        return Gap(f"{statement.factor} has one level here; it takes two")
+    for cell in trials:
+        assert isinstance(cell.sample, Trials)
+        values += cell.sample.values
+        for factor in factors:
+            levels.setdefault(factor, []).extend([cell.levels[factor]] * len(cell.sample.values))
+    scale = scale_of(scope.metric) if min(values) > 0 else "linear"
+
+    def share(confidence: float) -> tuple[float, float, float]:
+        # One factor alone: what is left is all other variation, as the statement has it.
+        found = factorial(
+            values,
+            {statement.factor: levels[statement.factor]},
+            order=1,
+            scale=scale,
+            confidence=confidence,
+        ).effect(statement.factor)
+        return found.partial_eta_squared, found.low, found.high
+
+    try:
+        seen = share(0.95)[0]
+    except UnfitValues as error:
+        return Gap(f"what {statement.factor} explains cannot be told: {error.message}", True)
+    return _by_interval(
+        what=f"share of the variation that {statement.factor} explains",
+        metric=scope.metric,
+        measure="share",
+        value=seen,
+        least=statement.min_share,
+        most=statement.max_share,
+        test="analysis of variance, noncentral F",
+        interval=lambda confidence: share(confidence)[1:],
+        n=(len(values),),
+    )
+
+
+def _by_interval(
+    *,
+    what: str,
+    metric: str,
+    measure: str,
+    value: float,
+    least: float | None,
+    most: float | None,
+    test: str,
+    interval: Interval,
+    n: tuple[int, ...],
+) -> Comparison:
+    """A comparison whose p is that at which the interval just keeps to the bounds, or leaves them."""
+    low = -_INFINITE if least is None else least
+    high = _INFINITE if most is None else most
+
+    def keeps(ends: tuple[float, float]) -> bool:
+        return low <= ends[0] and ends[1] <= high
+
+    def leaves(ends: tuple[float, float]) -> bool:
+        return ends[1] < low or ends[0] > high
+
+    point: Truth = "holds" if low <= value <= high else "does not hold"
+    return Comparison(
+        what=what,
+        metric=metric,
+        measure="place" if measure == "place" else "share",
+        value=value,
+        least=least,
+        most=most,
+        basis="tested",
+        test=test,
+        point=point,
+        unit="level" if measure == "place" else "share",
+        p_for=_p(interval, keeps),
+        p_against=_p(interval, leaves),
+        n=n,
+        interval=interval,
+    )
+
+
+def _p(interval: Interval, is_so: Callable[[tuple[float, float]], bool]) -> float:
+    """One-sided p: half of what is outside the widest interval of which it is so."""
+    if not is_so(interval(1e-6)):
+        return 0.5
+    # By the logarithm: what matters are small ones.
+    few, many = 1e-12, 1.0
+    if is_so(interval(1 - few)):
+        return few / 2
+    for _ in range(_HALVINGS):
+        middle = (few * many) ** 0.5
+        few, many = (few, middle) if is_so(interval(1 - min(middle, 1 - 1e-6))) else (middle, many)
+    return many / 2

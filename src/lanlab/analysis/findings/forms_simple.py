@@ -1,0 +1,115 @@
+"""Forms that compare two sides, or hold one against bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.findings.claim import Gap, Node, all_of
+from lanlab.analysis.findings.compare import below, difference, ratio, value
+from lanlab.analysis.findings.scope import Scope
+from lanlab.analysis.findings.sides import Place, Side, gap, pairs, places, series
+from lanlab.studies import findings as forms
+
+
+def less(statement: forms.Less, scope: Scope) -> Node:
+    """Each `a` below each `b`."""
+    found = [below(a, b, statement.by_ratio) for a, b in pairs(scope, statement.a, statement.b)]
+    return all_or_gap(found, scope)
+
+
+def ratios(statement: forms.Ratio, scope: Scope) -> Node:
+    """Each `a / b` within bounds."""
+    both = pairs(scope, statement.a, statement.b)
+    return all_or_gap([ratio(a, b, statement.min, statement.max) for a, b in both], scope)
+
+
+def differences(statement: forms.Difference, scope: Scope) -> Node:
+    """Each `a - b` within bounds."""
+    both = pairs(scope, statement.a, statement.b)
+    return all_or_gap([difference(a, b, statement.min, statement.max) for a, b in both], scope)
+
+
+def equivalent(statement: forms.Equivalent, scope: Scope) -> Node:
+    """Each `a` and `b` alike within the margin: shown to be within, not only not shown to differ."""
+    both = list(pairs(scope, statement.a, statement.b))
+    if statement.margin is not None:
+        margin = statement.margin
+        return all_or_gap([difference(a, b, -margin, margin) for a, b in both], scope)
+    share = statement.margin_ratio or 0.0
+    return all_or_gap([ratio(a, b, 1 - share, 1 + share) for a, b in both], scope)
+
+
+def values(statement: forms.Value, scope: Scope) -> Node:
+    """The metric within bounds at every condition."""
+    found = [value(place, statement.min, statement.max) for place in places(scope)]
+    return all_or_gap(found, scope)
+
+
+def by_range_ends(statement: forms.Value, scope: Scope) -> Node | None:
+    """
+    The same from printed ends of ranges, which speak of all levels that they do not name.
+
+    Returns:
+        `None` where not all that is needed is printed.
+    """
+    if scope.take or not scope.evidence.can_lack:
+        return None
+    parts: list[Node] = []
+    for take, least, most in (("least", statement.min, None), ("greatest", None, statement.max)):
+        if (least, most) == (None, None):
+            continue
+        ends = [
+            cell
+            for cell in scope.evidence.cells(scope.metric)
+            if cell.stands == take
+            and cell.levels.items() >= scope.single().items()
+            # It stands for all levels of what is gone through.
+            and not cell.levels.keys() & set(statement.for_each)
+        ]
+        if not ends:
+            return None
+        parts += [value(Place(scope, Side(cell, (), take)), least, most) for cell in ends]
+    return all_of(parts)
+
+
+def shares(statement: forms.Share, scope: Scope) -> Node:
+    """The metric as a share of the link's limit, within bounds."""
+    found = places(scope, as_share=True)
+    return all_or_gap([value(p, statement.min, statement.max, "share") for p in found], scope)
+
+
+def threshold(statement: forms.Threshold, scope: Scope) -> Node:
+    """Within bounds at each level until one, or from one on."""
+    parts: list[Node] = []
+    for one in series(scope, statement.along):
+        levels = one.levels
+        for level in levels_beside(scope, statement, levels):
+            parts.append(value(one.places[level], statement.min, statement.max))
+    return all_or_gap(parts, scope)
+
+
+def levels_beside(
+    scope: Scope, statement: forms.Threshold, levels: Sequence[forms.OneLevel]
+) -> list[forms.OneLevel]:
+    """The levels until the one named, or from it on, itself included."""
+    end = statement.until if statement.until is not None else statement.since
+    assert end is not None
+    bound = scope.evidence.plain(statement.along, end)
+    if isinstance(bound, int | float) and all(isinstance(one, int | float) for one in levels):
+        # The level itself need not be among those that were measured.
+        until = statement.until is not None
+        return [one for one in levels if (one <= bound if until else one >= bound)]  # type: ignore[operator]
+    if bound not in levels:
+        return []
+    place = list(levels).index(bound)
+    return list(levels[: place + 1] if statement.until is not None else levels[place:])
+
+
+def all_or_gap(parts: Sequence[Node], scope: Scope) -> Node:
+    """All of the parts; without any, that there is no number."""
+    return all_of(parts) if parts else gap(scope)
+
+
+def untestable(statement: forms.Untestable, scope: Scope) -> Node:
+    """Never."""
+    return Gap(statement.why)

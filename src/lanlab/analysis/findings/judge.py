@@ -1,0 +1,241 @@
+"""Verdicts on findings: every comparison of a study's findings is one family, corrected by Holm."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lanlab.analysis.findings.build import build
+from lanlab.analysis.findings.claim import (
+    Comparison,
+    Gap,
+    Node,
+    Truth,
+    comparisons,
+    gaps,
+    known_part,
+    truth_of,
+)
+from lanlab.analysis.findings.evidence import Evidence
+from lanlab.analysis.findings.published_evidence import PublishedEvidence
+from lanlab.analysis.findings.run_evidence import RunEvidence
+from lanlab.analysis.findings.systems import assumed_levels
+from lanlab.analysis.statistics.multiple import holm
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Finding, LoadedStudy, known_studies, load_study
+
+#: Chance of a single false verdict among the findings of a study, judged on one body of evidence.
+LEVEL = 0.05
+_NOT_BY_PRINT = {
+    "simulation": "printed numbers that could decide it are lost, or only repeat it;"
+    " a run or a simulation has to",
+    "text": "nothing is printed that could decide it",
+}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One comparison with its place in the family."""
+
+    comparison: Comparison
+    truth: Truth
+    #: Adjusted by Holm's method, two-sided; `None` where nothing is tested.
+    p_holm: float | None
+    #: Confidence that is left to its interval by the correction.
+    confidence: float | None
+    #: Interval of the value; of what is only printed, what its digits leave open.
+    low: float
+    high: float
+    #: Trials of each condition that would decide, where it is undecided; `None`: not in reach, or
+    #: trials do not decide it.
+    trials_needed: int | None = None
+
+
+@dataclass(frozen=True)
+class Further:
+    """What would decide a finding that is undecided, if all is as it was seen."""
+
+    #: Trials beyond those that there are, over all its conditions.
+    trials: int
+    #: Of each condition at most, those that there are included.
+    trials_per_condition: int
+    #: Time that these take, where it is known how long one takes.
+    minutes: float | None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A finding and what the evidence makes of it."""
+
+    finding: Finding
+    verdict: Truth
+    #: What the numbers say by themselves, where the verdict is open.
+    means: Truth | None
+    #: Why it is not tested, or which part of it has no numbers.
+    reasons: tuple[str, ...]
+    comparisons: tuple[Judged, ...]
+    #: Of an undecided one; `None` where trials would not decide it, or not in reach.
+    further: Further | None = None
+    #: On a run: the statement on this system, in place of one that the run cannot have, with the
+    #: levels that were left out.
+    here: Judgement | None = None
+    assumed: tuple[tuple[str, Level], ...] = ()
+
+    @property
+    def is_means_only(self) -> bool:
+        """Whether the verdict stands on numbers without any spread."""
+        decided = [one for one in self.comparisons if one.truth != "undecided"]
+        return bool(decided) and not any(one.comparison.is_tested for one in decided)
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The judgements of all findings of a study on one body of evidence."""
+
+    #: What they were held against.
+    on: str
+    judgements: tuple[Judgement, ...]
+    #: Different questions with a test: the family that was corrected for.
+    family: int
+    level: float = LEVEL
+
+    def count(self, verdict: Truth) -> int:
+        """Findings of that verdict."""
+        return sum(one.verdict == verdict for one in self.judgements)
+
+
+def judge_published(loaded: LoadedStudy) -> Verdicts:
+    """What the printed numbers of a study make of its findings."""
+    evidence = PublishedEvidence(loaded)
+    nodes: list[Node] = []
+    for finding in loaded.findings:
+        not_by_print = _NOT_BY_PRINT.get(finding.decided_by or "")
+        nodes.append(Gap(not_by_print) if not_by_print else build(finding.statement, evidence))
+    return _verdicts(loaded.findings, nodes, [None] * len(nodes), evidence, None)
+
+
+def judge_run(
+    findings: Sequence[Finding], run: RunRecord, trials: Sequence[TrialRecord]
+) -> Verdicts:
+    """
+    What the trials of a run make of findings.
+
+    Args:
+        findings: Of the run's study; see `findings_of`.
+        run: The run, finished or not.
+        trials: All its trials, in order.
+    """
+    evidence = RunEvidence.of(run, trials)
+    nodes: list[Node] = []
+    here: list[tuple[Node, Mapping[str, Level]] | None] = []
+    for finding in findings:
+        node = build(finding.statement, evidence)
+        assumed = assumed_levels(finding.statement, evidence.factors)
+        nodes.append(node)
+        # A statement about another system, with everything in it on that one system.
+        is_elsewhere = assumed and not any(True for _ in comparisons(node))
+        own = replace(evidence, assumed=assumed) if is_elsewhere and assumed else None
+        here.append((build(finding.statement, own), assumed) if own and assumed else None)
+    done = [trial.elapsed_s for trial in trials if trial.status == "done"]
+    mean_trial_s = sum(done) / len(done) if done else None
+    return _verdicts(findings, nodes, here, evidence, mean_trial_s)
+
+
+def findings_of(run: RunRecord) -> tuple[Finding, ...]:
+    """The findings of a run's study: of one that comes with lanlab all, else those in its record."""
+    if run.study_id in known_studies():
+        return load_study(run.study_id).findings
+    return tuple(Finding.model_validate(one) for one in run.study.get("finding", ()))
+
+
+def _verdicts(
+    findings: Sequence[Finding],
+    nodes: Sequence[Node],
+    here: Sequence[tuple[Node, Mapping[str, Level]] | None],
+    evidence: Evidence,
+    mean_trial_s: float | None,
+) -> Verdicts:
+    others = [one[0] for one in here if one is not None]
+    everything = [one for node in (*nodes, *others) for one in comparisons(node)]
+    judged, family = _family(everything)
+    found = []
+    for finding, node, other in zip(findings, nodes, here, strict=True):
+        own = _judgement(finding, node, judged, evidence, mean_trial_s)
+        if other is not None:
+            there = _judgement(finding, other[0], judged, evidence, mean_trial_s)
+            if there.verdict != "not tested":
+                own = replace(own, here=there, assumed=tuple(other[1].items()))
+        found.append(own)
+    return Verdicts(evidence.title, tuple(found), family)
+
+
+def _family(everything: Sequence[Comparison]) -> tuple[dict[Hashable, Judged], int]:
+    """Each comparison's truth, by its key."""
+    p_values: dict[Hashable, float] = {}
+    for one in everything:
+        if one.is_tested:
+            p_values[one.question] = min(one.p, p_values.get(one.question, 1.0))
+    questions = sorted(p_values, key=p_values.__getitem__)
+    adjusted = dict(zip(questions, holm([p_values[q] for q in questions]), strict=True))
+    # Behind the first that is not decided, all are compared at its level.
+    rejected = sum(p <= LEVEL for p in adjusted.values())
+    judged: dict[Hashable, Judged] = {}
+    for one in everything:
+        p_holm = confidence = None
+        if one.is_tested:
+            p_holm = adjusted[one.question]
+            place = min(questions.index(one.question), rejected)
+            level = LEVEL / (len(questions) - place)
+            confidence = 1 - level
+            truth: Truth = "undecided"
+            if p_holm <= LEVEL:
+                truth = "holds" if one.p_for < one.p_against else "does not hold"
+            needed = one.trials_needed(level) if truth == "undecided" else None
+        else:
+            truth = "undecided" if one.basis == "too few" else one.point
+            needed = None
+        low, high = one.interval(confidence or 0.95)
+        judged[one.key] = Judged(one, truth, p_holm, confidence, low, high, needed)
+    return judged, len(questions)
+
+
+def _judgement(
+    finding: Finding,
+    node: Node,
+    judged: Mapping[Hashable, Judged],
+    evidence: Evidence,
+    mean_trial_s: float | None,
+) -> Judgement:
+    truths = {key: one.truth for key, one in judged.items()}
+    open_truth: Truth = "undecided" if evidence.can_lack else "not tested"
+    verdict = truth_of(node, truths, open_truth)
+    own = tuple(judged[key] for key in dict.fromkeys(one.key for one in comparisons(node)))
+    means: Truth | None = None
+    if verdict in ("undecided", "not tested") and own:
+        points = {key: one.comparison.point for key, one in judged.items()}
+        known = known_part(node)
+        seen = None if known is None else truth_of(known, points, "undecided")
+        means = seen if seen in ("holds", "does not hold") else None
+    reasons = tuple(dict.fromkeys(gap.reason for gap in gaps(node)))
+    if verdict in ("holds", "does not hold"):
+        reasons = ()
+    further = _further(own, mean_trial_s) if verdict == "undecided" and not reasons else None
+    return Judgement(finding, verdict, means, reasons, own, further)
+
+
+def _further(own: Sequence[Judged], mean_trial_s: float | None) -> Further | None:
+    """Trials that decide all that is undecided; `None` if some are out of reach."""
+    open_ones = [one for one in own if one.truth == "undecided"]
+    if not open_ones or any(one.trials_needed is None for one in open_ones):
+        return None
+    wanted: dict[str, tuple[int, int]] = {}
+    for one in open_ones:
+        assert one.trials_needed is not None
+        for condition, n in zip(one.comparison.conditions, one.comparison.n, strict=True):
+            needed, _ = wanted.get(condition, (0, 0))
+            wanted[condition] = max(needed, one.trials_needed), n
+    trials = sum(max(0, needed - n) for needed, n in wanted.values())
+    if not trials:
+        return None
+    minutes = None if mean_trial_s is None else trials * mean_trial_s / 60
+    return Further(trials, max(needed for needed, _ in wanted.values()), minutes)

@@ -1,0 +1,75 @@
+"""How many trials would decide what is undecided."""
+
+from __future__ import annotations
+
+import math
+
+from scipy.special import nctdtr, ndtr, stdtrit
+
+from lanlab.analysis.findings.contrast import Estimate
+from lanlab.analysis.statistics.power import CAP
+
+#: Chance to decide with the trials that are named.
+POWER = 0.8
+#: Distances in standard errors from which on the t distribution's tail is a normal one.
+_FAR = 30.0
+
+
+def trials_needed(
+    estimate: Estimate, low: float | None, high: float | None, level: float
+) -> int | None:
+    """
+    Trials of each condition (by block: blocks) that would decide, if effect and spread are as seen.
+
+    Args:
+        estimate: Of all trials that there are.
+        low: Bounds of what is claimed, on the estimate's scale.
+        high: The same.
+        level: Two-sided, as it is left by the correction for many comparisons.
+
+    Returns:
+        `None` if it is more than `CAP`, or no number of trials: the value lies on a bound, or within
+        the digits that are printed.
+    """
+    if estimate.basis != "tested":
+        return None
+    distances = _distances(estimate, low, high)
+    if min(distances) <= 0:
+        return None
+    now = sum(estimate.n) / len(estimate.n)
+
+    def power(n: int) -> float:
+        error = estimate.error * math.sqrt(now / n)
+        df = estimate.df * (n - 1) / (now - 1)
+        critical = float(stdtrit(df, 1 - level / 2))
+        found = [_exceeds(distance / error, df, critical) for distance in distances]
+        return 1 - sum(1 - one for one in found)
+
+    few, many = max(2, math.floor(now)), CAP
+    if power(many) < POWER:
+        return None
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if power(middle) >= POWER else (middle, many)
+    return many
+
+
+def _distances(estimate: Estimate, low: float | None, high: float | None) -> list[float]:
+    """How far the value is from each bound that must be shown to be kept, or from the one broken."""
+    ends = []
+    if low is not None:
+        if estimate.value < low:
+            return [low - estimate.value - estimate.above]
+        ends.append(estimate.value - estimate.below - low)
+    if high is not None:
+        if estimate.value > high:
+            return [estimate.value - estimate.below - high]
+        ends.append(high - estimate.value - estimate.above)
+    return ends
+
+
+def _exceeds(noncentrality: float, df: float, critical: float) -> float:
+    """Chance that a t with this noncentrality is beyond the critical value."""
+    if noncentrality > _FAR:
+        return float(ndtr(noncentrality - critical))
+    return 1 - float(nctdtr(df, noncentrality, critical))

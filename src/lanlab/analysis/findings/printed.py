@@ -1,0 +1,128 @@
+"""Printed numbers as samples: with their digits, as bounds, and as ratios of two levels."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Sample, Trials
+from lanlab.studies import Level, MissingValue, Published, PublishedValue
+
+#: Kinds of numbers that repeat or follow from another, or are not of the study's measurements.
+ELSEWHERE = frozenset({"restated", "related", "cover", "testbed", "derived"})
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def counts(value: PublishedValue | MissingValue) -> bool:
+    """Whether a number is one of the study's own measurements."""
+    return value.kind not in ELSEWHERE and value.status != "wrong"
+
+
+def half_digit(value: PublishedValue) -> float:
+    """
+    Half of the last digit that was printed, in the SI unit; 0 where a number stands in words.
+
+    Examples:
+        >>> read = {"id": "a", "metric": "m_ns", "statistic": "mean", "unit": "s", "value": 1.5,
+        ...         "si": 1.5e9, "si_unit": "ns", "where": "here"}
+        >>> half_digit(PublishedValue.model_validate({**read, "published": "about 1.50 s"}))
+        5000000.0
+        >>> half_digit(PublishedValue.model_validate({**read, "published": "one and a half"}))
+        0.0
+    """
+    if not value.value:
+        return 0.0
+    for found in _NUMBER.findall(re.sub(r"(?<=\d) (?=\d)", "", value.published)):
+        if math.isclose(float(found), abs(value.value), rel_tol=1e-9):
+            digits = len(found.partition(".")[2])
+            return 0.5 * 10.0**-digits * abs(value.si / value.value)
+    return 0.0
+
+
+def number_of(value: PublishedValue, transformed: float | None = None) -> PrintedNumber:
+    """A printed number with what it can be; `transformed` stands in place of its SI value."""
+    mean = value.si if transformed is None else transformed
+    half = half_digit(value)
+    if value.bound in (">=", ">"):
+        return PrintedNumber(mean, mean, math.inf)
+    if value.bound in ("<=", "<"):
+        return PrintedNumber(mean, -math.inf, mean)
+    return PrintedNumber(mean, mean - half, mean + half)
+
+
+@dataclass(frozen=True)
+class PrintedRatio:
+    """A number for one level against another, everything else alike."""
+
+    factor: str
+    numerators: tuple[Level, ...]
+    denominators: tuple[Level, ...]
+    #: Numerator divided by denominator.
+    ratio: PrintedNumber
+    #: What else it names.
+    levels: Mapping[str, Level]
+
+    @property
+    def inverted(self) -> PrintedRatio:
+        """Denominator divided by numerator."""
+        one = PrintedNumber(1.0, 1.0, 1.0)
+        low = 0.0 if math.isinf(self.ratio.high) else one.mean / self.ratio.high
+        high = math.inf if self.ratio.low <= 0 else one.mean / self.ratio.low
+        turned = PrintedNumber(1 / self.ratio.mean, low, high)
+        return PrintedRatio(self.factor, self.denominators, self.numerators, turned, self.levels)
+
+
+def ratio_of(value: PublishedValue, published: Published) -> PrintedRatio | None:
+    """A printed ratio, gain or deficit with the levels that it compares, if it has such."""
+    condition = dict(value.condition)
+    names = [condition.pop(key, None) for key in ("numerator", "denominator")]
+    if value.statistic not in ("ratio", "gain", "deficit") or None in names:
+        return None
+    of_one = {"ratio": 0.0, "gain": 1.0, "deficit": 1.0}[value.statistic]
+    seen = number_of(value)
+    if value.statistic == "deficit":
+        seen = PrintedNumber(1 - seen.mean, 1 - seen.high, 1 - seen.low)
+    else:
+        seen = PrintedNumber(of_one + seen.mean, of_one + seen.low, of_one + seen.high)
+    if seen.mean <= 0:
+        return None
+    for factor in published.factor:
+        levels = [_levels_named(str(name), factor.levels) for name in names]
+        if all(levels):
+            return PrintedRatio(factor.name, levels[0], levels[1], seen, condition)
+    return None
+
+
+def _levels_named(name: str, levels: tuple[object, ...]) -> tuple[Level, ...]:
+    """The level of that name; else those whose titles begin with it ("windows": both)."""
+    known = [(getattr(one, "level"), str(getattr(one, "title"))) for one in levels]  # noqa: B009
+    exact = [lv for lv, title in known if name.casefold() in (str(lv).casefold(), title.casefold())]
+    begun = [lv for lv, title in known if title.casefold().startswith(name.casefold())]
+    return tuple(exact or begun)
+
+
+def times(sample: Sample, factor: float) -> Sample:
+    """A sample in another unit."""
+    match sample:
+        case Trials():
+            return Trials(
+                tuple(factor * value for value in sample.values),
+                sample.blocks,
+                sample.positions,
+                tuple((tuple(factor * v for v in vs), place) for vs, place in sample.missing),
+                factor * sample.resolution,
+            )
+        case PrintedSpread():
+            return PrintedSpread(
+                factor * sample.mean, factor * sample.sd, sample.n, factor * sample.half_digit
+            )
+        case _:
+            return PrintedNumber(factor * sample.mean, factor * sample.low, factor * sample.high)
+
+
+def runs_behind(published: Published) -> int | None:
+    """How many trials stand behind each printed mean, where the publication says one number."""
+    found = {v.si for v in published.value if v.metric == "trials" and v.statistic == "fact"}
+    return int(found.pop()) if len(found) == 1 else None

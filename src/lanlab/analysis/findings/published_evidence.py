@@ -1,0 +1,262 @@
+"""Evidence: what a study published."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lanlab.analysis.findings.evidence import Cell, is_level, matches, named_words
+from lanlab.analysis.findings.printed import (
+    PrintedRatio,
+    counts,
+    half_digit,
+    number_of,
+    ratio_of,
+    runs_behind,
+    times,
+)
+from lanlab.analysis.findings.sample import (
+    PrintedNumber,
+    PrintedSpread,
+    Sample,
+    Trials,
+    as_number,
+    divided,
+)
+from lanlab.analysis.summary import limit_of
+from lanlab.studies import Level, LoadedStudy, MissingValue, PublishedValue
+from lanlab.studies.vocabulary import plain_level
+from lanlab.units import parse_rate_bps
+
+_Levels = tuple[tuple[str, Level], ...]
+#: Not a factor of conditions: it tells trials of one condition apart.
+_TRIAL = "trial"
+_ENDS = {"minimum": "least", "maximum": "greatest"}
+#: Lost trials are tried at so many values between the ends of what they can have been, at most.
+_MOST_FILLS = 9
+
+
+@dataclass(frozen=True)
+class PublishedEvidence:
+    """The printed numbers of one study."""
+
+    loaded: LoadedStudy
+    title: str = "what was published"
+    can_lack: bool = True
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def cells(self, metric: str) -> Sequence[Cell]:
+        """Conditions with a printed number of the metric, or one that follows by a printed ratio."""
+        return _cells(self, metric)
+
+    def shares(self, metric: str) -> Sequence[Cell]:
+        """Shares of the link as printed, or worked out from a rate and the link's limit."""
+        return _shares(self, metric)
+
+    def levels(self, factor: str) -> tuple[Level, ...]:
+        """As the publication lists them."""
+        return self._factors.get(factor, ())
+
+    def plain(self, factor: str, level: Level) -> Level:
+        """As the workload reads it."""
+        found: Level = plain_level(factor, level)
+        return found
+
+    def ratio(
+        self, metric: str, a: Mapping[str, Level], b: Mapping[str, Level]
+    ) -> PrintedNumber | None:
+        """A printed ratio of one level to another, where all else that it names is named alike."""
+        differ = [f for f in a if f in b and not is_level(a[f], b[f])]
+        if len(differ) != 1:
+            return None
+        for one in self.ratios(metric):
+            for way in (one, one.inverted):
+                if (
+                    way.factor == differ[0]
+                    and a[way.factor] in way.numerators
+                    and b[way.factor] in way.denominators
+                    and way.levels.items() <= a.items()
+                    and way.levels.items() <= b.items()
+                ):
+                    return way.ratio
+        return None
+
+    def speaks(
+        self, metric: str, named: Mapping[str, tuple[Level, ...]], factors: Sequence[str]
+    ) -> bool:
+        """Whether a number names all of these factors, and agrees with what is named."""
+        printed = (
+            self._condition(value)
+            for value in self.loaded.published.value
+            if value.metric == metric
+            and counts(value)
+            and value.statistic not in ("sd", "level", "fact")
+        )
+        derived = (cell.levels for cell in (*self.cells(metric), *self.shares(metric)))
+        return any(
+            all(factor in levels for factor in factors)
+            and matches(levels, {f: wanted for f, wanted in named.items() if f in levels})
+            for levels in (*printed, *derived)
+        )
+
+    def why_not(self, metric: str, named: Mapping[str, tuple[Level, ...]]) -> str:
+        """That it is not printed."""
+        at = f" at {named_words(named)}" if named else ""
+        return f"no {metric} is printed{at}"
+
+    def ratios(self, metric: str) -> list[PrintedRatio]:
+        """The ratios, gains and deficits that are printed of a metric."""
+        published = self.loaded.published
+        found = [
+            ratio_of(v, published) for v in published.value if v.metric == metric and counts(v)
+        ]
+        return [
+            replace(one, levels={k: self.plain(k, v) for k, v in one.levels.items()})
+            for one in found
+            if one is not None
+        ]
+
+    @property
+    def _factors(self) -> dict[str, tuple[Level, ...]]:
+        return {
+            factor.name: tuple(self.plain(factor.name, one.level) for one in factor.levels)
+            for factor in self.loaded.published.factor
+        }
+
+    def _condition(self, value: PublishedValue | MissingValue) -> dict[str, Level]:
+        return {key: self.plain(key, level) for key, level in value.condition.items()}
+
+    def at_conditions(self, metric: str) -> list[Cell]:
+        """The conditions that a number is printed of."""
+        groups: dict[_Levels, list[PublishedValue | MissingValue]] = {}
+        for value in self.loaded.published.printed:
+            if value.metric != metric or not counts(value) or "numerator" in value.condition:
+                continue
+            if value.statistic in ("trial", "mean", "sd"):
+                groups.setdefault(self._key(value), []).append(value)
+        runs = runs_behind(self.loaded.published)
+        found = []
+        for key, values in groups.items():
+            sample = _sample(values, runs)
+            if sample is not None:
+                found.append(self._cell(dict(key), sample))
+        return found
+
+    def ends(self, metric: str) -> list[Cell]:
+        """The ends of ranges that are printed."""
+        found = [
+            v
+            for v in self.loaded.published.value
+            if v.metric == metric and v.statistic in _ENDS and counts(v)
+        ]
+        return [
+            replace(
+                self._cell(self._condition(value), number_of(value)),
+                stands="least" if value.statistic == "minimum" else "greatest",
+            )
+            for value in found
+        ]
+
+    def printed_shares(self, metric: str) -> list[Cell]:
+        """The shares of the link that are printed."""
+        return [
+            self._cell(self._condition(value), number_of(value))
+            for value in self.loaded.published.value
+            if value.metric == metric and value.statistic == "share_of_link" and counts(value)
+        ]
+
+    def link_limit(self, metric: str, levels: Mapping[str, Level]) -> float | None:
+        """What the study's link can carry at a condition, in the metric's unit; IPv4 where nothing
+        else is said."""
+        parameters = {"ip_version": 4, **levels}
+        if not {"transport", "message_size_bytes"} <= parameters.keys():
+            return None
+        link = self.loaded.study.testbed.link
+        rate_bps = None if link == "unshaped" else parse_rate_bps(link)
+        return limit_of(metric, parameters, rate_bps)
+
+    def _key(self, value: PublishedValue | MissingValue) -> _Levels:
+        condition = self._condition(value)
+        condition.pop(_TRIAL, None)
+        return tuple(sorted(condition.items(), key=lambda item: item[0]))
+
+    def _cell(self, levels: dict[str, Level], sample: Sample) -> Cell:
+        varied = tuple(name for name in self._factors if name in levels)
+        return Cell(levels, varied, sample, group="published")
+
+
+@functools.lru_cache(maxsize=64)
+def _cells(evidence: PublishedEvidence, metric: str) -> tuple[Cell, ...]:
+    known = [*evidence.at_conditions(metric), *evidence.ends(metric)]
+    return tuple(with_ratios(known, evidence.ratios(metric)))
+
+
+@functools.lru_cache(maxsize=64)
+def _shares(evidence: PublishedEvidence, metric: str) -> tuple[Cell, ...]:
+    known = evidence.printed_shares(metric)
+    for cell in (*evidence.at_conditions(metric), *evidence.ends(metric)):
+        limit = evidence.link_limit(metric, cell.levels)
+        if limit and not any(one.levels == cell.levels for one in known):
+            known.append(replace(cell, sample=times(cell.sample, 1 / limit)))
+    return tuple(with_ratios(known, evidence.ratios(metric)))
+
+
+def with_ratios(cells: Sequence[Cell], ratios: Iterable[PrintedRatio]) -> list[Cell]:
+    """The conditions, and those that follow from one of them by a printed ratio."""
+    found = list(cells)
+    both = [way for one in ratios if not one.ratio.is_bound for way in (one, one.inverted)]
+    for ratio in both:
+        for cell in cells:
+            level = cell.levels.get(ratio.factor)
+            if level not in ratio.numerators or not ratio.levels.items() <= cell.levels.items():
+                continue
+            for other in ratio.denominators:
+                levels = {**cell.levels, ratio.factor: other}
+                if not any(one.levels == levels and one.stands == cell.stands for one in found):
+                    sample = divided(as_number(cell.sample), ratio.ratio)
+                    found.append(replace(cell, levels=levels, sample=sample, is_derived=True))
+    return found
+
+
+def _sample(values: Sequence[PublishedValue | MissingValue], runs: int | None) -> Sample | None:
+    printed = [value for value in values if isinstance(value, PublishedValue)]
+    trials = [value for value in printed if value.statistic == "trial"]
+    if len(trials) >= 2:
+        lost = [value for value in values if isinstance(value, MissingValue)]
+        step = 2 * max(half_digit(value) for value in trials)
+        per_unit = trials[0].si / trials[0].value
+        return Trials(
+            tuple(value.si for value in trials),
+            positions=tuple(_position(value, at) for at, value in enumerate(trials, 1)),
+            missing=tuple(
+                (_fills(one, step / per_unit, per_unit), _position(one, len(trials) + 1))
+                for one in lost
+                if one.feasible
+            ),
+            resolution=step,
+        )
+    means = [value for value in printed if value.statistic == "mean"] or trials
+    if not means:
+        return None
+    spreads = [value for value in printed if value.statistic == "sd"]
+    if spreads and runs is not None and runs >= 2 and means[0].bound is None:
+        return PrintedSpread(means[0].si, spreads[0].si, runs, half_digit(means[0]))
+    return number_of(means[0])
+
+
+def _position(value: PublishedValue | MissingValue, otherwise: int) -> int:
+    found = value.condition.get(_TRIAL, otherwise)
+    return found if isinstance(found, int) else otherwise
+
+
+def _fills(lost: MissingValue, step: float, per_unit: float) -> tuple[float, ...]:
+    """What a lost trial can have been, whether its mean was rounded or cut."""
+    assert lost.feasible is not None
+    ends = [*lost.feasible, *(lost.feasible_if_truncated or ())]
+    low, high = min(ends), max(ends)
+    steps = round((high - low) / step) if step else 0
+    count = min(max(steps, 1), _MOST_FILLS - 1)
+    return tuple(per_unit * (low + (high - low) * at / count) for at in range(count + 1))

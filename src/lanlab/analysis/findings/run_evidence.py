@@ -1,0 +1,133 @@
+"""Evidence: the trials of a stored run that count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lanlab.analysis.attempts import counting
+from lanlab.analysis.findings.evidence import Cell, matches, named_words
+from lanlab.analysis.findings.printed import times
+from lanlab.analysis.findings.sample import PrintedNumber, Trials
+from lanlab.analysis.summary import limit_of
+from lanlab.plan import Condition, expand
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Study, waits_for
+from lanlab.studies.vocabulary import plain_level
+
+
+@dataclass(frozen=True)
+class RunEvidence:
+    """The conditions of a run, with the trials of each; those of searches are left out."""
+
+    run: RunRecord
+    conditions: tuple[tuple[Condition, tuple[TrialRecord, ...]], ...]
+    study: Study
+    #: Levels that are taken for those of this system: what a study varied and a run cannot.
+    assumed: Mapping[str, Level] = field(default_factory=dict)
+    can_lack: bool = False
+
+    @classmethod
+    def of(cls, run: RunRecord, trials: Sequence[TrialRecord]) -> RunEvidence:
+        """The evidence of a run with all its trials."""
+        study = Study.model_validate(run.study)
+        own: dict[str, list[TrialRecord]] = {}
+        for trial in counting(trials):
+            if trial.purpose == "trial":
+                own.setdefault(_key(trial.experiment, trial.factors), []).append(trial)
+        conditions = expand(study, run.scale) if study.experiment else ()
+        return cls(
+            run,
+            tuple((c, tuple(own.get(_key(c.experiment, c.factors), ()))) for c in conditions),
+            study,
+        )
+
+    @property
+    def title(self) -> str:
+        """Its id."""
+        return f"run {self.run.id}"
+
+    @property
+    def factors(self) -> set[str]:
+        """All that a condition says."""
+        return {key for condition, _ in self.conditions for key in condition.parameters}
+
+    def cells(self, metric: str) -> Sequence[Cell]:
+        """Conditions with at least one trial that has the metric."""
+        return [cell for cell, _ in self._cells(metric)]
+
+    def shares(self, metric: str) -> Sequence[Cell]:
+        """Where the link has a limit."""
+        rate_bps = self.run.testbed.get("link_rate_bps")
+        found = []
+        for cell, condition in self._cells(metric):
+            limit = limit_of(metric, dict(condition.parameters), rate_bps)
+            if limit:
+                sample = times(cell.sample, 1 / limit)
+                found.append(Cell(cell.levels, cell.varied, sample, group=cell.group))
+        return found
+
+    def levels(self, factor: str) -> tuple[Level, ...]:
+        """Those of its conditions, which a series finds by itself."""
+        return (self.assumed[factor],) if factor in self.assumed else ()
+
+    def plain(self, factor: str, level: Level) -> Level:
+        """As the workload reads it."""
+        found: Level = plain_level(factor, level)
+        return found
+
+    def ratio(
+        self, metric: str, a: Mapping[str, Level], b: Mapping[str, Level]
+    ) -> PrintedNumber | None:
+        """Nothing is printed here."""
+        return None
+
+    def speaks(
+        self, metric: str, named: Mapping[str, tuple[Level, ...]], factors: Sequence[str]
+    ) -> bool:
+        """Whether a condition at what is named has the metric."""
+        own = {f: levels for f, levels in named.items() if f in factors or f in self._named_here}
+        return any(matches(cell.levels, own) for cell in self.cells(metric))
+
+    def why_not(self, metric: str, named: Mapping[str, tuple[Level, ...]]) -> str:
+        """The first thing that is asked for and that this run has not."""
+        known = {**dict.fromkeys(self.factors), **self.assumed}
+        unknown = [factor for factor in named if factor not in known]
+        if unknown:
+            wanted = named_words({factor: named[factor] for factor in unknown})
+            waits = f"; its study {waits_for(self.study.waiting)}" if self.study.waiting else ""
+            return f"this run does not have {wanted}{waits}"
+        cells = self.cells(metric)
+        if not cells:
+            return f"this run has no {metric}"
+        for factor, levels in named.items():
+            there = dict.fromkeys(c.levels[factor] for c in cells if factor in c.levels)
+            if not any(level in there for level in levels):
+                has = ", ".join(map(str, there)) or "none"
+                wanted = named_words({factor: levels})
+                return f"this run has no {metric} at {wanted}; it has {factor} {has}"
+        return f"no trial of this run has {metric} at {named_words(named)}"
+
+    @property
+    def _named_here(self) -> set[str]:
+        return self.factors | set(self.assumed)
+
+    def _cells(self, metric: str) -> Iterable[tuple[Cell, Condition]]:
+        for condition, trials in self.conditions:
+            measured = [trial for trial in trials if metric in trial.metrics]
+            if not measured:
+                continue
+            blocks = tuple(trial.block for trial in measured)
+            # One trial of a condition in each block: what was repeated counts once.
+            sample = Trials(
+                tuple(float(trial.metrics[metric]) for trial in measured),
+                blocks if len(set(blocks)) == len(blocks) else (),
+                tuple(trial.number for trial in measured),
+            )
+            levels = {**condition.parameters, **self.assumed}
+            varied = (*condition.factors, *self.assumed)
+            yield Cell(levels, varied, sample, group=condition.experiment), condition
+
+
+def _key(experiment: str, factors: Mapping[str, Level]) -> str:
+    return f"{experiment}: {sorted(factors.items())!r}"

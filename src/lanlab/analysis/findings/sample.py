@@ -1,0 +1,100 @@
+"""
+What is known of a metric at one condition: trials, a printed mean with its spread, or a printed number.
+
+All values are in the metric's SI unit.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+#: Values that a missing trial is tried with, at most, where several samples lack one.
+_MOST_FILLS = 3
+
+
+@dataclass(frozen=True)
+class Trials:
+    """One value for each trial."""
+
+    values: tuple[float, ...]
+    #: The block of each trial, where they came in blocks; else empty.
+    blocks: tuple[int, ...] = ()
+    #: Place of each trial in the order in which they were run.
+    positions: tuple[int, ...] = ()
+    #: Of each trial that is lost: the values that it can have had, ascending, and its place.
+    missing: tuple[tuple[tuple[float, ...], int], ...] = ()
+    #: The step in which values were read; 0 if it is fine.
+    resolution: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        """Of the trials that there are."""
+        return math.fsum(self.values) / len(self.values)
+
+    def completed(self, few: bool = False) -> Iterator[Trials]:
+        """With lost trials put in, in every way that they can have been (`few`: ends and middle)."""
+        choices = [_some(values) if few else values for values, _ in self.missing]
+        places = tuple(place for _, place in self.missing)
+        for chosen in itertools.product(*choices):
+            yield replace(
+                self,
+                values=(*self.values, *chosen),
+                positions=(*self.positions, *places),
+                missing=(),
+            )
+
+
+@dataclass(frozen=True)
+class PrintedSpread:
+    """A printed mean of `n` trials with their standard deviation."""
+
+    mean: float
+    sd: float
+    n: int
+    #: Half of the last digit that was printed.
+    half_digit: float = 0.0
+
+
+@dataclass(frozen=True)
+class PrintedNumber:
+    """A printed number without any spread."""
+
+    mean: float
+    #: What it can be: by its last digit, or as the bound that it was printed as.
+    low: float
+    high: float
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether it was printed as a bound: more (less) than so much."""
+        return math.isinf(self.low) or math.isinf(self.high)
+
+
+Sample = Trials | PrintedSpread | PrintedNumber
+
+
+def as_number(sample: Sample) -> PrintedNumber:
+    """The sample without its spread."""
+    match sample:
+        case PrintedNumber():
+            return sample
+        case PrintedSpread(mean=mean, half_digit=half):
+            return PrintedNumber(mean, mean - half, mean + half)
+        case Trials():
+            return PrintedNumber(sample.mean, sample.mean, sample.mean)
+
+
+def divided(a: PrintedNumber, b: PrintedNumber) -> PrintedNumber:
+    """`a / b` of numbers above zero, with what it can be."""
+    low = a.low / b.high if math.isfinite(b.high) else 0.0
+    high = a.high / b.low if b.low > 0 else math.inf
+    return PrintedNumber(a.mean / b.mean, low, high)
+
+
+def _some(values: tuple[float, ...]) -> tuple[float, ...]:
+    if len(values) <= _MOST_FILLS:
+        return values
+    return values[0], values[len(values) // 2], values[-1]

@@ -1,0 +1,119 @@
+"""
+What a part of a statement speaks of.
+
+`docs/findings.md` has the rules: what an inner table says counts before what is around it; a list
+means "each of them" unless a `take` of its own table reduces it; what no side names is gone through
+on both sides together.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from lanlab.analysis.findings.evidence import Cell, Evidence, is_level, matches
+from lanlab.studies import Level, Selection
+
+Take = Literal["least", "greatest"]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Levels that are named, and which of several conditions is meant."""
+
+    evidence: Evidence
+    metric: str = ""
+    named: Mapping[str, tuple[Level, ...]] = field(default_factory=dict)
+    take: Take | None = None
+    #: Named factors whose lists `take` reduces: those of its own table.
+    taken_lists: frozenset[str] = frozenset()
+
+    def within(self, selection: Selection | None, metric: str | None = None) -> Scope:
+        """The scope of an inner table."""
+        if selection is None:
+            return replace(self, metric=metric or self.metric)
+        own: dict[str, tuple[Level, ...]] = {}
+        for factor, found in selection.levels.items():
+            listed = found if isinstance(found, tuple) else (found,)
+            own[factor] = tuple(self.evidence.plain(factor, level) for level in listed)
+        take, taken_lists = self.take, self.taken_lists - own.keys()
+        if selection.take is not None:
+            take = None if selection.take == "each" else selection.take
+            taken_lists = frozenset(f for f, found in own.items() if len(found) > 1)
+        return Scope(
+            self.evidence,
+            selection.metric or metric or self.metric,
+            {**self.named, **own},
+            take,
+            taken_lists,
+        )
+
+    def of(self, statement: Any) -> Scope:
+        """The scope of a statement within this one."""
+        return self.within(statement.at, statement.metric)
+
+    def fixed(self, levels: Mapping[str, Level]) -> Scope:
+        """With one level of some factors."""
+        named = {**self.named, **{factor: (level,) for factor, level in levels.items()}}
+        return replace(self, named=named, taken_lists=self.taken_lists - levels.keys())
+
+    def without(self, factor: str) -> Scope:
+        """With nothing said of a factor."""
+        named = {name: levels for name, levels in self.named.items() if name != factor}
+        return replace(self, named=named, taken_lists=self.taken_lists - {factor})
+
+    def cells(self, as_share: bool = False) -> list[Cell]:
+        """The conditions that are named; ends of ranges among them only where one is taken."""
+        found = self.evidence.shares(self.metric) if as_share else self.evidence.cells(self.metric)
+        wanted = ("each", self.take) if self.take else ("each",)
+        return [cell for cell in found if cell.stands in wanted and self._is_named(cell)]
+
+    def _is_named(self, cell: Cell) -> bool:
+        if cell.stands == "each":
+            return matches(cell.levels, self.named)
+        # The end of a range speaks of all levels that it does not name.
+        open_lists = self.taken_lists - cell.levels.keys()
+        return matches(cell.levels, {f: n for f, n in self.named.items() if f not in open_lists})
+
+    def single(self) -> dict[str, Level]:
+        """The factors of which one level is named."""
+        return {name: levels[0] for name, levels in self.named.items() if len(levels) == 1}
+
+    def lists(self) -> dict[str, tuple[Level, ...]]:
+        """The factors of which each of several levels is meant."""
+        return {
+            name: levels
+            for name, levels in self.named.items()
+            if len(levels) > 1 and not (self.take and name in self.taken_lists)
+        }
+
+    def each(self, factors: Mapping[str, tuple[Level, ...]] | None = None) -> Iterator[Scope]:
+        """One scope for each combination of the levels of its lists, or of these."""
+        lists = self.lists() if factors is None else factors
+        for levels in itertools.product(*lists.values()):
+            yield self.fixed(dict(zip(lists, levels, strict=True)))
+
+    def levels_along(self, factor: str, as_share: bool = False) -> tuple[Level, ...]:
+        """The levels of a factor to go through: those that a list names, else all, in order."""
+        named = self.named.get(factor)
+        known = named or self.evidence.levels(factor)
+        if not known:
+            cells = self.without(factor).cells(as_share)
+            known = tuple(dict.fromkeys(c.levels[factor] for c in cells if factor in c.levels))
+        numbers = [one for one in known if isinstance(one, int | float)]
+        return tuple(sorted(numbers)) if len(numbers) == len(known) else known
+
+    def has_numbers(self, as_share: bool = False) -> bool:
+        """Whether there is any number of the metric at what is named."""
+        return bool(self.cells(as_share))
+
+
+def same_levels(cells: list[Cell], factors: Mapping[str, Level]) -> list[Cell]:
+    """The conditions that have exactly these levels."""
+    return [
+        cell
+        for cell in cells
+        if all(f in cell.levels and is_level(cell.levels[f], level) for f, level in factors.items())
+    ]

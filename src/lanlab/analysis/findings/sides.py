@@ -1,0 +1,260 @@
+"""The sides of a comparison: conditions, or the one of several that has the least or greatest value."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lanlab.analysis.findings.claim import Gap
+from lanlab.analysis.findings.contrast import contrasts, scale_for
+from lanlab.analysis.findings.evidence import Cell, named_words, words
+from lanlab.analysis.findings.sample import Trials, as_number
+from lanlab.analysis.findings.scope import Scope, same_levels
+from lanlab.analysis.statistics.samples import scale_of
+from lanlab.studies import Level, Selection
+
+#: One-sided p below which a condition is told apart from the one with the extreme mean. Whatever is
+#: not told apart may be the extreme one, and must agree.
+APART = 0.001
+_NOTHING = Selection()
+
+
+@dataclass(frozen=True)
+class Side:
+    """One condition; where one is taken of several, also those that cannot be told from it."""
+
+    cell: Cell
+    tied: tuple[Cell, ...] = ()
+    #: `least` or `greatest`, where one is taken of several.
+    taken: str = ""
+
+    @property
+    def all(self) -> tuple[Cell, ...]:
+        """The condition first."""
+        return self.cell, *self.tied
+
+    @property
+    def lost_trials(self) -> int:
+        """Trials of the condition that are lost."""
+        return len(self.cell.sample.missing) if isinstance(self.cell.sample, Trials) else 0
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a statement looks, and what is there."""
+
+    scope: Scope
+    found: Side | Gap
+
+    @property
+    def factors(self) -> Mapping[str, Level]:
+        """What tells it apart in words."""
+        if isinstance(self.found, Gap):
+            return self.scope.single()
+        cell = self.found.cell
+        if self.found.taken:
+            # Which of several it is, is an outcome.
+            return {f: level for f, level in self.scope.single().items() if f in cell.levels}
+        keys = dict.fromkeys((*cell.varied, *(f for f in self.scope.named if f in cell.levels)))
+        return {key: cell.levels[key] for key in keys}
+
+    @property
+    def taken(self) -> str:
+        """`the least` or `the greatest`, and of which condition."""
+        if isinstance(self.found, Gap) or not self.found.taken:
+            return ""
+        cell = self.found.cell
+        if cell.stands != "each":
+            return f"the {self.found.taken}"
+        own = {f: v for f, v in cell.levels.items() if f not in self.factors}
+        at = words(own, [f for f in cell.varied if f in own])
+        return f"the {self.found.taken}" + (f", at {at}" if at else "")
+
+
+def places(scope: Scope, as_share: bool = False) -> list[Place]:
+    """What is at a scope: one place for each condition, or for each that is taken of several."""
+    found = []
+    for one in scope.each():
+        cells = one.cells(as_share)
+        if not cells:
+            found.append(Place(one, gap(one, as_share)))
+        elif one.take:
+            found.append(Place(one, taken(one, cells)))
+        else:
+            found += [Place(one, Side(cell)) for cell in cells]
+    return found
+
+
+def gap(scope: Scope, as_share: bool = False, is_partial: bool = False) -> Gap:
+    """That there is no number."""
+    what = "share of the link" if as_share else scope.metric
+    reason = scope.evidence.why_not(scope.metric, scope.named)
+    return Gap(reason or f"no {what} at {named_words(scope.named)}", is_partial)
+
+
+def taken(scope: Scope, cells: Sequence[Cell]) -> Side | Gap:
+    """The condition with the least or greatest mean, and those that may be it as well."""
+    assert scope.take is not None
+    ends = [cell for cell in cells if cell.stands == scope.take]
+    if ends:
+        # A printed end of a range is the extreme itself, of what it does not name.
+        others = [c for c in cells if c.stands == "each" and not any(_covers(e, c) for e in ends)]
+        cells = [*ends, *others]
+    lacking = _uncovered(scope, cells)
+    if lacking is not None:
+        levels = words(lacking, list(lacking))
+        return Gap(f"no {scope.metric} at {levels}, which could be the {scope.take}", True)
+    sign = 1 if scope.take == "greatest" else -1
+    first = max(cells, key=lambda cell: sign * as_number(cell.sample).mean)
+    tied = [c for c in cells if c is not first and not _is_apart(scope.metric, first, c, sign)]
+    is_choice = len(cells) > 1 or first.stands != "each"
+    return Side(first, tuple(tied), scope.take if is_choice else "")
+
+
+def _covers(end: Cell, cell: Cell) -> bool:
+    return all(cell.levels.get(factor) == level for factor, level in end.levels.items())
+
+
+def _uncovered(scope: Scope, cells: Sequence[Cell]) -> Mapping[str, Level] | None:
+    """A combination of levels that the extreme may lie at, and that has no number."""
+    if not scope.evidence.can_lack:
+        return None
+    named = scope.single()
+    factors = {f for cell in cells for f in cell.levels if f not in named}
+    levels = {f: scope.named.get(f) or scope.evidence.levels(f) for f in sorted(factors)}
+    for combination in itertools.product(*(known for known in levels.values() if known)):
+        names = (name for name, known in levels.items() if known)
+        wanted = dict(zip(names, combination, strict=True))
+        if not any(
+            all(cell.levels.get(f, level) == level for f, level in wanted.items()) for cell in cells
+        ):
+            return wanted
+    return None
+
+
+def _is_apart(metric: str, first: Cell, other: Cell, sign: int) -> bool:
+    terms = [(float(sign), first.sample), (float(-sign), other.sample)]
+    for one in contrasts(terms, scale_for(terms, scale_of(metric))):
+        if one.basis == "tested":
+            if one.p_above(0.0) > APART:
+                return False
+        elif one.basis == "too few" or one.value - one.below <= 0:
+            return False
+    return True
+
+
+def pairs(
+    scope: Scope, a: Selection | None, b: Selection | None, as_share: bool = False
+) -> Iterator[tuple[Place, Place]]:
+    """Both sides of a comparison, for each combination that the rules go through."""
+    a, b = a or _NOTHING, b or _NOTHING
+    for side_a, side_b in expanded(scope, a, b):
+        yield from _pairs_at(side_a, side_b, as_share)
+
+
+def expanded(scope: Scope, a: Selection, b: Selection) -> Iterator[tuple[Scope, Scope]]:
+    """Both sides' scopes without lists: common lists together, those of one side by themselves."""
+    scope_a, scope_b = scope.within(a), scope.within(b)
+    own = a.levels.keys() | b.levels.keys()
+    other = scope_b.lists()
+    common = {f: levels for f, levels in scope_a.lists().items() if f in other and f not in own}
+    for levels in itertools.product(*common.values()):
+        fixed = dict(zip(common, levels, strict=True))
+        for one_a in scope_a.fixed(fixed).each():
+            for one_b in scope_b.fixed(fixed).each():
+                yield one_a, one_b
+
+
+def _pairs_at(a: Scope, b: Scope, as_share: bool) -> Iterator[tuple[Place, Place]]:
+    cells = [a.cells(as_share), b.cells(as_share)]
+    free = [] if a.take or b.take else open_factors(cells, {*a.named, *b.named})
+    if not free or not all(cells):
+        for place_a in places(a, as_share):
+            for place_b in places(b, as_share):
+                yield place_a, place_b
+        return
+    for levels in projections([*cells[0], *cells[1]], free):
+        sides = []
+        for scope, own in zip((a, b), cells, strict=True):
+            there = same_levels(own, levels)
+            fixed = scope.fixed(levels)
+            found = [Place(fixed, Side(cell)) for cell in there]
+            sides.append(found or [Place(fixed, gap(fixed, as_share))])
+        yield from itertools.product(*sides)
+
+
+def open_factors(sides: Sequence[Sequence[Cell]], named: set[str]) -> list[str]:
+    """Factors that no side names and that all conditions have: like is compared with like."""
+    everything = [cell for cells in sides for cell in cells if cell.stands == "each"]
+    factors = dict.fromkeys(f for cell in everything for f in cell.varied if f not in named)
+    return [
+        factor
+        for factor in factors
+        if all(factor in cell.levels for cell in everything)
+        and len({cell.levels[factor] for cell in everything}) > 1
+    ]
+
+
+def projections(cells: Sequence[Cell], factors: Sequence[str]) -> list[dict[str, Level]]:
+    """The combinations of these factors' levels that there are, in the order of the conditions."""
+    seen: dict[str, dict[str, Level]] = {}
+    for cell in cells:
+        levels = {f: cell.levels[f] for f in factors if f in cell.levels}
+        seen.setdefault(repr(levels), levels)
+    return list(seen.values())
+
+
+@dataclass(frozen=True)
+class Series:
+    """A metric along the levels of a factor, everything else alike."""
+
+    along: str
+    #: In the order of the levels.
+    places: Mapping[Level, Place]
+
+    @property
+    def levels(self) -> list[Level]:
+        """Those that are gone through."""
+        return list(self.places)
+
+
+def series(
+    scope: Scope, along: str, levels: Sequence[Level] = (), as_share: bool = False
+) -> list[Series]:
+    """
+    One series for each combination of what the scope leaves open.
+
+    Args:
+        levels: To go through; by default those that the scope names, else all that there are.
+    """
+    found = []
+    for one in scope.without(along).each():
+        own = one.cells(as_share)
+        free = [] if one.take else open_factors([own], {*one.named, along})
+        for fixed in projections(own, free) if free else [{}]:
+            here = one.fixed(fixed)
+            chosen = tuple(levels) or _levels_of(scope, here, along, as_share)
+            at = {level: only(here.fixed({along: level}), as_share) for level in chosen}
+            found.append(Series(along, at))
+    return found
+
+
+def _levels_of(scope: Scope, here: Scope, along: str, as_share: bool) -> tuple[Level, ...]:
+    known = scope.levels_along(along, as_share)
+    if scope.evidence.can_lack or along in scope.named:
+        return known
+    # A run has the levels that it has, in each series its own.
+    own = [cell.levels.get(along) for cell in here.cells(as_share)]
+    return tuple(level for level in known if level in own)
+
+
+def only(scope: Scope, as_share: bool = False) -> Place:
+    """The one condition at a scope; a gap where there is none or several."""
+    found = places(scope, as_share)
+    if len(found) == 1:
+        return found[0]
+    cells = [place.found.cell for place in found if isinstance(place.found, Side)]
+    several = open_factors([cells], set(scope.named)) or ["the experiment"]
+    reason = f"{len(found)} conditions at {named_words(scope.named)}, which differ in {several[0]}"
+    return Place(scope, Gap(f"{reason}: name one of its levels, or `take` one of them", True))

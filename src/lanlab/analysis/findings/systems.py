@@ -1,0 +1,65 @@
+"""Statements about a system that a run cannot have: what would be left out to judge them here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from lanlab.studies import Level, Selection, Statement
+
+#: Stands for the one system of a run where a statement goes through several.
+THIS_SYSTEM = "this system"
+#: Keys that need several levels of the factor that they name.
+_SEVERAL = ("along", "across", "factor", "over")
+
+
+def assumed_levels(statement: Statement, known: Collection[str]) -> dict[str, Level] | None:
+    """
+    Levels of factors unknown to a run which, taken for those of its system, make a statement speak
+    of it.
+
+    Args:
+        statement: Of a finding.
+        known: The factors and parameters of the run's conditions.
+
+    Returns:
+        `None` if there is no unknown factor, or the statement compares levels of one: then it
+        cannot be judged on one system.
+    """
+    named: dict[str, set[Level]] = {}
+    for factor, levels in _named(statement):
+        if factor not in known:
+            named.setdefault(factor, set()).update(levels)
+    if not named or any(len(levels) > 1 for levels in named.values()):
+        return None
+    compared = {factor for factor in _compared(statement) if factor not in known}
+    if compared:
+        return None
+    return {factor: next(iter(levels), THIS_SYSTEM) for factor, levels in named.items()}
+
+
+def _named(statement: Any) -> Iterator[tuple[str, tuple[Level, ...]]]:
+    for key in ("at", "a", "b"):
+        selection = getattr(statement, key, None)
+        if isinstance(selection, Selection):
+            for factor, levels in selection.levels.items():
+                yield factor, levels if isinstance(levels, tuple) else (levels,)
+    for factor in statement.for_each:
+        yield factor, ()
+    for one in _inner(statement):
+        yield from _named(one)
+
+
+def _compared(statement: Any) -> Iterator[str]:
+    for key in _SEVERAL:
+        found = getattr(statement, key, None) or ()
+        yield from (found,) if isinstance(found, str) else found
+    for one in _inner(statement):
+        yield from _compared(one)
+
+
+def _inner(statement: Any) -> tuple[Any, ...]:
+    of = getattr(statement, "of", ())
+    if isinstance(of, str):  # `share` says of what
+        return ()
+    return of if isinstance(of, tuple) else (of,)
