@@ -11,6 +11,7 @@ import typer
 
 from lanlab.cli.doctor import doctor
 from lanlab.cli.echo import echo
+from lanlab.cli.findings import findings
 from lanlab.cli.interrupts import Interrupts
 from lanlab.cli.report import report
 from lanlab.cli.run_study import run as run_study
@@ -34,6 +35,7 @@ app = typer.Typer(
 app.command("tour")(tour)
 app.command("studies")(studies)
 app.command("show")(show)
+app.command("findings")(findings)
 app.command("run")(run_study)
 app.command("runs")(runs)
 app.command("report")(report)

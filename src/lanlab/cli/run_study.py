@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,10 @@ from lanlab.cli.options import (
     TestbedOption,
 )
 from lanlab.errors import UsageError
+
+if TYPE_CHECKING:
+    from lanlab.store import RunRecord
+    from lanlab.studies import Finding
 
 #: What a run keeps from its beginning.
 _KEPT = ("scale", "testbed", "link", "seed")
@@ -43,16 +47,32 @@ def run(
             autocompletion=complete.runs,
         ),
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Judge the study's findings by the run, and exit with 1 if one does not hold.",
+        ),
+    ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="With --check: a finding that is undecided or not tested fails it as well.",
+        ),
+    ] = False,
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run a study and keep every trial; or go on with a run.
 
-    Exits with 0 when done, 1 when it failed or was interrupted, 2 when it was refused.
+    Exits with 0 when done, 1 when it failed or was interrupted or a check of its findings failed,
+    2 when it was refused.
 
     Examples: lanlab run milanovic-srbljic --scale quick;
-    lanlab run my-study.toml --testbed loopback; lanlab run --resume last
+    lanlab run my-study.toml --testbed loopback --check; lanlab run --resume last
     """
+    from lanlab.cli.finding_results import print_checked
     from lanlab.cli.results import print_run
     from lanlab.cli.terminal import talk
     from lanlab.cli.watch import RunWatch
@@ -60,6 +80,8 @@ def run(
     from lanlab.store import open_store
     from lanlab.studies import load_study, waits_for
 
+    if strict and not check:
+        raise UsageError("--strict without --check: there is nothing to be strict about")
     if (study is None) == (resume is None):
         raise UsageError(
             "give either a study or --resume RUN",
@@ -77,15 +99,37 @@ def run(
             record = resume_run(resume, records, watch)
         else:
             assert study is not None
-            chosen = load_study(study).study
+            loaded = load_study(study)
+            chosen = loaded.study
+            if check and not loaded.findings:
+                raise UsageError(
+                    f"--check: study `{chosen.id}` has no findings",
+                    hint="write them as [[finding]] in the study file; docs/findings.md has the "
+                    "forms",
+                )
             for part in chosen.waiting if chosen.experiment else ():
                 talk().print(f"left out: {part.title}: {waits_for([part])}")
             request = RunRequest(chosen, scale, testbed, link, seed)
             record = new_run(request, records, watch)
         trials = records.trials(record.id)
-    print_run(record, trials, as_json)
-    if record.status != "done":
+    if not check:
+        print_run(record, trials, as_json)
+        if record.status != "done":
+            raise typer.Exit(1)
+        return
+    findings = loaded.findings if study is not None else _findings_of(record)
+    failed = print_checked(record, trials, findings, strict, as_json)
+    if failed or record.status != "done":
         raise typer.Exit(1)
+
+
+def _findings_of(record: RunRecord) -> tuple[Finding, ...]:
+    from lanlab.analysis.findings import findings_of
+
+    found = findings_of(record)
+    if not found:
+        raise UsageError(f"--check: run {record.id} has no findings in its record")
+    return found
 
 
 def _is_given(context: typer.Context, name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.console import Console
 from rich.table import Table
@@ -14,6 +14,9 @@ from lanlab.studies import LoadedStudy, MissingValue, PublishedValue, waits_for
 from lanlab.studies.statement_words import in_words
 from lanlab.studies.tables import laid_out
 from lanlab.workloads import WORKLOADS
+
+if TYPE_CHECKING:
+    from lanlab.analysis.findings import Verdicts
 
 #: Console, study, estimates by scale, and whether the section was asked for by name.
 Section: TypeAlias = Callable[[Console, LoadedStudy, Mapping[str, Estimate], bool], None]
@@ -40,6 +43,7 @@ def chosen(only: str | None) -> list[Section]:
 
 def as_json(loaded: LoadedStudy, estimates: Mapping[str, Estimate]) -> dict[str, Any]:
     """All of a study, for programs; cells of tables are ids of published numbers."""
+    verdicts = _verdicts_as_data(loaded)
     published = loaded.published.model_dump(mode="json", exclude_none=True)
     return {
         "study": loaded.study.model_dump(mode="json", exclude_none=True),
@@ -60,6 +64,7 @@ def as_json(loaded: LoadedStudy, estimates: Mapping[str, Estimate]) -> dict[str,
             {
                 **one.model_dump(mode="json", exclude_none=True),
                 "in_words": in_words(one.statement, _units(loaded)),
+                "judged": verdicts.get(one.id),
             }
             for one in loaded.findings
         ],
@@ -178,16 +183,46 @@ def _lost(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
 
 def _findings(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
     units = _units(loaded)
+    verdicts = _verdicts(loaded)
     rows = []
-    for one in loaded.findings:
-        expected, verdict = one.expected, ""
-        if expected:
-            means = {"holds": ", the means hold", "does not hold": ", the means do not"}
-            verdict = f"{expected.verdict}{means.get(expected.means or '', '')}: {expected.because}"
+    for place, one in enumerate(loaded.findings):
+        because = one.expected.because if one.expected else ""
+        verdict = _verdict_words(verdicts, place)
         notes = (in_words(one.statement, units), one.note)
-        rows.append((one.id, one.claim, "\n".join(filter(None, notes)), verdict, one.where or ""))
+        said = ": ".join(filter(None, (verdict, because)))
+        rows.append((one.id, one.claim, "\n".join(filter(None, notes)), said, one.where or ""))
     headings = ("finding", "claim", "as a statement", "by what was published", "where")
     _table(console, "Findings", headings, rows)
+    if verdicts is not None:
+        from lanlab.report.finding_text import counts_sentence
+
+        console.print(f"{counts_sentence(verdicts)} `lanlab findings` gives the numbers.")
+
+
+def _verdicts(loaded: LoadedStudy) -> Verdicts | None:
+    """The verdicts by what was published; `None` where nothing was. Brings in the statistics."""
+    if not loaded.published.value or not loaded.findings:
+        return None
+    from lanlab.analysis.findings import judge_published
+
+    return judge_published(loaded)
+
+
+def _verdict_words(verdicts: Verdicts | None, place: int) -> str:
+    if verdicts is None:
+        return ""
+    from lanlab.report.finding_text import verdict_text
+
+    return verdict_text(verdicts.judgements[place])
+
+
+def _verdicts_as_data(loaded: LoadedStudy) -> dict[str, Any]:
+    verdicts = _verdicts(loaded)
+    if verdicts is None:
+        return {}
+    from lanlab.analysis.findings import judgement_as_data
+
+    return {one.finding.id: judgement_as_data(one) for one in verdicts.judgements}
 
 
 def _discrepancies(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lanlab.analysis.findings import findings_of, judge_run
 from lanlab.analysis.modes import common_words
 from lanlab.figures import Chart, build_figure
 from lanlab.figures.render_matplotlib import Drawing, to_drawing
 from lanlab.figures.wording import number
 from lanlab.report.answer import sentences
 from lanlab.report.failure_table import failure_table
+from lanlab.report.finding_table import comparison_table, finding_table, introduction
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.round_trips import round_trip_remark
@@ -66,6 +68,10 @@ class RunOnPage:
     experiments: tuple[ExperimentOnPage, ...]
     saturation: Table
     statements: Table
+    #: Verdicts on the findings of the study; empty where it has none.
+    findings: Table
+    findings_introduction: str
+    comparisons: Table
     failures: Table
     trials: Table
     environment: tuple[tuple[str, str], ...]
@@ -78,7 +84,14 @@ class RunOnPage:
         """All tables, for CSV."""
         own = [t for e in self.experiments for t in e.tables]
         own += [f.table for e in self.experiments for f in e.figures]
-        others = (self.saturation, self.statements, self.failures, self.trials)
+        others = (
+            self.saturation,
+            self.statements,
+            self.findings,
+            self.comparisons,
+            self.failures,
+            self.trials,
+        )
         return (*own, *(table for table in others if table.rows))
 
 
@@ -87,6 +100,7 @@ def run_on_page(
 ) -> RunOnPage:
     """Gather what the page says of a run; `name` is unique on the page."""
     study = Study.model_validate(run.study)
+    verdicts = judge_run(findings_of(run), run, trials)
     return RunOnPage(
         run=run,
         study=study,
@@ -96,6 +110,9 @@ def run_on_page(
         experiments=tuple(_experiments(run, trials, study, published, name)),
         saturation=saturation_table(run, trials, study),
         statements=statement_table(run, trials, study, published),
+        findings=finding_table(verdicts, study),
+        findings_introduction=introduction(verdicts),
+        comparisons=comparison_table(verdicts),
         failures=failure_table(trials, study),
         trials=trial_table(run, trials, study),
         environment=tuple(_flat("", {"testbed": run.testbed, "versions": run.versions})),

@@ -72,7 +72,7 @@ class Comparison:
     @property
     def key(self) -> Hashable:
         """The same for the same claim about the same conditions."""
-        return self.question, self.least, self.most, self.point
+        return self.question, self.least, self.most, self.point, self.is_strict
 
     @property
     def question(self) -> Hashable:

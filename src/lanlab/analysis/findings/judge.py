@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lanlab.analysis.findings.build import build
@@ -209,7 +209,7 @@ def _judgement(
     truths = {key: one.truth for key, one in judged.items()}
     open_truth: Truth = "undecided" if evidence.can_lack else "not tested"
     verdict = truth_of(node, truths, open_truth)
-    own = tuple(judged[key] for key in dict.fromkeys(one.key for one in comparisons(node)))
+    own = _told(judged[one.key] for one in comparisons(node))
     means: Truth | None = None
     if verdict in ("undecided", "not tested") and own:
         points = {key: one.comparison.point for key, one in judged.items()}
@@ -221,6 +221,16 @@ def _judgement(
         reasons = ()
     further = _further(own, mean_trial_s) if verdict == "undecided" and not reasons else None
     return Judgement(finding, verdict, means, reasons, own, further)
+
+
+def _told(everything: Iterable[Judged]) -> tuple[Judged, ...]:
+    """Each question once: a statement may ask it from both sides, of which one is so."""
+    found: dict[Hashable, Judged] = {}
+    for one in everything:
+        question = one.comparison.question
+        if question not in found or one.truth == "holds":
+            found[question] = one
+    return tuple(found.values())
 
 
 def _further(own: Sequence[Judged], mean_trial_s: float | None) -> Further | None:

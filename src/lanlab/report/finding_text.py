@@ -1,0 +1,149 @@
+"""Verdicts on findings in words, for the terminal and for the page."""
+
+from __future__ import annotations
+
+import math
+
+from lanlab.analysis.findings import Judged, Judgement, Verdicts
+from lanlab.analysis.findings.judge import Further
+from lanlab.figures.wording import number, percent, plain, quantity
+from lanlab.studies import Study
+
+#: Comparisons of a finding that are told; the others are counted, and stand in JSON and CSV.
+_MOST_TOLD = 4
+_ORDER = ("does not hold", "undecided", "holds", "not tested")
+_MEANS = {"holds": ", the means hold", "does not hold": ", the means do not"}
+
+
+def counts_sentence(verdicts: Verdicts) -> str:
+    """How many findings hold, and what was corrected for."""
+    said = f"{len(verdicts.judgements)} findings on {verdicts.on}: {counts(verdicts)}."
+    if verdicts.family:
+        tests = "1 test" if verdicts.family == 1 else f"{verdicts.family} tests"
+        said += (
+            f" {tests}, corrected together by Holm's method: the chance of any false verdict is "
+            f"at most {100 * verdicts.level:g} %."
+        )
+    return said
+
+
+def counts(verdicts: Verdicts) -> str:
+    """How many findings have each verdict."""
+    hold, not_hold = verdicts.count("holds"), verdicts.count("does not hold")
+    parts = [
+        f"{hold} {'holds' if hold == 1 else 'hold'}",
+        f"{not_hold} {'does' if not_hold == 1 else 'do'} not hold",
+        f"{verdicts.count('undecided')} undecided",
+        f"{verdicts.count('not tested')} not tested",
+    ]
+    return ", ".join(parts)
+
+
+def verdict_text(judgement: Judgement) -> str:
+    """The verdict with what the means say where it is open."""
+    means = _MEANS.get(judgement.means or "", "") if judgement.verdict == "undecided" else ""
+    only = " (means only: no test)" if judgement.is_means_only else ""
+    return f"{judgement.verdict}{means}{only}"
+
+
+def evidence_lines(judgement: Judgement, study: Study | None) -> list[str]:
+    """What the verdict rests on, a line for each comparison, the telling ones first."""
+    own = sorted(judgement.comparisons, key=lambda one: _ORDER.index(one.truth))
+    if judgement.verdict == "holds":
+        own = sorted(judgement.comparisons, key=lambda one: -(one.p_holm or 0.0))
+    lines = [comparison_text(one, study) for one in own[:_MOST_TOLD]]
+    if len(own) > _MOST_TOLD:
+        lines.append(f"and {len(own) - _MOST_TOLD} more comparisons")
+    reasons = list(judgement.reasons)
+    lines += reasons[:2]
+    if len(reasons) > 2:
+        lines.append(f"and {len(reasons) - 2} more without numbers")
+    if judgement.verdict == "undecided":
+        lines.append(further_text(judgement))
+    if judgement.here is not None:
+        lines.append(here_text(judgement))
+        lines += [f"  {line}" for line in evidence_lines(judgement.here, study)]
+    return lines
+
+
+def here_text(judgement: Judgement) -> str:
+    """The verdict on this system in place of another."""
+    assert judgement.here is not None
+    left_out = ", ".join(f"{factor} {level}" for factor, level in judgement.assumed)
+    return f"on this system, in place of {left_out}: {verdict_text(judgement.here)}"
+
+
+def further_text(judgement: Judgement) -> str:
+    """What would decide it."""
+    further = judgement.further
+    if isinstance(further, Further):
+        minutes = ""
+        if further.minutes is not None:
+            about = "less than a minute" if further.minutes < 1 else f"{further.minutes:.0f} minutes"
+            minutes = f", {about}"
+        return (
+            f"about {further.trials} more trials would decide it (up to "
+            f"{further.trials_per_condition} of a condition{minutes})"
+        )
+    if judgement.reasons:
+        return "more trials of what there is would not decide it: a part has no numbers"
+    if any(one.comparison.basis == "too few" for one in judgement.comparisons):
+        return "how many trials would decide it cannot be told from so few: run at least three each"
+    if judgement.is_means_only or not any(c.comparison.is_tested for c in judgement.comparisons):
+        return "printed digits leave it open; no trials of them are printed"
+    return "no number of trials within reach would decide it"
+
+
+def comparison_text(one: Judged, study: Study | None) -> str:
+    """One comparison: what, how much, what was claimed, and how sure."""
+    seen = one.comparison
+    ends = ""
+    if math.isfinite(one.low) or math.isfinite(one.high):
+        if one.low != one.high:
+            ends = f" ({_value(one, one.low, study)} … {_value(one, one.high, study)})"
+    parts = [f"{seen.what}: {_value(one, seen.value, study)}{ends}, {claim_text(one, study)}"]
+    parts.append(one.truth)
+    if one.p_holm is not None:
+        parts.append(f"{seen.test}, p {_p(one.p_holm)} after Holm")
+        if seen.hedges_g is not None:
+            parts.append(f"g {number(seen.hedges_g, 2)}")
+    else:
+        parts.append(seen.test.removeprefix("none: "))
+    if seen.is_tested or seen.basis in ("all equal", "too few"):
+        parts.append(f"{' and '.join(map(str, seen.n[:2]))} trials" + (" …" * (len(seen.n) > 2)))
+    if seen.lost_trials:
+        lost = "1 lost trial" if seen.lost_trials == 1 else f"{seen.lost_trials} lost trials"
+        parts.append(f"whatever {lost} can have been")
+    if seen.candidates > 1:
+        parts.append(f"for each of {seen.candidates} pairs or conditions that may be meant")
+    return "; ".join(parts)
+
+
+def claim_text(one: Judged, study: Study | None) -> str:
+    """The bounds of a claim."""
+    seen = one.comparison
+    least = None if seen.least is None else _value(one, seen.least, study, chosen=True)
+    most = None if seen.most is None else _value(one, seen.most, study, chosen=True)
+    if least is not None and most is not None:
+        return f"claimed {least} to {most}"
+    if least is not None:
+        return f"claimed {'above' if seen.is_strict else 'at least'} {least}"
+    return f"claimed {'below' if seen.is_strict else 'at most'} {most}"
+
+
+def _value(one: Judged, value: float, study: Study | None, *, chosen: bool = False) -> str:
+    if not math.isfinite(value):
+        return "any"
+    unit = one.comparison.unit
+    if unit == "share":
+        return f"{plain(100 * value)} %" if chosen else percent(value)
+    if unit in ("ratio", "level"):
+        return plain(value) if chosen else number(value)
+    shown = quantity(study, one.comparison.metric)
+    if chosen:
+        return f"{plain(shown.shown(value))} {shown.unit}".strip()
+    return shown.text(value)
+
+
+def _p(p: float) -> str:
+    return "below 0.0001" if p < 0.0001 else f"{p:.2g}"
