@@ -73,6 +73,8 @@ def findings(
         with reading_records(record.id):
             verdicts = judge_run(loaded.findings, record, trials)
     if as_json:
-        print_json({"study": loaded.study.id, "run": run and record.id, **verdicts_as_data(verdicts)})
+        print_json(
+            {"study": loaded.study.id, "run": run and record.id, **verdicts_as_data(verdicts)}
+        )
         return
     print_verdicts(verdicts, loaded.study)

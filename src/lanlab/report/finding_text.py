@@ -6,18 +6,23 @@ import math
 
 from lanlab.analysis.findings import Judged, Judgement, Verdicts
 from lanlab.analysis.findings.judge import Further
+from lanlab.analysis.findings.systems import THIS_SYSTEM
 from lanlab.figures.wording import number, percent, plain, quantity
 from lanlab.studies import Study
 
 #: Comparisons of a finding that are told; the others are counted, and stand in JSON and CSV.
 _MOST_TOLD = 4
+#: An interval that reaches so many times its value is not told in digits.
+_TOO_WIDE = 100
 _ORDER = ("does not hold", "undecided", "holds", "not tested")
 _MEANS = {"holds": ", the means hold", "does not hold": ", the means do not"}
 
 
 def counts_sentence(verdicts: Verdicts) -> str:
     """How many findings hold, and what was corrected for."""
-    said = f"{len(verdicts.judgements)} findings on {verdicts.on}: {counts(verdicts)}."
+    count = len(verdicts.judgements)
+    findings = "1 finding" if count == 1 else f"{count} findings"
+    said = f"{findings} on {verdicts.on}: {counts(verdicts)}."
     if verdicts.family:
         tests = "1 test" if verdicts.family == 1 else f"{verdicts.family} tests"
         said += (
@@ -32,7 +37,7 @@ def counts(verdicts: Verdicts) -> str:
     hold, not_hold = verdicts.count("holds"), verdicts.count("does not hold")
     parts = [
         f"{hold} {'holds' if hold == 1 else 'hold'}",
-        f"{not_hold} {'does' if not_hold == 1 else 'do'} not hold",
+        f"{not_hold} {'does not hold' if not_hold == 1 else 'do not hold'}",
         f"{verdicts.count('undecided')} undecided",
         f"{verdicts.count('not tested')} not tested",
     ]
@@ -69,7 +74,10 @@ def evidence_lines(judgement: Judgement, study: Study | None) -> list[str]:
 def here_text(judgement: Judgement) -> str:
     """The verdict on this system in place of another."""
     assert judgement.here is not None
-    left_out = ", ".join(f"{factor} {level}" for factor, level in judgement.assumed)
+    left_out = ", ".join(
+        f"each {factor}" if level == THIS_SYSTEM else f"{factor} {level}"
+        for factor, level in judgement.assumed
+    )
     return f"on this system, in place of {left_out}: {verdict_text(judgement.here)}"
 
 
@@ -79,7 +87,9 @@ def further_text(judgement: Judgement) -> str:
     if isinstance(further, Further):
         minutes = ""
         if further.minutes is not None:
-            about = "less than a minute" if further.minutes < 1 else f"{further.minutes:.0f} minutes"
+            about = (
+                "less than a minute" if further.minutes < 1 else f"{further.minutes:.0f} minutes"
+            )
             minutes = f", {about}"
         return (
             f"about {further.trials} more trials would decide it (up to "
@@ -97,10 +107,7 @@ def further_text(judgement: Judgement) -> str:
 def comparison_text(one: Judged, study: Study | None) -> str:
     """One comparison: what, how much, what was claimed, and how sure."""
     seen = one.comparison
-    ends = ""
-    if math.isfinite(one.low) or math.isfinite(one.high):
-        if one.low != one.high:
-            ends = f" ({_value(one, one.low, study)} … {_value(one, one.high, study)})"
+    ends = _ends(one, study)
     parts = [f"{seen.what}: {_value(one, seen.value, study)}{ends}, {claim_text(one, study)}"]
     parts.append(one.truth)
     if one.p_holm is not None:
@@ -117,6 +124,16 @@ def comparison_text(one: Judged, study: Study | None) -> str:
     if seen.candidates > 1:
         parts.append(f"for each of {seen.candidates} pairs or conditions that may be meant")
     return "; ".join(parts)
+
+
+def _ends(one: Judged, study: Study | None) -> str:
+    """The interval, where it says anything."""
+    if one.low == one.high or not (math.isfinite(one.low) or math.isfinite(one.high)):
+        return ""
+    wide = _TOO_WIDE * abs(one.comparison.value)
+    if one.comparison.is_tested and one.high > wide > 0:
+        return f" (chance leaves open more than a factor of {_TOO_WIDE:g})"
+    return f" ({_value(one, one.low, study)} … {_value(one, one.high, study)})"
 
 
 def claim_text(one: Judged, study: Study | None) -> str:

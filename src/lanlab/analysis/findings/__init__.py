@@ -7,6 +7,7 @@ from lanlab.analysis.findings.judge import (
     Judgement,
     Verdicts,
     findings_of,
+    judge,
     judge_published,
     judge_run,
 )
@@ -17,6 +18,7 @@ __all__ = [
     "Truth",
     "Verdicts",
     "findings_of",
+    "judge",
     "judge_published",
     "judge_run",
     "judgement_as_data",

@@ -30,8 +30,7 @@ def _built(statement: Any, outer: Scope) -> Node:
     parts = [_core(statement, one) for one in _combinations(statement, scope, statement.for_each)]
     if parts:
         return all_of(parts)
-    names = ", ".join(statement.for_each)
-    return Gap(f"no {_metrics_words(statement, scope)} at any level of {names}")
+    return _nothing(statement, scope, statement.for_each)
 
 
 def _combinations(statement: Any, scope: Scope, factors: tuple[str, ...]) -> Iterator[Scope]:
@@ -68,7 +67,11 @@ def _core(statement: Any, scope: Scope) -> Node:
                 _built(statement.of, one) for one in _combinations(statement, scope, statement.over)
             ]
             if not parts:
-                return Gap(f"no {_metrics_words(statement, scope)} at {', '.join(statement.over)}")
+                return _nothing(statement, scope, statement.over)
+            if statement.min is not None and len(parts) < statement.min:
+                # Fewer than are to be counted say nothing of the others.
+                over = ", ".join(statement.over)
+                return Gap(f"{len(parts)} combinations of {over} here; it takes {statement.min:g}")
             return Joined("count", tuple(parts), statement.min, statement.max)
         case forms.Knee() | forms.Effect():
             # They bring in the heavier statistics.
@@ -117,5 +120,7 @@ def _metrics(statement: Any, scope: Scope) -> Iterator[str]:
             yield from _metrics(one, inner)
 
 
-def _metrics_words(statement: Any, scope: Scope) -> str:
-    return ", ".join(dict.fromkeys(_metrics(statement, scope)))
+def _nothing(statement: Any, scope: Scope, factors: tuple[str, ...]) -> Gap:
+    metrics = list(dict.fromkeys(_metrics(statement, scope)))
+    named = {**dict.fromkeys(factors, ()), **scope.named}
+    return Gap(scope.evidence.why_not(metrics[0] if metrics else scope.metric, named))

@@ -209,7 +209,7 @@ def _words(places: Sequence[Place], weights: Sequence[float], measure: Measure) 
             at = apart(places)[-1]
             sign = "/" if measure == "ratio" else "-"
             return f"{f' {sign} '.join(p.scope.metric for p in places)}{f' at {at}' if at else ''}"
-        return pair_words(*places, "/" if measure == "ratio" else "-", abs(weights[1]))
+        return pair_words(places[0], places[1], "/" if measure == "ratio" else "-", abs(weights[1]))
     *own, common = apart(places)
     signs = ["+" if weight > 0 else "-" for weight in weights]
     said = " ".join(f"{sign} ({one})" for sign, one in zip(signs, own, strict=True))

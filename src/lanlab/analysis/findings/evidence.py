@@ -22,7 +22,7 @@ class Cell:
     #: Which of these are factors of the experiment, in its order.
     varied: tuple[str, ...]
     sample: Sample
-    #: A printed end of a range stands for the least (greatest) condition over what it does not name.
+    #: A printed end of a range stands for the least (greatest) over what it does not name.
     stands: Stands = "each"
     #: Tells apart conditions with the same levels, as of two experiments.
     group: str = ""
@@ -45,6 +45,10 @@ class Evidence(Protocol):
     @property
     def can_lack(self) -> bool:
         """Whether there were numbers that are not here: what is published may be incomplete."""
+
+    @property
+    def assumed(self) -> Mapping[str, Level]:
+        """Levels that are taken for those of the one system that there is; not told."""
 
     def cells(self, metric: str) -> Sequence[Cell]:
         """All conditions that have the metric."""
@@ -92,4 +96,5 @@ def words(levels: Mapping[str, Level], factors: Sequence[str]) -> str:
 
 def named_words(named: Mapping[str, tuple[Level, ...]]) -> str:
     """A selection in words: `os xp, message_size_bytes 2 | 500`."""
-    return ", ".join(f"{name} {' | '.join(map(str, levels))}" for name, levels in named.items())
+    said = (f"{name} {' | '.join(map(str, levels))}".strip() for name, levels in named.items())
+    return ", ".join(said)

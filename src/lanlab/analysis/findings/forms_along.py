@@ -16,15 +16,16 @@ from lanlab.analysis.findings.sides import (
     Place,
     Series,
     Side,
-    only,
     expanded,
+    gap,
+    only,
     open_factors,
     pairs,
     projections,
     series,
     taken,
 )
-from lanlab.analysis.statistics.samples import scale_of
+from lanlab.analysis.statistics.samples import Scale, scale_of
 from lanlab.studies import Level, Selection
 from lanlab.studies import findings as forms
 
@@ -52,7 +53,7 @@ def monotone(statement: forms.Monotone, scope: Scope) -> Node:
         steps = list(itertools.pairwise(one.places.values()))
         if statement.direction == "falling":
             steps = [(later, former) for former, later in steps]
-        parts += [below(low, high) for low, high in steps] or [_one_level(one)]
+        parts += [below(low, high) for low, high in steps] or [_one_level(one, scope)]
     return all_or_gap(parts, scope)
 
 
@@ -67,7 +68,7 @@ def trend(statement: forms.Trend, scope: Scope) -> Node:
             parts += (
                 []
                 if any(isinstance(p.found, Gap) for p in one.places.values())
-                else [_one_level(one)]
+                else [_one_level(one, scope)]
             )
             continue
         scale = scale_of(scope.metric)
@@ -83,17 +84,18 @@ def trend(statement: forms.Trend, scope: Scope) -> Node:
 
 
 def no_trend(statement: forms.NoTrend, scope: Scope) -> Node:
-    """From the first level to the last no more than a share; along trials, within each condition."""
+    """From the first level to the last no more than a share; along trials, in each condition."""
     if statement.along == "trial":
         from lanlab.analysis.findings.drift_within import drift_within
 
         return drift_within(statement, scope)
-    share, parts = statement.margin_ratio, []
+    share = statement.margin_ratio
+    parts: list[Node] = []
     for one in series(scope, statement.along):
         found = list(one.places.values())
         gaps = [place.found for place in found if isinstance(place.found, Gap)]
         if gaps or len(found) < 2:
-            parts += gaps or [_one_level(one)]
+            parts += gaps or [_one_level(one, scope)]
             continue
         weights, what = _slope(len(found)), _along_words(one, "change")
         if scale_of(scope.metric) == "log":
@@ -179,7 +181,7 @@ def peak_then_decline(statement: forms.PeakThenDecline, scope: Scope) -> Node:
     for one in series(scope, statement.along):
         gaps = [place.found for place in one.places.values() if isinstance(place.found, Gap)]
         if gaps or len(one.levels) < 2:
-            parts += gaps or [_one_level(one)]
+            parts += gaps or [_one_level(one, scope)]
             continue
         *before, last = one.levels
         if statement.peak_at_most is not None:
@@ -190,7 +192,8 @@ def peak_then_decline(statement: forms.PeakThenDecline, scope: Scope) -> Node:
             continue
         first = one.places[before[0]].scope
         whole = first.without(statement.along)
-        cells = [p.found.cell for l in before if isinstance((p := one.places[l]).found, Side)]
+        found = [one.places[level].found for level in before]
+        cells = [side.cell for side in found if isinstance(side, Side)]
         greatest = whole.within(Selection(take="greatest"))
         peak = Place(greatest, taken(greatest, cells))
         kept = 1 - statement.decline_ratio
@@ -208,12 +211,12 @@ def widens(statement: forms.Widens, scope: Scope) -> Node:
     for a, b in paired_series(scope, statement.a, statement.b, statement.along):
         steps = list(itertools.pairwise(a.levels))
         if not steps:
-            parts.append(_one_level(a))
+            parts.append(_one_level(a, scope))
         for former, later in steps:
             four = [a.places[later], b.places[later], a.places[former], b.places[former]]
             none = 1.0 if by_ratio else 0.0
             least, most = (none, None) if rising else (None, none)
-            scale = "log" if by_ratio else "linear"
+            scale: Scale = "log" if by_ratio else "linear"
             found = weighted(four, [1, -1, -1, 1], scale, "widening", least, most, strict=True)
             if isinstance(found, Gap) and by_ratio:
                 ratios = [_ratio_of(four[0], four[1]), _ratio_of(four[2], four[3])]
@@ -286,8 +289,10 @@ def _is_until(level: Level, end: Level, levels: Sequence[Level]) -> bool:
     return end in levels and levels.index(level) <= levels.index(end)
 
 
-def _one_level(one: Series) -> Gap:
-    return Gap(f"{one.along} has {len(one.levels)} level here; it takes two", bool(one.levels))
+def _one_level(one: Series, scope: Scope) -> Gap:
+    if not one.levels:
+        return gap(scope)
+    return Gap(f"{one.along} has one level here, {one.levels[0]}; it takes two", True)
 
 
 def _along_words(one: Series, what: str) -> str:

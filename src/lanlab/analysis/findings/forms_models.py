@@ -9,7 +9,7 @@ from lanlab.analysis.findings.compare import place_words
 from lanlab.analysis.findings.forms_simple import all_or_gap
 from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.findings.scope import Scope
-from lanlab.analysis.findings.sides import Series, Side, series
+from lanlab.analysis.findings.sides import Series, Side, gap, series
 from lanlab.analysis.statistics.factorial import factorial
 from lanlab.analysis.statistics.samples import scale_of
 from lanlab.analysis.statistics.saturation import two_lines
@@ -29,7 +29,7 @@ def knee(statement: forms.Knee, scope: Scope) -> Node:
     parts: list[Node] = []
     for one in series(scope, statement.along):
         gaps = [place.found for place in one.places.values() if isinstance(place.found, Gap)]
-        parts += gaps or [_knee(one, statement, scope.metric)]
+        parts += gaps or [_knee(one, statement, scope.metric) if one.places else gap(scope)]
     return all_or_gap(parts, scope)
 
 
@@ -73,7 +73,8 @@ def effect(statement: forms.Effect, scope: Scope) -> Node:
     trials = [cell for cell in cells if isinstance(cell.sample, Trials)]
     if not trials:
         partial = bool(cells)
-        return Gap(f"no trials of {scope.metric} at levels of {statement.factor}", partial)
+        why = scope.evidence.why_not(scope.metric, {**scope.named, statement.factor: ()})
+        return Gap(why, partial)
     factors = [f for f in trials[0].varied if all(f in cell.levels for cell in trials)]
     factors = [f for f in factors if len({cell.levels[f] for cell in trials}) > 1]
     if statement.factor not in factors:
@@ -125,7 +126,7 @@ def _by_interval(
     interval: Interval,
     n: tuple[int, ...],
 ) -> Comparison:
-    """A comparison whose p is that at which the interval just keeps to the bounds, or leaves them."""
+    """A comparison whose p is that at which its interval just keeps to the bounds, or leaves."""
     low = -_INFINITE if least is None else least
     high = _INFINITE if most is None else most
 

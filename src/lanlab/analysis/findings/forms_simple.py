@@ -8,6 +8,7 @@ from lanlab.analysis.findings.claim import Gap, Node, all_of
 from lanlab.analysis.findings.compare import below, difference, ratio, value
 from lanlab.analysis.findings.scope import Scope
 from lanlab.analysis.findings.sides import Place, Side, gap, pairs, places, series
+from lanlab.studies import Level
 from lanlab.studies import findings as forms
 
 
@@ -30,7 +31,7 @@ def differences(statement: forms.Difference, scope: Scope) -> Node:
 
 
 def equivalent(statement: forms.Equivalent, scope: Scope) -> Node:
-    """Each `a` and `b` alike within the margin: shown to be within, not only not shown to differ."""
+    """Each `a` and `b` alike within the margin, and shown to be so."""
     both = list(pairs(scope, statement.a, statement.b))
     if statement.margin is not None:
         margin = statement.margin
@@ -88,17 +89,16 @@ def threshold(statement: forms.Threshold, scope: Scope) -> Node:
     return all_or_gap(parts, scope)
 
 
-def levels_beside(
-    scope: Scope, statement: forms.Threshold, levels: Sequence[forms.OneLevel]
-) -> list[forms.OneLevel]:
+def levels_beside(scope: Scope, statement: forms.Threshold, levels: Sequence[Level]) -> list[Level]:
     """The levels until the one named, or from it on, itself included."""
     end = statement.until if statement.until is not None else statement.since
     assert end is not None
     bound = scope.evidence.plain(statement.along, end)
-    if isinstance(bound, int | float) and all(isinstance(one, int | float) for one in levels):
+    numbers = [one for one in levels if isinstance(one, int | float)]
+    if isinstance(bound, int | float) and len(numbers) == len(levels):
         # The level itself need not be among those that were measured.
         until = statement.until is not None
-        return [one for one in levels if (one <= bound if until else one >= bound)]  # type: ignore[operator]
+        return [one for one in numbers if (one <= bound if until else one >= bound)]
     if bound not in levels:
         return []
     place = list(levels).index(bound)

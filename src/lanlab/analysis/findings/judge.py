@@ -141,8 +141,14 @@ def judge_run(
     return _verdicts(findings, nodes, here, evidence, mean_trial_s)
 
 
+def judge(findings: Sequence[Finding], evidence: Evidence) -> Verdicts:
+    """What any body of evidence makes of findings; every one is held against it."""
+    nodes = [build(finding.statement, evidence) for finding in findings]
+    return _verdicts(findings, nodes, [None] * len(nodes), evidence, None)
+
+
 def findings_of(run: RunRecord) -> tuple[Finding, ...]:
-    """The findings of a run's study: of one that comes with lanlab all, else those in its record."""
+    """The findings of a run's study: those that come with lanlab, or those in its record."""
     if run.study_id in known_studies():
         return load_study(run.study_id).findings
     return tuple(Finding.model_validate(one) for one in run.study.get("finding", ()))

@@ -28,8 +28,8 @@ def trials_needed(
         level: Two-sided, as it is left by the correction for many comparisons.
 
     Returns:
-        `None` if it is more than `CAP`, or no number of trials: the value lies on a bound, or within
-        the digits that are printed.
+        `None` if it is more than `CAP`, or none would do: the value lies on a bound, or within the
+        digits that are printed.
     """
     if estimate.basis != "tested":
         return None
@@ -55,7 +55,7 @@ def trials_needed(
 
 
 def _distances(estimate: Estimate, low: float | None, high: float | None) -> list[float]:
-    """How far the value is from each bound that must be shown to be kept, or from the one broken."""
+    """How far the value is from each bound that it keeps, or from the one that it breaks."""
     ends = []
     if low is not None:
         if estimate.value < low:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from lanlab.analysis.findings.evidence import Cell, is_level, matches, named_words
 from lanlab.analysis.findings.printed import (
@@ -44,12 +44,13 @@ class PublishedEvidence:
     loaded: LoadedStudy
     title: str = "what was published"
     can_lack: bool = True
+    assumed: Mapping[str, Level] = field(default_factory=dict)
 
     def __hash__(self) -> int:
         return id(self)
 
     def cells(self, metric: str) -> Sequence[Cell]:
-        """Conditions with a printed number of the metric, or one that follows by a printed ratio."""
+        """Conditions with a printed number, or one that follows by a printed ratio."""
         return _cells(self, metric)
 
     def shares(self, metric: str) -> Sequence[Cell]:

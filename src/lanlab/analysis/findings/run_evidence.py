@@ -102,7 +102,7 @@ class RunEvidence:
             return f"this run has no {metric}"
         for factor, levels in named.items():
             there = dict.fromkeys(c.levels[factor] for c in cells if factor in c.levels)
-            if not any(level in there for level in levels):
+            if levels and not any(level in there for level in levels):
                 has = ", ".join(map(str, there)) or "none"
                 wanted = named_words({factor: levels})
                 return f"this run has no {metric} at {wanted}; it has {factor} {has}"
@@ -125,8 +125,10 @@ class RunEvidence:
                 tuple(trial.number for trial in measured),
             )
             levels = {**condition.parameters, **self.assumed}
-            varied = (*condition.factors, *self.assumed)
-            yield Cell(levels, varied, sample, group=condition.experiment), condition
+            yield (
+                Cell(levels, tuple(condition.factors), sample, group=condition.experiment),
+                condition,
+            )
 
 
 def _key(experiment: str, factors: Mapping[str, Level]) -> str:

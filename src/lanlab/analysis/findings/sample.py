@@ -1,5 +1,5 @@
 """
-What is known of a metric at one condition: trials, a printed mean with its spread, or a printed number.
+What is known of a metric at one condition: trials, a printed mean with its spread, or a number.
 
 All values are in the metric's SI unit.
 """
@@ -35,7 +35,7 @@ class Trials:
         return math.fsum(self.values) / len(self.values)
 
     def completed(self, few: bool = False) -> Iterator[Trials]:
-        """With lost trials put in, in every way that they can have been (`few`: ends and middle)."""
+        """With lost trials put in, each way that they can have been (`few`: ends and middle)."""
         choices = [_some(values) if few else values for values, _ in self.missing]
         places = tuple(place for _, place in self.missing)
         for chosen in itertools.product(*choices):

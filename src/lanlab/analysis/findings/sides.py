@@ -1,4 +1,4 @@
-"""The sides of a comparison: conditions, or the one of several that has the least or greatest value."""
+"""The sides of a comparison: conditions, or the one of several with the least (greatest) value."""
 
 from __future__ import annotations
 
@@ -50,14 +50,19 @@ class Place:
     @property
     def factors(self) -> Mapping[str, Level]:
         """What tells it apart in words."""
+        named = {
+            f: level
+            for f, level in self.scope.single().items()
+            if f not in self.scope.evidence.assumed
+        }
         if isinstance(self.found, Gap):
-            return self.scope.single()
+            return named
         cell = self.found.cell
+        named = {f: level for f, level in named.items() if f in cell.levels}
         if self.found.taken:
             # Which of several it is, is an outcome.
-            return {f: level for f, level in self.scope.single().items() if f in cell.levels}
-        keys = dict.fromkeys((*cell.varied, *(f for f in self.scope.named if f in cell.levels)))
-        return {key: cell.levels[key] for key in keys}
+            return named
+        return {key: cell.levels[key] for key in dict.fromkeys((*cell.varied, *named))}
 
     @property
     def taken(self) -> str:
@@ -67,8 +72,8 @@ class Place:
         cell = self.found.cell
         if cell.stands != "each":
             return f"the {self.found.taken}"
-        own = {f: v for f, v in cell.levels.items() if f not in self.factors}
-        at = words(own, [f for f in cell.varied if f in own])
+        own = [f for f in cell.varied if f not in self.factors]
+        at = words(cell.levels, own)
         return f"the {self.found.taken}" + (f", at {at}" if at else "")
 
 
