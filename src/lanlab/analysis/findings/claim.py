@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from lanlab.analysis.findings.contrast import Basis, Estimate
+from lanlab.analysis.findings.planning import trials_needed
 from lanlab.analysis.statistics.samples import Scale
 
 Truth = Literal["holds", "does not hold", "undecided", "not tested"]
@@ -197,8 +198,6 @@ def compared(
             way in which they can have been).
         strict: The bound itself is not within what is claimed ("below", not "at most").
     """
-    from lanlab.analysis.findings.planning import trials_needed
-
     low, high = (None if end is None else _scaled(end, scale) for end in (least, most))
     told = estimates[0]
     tested = all(one.basis == "tested" for one in estimates)

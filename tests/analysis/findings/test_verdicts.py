@@ -1,0 +1,222 @@
+"""How comparisons become verdicts: families, gaps, what is taken of several, what would decide."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+
+import pytest
+from bodies_of_evidence import (
+    NOISY,
+    STEADY,
+    Numbers,
+    along,
+    cell,
+    finding,
+    printed,
+    trials,
+    verdict,
+    verdicts,
+)
+
+from lanlab.analysis.findings import Judged, judge, verdicts_as_data
+from lanlab.analysis.findings.sample import PrintedNumber, Trials
+from lanlab.analysis.statistics import holm, welch
+
+TWO = along("os", {"xp": 100.0, "linux": 103.0})
+
+
+def test_the_p_of_a_family_are_holm_s() -> None:
+    """Three questions of which one is asked twice and one once more from the other side."""
+    evidence = along("os", {"xp": 100.0, "vista": 101.0, "linux": 103.0})
+    pairs = [("xp", "vista"), ("xp", "linux"), ("vista", "linux")]
+    asked = [finding("less", a={"os": a}, b={"os": b}) for a, b in (*pairs, pairs[0])]
+    turned = finding("less", a={"os": "linux"}, b={"os": "xp"})
+    found = judge([*asked, turned], evidence)
+
+    samples = {str(c.levels["os"]): c.sample.values for c in evidence.found if c.sample}  # type: ignore[union-attr]
+    raw = [welch(samples[a], samples[b], scale="log").p_two_sided for a, b in pairs]
+    adjusted = holm(raw)
+    assert found.family == 3
+    seen = [one.comparisons[0].p_holm for one in found.judgements]
+    assert seen == pytest.approx([*adjusted, adjusted[0], adjusted[1]])
+    assert found.judgements[1].verdict == "holds"
+    assert found.judgements[4].verdict == "does not hold"
+
+
+def test_an_interval_is_as_wide_as_the_family_wants_it() -> None:
+    """It leaves out the claim's bound exactly if the verdict is not open."""
+    rng = random.Random(5)
+    cells = [
+        cell(Trials(tuple(rng.gauss(100 + place**2, 2) for _ in range(5))), size=place)
+        for place in range(8)
+    ]
+    found = verdicts("monotone", Numbers(cells), along="size", direction="rising")
+
+    own = found.judgements[0].comparisons
+    assert len(own) == 7
+    assert {"undecided", "holds"} <= {one.truth for one in own}
+    for one in own:
+        assert one.comparison.least == 1.0 or one.comparison.most == 1.0
+        assert (one.low <= 1.0 <= one.high) == (one.truth == "undecided")
+
+
+def test_a_single_finding_is_judged_less_strictly_than_one_among_many() -> None:
+    """The same numbers: decided alone, open beside nineteen others."""
+    pair = {"a": {"os": "a"}, "b": {"os": "b"}}
+    a, b = Trials((1.0, 1.1, 0.9, 1.0)), Trials((1.2, 1.1, 1.3, 1.25))
+    own = [cell(a, os="a"), cell(b, os="b")]
+    others = [cell(trials(100.0 + place, NOISY), os=f"o{place}") for place in range(20)]
+    alone = judge([finding("less", **pair)], Numbers(own))
+    among = judge(
+        [
+            finding("less", **pair),
+            *(finding("less", a={"os": f"o{n}"}, b={"os": f"o{n + 1}"}) for n in range(19)),
+        ],
+        Numbers([*own, *others]),
+    )
+
+    assert alone.judgements[0].verdict == "holds"
+    assert among.judgements[0].verdict == "undecided"
+    assert among.judgements[0].means == "holds"
+
+
+def test_undecided_names_the_trials_that_decide() -> None:
+    """And with so many of the same spread it is decided."""
+    evidence = along("os", {"xp": 100.0, "linux": 106.0}, tuple(5 * one for one in STEADY))
+    [open_] = verdicts("less", evidence, a={"os": "xp"}, b={"os": "linux"}).judgements
+
+    assert open_.verdict == "undecided"
+    assert open_.further is not None
+    per_condition = open_.further.trials_per_condition
+    assert open_.further.trials == 2 * (per_condition - 5)
+    assert 10 < per_condition < 20
+    more = -(-per_condition // 5)
+    scatter = tuple(5 * one for one in STEADY) * more
+    decided = along("os", {"xp": 100.0, "linux": 106.0}, scatter)
+    assert verdict("less", decided, a={"os": "xp"}, b={"os": "linux"}) == "holds"
+
+
+def test_what_of_several_is_the_greatest_must_hold_for_all_that_may_be() -> None:
+    """150 and 149 cannot be told apart: a claim of the greatest is one of both."""
+    evidence = along("size", {1: 20.0, 2: 149.0, 3: 150.0})
+    at = {"take": "greatest"}
+    [found] = verdicts("value", evidence, at=at, min=100.0).judgements
+    [one] = found.comparisons
+
+    assert (found.verdict, one.comparison.candidates) == ("holds", 2)
+    assert verdict("value", evidence, at=at, min=149.9) == "undecided"
+    assert verdict("value", evidence, at=at, max=100.0) == "does not hold"
+
+
+def test_levels_of_one_side_are_each_compared_and_common_ones_like_with_like() -> None:
+    evidence = Numbers(
+        [
+            cell(trials(mean), os=os, size=size)
+            for (os, size), mean in {
+                ("xp", 1): 10.0, ("xp", 2): 100.0,
+                ("vista", 1): 20.0, ("vista", 2): 200.0,
+                ("linux", 1): 30.0, ("linux", 2): 300.0,
+            }.items()
+        ]
+    )  # fmt: skip
+    [found] = verdicts("less", evidence, a={"os": "xp"}, b={"os": ["vista", "linux"]}).judgements
+
+    assert found.verdict == "holds"
+    assert len(found.comparisons) == 4
+    assert all(one.comparison.what.count("size") == 1 for one in found.comparisons)
+
+
+def test_numbers_without_spread_are_taken_as_printed() -> None:
+    """Beyond their last digit they are decided, within it not; there is no p."""
+    apart = Numbers([cell(printed(23.3, 0.05), os="a"), cell(printed(35.3, 0.05), os="b")])
+    near = Numbers([cell(printed(23.3, 0.05), os="a"), cell(printed(23.35, 0.05), os="b")])
+    pair = {"a": {"os": "a"}, "b": {"os": "b"}}
+    [found] = verdicts("less", apart, **pair).judgements
+
+    assert (found.verdict, found.is_means_only) == ("holds", True)
+    assert found.comparisons[0].p_holm is None
+    assert verdict("less", near, **pair) == "undecided"
+    # A bound is as coarse as the number.
+    assert verdict("value", apart, at={"os": "a"}, min=23.3, max=23.3) == "holds"
+    assert verdict("value", apart, at={"os": "a"}, min=23.34) == "undecided"
+    assert verdict("value", apart, at={"os": "a"}, min=23.4) == "does not hold"
+
+
+def test_a_printed_bound_decides_in_one_direction_only() -> None:
+    at_least_four = Numbers([cell(PrintedNumber(4.0, 4.0, float("inf")), os="a")])
+
+    assert verdict("value", at_least_four, min=3.5) == "holds"
+    assert verdict("value", at_least_four, max=3.5) == "does not hold"
+    assert verdict("value", at_least_four, min=4.5) == "undecided"
+    assert verdict("value", at_least_four, max=5.0) == "undecided"
+
+
+def test_a_lost_trial_leaves_open_what_depends_on_it() -> None:
+    """Whatever it was, b is above; but by a tenth only if it was not the least that it can be."""
+    lost = Trials((120.0, 121.0, 119.0, 120.0), missing=(((112.0, 120.0, 128.0), 5),))
+    evidence = Numbers([cell(trials(100.0), os="a"), cell(lost, os="b")])
+    pair = {"a": {"os": "a"}, "b": {"os": "b"}}
+
+    assert verdict("less", evidence, **pair) == "holds"
+    without = replace(lost, missing=())
+    sure = Numbers([cell(trials(100.0), os="a"), cell(without, os="b")])
+    assert verdict("less", sure, **pair, by_ratio=1.15) == "holds"
+    assert verdict("less", evidence, **pair, by_ratio=1.15) == "undecided"
+
+
+def test_a_count_of_zero_in_every_trial_is_zero() -> None:
+    """Three trials at least, and no test is claimed."""
+    none = Numbers([cell(Trials((0.0, 0.0, 0.0)), os="a")], metric="timeouts")
+    some = Numbers([cell(Trials((0.0, 1.0, 0.0)), os="a")], metric="timeouts")
+    two = Numbers([cell(Trials((0.0, 0.0)), os="a")], metric="timeouts")
+
+    def judged(evidence: Numbers) -> tuple[str, Judged]:
+        [found] = judge([finding("value", metric="timeouts", max=0.0)], evidence).judgements
+        return found.verdict, found.comparisons[0]
+
+    assert judged(none)[0] == "holds"
+    assert judged(none)[1].p_holm is None
+    assert judged(some)[0] == "undecided"
+    assert judged(two)[0] == "undecided"
+
+
+def test_a_part_without_numbers_leaves_a_run_untested_and_print_undecided() -> None:
+    """Unless another part is shown not to be so."""
+    parts = [
+        {"form": "less", "a": {"os": "xp"}, "b": {"os": "linux"}},
+        {"form": "less", "a": {"os": "beos"}, "b": {"os": "linux"}},
+    ]
+    turned = [{**parts[0], "a": {"os": "linux"}, "b": {"os": "xp"}}, parts[1]]
+    as_print = replace(TWO, can_lack=True)
+
+    assert verdict("all", TWO, of=parts) == "not tested"
+    assert verdict("all", as_print, of=parts) == "undecided"
+    assert verdict("all", TWO, of=turned) == "does not hold"
+    [found] = verdicts("all", as_print, of=parts).judgements
+    assert (found.means, found.further) == ("holds", None)
+    assert "beos" in found.reasons[0]
+
+
+def test_several_conditions_where_one_is_meant_ask_for_a_level() -> None:
+    """A factor that only one series has, and that nothing reduces."""
+    one = [cell(trials(10.0 * n), size=n) for n in (1, 2)]
+    two = [replace(cell(trials(10.0 * n + 1), size=n), group="again") for n in (1, 2)]
+    [found] = verdicts(
+        "monotone", Numbers([*one, *two]), along="size", direction="rising"
+    ).judgements
+
+    assert found.verdict == "not tested"
+    assert "name one of its levels, or `take` one of them" in found.reasons[0]
+
+
+def test_verdicts_are_json() -> None:
+    """Finite numbers only, and all that the text is made of."""
+    found = verdicts("knee", along("size", dict.fromkeys(range(1, 7), 10.0), NOISY), along="size",
+                     between=[2, 3])  # fmt: skip
+    data = json.loads(json.dumps(verdicts_as_data(found), allow_nan=False))
+
+    assert data["counts"]["undecided"] == 1
+    [one] = data["findings"][0]["comparisons"]
+    assert one["p_holm"] is not None and one["low"] is None
