@@ -41,7 +41,7 @@ def test_every_command_is_listed(lanlab: Lanlab) -> None:
     said = lanlab("--help")
 
     assert said.code == 0
-    assert len(COMMANDS) == 10
+    assert len(COMMANDS) == 11
     assert all(f"  {name} " in said.out for name in COMMANDS)
     assert "`lanlab tour`" in said.out
 
@@ -79,7 +79,13 @@ def test_no_command_gives_help(lanlab: Lanlab) -> None:
 @pytest.mark.parametrize(
     ("arguments", "loaded"),
     # Of the options of a command, typer itself makes models.
-    [("'--help'", []), ("'--version'", []), ("'run', '--help'", ["pydantic"])],
+    [
+        ("'--help'", []),
+        ("'--version'", []),
+        ("'run', '--help'", ["pydantic"]),
+        # The statistics come with the verdicts.
+        ("'show', 'schomer-claason', '--only', 'tables'", ["pydantic"]),
+    ],
 )
 def test_help_loads_nothing_that_takes_long_to_load(
     arguments: str, loaded: list[str], tmp_path: Path

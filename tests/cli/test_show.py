@@ -53,8 +53,26 @@ def test_a_finding_is_shown_with_statement_and_verdict(lanlab: Lanlab) -> None:
     assert cells[0] == "f4"
     assert cells[1].startswith("2-byte messages over UDP are slow")
     assert cells[2].startswith("goodput_bps at transport udp, os nt4,")
-    assert cells[3].startswith("does not hold: with all of it the link")
+    assert cells[3].startswith("does not hold (means only: no test): with all of")
     assert cells[4] == "Section III, par. 3"
+
+
+def test_a_verdict_that_was_another_by_hand_says_so(lanlab: Lanlab) -> None:
+    """The evaluator's stands first; below the table how many there are of each."""
+    said = lanlab("show", "schomer-claason", "--only", "findings").out
+
+    [line] = [line for line in said.splitlines() if line.startswith("f12 ")]
+    assert "undecided, the means do not (by hand: does not hold): " in re.sub(r"\s+", " ", line)
+    flat = re.sub(r"\s+", " ", said)
+    assert "14 findings on what was published: 6 hold, 0 do not hold, 8 undecided" in flat
+
+
+def test_json_has_the_verdicts_with_their_numbers(lanlab: Lanlab) -> None:
+    findings = lanlab("show", "schomer-claason", "--json").json()["findings"]
+
+    judged = {one["id"]: one["judged"] for one in findings}
+    assert judged["f8"]["verdict"] == "holds"
+    assert judged["f8"]["comparisons"][0]["p_holm"] < 0.05
 
 
 def test_discrepancies_come_with_the_gravest_first(lanlab: Lanlab) -> None:

@@ -188,6 +188,10 @@ def _findings(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> Non
     for place, one in enumerate(loaded.findings):
         because = one.expected.because if one.expected else ""
         verdict = _verdict_words(verdicts, place)
+        if verdicts is not None and one.expected is not None:
+            by_hand = one.expected.verdict
+            if by_hand != verdicts.judgements[place].verdict:
+                verdict += f" (by hand: {by_hand})"
         notes = (in_words(one.statement, units), one.note)
         said = ": ".join(filter(None, (verdict, because)))
         rows.append((one.id, one.claim, "\n".join(filter(None, notes)), said, one.where or ""))

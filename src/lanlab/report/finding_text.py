@@ -95,8 +95,11 @@ def further_text(judgement: Judgement) -> str:
             f"about {further.trials} more trials would decide it (up to "
             f"{further.trials_per_condition} of a condition{minutes})"
         )
+    open_ones = judgement.comparisons
     if judgement.reasons:
         return "more trials of what there is would not decide it: a part has no numbers"
+    if any(one.truth == "undecided" and not one.comparison.is_planned for one in open_ones):
+        return "more trials may decide it; how many cannot be told of a fitted model"
     if any(one.comparison.basis == "too few" for one in judgement.comparisons):
         return "how many trials would decide it cannot be told from so few: run at least three each"
     if judgement.is_means_only or not any(c.comparison.is_tested for c in judgement.comparisons):

@@ -57,6 +57,8 @@ class Comparison:
     trials_needed: Callable[[float], int | None] = field(
         default=lambda level: None, compare=False, repr=False
     )
+    #: Whether it can be told how many trials decide it; of fitted models it cannot.
+    is_planned: bool = True
     #: Conditions, as names that tell them apart in one body of evidence.
     conditions: tuple[str, ...] = ()
 

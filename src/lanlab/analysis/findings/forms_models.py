@@ -152,6 +152,7 @@ def _by_interval(
         p_against=_p(interval, leaves),
         n=n,
         interval=interval,
+        is_planned=False,
     )
 
 

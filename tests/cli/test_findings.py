@@ -1,0 +1,175 @@
+"""`lanlab findings` and `lanlab run --check`: conclusions judged by print and by real runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab
+
+#: Six trials of a rate and of its double; one finding of each verdict that is sure.
+STUDY = """
+schema = 1
+id = "rates"
+title = "Rates"
+
+[[experiment]]
+id = "rates"
+title = "Goodput at a rate"
+workload = "stream"
+metrics = ["goodput_bps"]
+parameters = { message_size_bytes = 500 }
+factors = { rate_bps = ["1M", "2M"] }
+
+[scale.quick]
+trials = { min = 3, max = 3, repeat_polluted = 0 }
+parameters = { time_s = 0.15, warmup_s = 0 }
+
+[scale.full]
+trials = { min = 3, max = 3 }
+parameters = { time_s = 0.15, warmup_s = 0 }
+[scale.full.experiment.rates]
+factors = { rate_bps = ["1M", "2M", "3M"] }
+"""
+HOLDS = """
+[[finding]]
+id = "twice"
+claim = "Twice the rate brings twice the goodput."
+[finding.statement]
+form = "ratio"
+metric = "goodput_bps"
+a = { rate_bps = "2M" }
+b = { rate_bps = "1M" }
+min = 1.3
+max = 3.0
+"""
+FAILS = """
+[[finding]]
+id = "less"
+claim = "Twice the rate brings less."
+[finding.statement]
+form = "less"
+metric = "goodput_bps"
+a = { rate_bps = "2M" }
+b = { rate_bps = "1M" }
+"""
+ELSEWHERE = """
+[[finding]]
+id = "more"
+claim = "Three times the rate brings more still."
+[finding.statement]
+form = "less"
+metric = "goodput_bps"
+a = { rate_bps = "2M" }
+b = { rate_bps = "3M" }
+"""
+
+
+def write(folder: Path, *findings: str) -> None:
+    (folder / "rates.toml").write_text(STUDY + "".join(findings))
+
+
+def test_a_run_is_checked_by_its_study_s_findings(lanlab: Lanlab, folder: Path) -> None:
+    """One fails, and with it the check; the run is kept and can be judged again."""
+    write(folder, HOLDS, FAILS, ELSEWHERE)
+    said = lanlab("run", "rates.toml", "--testbed", "loopback", "--check", "--json")
+
+    assert said.code == 1
+    answer = said.json()
+    assert answer["status"] == "done"
+    verdicts = {one["id"]: one["verdict"] for one in answer["check"]["findings"]}
+    assert verdicts == {"twice": "holds", "less": "does not hold", "more": "not tested"}
+    assert answer["check"]["failed"] == ["less"]
+    [twice] = answer["check"]["findings"][0]["comparisons"]
+    assert twice["test"] == "Student's t by block"
+    assert 1.3 < twice["low"] < twice["value"] < twice["high"] < 3.0
+    assert "3000000" in answer["check"]["findings"][2]["reasons"][0]
+
+    again = lanlab("findings", "rates.toml", "--run", "last", "--json").json()
+    assert again["run"] == answer["run"]
+    assert again["findings"] == answer["check"]["findings"]
+    text = lanlab("findings", "rates.toml", "--run", "last").out
+    assert "less  does not hold" in text
+    assert "1 holds, 1 does not hold, 0 undecided, 1 not tested" in text
+
+
+def test_a_check_passes_what_is_not_tested_unless_it_is_strict(
+    lanlab: Lanlab, folder: Path
+) -> None:
+    """It is told either way."""
+    write(folder, HOLDS, ELSEWHERE)
+    mild = lanlab("run", "rates.toml", "--testbed", "loopback", "--check")
+    strict = lanlab("run", "rates.toml", "--testbed", "loopback", "--check", "--strict")
+
+    assert (mild.code, strict.code) == (0, 1)
+    assert mild.out.rstrip().endswith("check passed")
+    assert "more  not tested" in mild.out
+    assert strict.out.rstrip().endswith("check failed: more")
+
+
+def test_a_run_that_is_resumed_is_checked_by_the_findings_in_its_record(
+    lanlab: Lanlab, folder: Path
+) -> None:
+    """The file may have changed or gone; a complete run cannot be resumed, but its report has
+    them."""
+    write(folder, HOLDS)
+    lanlab("run", "rates.toml", "--testbed", "loopback")
+    (folder / "rates.toml").unlink()
+    html = Path(lanlab("report", "last", "--json").json()["html"]).read_text(encoding="utf-8")
+
+    assert "What the study found and whether it holds here" in html
+    assert "Twice the rate brings twice the goodput." in html
+
+
+def test_published_findings_are_judged_by_their_own_numbers(lanlab: Lanlab) -> None:
+    said = lanlab("findings", "schomer-claason")
+
+    assert said.code == 0
+    lines = said.out.splitlines()
+    at = lines.index("f4  undecided, the means hold")
+    assert lines[at + 1].strip().startswith("Under Windows 2000 the large file goes fastest")
+    assert "about " in lines[at + 4] and "more trials would decide it" in lines[at + 4]
+    assert "6 hold, 0 do not hold, 8 undecided, 0 not tested" in lines[-1]
+
+
+def test_a_run_is_not_judged_by_another_study(lanlab: Lanlab, folder: Path) -> None:
+    write(folder, HOLDS)
+    lanlab("run", "small.toml", "--testbed", "loopback")
+    said = lanlab("findings", "rates.toml", "--run", "last")
+
+    assert (said.code, said.out) == (2, "")
+    assert "is one of study `small`, not of `rates`" in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["findings", "small.toml"], "study `small` has no findings"),
+        (["findings", "rates.toml"], "has published nothing that could judge its findings"),
+        (["findings", "schomer"], "did you mean `schomer-claason`?"),
+        (["run", "small.toml", "--testbed", "loopback", "--check"], "`small` has no findings"),
+        (["run", "rates.toml", "--testbed", "loopback", "--strict"], "--strict without --check"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_what_cannot_be_judged_is_refused_before_anything_runs(
+    arguments: list[str], reason: str, lanlab: Lanlab, folder: Path
+) -> None:
+    write(folder, HOLDS)
+    said = lanlab(*arguments)
+
+    assert (said.code, said.out) == (2, "")
+    assert reason in said.err
+    assert not (folder / "lanlab-results").exists()
+
+
+def test_a_mistake_in_a_finding_names_form_key_and_what_is_allowed(
+    lanlab: Lanlab, folder: Path
+) -> None:
+    write(folder, HOLDS.replace("min = 1.3", "least = 1.3"))
+    said = lanlab("run", "rates.toml", "--testbed", "loopback", "--check")
+
+    assert said.code == 2
+    assert "`finding.twice.statement.least`" in said.err
+    assert "(form `ratio`)" in said.err
+    assert "min, max" in said.err
