@@ -33,13 +33,14 @@ def test_the_chapter_has_every_finding_with_its_verdict(chapter: tuple[str, Path
     text, _ = chapter
 
     assert "What the study found and whether it holds here" in text
-    rows = re.findall(r"<tr><td>(\S+?)</td><td>(.*?)</td><td[^>]*>(.*?)</td>", text, re.DOTALL)
+    rows = re.findall(r'"note">(\S+?)</span> (.*?)<br><strong>(.*?)</p>', text, re.DOTALL)
     findings = load_study("manford-kolahi").findings
     assert [row[0] for row in rows] == [finding.id for finding in findings]
-    verdicts = {name: verdict for name, _, verdict in rows}
+    verdicts = {name: verdict.replace("</strong>", "") for name, _, verdict in rows}
+    assert "16 of them speak of one other system throughout. Of this system, 1 holds, " in text
     assert verdicts["f6"] == "not tested"
     assert verdicts["f16"] == (
-        "not tested\non this system, in place of os vista: undecided, the means hold"
+        "not tested; on this system, in place of os vista: undecided, the means hold"
     )
     assert verdicts["f15"].endswith("on this system, in place of each os: holds")
     assert verdicts["f1.vista.ipv4"].endswith("does not hold")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 
 from lanlab.analysis.findings import Judged, Judgement, Verdicts
 from lanlab.report.finding_text import (
+    counts,
     counts_sentence,
     evidence_lines,
     here_text,
@@ -62,9 +64,45 @@ def comparison_table(verdicts: Verdicts) -> Table:
     return Table("finding-comparisons", "Comparisons of findings", columns, tuple(rows))
 
 
-def introduction(verdicts: Verdicts) -> str:
-    """What stands above the table."""
-    return counts_sentence(verdicts)
+@dataclass(frozen=True)
+class FindingOnPage:
+    """A finding as the page has it."""
+
+    id: str
+    claim: str
+    verdict: str
+    #: On this system in place of another; empty where it was judged as it is.
+    here: str
+    #: What it rests on.
+    lines: tuple[str, ...]
+
+
+def findings_on_page(verdicts: Verdicts, study: Study | None) -> tuple[FindingOnPage, ...]:
+    """Every finding with its verdict and what that rests on."""
+    return tuple(
+        FindingOnPage(
+            one.finding.id,
+            one.finding.claim,
+            verdict_text(one),
+            "" if one.here is None else here_text(one),
+            tuple(
+                evidence_lines(one, study) if one.here is None else evidence_lines(one.here, study)
+            ),
+        )
+        for one in verdicts.judgements
+    )
+
+
+def introduction(verdicts: Verdicts) -> tuple[str, ...]:
+    """What stands above the findings."""
+    said = [counts_sentence(verdicts)]
+    here = [one.here for one in verdicts.judgements if one.here is not None]
+    if here:
+        said.append(
+            f"{len(here)} of them speak of one other system throughout. Of this system, "
+            f"{counts(replace(verdicts, judgements=tuple(here)))}."
+        )
+    return tuple(said)
 
 
 def _row(one: Judgement, study: Study | None) -> tuple[Cell, ...]:

@@ -14,7 +14,13 @@ from lanlab.figures.render_matplotlib import Drawing, to_drawing
 from lanlab.figures.wording import number
 from lanlab.report.answer import sentences
 from lanlab.report.failure_table import failure_table
-from lanlab.report.finding_table import comparison_table, finding_table, introduction
+from lanlab.report.finding_table import (
+    FindingOnPage,
+    comparison_table,
+    finding_table,
+    findings_on_page,
+    introduction,
+)
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.round_trips import round_trip_remark
@@ -70,7 +76,8 @@ class RunOnPage:
     statements: Table
     #: Verdicts on the findings of the study; empty where it has none.
     findings: Table
-    findings_introduction: str
+    findings_introduction: tuple[str, ...]
+    findings_told: tuple[FindingOnPage, ...]
     comparisons: Table
     failures: Table
     trials: Table
@@ -112,6 +119,7 @@ def run_on_page(
         statements=statement_table(run, trials, study, published),
         findings=finding_table(verdicts, study),
         findings_introduction=introduction(verdicts),
+        findings_told=findings_on_page(verdicts, study),
         comparisons=comparison_table(verdicts),
         failures=failure_table(trials, study),
         trials=trial_table(run, trials, study),

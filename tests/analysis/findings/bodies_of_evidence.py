@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from lanlab.analysis.findings import Verdicts, judge
-from lanlab.analysis.findings.evidence import Cell, matches, named_words
+from lanlab.analysis.findings.evidence import Cell
+from lanlab.analysis.findings.given import Given as Numbers
 from lanlab.analysis.findings.sample import PrintedNumber, Sample, Trials
 from lanlab.studies import Finding, Level
 
@@ -15,45 +15,6 @@ from lanlab.studies import Finding, Level
 STEADY = (-0.0126491106, 0.0, 0.0126491106, -0.0063245553, 0.0063245553)
 #: Ten times that.
 NOISY = tuple(10 * one for one in STEADY)
-
-
-@dataclass
-class Numbers:
-    """Evidence as a list of conditions."""
-
-    found: list[Cell]
-    title: str = "numbers of a test"
-    can_lack: bool = False
-    assumed: Mapping[str, Level] = field(default_factory=dict)
-    #: Levels that are known of a factor, whether they have numbers or not.
-    known: Mapping[str, tuple[Level, ...]] = field(default_factory=dict)
-    metric: str = "goodput_bps"
-
-    def cells(self, metric: str) -> Sequence[Cell]:
-        return self.found if metric == self.metric else []
-
-    def shares(self, metric: str) -> Sequence[Cell]:
-        return self.cells(metric)
-
-    def levels(self, factor: str) -> tuple[Level, ...]:
-        return self.known.get(factor, ())
-
-    def plain(self, factor: str, level: Level) -> Level:
-        return level
-
-    def ratio(
-        self, metric: str, a: Mapping[str, Level], b: Mapping[str, Level]
-    ) -> PrintedNumber | None:
-        return None
-
-    def speaks(
-        self, metric: str, named: Mapping[str, tuple[Level, ...]], factors: Sequence[str]
-    ) -> bool:
-        own = {f: levels for f, levels in named.items() if f in factors}
-        return any(matches(cell.levels, own) for cell in self.cells(metric))
-
-    def why_not(self, metric: str, named: Mapping[str, tuple[Level, ...]]) -> str:
-        return f"no {metric} at {named_words(named)}"
 
 
 def trials(mean: float, scatter: Sequence[float] = STEADY, blocks: Sequence[int] = ()) -> Trials:
