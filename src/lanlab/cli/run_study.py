@@ -78,7 +78,7 @@ def run(
     from lanlab.cli.watch import RunWatch
     from lanlab.run import RunRequest, new_run, resume_run
     from lanlab.store import open_store
-    from lanlab.studies import load_study, waits_for
+    from lanlab.studies import known_studies, load_study, waits_for
 
     if strict and not check:
         raise UsageError("--strict without --check: there is nothing to be strict about")
@@ -100,7 +100,10 @@ def run(
         else:
             assert study is not None
             loaded = load_study(study)
+            # Those of a `findings.toml` beside it belong into the record, too.
             chosen = loaded.study
+            if chosen.id not in known_studies():
+                chosen = chosen.model_copy(update={"finding": loaded.findings})
             if check and not loaded.findings:
                 raise UsageError(
                     f"--check: study `{chosen.id}` has no findings",

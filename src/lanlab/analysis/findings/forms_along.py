@@ -116,9 +116,9 @@ def extreme(statement: forms.Extreme, scope: Scope) -> Node:
     parts: list[Node] = []
     if statement.a is not None:
         for a, b in paired_series(scope, statement.a, statement.b, statement.along, level):
-            for other in a.levels:
-                if other == level:
-                    continue
+            others = [other for other in a.levels if other != level]
+            parts += [] if others else _nothing_beside(a, b, level)
+            for other in others:
                 four = [a.places[level], b.places[level], a.places[other], b.places[other]]
                 least, most = (0.0, None) if greatest else (None, 0.0)
                 parts.append(
@@ -126,11 +126,12 @@ def extreme(statement: forms.Extreme, scope: Scope) -> Node:
                 )
         return all_or_gap(parts, scope)
     for one in series(scope, statement.along, _with(scope, statement.along, level)):
-        for other in one.levels:
-            if other != level:
-                low, high = one.places[other], one.places[level]
-                pair = (low, high) if greatest else (high, low)
-                parts.append(below(*pair, strict=strict))
+        others = [other for other in one.levels if other != level]
+        parts += [] if others else _nothing_beside(one, one, level)
+        for other in others:
+            low, high = one.places[other], one.places[level]
+            pair = (low, high) if greatest else (high, low)
+            parts.append(below(*pair, strict=strict))
     return all_or_gap(parts, scope)
 
 
@@ -293,6 +294,13 @@ def _one_level(one: Series, scope: Scope) -> Gap:
     if not one.levels:
         return gap(scope)
     return Gap(f"{one.along} has one level here, {one.levels[0]}; it takes two", True)
+
+
+def _nothing_beside(a: Series, b: Series, level: Level) -> list[Node]:
+    """Why there is nothing to compare a level with."""
+    found = [one.places[level].found for one in (a, b)]
+    gaps: list[Node] = [one for one in found if isinstance(one, Gap)]
+    return gaps or [Gap(f"{a.along} has one level here, {level}; it takes two", True)]
 
 
 def _along_words(one: Series, what: str) -> str:
