@@ -47,7 +47,11 @@ def counts(verdicts: Verdicts) -> str:
 def verdict_text(judgement: Judgement) -> str:
     """The verdict with what the means say where it is open."""
     means = _MEANS.get(judgement.means or "", "") if judgement.verdict == "undecided" else ""
-    only = " (means only: no test)" if judgement.is_means_only else ""
+    only = ""
+    if judgement.is_means_only:
+        only = " (means only: no test)"
+    elif judgement.is_without_spread:
+        only = " (no trial differed: no test)"
     return f"{judgement.verdict}{means}{only}"
 
 

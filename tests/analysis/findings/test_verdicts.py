@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from bodies_of_evidence import (
@@ -178,8 +179,47 @@ def test_a_count_of_zero_in_every_trial_is_zero() -> None:
 
     assert judged(none)[0] == "holds"
     assert judged(none)[1].p_holm is None
+    [told] = judge([finding("value", metric="timeouts", max=0.0)], none).judgements
+    assert (told.is_without_spread, told.is_means_only) == (True, False)
     assert judged(some)[0] == "undecided"
     assert judged(two)[0] == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("form", "statement"),
+    [
+        ("trend", {"along": "size", "direction": "rising"}),
+        ("no_trend", {"along": "size", "margin_ratio": 0.5}),
+        ("monotone", {"along": "size", "direction": "rising"}),
+        ("value", {"min": 0.5}),
+    ],
+)
+def test_a_rate_of_zero_is_compared_as_a_difference(form: str, statement: dict[str, Any]) -> None:
+    """A goodput that is 0 in a trial has no logarithm: bounds of ratios must not be taken for
+    bit/s. The rise is 0.2 bit/s, far below the 1 of "no change" as a ratio."""
+    cells = [
+        cell(Trials((0.0, 0.01, 0.02)), size=1),
+        cell(Trials((0.2, 0.21, 0.22)), size=2),
+        cell(Trials((0.4, 0.41, 0.42)), size=3),
+    ]
+    expected = {"value": "does not hold", "no_trend": "does not hold"}.get(form, "holds")
+
+    assert verdict(form, Numbers(cells), **statement) == expected
+
+
+def test_there_is_no_ratio_of_zero() -> None:
+    cells = [
+        cell(Trials((0.0, 0.0, value)), os=os, size=size)
+        for os in ("a", "b")
+        for size, value in ((1, 0.1), (2, 0.2))
+    ]
+    [found] = verdicts(
+        "widens", Numbers(cells), a={"os": "a"}, b={"os": "b"}, along="size",
+        direction="rising", by="ratio",
+    ).judgements  # fmt: skip
+
+    assert found.verdict == "not tested"
+    assert found.reasons == ("a value is not above zero, so that there is no ratio",)
 
 
 def test_a_part_without_numbers_leaves_a_run_untested_and_print_undecided() -> None:

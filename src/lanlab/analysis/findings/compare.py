@@ -116,7 +116,10 @@ def weighted(
         return sides
     samples = [side.cell.sample for side in sides]
     pairs = list(zip(weights, samples, strict=True))
-    scale = scale_for(pairs, scale)
+    wanted, scale = scale, scale_for(pairs, scale)
+    if scale != wanted and measure != "value":
+        # Bounds of a ratio are none of a difference.
+        return Gap("a value is not above zero, so that there is no ratio", True)
     estimates = list(contrasts(pairs, scale))
     tied = list(itertools.islice(itertools.product(*(s.all for s in sides)), 1, _MOST_TIED + 1))
     if math.prod(len(side.all) for side in sides) > _MOST_TIED + 1:
@@ -126,8 +129,10 @@ def weighted(
         terms: list[tuple[float, Sample]] = list(
             zip(weights, (cell.sample for cell in cells), strict=True)
         )
-        if scale_for(terms, scale) == scale:
-            estimates += contrasts(terms, scale)
+        if scale_for(terms, scale) != scale:
+            reason = "a condition that could be the extreme one has a value that is not above zero"
+            return Gap(f"{reason}; name the levels", True)
+        estimates += contrasts(terms, scale)
     return compared(
         what=what or _words(places, weights, measure),
         metric=places[0].scope.metric,
@@ -141,6 +146,12 @@ def weighted(
         lost_trials=sum(side.lost_trials for side in sides),
         candidates=math.prod(len(side.all) for side in sides),
     )
+
+
+def scale_at(places: Sequence[Place], metric: str) -> Scale:
+    """The scale of a metric, where all values of these places allow it."""
+    cells = [place.found.cell for place in places if isinstance(place.found, Side)]
+    return scale_for([(1.0, cell.sample) for cell in cells], scale_of(metric))
 
 
 def from_estimates(

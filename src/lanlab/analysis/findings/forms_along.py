@@ -7,7 +7,14 @@ import math
 from collections.abc import Iterator, Sequence
 
 from lanlab.analysis.findings.claim import Gap, Joined, Node, all_of, compared
-from lanlab.analysis.findings.compare import apart, below, pair_words, place_words, weighted
+from lanlab.analysis.findings.compare import (
+    apart,
+    below,
+    pair_words,
+    place_words,
+    scale_at,
+    weighted,
+)
 from lanlab.analysis.findings.contrast import contrast
 from lanlab.analysis.findings.forms_simple import all_or_gap
 from lanlab.analysis.findings.sample import PrintedNumber, as_number, divided
@@ -25,7 +32,7 @@ from lanlab.analysis.findings.sides import (
     series,
     taken,
 )
-from lanlab.analysis.statistics.samples import Scale, scale_of
+from lanlab.analysis.statistics.samples import Scale
 from lanlab.studies import Level, Selection
 from lanlab.studies import findings as forms
 
@@ -71,7 +78,7 @@ def trend(statement: forms.Trend, scope: Scope) -> Node:
                 else [_one_level(one, scope)]
             )
             continue
-        scale = scale_of(scope.metric)
+        scale = scale_at(known, scope.metric)
         bound = 1.0 if scale == "log" else 0.0
         least, most = (bound, None) if rising else (None, bound)
         what = _along_words(one, "change")
@@ -98,7 +105,7 @@ def no_trend(statement: forms.NoTrend, scope: Scope) -> Node:
             parts += gaps or [_one_level(one, scope)]
             continue
         weights, what = _slope(len(found)), _along_words(one, "change")
-        if scale_of(scope.metric) == "log":
+        if scale_at(found, scope.metric) == "log":
             parts.append(weighted(found, weights, "log", "change", 1 - share, 1 + share, what=what))
             continue
         # Less a share of the mean, and more than minus that.
@@ -219,7 +226,7 @@ def widens(statement: forms.Widens, scope: Scope) -> Node:
             least, most = (none, None) if rising else (None, none)
             scale: Scale = "log" if by_ratio else "linear"
             found = weighted(four, [1, -1, -1, 1], scale, "widening", least, most, strict=True)
-            if isinstance(found, Gap) and by_ratio:
+            if isinstance(found, Gap) and by_ratio and scope.evidence.can_lack:
                 ratios = [_ratio_of(four[0], four[1]), _ratio_of(four[2], four[3])]
                 if ratios[0] is not None and ratios[1] is not None:
                     found = compared(
@@ -262,7 +269,8 @@ def paired_series(
 def _ratio_of(a: Place, b: Place) -> PrintedNumber | None:
     """A ratio from both sides, or as it is printed."""
     if isinstance(a.found, Side) and isinstance(b.found, Side):
-        return divided(as_number(a.found.cell.sample), as_number(b.found.cell.sample))
+        over, under = as_number(a.found.cell.sample), as_number(b.found.cell.sample)
+        return divided(over, under) if over.mean > 0 and under.mean > 0 else None
     return a.scope.evidence.ratio(a.scope.metric, a.scope.single(), b.scope.single())
 
 

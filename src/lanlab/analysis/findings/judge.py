@@ -16,6 +16,7 @@ from lanlab.analysis.findings.claim import (
     known_part,
     truth_of,
 )
+from lanlab.analysis.findings.contrast import Basis
 from lanlab.analysis.findings.evidence import Evidence
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.run_evidence import RunEvidence
@@ -83,9 +84,17 @@ class Judgement:
 
     @property
     def is_means_only(self) -> bool:
-        """Whether the verdict stands on numbers without any spread."""
-        decided = [one for one in self.comparisons if one.truth != "undecided"]
-        return bool(decided) and not any(one.comparison.is_tested for one in decided)
+        """Whether the verdict stands on printed numbers without any spread."""
+        return self._decided_by == {"as printed"}
+
+    @property
+    def is_without_spread(self) -> bool:
+        """Whether the verdict stands on trials that are all equal."""
+        return self._decided_by == {"all equal"}
+
+    @property
+    def _decided_by(self) -> set[Basis]:
+        return {o.comparison.basis for o in self.comparisons if o.truth != "undecided"}
 
 
 @dataclass(frozen=True)
