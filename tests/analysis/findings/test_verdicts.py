@@ -129,6 +129,49 @@ def test_levels_of_one_side_are_each_compared_and_common_ones_like_with_like() -
     assert all(one.comparison.what.count("size") == 1 for one in found.comparisons)
 
 
+def test_experiments_that_differ_in_more_than_is_named_are_compared_one_by_one() -> None:
+    """UDP has rates and TCP has none: 2 bytes over UDP stand against 500 over UDP at that rate."""
+    udp = [
+        replace(cell(trials(mean), size=size, rate=rate), group="udp")
+        for (size, rate), mean in {
+            (2, 1): 10.0,
+            (500, 1): 20.0,
+            (2, 9): 30.0,
+            (500, 9): 40.0,
+        }.items()
+    ]
+    tcp = [
+        replace(cell(trials(mean), size=size), group="tcp") for size, mean in ((2, 50), (500, 60))
+    ]
+    cells = [
+        replace(one, levels={**one.levels, "transport": one.group, "time_s": 1.0})
+        for one in (*udp, *tcp)
+    ]
+    [found] = verdicts("less", Numbers(cells), a={"size": 2}, b={"size": 500}).judgements
+
+    assert found.verdict == "holds"
+    assert sorted(one.comparison.what for one in found.comparisons) == [
+        "(size 2) / (size 500) at rate 1, transport udp",
+        "(size 2) / (size 500) at rate 9, transport udp",
+        "(size 2) / (size 500) at transport tcp",
+    ]
+
+
+def test_an_order_is_held_against_that_of_the_like() -> None:
+    """The hosts differ in order, each keeps its own; a level that lacks a host is missed."""
+    means = {("a", "x"): 10.0, ("b", "x"): 20.0, ("a", "y"): 40.0, ("b", "y"): 30.0}
+    cells = [
+        cell(trials(size * mean), os=os, size=size, host=host)
+        for (os, host), mean in means.items()
+        for size in (1, 2)
+    ]
+    asked = {"along": "os", "across": "size"}
+
+    assert verdict("same_order", Numbers(cells), **asked) == "holds"
+    lacking = [one for one in cells if one.levels != {"os": "a", "size": 2, "host": "x"}]
+    assert verdict("same_order", Numbers(lacking), **asked) == "not tested"
+
+
 def test_numbers_without_spread_are_taken_as_printed() -> None:
     """Beyond their last digit they are decided, within it not; there is no p."""
     apart = Numbers([cell(printed(23.3, 0.05), os="a"), cell(printed(35.3, 0.05), os="b")])

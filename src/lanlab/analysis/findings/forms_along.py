@@ -23,12 +23,11 @@ from lanlab.analysis.findings.sides import (
     Place,
     Series,
     Side,
+    alike,
     expanded,
     gap,
     only,
-    open_factors,
     pairs,
-    projections,
     series,
     taken,
 )
@@ -155,19 +154,34 @@ def sign(statement: forms.Sign, scope: Scope) -> Node:
 
 def same_order(statement: forms.SameOrder, scope: Scope) -> Node:
     """Any two levels of `along` stand the same way round at each level of `across`."""
-    across = scope.levels_along(statement.across)
-    by_level = [series(scope.fixed({statement.across: one}), statement.along) for one in across]
     parts: list[Node] = []
-    for groups in zip(*by_level, strict=False):
-        levels = groups[0].levels
-        for one, other in itertools.combinations(levels, 2):
-            pairs_of = [(g.places[one], g.places[other]) for g in groups if other in g.places]
-            ways = (
+    both = frozenset({statement.along, statement.across})
+    for one in scope.without(statement.along).without(statement.across).each():
+        for fixed in alike((one,), beside=both):
+            here = one.fixed(fixed)
+            at = [here.fixed({statement.across: x}) for x in scope.levels_along(statement.across)]
+            levels = [
+                level
+                for level in scope.levels_along(statement.along)
+                if scope.evidence.can_lack
+                or statement.along in scope.named
+                or here.fixed({statement.along: level}).has_numbers()
+            ]
+            parts += _same_way(levels, statement.along, at)
+    return all_or_gap(parts, scope)
+
+
+def _same_way(levels: Sequence[Level], along: str, across: Sequence[Scope]) -> Iterator[Node]:
+    """Each two levels the one way round everywhere, or the other way round everywhere."""
+    for one, other in itertools.combinations(levels, 2):
+        pairs_of = [tuple(only(at.fixed({along: x})) for x in (one, other)) for at in across]
+        yield Joined(
+            "any",
+            (
                 all_of([below(a, b) for a, b in pairs_of]),
                 all_of([below(b, a) for a, b in pairs_of]),
-            )
-            parts.append(Joined("any", ways))
-    return all_or_gap(parts, scope)
+            ),
+        )
 
 
 def clusters(statement: forms.Clusters, scope: Scope) -> Node:
@@ -250,15 +264,13 @@ def paired_series(
     base = scope.without(along)
     for side_a, side_b in expanded(base, a or Selection(), b or Selection()):
         cells = [side_a.cells(), side_b.cells()]
-        named = {*side_a.named, *side_b.named, along}
-        free = [] if side_a.take or side_b.take else open_factors(cells, named)
         levels = scope.levels_along(along)
         if not scope.evidence.can_lack and along not in scope.named:
             there = {c.levels[along] for own in cells for c in own if along in c.levels}
             levels = tuple(one for one in levels if one in there)
         if level is not None and level not in levels:
             levels = (*levels, level)
-        for fixed in projections([*cells[0], *cells[1]], free) if free else [{}]:
+        for fixed in alike((side_a, side_b), beside=frozenset({along})):
             found = [
                 Series(along, {x: only(s.fixed({**fixed, along: x})) for x in levels})
                 for s in (side_a, side_b)

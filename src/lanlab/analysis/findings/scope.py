@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from lanlab.analysis.findings.evidence import Cell, Evidence, is_level, matches
+from lanlab.analysis.findings.evidence import Cell, Evidence, matches
 from lanlab.studies import Level, Selection
 
 Take = Literal["least", "greatest"]
@@ -108,12 +108,3 @@ class Scope:
     def has_numbers(self, as_share: bool = False) -> bool:
         """Whether there is any number of the metric at what is named."""
         return bool(self.cells(as_share))
-
-
-def same_levels(cells: list[Cell], factors: Mapping[str, Level]) -> list[Cell]:
-    """The conditions that have exactly these levels."""
-    return [
-        cell
-        for cell in cells
-        if all(f in cell.levels and is_level(cell.levels[f], level) for f, level in factors.items())
-    ]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lanlab.analysis.findings.claim import Gap
 from lanlab.analysis.findings.contrast import contrasts, scale_for
 from lanlab.analysis.findings.evidence import Cell, named_words, words
 from lanlab.analysis.findings.sample import Trials, as_number
-from lanlab.analysis.findings.scope import Scope, same_levels
+from lanlab.analysis.findings.scope import Scope
 from lanlab.analysis.statistics.samples import scale_of
 from lanlab.studies import Level, Selection
 
@@ -172,33 +172,55 @@ def expanded(scope: Scope, a: Selection, b: Selection) -> Iterator[tuple[Scope, 
 
 
 def _pairs_at(a: Scope, b: Scope, as_share: bool) -> Iterator[tuple[Place, Place]]:
-    cells = [a.cells(as_share), b.cells(as_share)]
-    free = [] if a.take or b.take else open_factors(cells, {*a.named, *b.named})
-    if not free or not all(cells):
-        for place_a in places(a, as_share):
-            for place_b in places(b, as_share):
-                yield place_a, place_b
-        return
-    for levels in projections([*cells[0], *cells[1]], free):
-        sides = []
-        for scope, own in zip((a, b), cells, strict=True):
-            there = same_levels(own, levels)
-            fixed = scope.fixed(levels)
-            found = [Place(fixed, Side(cell)) for cell in there]
-            sides.append(found or [Place(fixed, gap(fixed, as_share))])
+    for levels in alike((a, b), as_share):
+        sides = [places(scope.fixed(levels), as_share) for scope in (a, b)]
         yield from itertools.product(*sides)
 
 
-def open_factors(sides: Sequence[Sequence[Cell]], named: set[str]) -> list[str]:
-    """Factors that no side names and that all conditions have: like is compared with like."""
-    everything = [cell for cells in sides for cell in cells if cell.stands == "each"]
-    factors = dict.fromkeys(f for cell in everything for f in cell.varied if f not in named)
-    return [
-        factor
-        for factor in factors
-        if all(factor in cell.levels for cell in everything)
-        and len({cell.levels[factor] for cell in everything}) > 1
-    ]
+def alike(
+    scopes: Sequence[Scope], as_share: bool = False, beside: frozenset[str] = frozenset()
+) -> Iterator[dict[str, Level]]:
+    """
+    Levels of what the scopes leave open, so that like is compared with like.
+
+    Args:
+        scopes: Of all sides of a comparison.
+        as_share: Whether they speak of shares of the link.
+        beside: Factors that are gone through otherwise.
+
+    Returns:
+        One for each combination that there is; a single empty one where nothing is open, a side
+        has no number, or one takes a condition of several.
+    """
+    cells = [scope.cells(as_share) for scope in scopes]
+    named = {factor for scope in scopes for factor in scope.named} | beside
+    is_taken = any(scope.take for scope in scopes)
+    free = [] if is_taken or not all(cells) else open_factors(cells, named)
+    if not free:
+        yield {}
+        return
+    for levels in projections([cell for own in cells for cell in own], free):
+        fixed = [scope.fixed(levels) for scope in scopes]
+        # Conditions of two experiments may have more in common once one of them is left.
+        for more in alike(fixed, as_share, beside):
+            yield {**levels, **more}
+
+
+def open_factors(sides: Sequence[Sequence[Cell]], named: Collection[str]) -> list[str]:
+    """Factors that no side names and that all conditions have, in the order of the conditions."""
+    own = [[cell for cell in cells if cell.stands == "each"] for cells in sides]
+    everything = [cell for cells in own for cell in cells]
+    varied = {factor for cell in everything for factor in cell.varied}
+    found = []
+    for factor in dict.fromkeys(f for cell in everything for f in (*cell.varied, *cell.levels)):
+        if factor in named or not all(factor in cell.levels for cell in everything):
+            continue
+        levels = [{cell.levels[factor] for cell in cells} for cells in own]
+        # A parameter that no experiment varies tells two experiments apart, where both sides have
+        # conditions of both; else it is what happens to differ between the sides.
+        if len(set.union(*levels)) > 1 and (factor in varied or set.intersection(*levels)):
+            found.append(factor)
+    return found
 
 
 def projections(cells: Sequence[Cell], factors: Sequence[str]) -> list[dict[str, Level]]:
@@ -235,9 +257,7 @@ def series(
     """
     found = []
     for one in scope.without(along).each():
-        own = one.cells(as_share)
-        free = [] if one.take else open_factors([own], {*one.named, along})
-        for fixed in projections(own, free) if free else [{}]:
+        for fixed in alike((one,), as_share, frozenset({along})):
             here = one.fixed(fixed)
             chosen = tuple(levels) or _levels_of(scope, here, along, as_share)
             at = {level: only(here.fixed({along: level}), as_share) for level in chosen}
