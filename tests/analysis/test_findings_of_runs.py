@@ -1,0 +1,137 @@
+"""Findings on stored runs: which trials count, and what a run has and cannot have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from planned_runs import PlannedRun, planned_run, without_rate
+
+from lanlab.analysis.findings import Judgement, findings_of, judge_run
+from lanlab.plan import PlannedTrial
+from lanlab.store import TrialRecord
+from lanlab.studies import Finding, load_study
+
+
+def finding(form: str, **statement: Any) -> Finding:
+    whole = {"form": form, "metric": "goodput_bps", **statement}
+    return Finding.model_validate({"id": "f", "claim": "So it is.", "statement": whole})
+
+
+def judged(run: PlannedRun, form: str, **statement: Any) -> Judgement:
+    return judge_run([finding(form, **statement)], run.run, run.trials).judgements[0]
+
+
+def scattered(trial: TrialRecord, share: float) -> TrialRecord:
+    metrics = {key: value * (1 + share) for key, value in trial.metrics.items()}
+    return replace(trial, metrics=metrics)
+
+
+@pytest.fixture(scope="module")
+def sweep() -> PlannedRun:
+    """Ten blocks of a sweep on 10 Mbit/s; each trial off by a little of its own."""
+    found = planned_run("milanovic-srbljic", "full")
+    trials = [scattered(t, 1e-4 * (t.number * 7919 % 11 - 5)) for t in found.trials]
+    return replace(found, trials=trials)
+
+
+def test_levels_are_read_in_any_unit(sweep: PlannedRun) -> None:
+    """A study says kB/s, a record bit/s."""
+    at = {"rate_bps": "500kB/s", "message_size_bytes": 500}
+    found = judged(sweep, "value", at=at, min=3.99e6, max=4.01e6)
+
+    assert found.verdict == "holds"
+    assert found.comparisons[0].comparison.n == (10,)
+
+
+def test_the_trials_of_searches_are_no_conditions(sweep: PlannedRun) -> None:
+    """They were run at loads that depend on what was seen."""
+    searched = {t.parameters["rate_bps"] for t in sweep.trials if t.purpose == "search"}
+    swept = {t.parameters.get("rate_bps") for t in sweep.of("udp-500")}
+    only = sorted(float(rate) for rate in searched - swept)
+    assert only
+
+    assert judged(sweep, "value", at={"rate_bps": only[0]}, min=1.0).verdict == "not tested"
+
+
+def test_two_conditions_are_compared_within_blocks(sweep: PlannedRun) -> None:
+    found = judged(sweep, "less", at={"message_size_bytes": 500},
+                   a={"rate_bps": "500kB/s"}, b={"rate_bps": "800kB/s"})  # fmt: skip
+
+    assert found.verdict == "holds"
+    assert found.comparisons[0].comparison.test == "Student's t by block"
+    assert found.comparisons[0].comparison.value == pytest.approx(5 / 8, rel=1e-3)
+
+
+def test_the_greatest_of_a_sweep_is_held_against_the_link(sweep: PlannedRun) -> None:
+    at = {"transport": "udp", "message_size_bytes": 500, "take": "greatest"}
+    found = judged(sweep, "share", at=at, min=0.99, max=1.01)
+
+    assert found.verdict == "holds"
+    # Every rate beyond the link's brings the same.
+    assert found.comparisons[0].comparison.candidates > 3
+    assert judged(without_rate(sweep), "share", at=at, min=0.99).verdict == "not tested"
+
+
+def test_a_polluted_trial_that_was_repeated_is_in_no_verdict(sweep: PlannedRun) -> None:
+    """It is half of what it should be, and another of its place counts."""
+    bad = next(t for t in sweep.of("udp-500") if t.parameters["rate_bps"] == 4_000_000)
+    pollution = {"findings": [{"code": "load", "repeat_helps": True}]}
+    polluted = replace(scattered(bad, -0.5), raw={"pollution": pollution})
+    again = replace(bad, number=max(t.number for t in sweep.trials) + 1)
+    trials = [polluted if t.number == bad.number else t for t in sweep.trials]
+    at = {"rate_bps": "500kB/s", "message_size_bytes": 500}
+
+    repeated = replace(sweep, trials=[*trials, again])
+    assert judged(repeated, "value", at=at, min=3.99e6, max=4.01e6).verdict == "holds"
+    kept = replace(sweep, trials=trials)
+    assert judged(kept, "value", at=at, min=3.99e6, max=4.01e6).verdict == "undecided"
+
+
+def test_a_condition_whose_trials_all_failed_is_missed() -> None:
+    """Not tested, with its level, however the others came out."""
+
+    def fails(planned: PlannedTrial) -> bool:
+        return planned.parameters.get("message_size_bytes") == 512
+
+    run = planned_run("manford-kolahi", "tiny", 100_000_000, fails)
+    found = judged(run, "monotone", at={"ip_version": 4, "message_size_bytes": [128, 512, 1408]},
+                   along="message_size_bytes", direction="rising")  # fmt: skip
+
+    assert found.verdict == "not tested"
+    assert "message_size_bytes 512" in found.reasons[0]
+
+
+def test_a_statement_about_one_other_system_is_told_of_this_one_as_well() -> None:
+    """Not as a verdict on the finding; and not where two systems are compared."""
+    run = planned_run("manford-kolahi", "quick", 100_000_000)
+    trials = [scattered(t, 1e-4 * (t.number * 7919 % 11 - 5)) for t in run.trials]
+    verdicts = judge_run(load_study("manford-kolahi").findings, run.run, trials)
+    by_id = {one.finding.id: one for one in verdicts.judgements}
+
+    assert verdicts.count("not tested") == 19
+    header = by_id["f16"]
+    assert header.assumed == (("os", "vista"),)
+    assert header.here is not None and header.here.verdict in ("holds", "undecided")
+    assert by_id["f6"].here is None
+    assert by_id["f6"].reasons[0].startswith("this run does not have os vista")
+
+
+def test_what_waits_for_a_workload_says_which() -> None:
+    run = planned_run("brutman-mtcp", "quick")
+    verdicts = judge_run(load_study("brutman-mtcp").findings, run.run, run.trials)
+
+    for one in verdicts.judgements:
+        assert one.verdict == "not tested"
+        assert "needs workload `copy`, which this version does not have" in one.reasons[0]
+
+
+def test_findings_come_with_the_study_or_stand_in_the_record() -> None:
+    run = planned_run("manford-kolahi").run
+    own = finding("value", min=1.0)
+    kept = replace(run, study_id="mine", study={**run.study, "finding": [own.model_dump()]})
+
+    assert findings_of(run) == load_study("manford-kolahi").findings
+    assert findings_of(kept) == (own,)
+    assert findings_of(replace(run, study_id="mine")) == ()
