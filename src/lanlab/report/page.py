@@ -123,7 +123,9 @@ def _experiments(
             if figure.experiments[0] != experiment.id:
                 continue
             chart = build_figure(run, trials, study, published, figure)
-            figures.append(_figure(chart, figure.published or "", f"{name}-figure-{number_}"))
+            figures.append(
+                figure_on_page(chart, figure.published or "", f"{name}-figure-{number_}")
+            )
         own = [trial for trial in trials if trial.experiment == experiment.id]
         # The first metric always: that nothing was measured is worth a table too.
         tables = [
@@ -152,7 +154,8 @@ def _experiments(
     return found
 
 
-def _figure(chart: Chart, published_as: str, name: str) -> FigureOnPage:
+def figure_on_page(chart: Chart, published_as: str, name: str) -> FigureOnPage:
+    """A chart with its drawings and table; `name` is unique on the page."""
     columns = tuple(
         Column(heading, heading, is_number=place > 1)
         for place, heading in enumerate(chart.columns())
