@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lanlab.analysis.comparison_runs import check_metrics
-from lanlab.analysis.published import points_for
+from lanlab.analysis.published import points_for, printed_trials
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.errors import LabError, UsageError
 from lanlab.store import RunRecord, TrialRecord
@@ -74,16 +74,6 @@ def beside_published(
             hint="`lanlab report` has the other numbers that it printed, beside what is like them",
         )
     return tuple(found)
-
-
-def printed_trials(published: Published) -> int | None:
-    """How many trials the study says that each of its means is of; `None` if it does not."""
-    said = {
-        round(value.si)
-        for value in published.value
-        if value.metric == "trials" and value.statistic == "fact" and value.kind != "related"
-    }
-    return said.pop() if len(said) == 1 else None
 
 
 def _beside(

@@ -23,7 +23,7 @@ HATCHES = (None, "///", "...", "xx", "\\\\\\", None, "---", "+++", "|||")
 HATCH = "#1b1f25"
 MARKERS = ("o", "s", "^", "v")
 LINES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1.2, 1, 1.2)), (0, (1.5, 1)))
-_PUBLISHED_MARKERS = ("D", "P", "X", "*", "<", ">")
+PUBLISHED_MARKERS = ("D", "P", "X", "*", "<", ">")
 
 #: Height of a row of the legend.
 LEGEND_ROW_IN = 0.165

@@ -7,8 +7,10 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from lanlab.figures.chart import Chart
+from lanlab.figures.chart import Chart, Point
 from lanlab.figures.look_matplotlib import (
+    GRID,
+    HATCHES,
     INK,
     LEGEND_ROW_IN,
     MARKERS,
@@ -121,6 +123,8 @@ def _row(chart: Chart, index: int, x: float) -> float:
 def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
     points = chart.series[index].points
     places = [_row(chart, index, point.x) for point in points]
+    if chart.series[index].kind == "bars":
+        return _draw_bars(axes, chart, index, places)
     (line,) = axes.plot(
         [point.y for point in points],
         places,
@@ -131,6 +135,47 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
         gid=f"series-{index}-line",
         zorder=3,
     )
+    _draw_spread(axes, points, places, index, colour_of(index))
+    return line
+
+
+def _draw_bars(axes: Axes, chart: Chart, index: int, places: Sequence[float]) -> Any:
+    points = chart.series[index].points
+    # A bar on a logarithmic axis begins where the axis does: it has no zero.
+    begin = _begin(chart)
+    bars = axes.barh(
+        places,
+        [point.y - begin for point in points],
+        left=begin,
+        height=0.92 * _ROW_SHARE / len(chart.series),
+        color=colour_of(index),
+        hatch=HATCHES[index % 4],
+        edgecolor=GRID if index % 4 else colour_of(index),
+        linewidth=0.6,
+        zorder=2,
+    )
+    for place, bar in enumerate(bars):
+        bar.set_gid(f"series-{index}-bar{place}")
+    _draw_spread(axes, points, places, index, INK)
+    axes.plot(
+        [trial for point in points for trial in point.trials],
+        [place for place, point in zip(places, points, strict=True) for _ in point.trials],
+        linestyle="none",
+        marker=".",
+        markersize=3.5,
+        markeredgewidth=0.4,
+        markeredgecolor=INK,
+        color=GRID,
+        gid=f"series-{index}-trials",
+        zorder=3.2,
+    )
+    return bars
+
+
+def _draw_spread(
+    axes: Axes, points: Sequence[Point], places: Sequence[float], index: int, colour: str
+) -> None:
+    """Intervals."""
     known = [
         (place, point.y, point.low, point.high)
         for place, point in zip(places, points, strict=True)
@@ -145,7 +190,7 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
                 [high - y for _, y, _, high in known],
             ],
             fmt="none",
-            ecolor=colour_of(index),
+            ecolor=colour,
             elinewidth=1.2,
             capsize=2.5,
             zorder=2.8,
@@ -153,7 +198,6 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
         _, caps, bars = drawn.lines
         for number, part in enumerate((*caps, *bars)):
             part.set_gid(f"series-{index}-interval{number}")
-    return line
 
 
 def _scale(chart: Chart, axes: Axes, width_in: float) -> None:
@@ -164,13 +208,15 @@ def _scale(chart: Chart, axes: Axes, width_in: float) -> None:
     values += [end for s in chart.series for p in s.points for end in (p.low, p.high) if end]
     values += [y for limit in chart.limits for _, y in limit.points]
     values += [mark.y for series in chart.published for mark in series.marks]
+    values += [trial for s in chart.series for p in s.points for trial in p.trials]
+    has_bars = any(series.kind == "bars" for series in chart.series)
     ticks = max(3, int(width_in))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     if chart.y.logarithmic and all(value > 0 for value in values) and values:
         axes.set_xscale("log")
         low, high = math.log(min(values)), math.log(max(values))
         room = max(0.06 * (high - low), 0.004)
-        ends = math.exp(low - room), math.exp(high + room)
+        ends = _begin(chart) if has_bars else math.exp(low - room), math.exp(high + room)
         axes.set_xlim(*ends)
         axes.xaxis.set_major_locator(FixedLocator(_ticks(*ends, ticks)))
         axes.xaxis.set_minor_locator(NullLocator())
@@ -178,8 +224,17 @@ def _scale(chart: Chart, axes: Axes, width_in: float) -> None:
         return
     low, high = min(values, default=0.0), max(values, default=1.0)
     room = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
-    axes.set_xlim(low - room, high + room)
+    # A bar's length is its value: from zero.
+    axes.set_xlim(*((0.0, 1.06 * high or 1.0) if has_bars else (low - room, high + room)))
     axes.xaxis.set_major_locator(MaxNLocator(ticks))
+
+
+def _begin(chart: Chart) -> float:
+    """Where bars begin: at zero; on a logarithmic axis at the power of ten below all."""
+    if not chart.y.logarithmic:
+        return 0.0
+    ends = [end for s in chart.series for p in s.points for end in (p.y, p.low or p.y)]
+    return float(10.0 ** math.floor(math.log10(min(ends, default=1.0))))
 
 
 def _ticks(low: float, high: float, most: int) -> Sequence[float]:

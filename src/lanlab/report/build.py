@@ -71,10 +71,10 @@ def _files(runs: Sequence[tuple[RunRecord, list[TrialRecord]]]) -> dict[str, byt
         pages.append(run_on_page(run, trials, published_numbers(run), name))
     files = {"report.html": rendered("report", pages=pages, has_files=True).encode()}
     for page in pages:
-        for experiment in page.experiments:
-            for figure in experiment.figures:
-                files[f"figures/{figure.name}.svg"] = to_bytes(figure.chart, "svg")
-                files[f"figures/{figure.name}.pdf"] = to_bytes(figure.chart, "pdf")
+        drawn = [figure for experiment in page.experiments for figure in experiment.figures]
+        for figure in (*drawn, *page.rereading.figures):
+            files[f"figures/{figure.name}.svg"] = to_bytes(figure.chart, "svg")
+            files[f"figures/{figure.name}.pdf"] = to_bytes(figure.chart, "pdf")
         for table in page.tables:
             file_name = (
                 table.name if table.name.startswith(page.name) else f"{page.name}-{table.name}"

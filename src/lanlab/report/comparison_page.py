@@ -10,7 +10,7 @@ from lanlab.analysis.comparison import Compared
 from lanlab.analysis.comparison_published import BesidePublished
 from lanlab.figures.ratio_forest import published_forest, ratio_forest
 from lanlab.report.comparison_table import comparison_tables, published_table
-from lanlab.report.page import FigureOnPage, figure_on_page
+from lanlab.report.figure_page import FigureOnPage, figure_on_page
 from lanlab.report.rendering import rendered
 from lanlab.report.table import Table
 from lanlab.studies import Study
