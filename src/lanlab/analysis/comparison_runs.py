@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lanlab.analysis.attempts import counting
@@ -145,8 +145,12 @@ def pair_runs(runs: Sequence[Run], base: int = 0, metrics: Sequence[str] | None 
 
 
 def pair_levels(
-    run: Run, factor: str, base: str | None = None, metrics: Sequence[str] | None = None
-) -> tuple[tuple[Compared, ...], str]:
+    run: Run,
+    factor: str,
+    base: str | None = None,
+    metrics: Sequence[str] | None = None,
+    name: Callable[[Level], str] = str,
+) -> tuple[Compared, ...]:
     """
     The levels of a factor of one run against its base level, at each combination of the others, by
     the blocks that have both.
@@ -156,9 +160,7 @@ def pair_levels(
         factor: That an experiment varies.
         base: The base's level as it is written; by default the first.
         metrics: As for `pair_runs`.
-
-    Returns:
-        The comparisons, and the name of the base.
+        name: What a level is called.
 
     Raises:
         UnknownName: No experiment varies the factor, no such level, or no such metric.
@@ -201,7 +203,7 @@ def pair_levels(
                 metric=metric,
                 factors=rest,
                 parameters=_common(against, condition),
-                names=(f"{factor} {first}", f"{factor} {condition.factors[factor]}"),
+                names=(name(first), name(condition.factors[factor])),
                 by_block=True,
             )
             if one.base.n or one.other.n:
@@ -211,7 +213,7 @@ def pair_levels(
             f"no condition of {record.id} was measured at two levels of `{factor}`",
             hint="run a scale of the study that has several",
         )
-    return tuple(found), f"{factor} {first}"
+    return tuple(found)
 
 
 def sample_of(trials: Sequence[TrialRecord], condition: Condition, metric: str) -> Sample:

@@ -61,7 +61,8 @@ class Series:
     name: str
     points: tuple[Point, ...]
     #: Of a `stack` each series stands on those before it: areas, or bars where x has categories.
-    kind: Literal["line", "points", "bars", "stack"] = "line"
+    #: A `bound` is a line that no point was measured of.
+    kind: Literal["line", "points", "bars", "stack", "bound"] = "line"
     #: Which of the renderer's colours and patterns, so that the same thing looks the same in
     #: every figure; `None`: the one of its place among the series.
     style: int | None = None

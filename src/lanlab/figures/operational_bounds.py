@@ -92,11 +92,11 @@ def _response(
             )
             for count in counts
         ]
-        series.append(Series(f"{system}: at least", tuple(points)))
+        series.append(Series(f"{system}: at least", tuple(points), "bound"))
     chart = Chart(
         title=f"Response time by stations, {words}: what the printed maxima leave",
         x=Axis("stations", ""),
-        y=Axis(f"{shown.name}, logarithmic", shown.unit, logarithmic=True),
+        y=Axis(shown.name, shown.unit, logarithmic=True),
         series=tuple(series),
         limits=_links(published, counts, size, shown),
         caption="Lower bounds: stations times message over the greatest throughput, which was "
@@ -129,6 +129,7 @@ def _throughput(
                 )
                 for count in counts
             ),
+            "bound",
         )
         for value in values
     )
@@ -138,13 +139,16 @@ def _throughput(
         if value.published
     )
     limits = tuple(
-        Limit(f"link of {shown.text(rate)}", tuple((end, shown.shown(rate)) for end in ends))
+        Limit(
+            f"link of {plain(shown.shown(rate))} {shown.unit}",
+            tuple((end, shown.shown(rate)) for end in ends),
+        )
         for rate in _link_rates(published)
     )
     chart = Chart(
         title=f"Throughput by stations, {words}: what the printed maxima leave",
         x=Axis("stations", ""),
-        y=Axis(f"{shown.name}, logarithmic", shown.unit, logarithmic=True),
+        y=Axis(shown.name, shown.unit, logarithmic=True),
         series=series,
         limits=limits,
         published=(PublishedSeries("greatest", marks),) if marks else (),
@@ -160,7 +164,7 @@ def _links(
     """What the links alone would take, if nothing else took time."""
     return tuple(
         Limit(
-            f"link of {quantity(None, 'goodput_bps').text(rate)} alone",
+            f"link of {plain(rate / 1e6)} Mbit/s alone",
             tuple((float(n), shown.shown(response_bound_ns(n, size, rate))) for n in counts),
         )
         for rate in _link_rates(published)

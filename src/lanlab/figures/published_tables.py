@@ -73,12 +73,14 @@ def with_measured(figure: PublishedFigure, study: Study, found: Sequence[Summary
 
 
 def _of_table(study: Study, published: Published, table: PublishedTable) -> list[PublishedFigure]:
-    cells = [
-        cell
-        for _, row in laid_out(published, table).rows
+    laid = laid_out(published, table).rows
+    cells = [cell for _, row in laid for cell in row if isinstance(cell, PublishedValue)]
+    row_titles = {
+        cell.id: words[0].partition(" (")[0]
+        for words, row in laid
         for cell in row
-        if isinstance(cell, PublishedValue)
-    ]
+        if table.rows and cell is not None
+    }
     measured = [cell for cell in cells if cell.statistic not in DESCRIBING]
     groups: dict[tuple[str, str], list[PublishedValue]] = {}
     for cell in measured or cells:
@@ -92,13 +94,14 @@ def _of_table(study: Study, published: Published, table: PublishedTable) -> list
     for (metric, statistic), values in groups.items():
         if len(values) < 2:
             continue
-        drawn = _Group(study, published, tuple(values))
+        rows = {row_titles.get(value.id, "") for value in values}
+        drawn = _Group(study, published, tuple(values), rows.pop() if len(rows) == 1 else "")
         kind = "" if statistic == "mean" else f"-{statistic}"
         name = f"{table.id}-{metric}{kind}".replace("_", "-").replace(".", "-")
         chart, places = drawn.chart(f"{table.where}: {table.title}", in_columns)
         several = len(groups) > 1
         if several:
-            chart = replace(chart, title=f"{chart.title}, {drawn.shown.name}")
+            chart = replace(chart, title=f"{chart.title}, {drawn.name}")
         found.append(PublishedFigure(name, chart, places, drawn.shown))
     return found
 
@@ -110,6 +113,13 @@ class _Group:
     study: Study
     published: Published
     values: tuple[PublishedValue, ...]
+    #: What the table's row calls the quantity; empty where rows are conditions.
+    row_title: str
+
+    @property
+    def name(self) -> str:
+        """What is drawn, in words."""
+        return self.row_title or self.shown.name
 
     @property
     def shown(self) -> Quantity:
@@ -160,14 +170,15 @@ class _Group:
             words = levels_text(self.published, value.condition, rest) or "as printed"
             lines.setdefault(words, []).append(self._point(x, value, ends[value.id]))
             places.append((x, value))
-        title = next((f.title for f in self.published.factor if f.name == x_key), x_key)
+        title = self._title(x_key)
         unit = "B" if x_key.endswith("_bytes") else ""
         series = tuple(
             Series(words, tuple(sorted(points, key=lambda point: point.x)))
             for words, points in lines.items()
         )
         ys = [point.y for points in lines.values() for point in points]
-        chart = Chart("", Axis(title, unit), self._axis(logarithmic=far_apart(ys)), series)
+        axis = Axis(self.name, self.shown.unit, far_apart(ys))
+        chart = Chart("", Axis(title, unit), axis, series)
         return chart, tuple(places)
 
     def _rows(
@@ -190,7 +201,8 @@ class _Group:
             if row not in rows:
                 rows.append(row)
             x = float(rows.index(row))
-            words = levels_text(self.published, value.condition, beside) or self.shown.name
+            words = levels_text(self.published, value.condition, beside)
+            words = words or (f"{self._title(beside[0])} not told" if beside else self.name)
             bars.setdefault(words, []).append(self._point(x, value, ends[value.id]))
             places.append((x, value))
         ys = [point.y for points in bars.values() for point in points]
@@ -202,11 +214,14 @@ class _Group:
             tuple(places),
         )
 
+    def _title(self, key: str) -> str:
+        return next((f.title for f in self.published.factor if f.name == key), key)
+
     def _levels(self, key: str) -> set[Level | None]:
         return {value.condition.get(key) for value in self.values}
 
     def _axis(self, *, logarithmic: bool) -> Axis:
-        name = f"{self.shown.name}, logarithmic" if logarithmic else self.shown.name
+        name = f"{self.name}, logarithmic" if logarithmic else self.name
         return Axis(name, self.shown.unit, logarithmic)
 
     def _point(self, x: float, value: PublishedValue, ends: Ends | None) -> Point:

@@ -39,10 +39,11 @@ def text_figures(study: Study, published: Published) -> list[PublishedFigure]:
         found.append(_ratios(published, ratios))
     if len(shares) > 1:
         found.append(_shares(published, shares))
-    levels = [value for value in own if value.statistic in _NAMES]
+    varied = {factor.name for factor in published.factor}
+    levels = [v for v in own if v.statistic in _NAMES and v.metric not in varied]
     for metric in dict.fromkeys(value.metric for value in levels):
         same = [value for value in levels if value.metric == metric]
-        if len(same) > 1:
+        if len({value.si for value in same}) > 1:
             found.append(_levels(study, published, metric, same))
     return found
 
@@ -70,8 +71,9 @@ def _ratios(published: Published, values: Sequence[PublishedValue]) -> Published
 
 def _shares(published: Published, values: Sequence[PublishedValue]) -> PublishedFigure:
     rows, points = [], []
+    varied = _varied(values)
     for place, value in enumerate(values):
-        rows.append(levels_text(published, value.condition, value.condition))
+        rows.append(levels_text(published, value.condition, varied))
         points.append(_point(place, 100 * value.si, None, f"{rows[-1]}{_bound(value)}", value))
     whole = Limit("the whole link", ((-0.5, 100.0), (len(rows) - 0.5, 100.0)), kind="guide")
     chart = Chart(
@@ -94,11 +96,12 @@ def _levels(
     named = shown_as(study, published, values)
     shown = Quantity(metric, title, named.unit, named.si_per_unit, named.si_unit)
     rows: list[str] = []
+    varied = _varied(values)
     groups: dict[str, list[Point]] = {}
     places = []
     known: list[Ends] = []
     for value in values:
-        row = levels_text(published, value.condition, value.condition) or "all"
+        row = levels_text(published, value.condition, varied) or "all"
         if row not in rows:
             rows.append(row)
         ends = ends_of(published, value)
@@ -130,6 +133,12 @@ def _levels(
     return PublishedFigure(name, chart, tuple(places), shown)
 
 
+def _varied(values: Sequence[PublishedValue]) -> list[str]:
+    """Keys of conditions that are not the same in all."""
+    keys = dict.fromkeys(key for value in values for key in value.condition)
+    return [key for key in keys if len({repr(v.condition.get(key)) for v in values}) > 1]
+
+
 def _point(
     x: int,
     y: float,
@@ -157,4 +166,4 @@ def _named(published: Published, level: object) -> str:
     for factor in published.factor:
         if any(one.level == level for one in factor.levels):
             return level_title(published, factor.name, str(level))
-    return str(level)
+    return str(level).capitalize()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lanlab.analysis.published import printed_trials
+from lanlab.analysis.rereading_trials import printed_step
 from lanlab.analysis.summary import standard_deviation
 from lanlab.figures.wording import Quantity, name_of, plain, quantity
 from lanlab.studies import Level, Published, PublishedValue, Study
@@ -14,7 +16,7 @@ from lanlab.studies import Level, Published, PublishedValue, Study
 DESCRIBING = frozenset({"fact", "level"})
 _CLOCK = "timer_resolution_ns"
 _STATISTICS = {
-    "sd": "standard deviation of the ",
+    "sd": "SD of the ",
     "maximum": "greatest ",
     "minimum": "least ",
 }
@@ -81,10 +83,12 @@ def ends_of(published: Published, value: PublishedValue) -> Ends | None:
 
     trials = trials_of(published, value)
     if len(trials) > 1:
-        half = t_half_width(standard_deviation(trials), len(trials))
+        # Rounding to a step spreads by itself: a stopwatch that shows the same is not certain.
+        sd = max(standard_deviation(trials), printed_step(value) / math.sqrt(12))
+        half = t_half_width(sd, len(trials))
         # Around the printed mean, which may be of a trial more than have come down.
         return Ends(value.si - half, value.si + half, "95 %", trials)
-    sd = next(
+    printed_sd = next(
         (
             other.si
             for other in published.value
@@ -94,8 +98,8 @@ def ends_of(published: Published, value: PublishedValue) -> Ends | None:
         None,
     )
     count = printed_trials(published)
-    if sd is not None and count is not None:
-        half = t_half_width(sd, count)
+    if printed_sd is not None and count is not None:
+        half = t_half_width(printed_sd, count)
         return Ends(value.si - half, value.si + half, "95 %")
     return _by_clock(published, value)
 

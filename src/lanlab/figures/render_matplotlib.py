@@ -113,7 +113,9 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
             style = {"color": MUTED, "linestyle": (0, (1, 2)), "linewidth": 1.0}
         else:
             colour = INK if limit.series is None else colour_of(limit.series)
-            style = {"color": colour, "linestyle": (0, (7, 2, 1.5, 2)), "linewidth": 1.0}
+            # Several of all series have no colours to be told apart by.
+            dashes = (7, 2, 1.5, 2) if limit.series is not None or index % 2 == 0 else (2, 2)
+            style = {"color": colour, "linestyle": (0, dashes), "linewidth": 1.0}
         xs, ys = zip(*limit.with_gaps(), strict=True)
         (line,) = axes.plot(xs, ys, zorder=1.5, gid=f"limit-{index}-line", **style)
         entries.append((f"limit-{index}", limit.name, line))
@@ -153,13 +155,13 @@ def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
     # Beyond as many as there are colours, no colour comes with the same marker and line again.
     turn = index + index // len(COLOURS)
     marker = MARKERS[turn % len(MARKERS)]
-    style = LINES[turn % len(LINES)] if series.kind == "line" else "none"
+    style = LINES[turn % len(LINES)] if series.kind in ("line", "bound") else "none"
     (line,) = axes.plot(
         xs,
         [point.y for point in series.points],
         color=colour_of(index),
         linestyle=style,
-        marker=marker,
+        marker="none" if series.kind == "bound" else marker,
         markersize=4.5,
         gid=f"series-{index}-line",
         zorder=3,

@@ -42,8 +42,9 @@ def draw_sideways(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
     """Draw rows from the top: points with their intervals, and limits as upright lines."""
     from matplotlib.figure import Figure
 
-    names = legend_names(chart)
-    columns = legend_columns(names, width_in)
+    # A single series is named by the axis.
+    names = legend_names(chart) if _needs_legend(chart) else []
+    columns = legend_columns(names, width_in) if names else 1
     legend_in = 0.12 + LEGEND_ROW_IN * -(-len(names) // columns) if names else 0.1
     most_letters = max(8, int(_NAMES_SHARE * width_in / LETTER_IN))
     rows = [textwrap.fill(name, most_letters) for name in chart.x.categories]
@@ -88,7 +89,8 @@ def draw_sideways(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
         entries.append((f"published-{index}", published.label, drawn))
     if chart.is_empty:
         axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=MUTED)
-    draw_legend(figure, entries, columns)
+    if names:
+        draw_legend(figure, entries, columns)
     figure.tight_layout(pad=0.6, rect=(0, legend_in / height_in, 1, 1))
     figure.draw_without_rendering()
     return figure, axes
@@ -116,8 +118,22 @@ def sideways_marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
 
 def _row(chart: Chart, index: int, x: float) -> float:
     """Where a series stands within a row."""
+    if not _is_side_by_side(chart):
+        return x
     count = len(chart.series)
     return x + _ROW_SHARE * ((index + 0.5) / count - 0.5)
+
+
+def _needs_legend(chart: Chart) -> bool:
+    return len(chart.series) + len(chart.limits) + len(chart.published) > 1
+
+
+def _is_side_by_side(chart: Chart) -> bool:
+    """Whether series would hide each other's bars or intervals on one line."""
+    if any(series.kind == "bars" for series in chart.series):
+        return True
+    wide = [p.x for s in chart.series for p in s.points if p.low is not None]
+    return len(set(wide)) < len(wide)
 
 
 def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
@@ -241,9 +257,12 @@ def _ticks(low: float, high: float, most: int) -> Sequence[float]:
     """Round numbers of a logarithmic axis: even steps where it is short, 1-2-5 where it is long."""
     if high / low > 20:
         decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        steps = (1, 2, 5) if len(decades) <= 3 else (1,)
-        found = [round(step * 10.0**decade, 12) for decade in decades for step in steps]
-        return [value for value in found if low <= value <= high]
+        for steps in ((1, 2, 5), (1, 3), (1,)):
+            round_ = (round(step * 10.0**decade, 12) for decade in decades for step in steps)
+            found = [value for value in round_ if low <= value <= high]
+            if len(found) <= most:
+                break
+        return found
     from matplotlib.ticker import MaxNLocator
 
     even = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)

@@ -10,7 +10,7 @@ from lanlab.analysis.comparison import Compared, judged
 from lanlab.analysis.comparison_facts import Differing, differing_facts
 from lanlab.analysis.comparison_published import BesidePublished, beside_published
 from lanlab.analysis.comparison_runs import Paired, pair_levels, pair_runs, run_names
-from lanlab.figures.wording import condition_text, number, quantity
+from lanlab.figures.wording import condition_text, level_text, number, quantity
 from lanlab.report.answer import published_numbers
 from lanlab.report.comparison_table import (
     comparison_csv,
@@ -217,9 +217,12 @@ def within_run(
 ) -> RunComparison:
     """Levels of a factor of one run; raises as `pair_levels` and `judged`."""
     with reading_records(run[0].id):
-        found, _ = pair_levels(run, factor, base, metrics)
+        study = Study.model_validate(run[0].study)
+        found = pair_levels(
+            run, factor, base, metrics, lambda level: level_text(study, factor, level)
+        )
         return RunComparison(
-            study=Study.model_validate(run[0].study),
+            study=study,
             names=run_names(1),
             runs=(run,),
             base=0,
@@ -265,7 +268,8 @@ def _remarks(comparison: RunComparison) -> list[str]:
         if paired.searches:
             said.append(f"Searches are not compared: {', '.join(paired.searches)}.")
         differing = len(comparison.facts)
-        which = f"{differing} facts differ, see the table; " if differing else ""
+        verb = "s differ" if differing != 1 else " differs"
+        which = f"{differing} fact{verb}, see the table; " if differing else ""
         said.append(
             f"The runs were measured one after another: {which}what changed between them, the "
             "hour included, cannot be told apart."

@@ -12,9 +12,10 @@ from lanlab.workloads.directions import metric_direction
 
 #: Beyond this factor a ratio is said as one: "3.4 times", not "240 % more".
 _AS_FACTOR = 2.0
+#: So many comparisons that cannot be told have a sentence each.
+_MOST_UNTOLD = 6
 _TIME_UNITS = ("ns",)
 _SPEED_UNITS = ("bit/s", "messages/s", "1/s")
-#: Further trials of one condition beyond which none is named.
 _POINTS = "percentage points"
 
 
@@ -29,9 +30,14 @@ def comparison_sentences(study: Study, found: Sequence[Compared]) -> list[str]:
     several = len({one.experiment for one in found}) > 1
     titles = {experiment.id: experiment.title for experiment in study.experiment}
     said = [_counted(found)]
+    untold = [one for one in found if one.verdict == "cannot_tell"]
     for one in found:
+        if one.verdict == "cannot_tell" and len(untold) > _MOST_UNTOLD:
+            continue
         opening = f"{titles.get(one.experiment, one.experiment)}: " if several else ""
-        said.append(opening + sentence(study, one, len(found)))
+        said.append(opening + sentence(study, one))
+    if len(untold) > _MOST_UNTOLD:
+        said.append(_untold(untold))
     return said
 
 
@@ -47,7 +53,7 @@ def correction_sentence(found: Sequence[Compared]) -> str:
     )
 
 
-def sentence(study: Study, one: Compared, family: int = 1) -> str:
+def sentence(study: Study, one: Compared) -> str:
     """One comparison as a sentence."""
     shown = quantity(study, one.metric)
     where = condition_text(study, one.factors)
@@ -129,6 +135,17 @@ def _counted(found: Sequence[Compared]) -> str:
     bases = list(dict.fromkeys(one.base_name for one in found))
     total = f"{len(found)} comparison{'s' if len(found) != 1 else ''}"
     return f"{total} of {', '.join(others)} with {', '.join(bases)}: {said}."
+
+
+def _untold(untold: Sequence[Compared]) -> str:
+    """Many comparisons that cannot be told, in one sentence."""
+    needed = [one.further.further_trials for one in untold if one.further is not None]
+    known = [count for count in needed if count is not None]
+    text = f"{len(untold)} comparisons cannot be told from these trials"
+    if known:
+        ends = f"{min(known)}" if min(known) == max(known) else f"{min(known)} to {max(known)}"
+        text += f"; the table says what each takes, {ends} more trials where it is in reach"
+    return f"{text}."
 
 
 def _claim(shown: Quantity, one: Compared, at: str, verb: str) -> str:

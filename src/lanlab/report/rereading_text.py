@@ -20,6 +20,8 @@ from lanlab.units import format_time
 _LEVEL = 0.05
 #: Of a time, what one step of its clock may be before it is told.
 _MUCH = 0.02
+#: So many pairs of a factor are told each, those that differ, too.
+_FEW = 4
 
 
 def drift_sentences(
@@ -58,13 +60,10 @@ def pair_sentences(study: Study, published: Published, pairs: Sequence[PrintedPa
         missed = [one for one in tested if not _is_shown(one.p_holm)]
         title = next((f.title for f in published.factor if f.name == factor), factor)
         name = _metric_title(study, published, metric)
-        text = (
-            f"{title[0].upper()}{title[1:]}, {name}: of {_count(len(tested), 'pair')} "
-            f"{len(tested) - len(missed)} differ"
-        )
-        text += f" (Holm's correction over {len(tested)})" if len(tested) > 1 else ""
-        said.append(f"{text}; {len(missed) or 'none'} {_are(len(missed))} not shown to.")
-        said += [_not_shown(study, published, one) for one in missed]
+        said.append(f"{title[0].upper()}{title[1:]}, {name}: {_counted(len(tested), len(missed))}.")
+        said += [_one_pair(study, published, one) for one in missed]
+        if len(tested) <= _FEW:
+            said += [_one_pair(study, published, one) for one in tested if one not in missed]
     return said
 
 
@@ -193,12 +192,23 @@ def _against_pairs(study: Study, one: OrderDrift, pairs: Sequence[PrintedPair]) 
         if smaller:
             text += (
                 f", more than {len(smaller)} of the {len(own)} differences there between means of "
-                f"{factor}: what was tested later was also slower, and the two cannot be told apart"
+                f"{factor}: an order of testing alone could make such"
             )
     return text + "."
 
 
-def _not_shown(study: Study, published: Published, one: PrintedPair) -> str:
+def _counted(tested: int, missed: int) -> str:
+    """How many pairs differ, as in `of 12 pairs 8 differ (Holm's correction over 12); 4 are not
+    shown to`."""
+    if tested == 1:
+        return "one pair" + (" is not shown to differ" if missed else " differs")
+    text = f"of {tested} pairs {tested - missed or 'none'} differ (Holm's correction over {tested})"
+    if not missed:
+        return text.replace(f"of {tested} pairs {tested}", f"all {tested} pairs")
+    return f"{text}; {missed} {_are(missed)} not shown to"
+
+
+def _one_pair(study: Study, published: Published, one: PrintedPair) -> str:
     assert one.test is not None
     shown = _shown(study, published, one.metric)
     at = levels_text(published, one.at, one.at)
@@ -213,9 +223,11 @@ def _not_shown(study: Study, published: Published, one: PrintedPair) -> str:
     if one.p_range is not None:
         ends = " to ".join(p_text(p) for p in one.p_range)
         lost = f"; whatever the lost trials were, p {ends}"
+    verdict = "Shown" if _is_shown(one.p_holm) else "Not shown"
     return (
-        f"Not shown: {at}: {' and '.join(sides)} (difference of {one.source} {effect}, {low} … "
-        f"{high}; p {p_text(one.test.p_two_sided)}, corrected {p_text(one.p_holm)}{lost})."
+        f"{verdict}: {at}: {' and '.join(sides)} (difference of {one.source} {effect} "
+        f"{shown.unit}, {low} … {high}; p {p_text(one.test.p_two_sided)}, corrected "
+        f"{p_text(one.p_holm)}{lost})."
     )
 
 
