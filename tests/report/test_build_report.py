@@ -64,7 +64,8 @@ def folder(both: list[SyntheticRun], tmp_path_factory: pytest.TempPathFactory) -
     out = tmp_path_factory.mktemp("report") / "deep" / "out"
     paths = build_report([synthetic.pair() for synthetic in both], out)
     assert all(path.is_file() for path in (paths.html, *paths.figures, *paths.tables))
-    assert len(paths.figures) == 22
+    # The figures of the studies, and two published tables with what is like them here.
+    assert len(paths.figures) == 2 * (11 + 2)
     assert {path.suffix for path in paths.figures} == {".svg", ".pdf"}
     assert {path.suffix for path in paths.tables} == {".csv"}
     return out
@@ -144,7 +145,7 @@ def test_a_run_that_was_interrupted_early_has_a_report_too(
 def test_two_runs_of_one_study_keep_their_files_apart(tmp_path: Path) -> None:
     synthetic = synthetic_run("manford-kolahi")
     paths = build_report([synthetic.pair(), synthetic.pair()], tmp_path)
-    assert len(paths.figures) == 8
+    assert len(paths.figures) == 2 * 2 * (2 + 2)
     assert _Page(paths.html.read_text(encoding="utf-8")).open == []
 
 

@@ -59,7 +59,9 @@ def beside_published(
     for scaled in at_scale(study, run.scale):
         if scaled.search is not None:
             continue
-        for metric in metrics or scaled.experiment.metrics:
+        own = {k for t in trials if t.experiment == scaled.experiment.id for k in t.metrics}
+        asked = scaled.experiment.metrics if metrics is None else [m for m in metrics if m in own]
+        for metric in asked:
             for summary in summarise(run, trials, scaled.experiment.id, metric):
                 points = points_for(summary, published)
                 spreads = {p.series: p.value for p in points if p.value.statistic == "sd"}
@@ -68,9 +70,9 @@ def beside_published(
                         sd = spreads.get(point.series)
                         found.append(_beside(summary, point.series, point.value, sd, their_trials))
     if not found:
-        asked = f" of {', '.join(metrics)}" if metrics else ""
+        which = f" of {', '.join(metrics)}" if metrics else ""
         raise UsageError(
-            f"study `{run.study_id}` printed no mean{asked} at a condition of run {run.id}",
+            f"study `{run.study_id}` printed no mean{which} at a condition of run {run.id}",
             hint="`lanlab report` has the other numbers that it printed, beside what is like them",
         )
     return tuple(found)

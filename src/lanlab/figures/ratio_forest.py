@@ -75,22 +75,21 @@ def ratio_forest(study: Study, found: Sequence[Compared]) -> Chart:
 
 
 def published_forest(study: Study, found: Sequence[BesidePublished]) -> Chart:
-    """Measured over published, a row for each printed number."""
-    several = len({one.ours.metric for one in found}) > 1
+    """Measured over published of one metric, a row for each printed number."""
+    name = quantity(study, found[0].ours.metric).name
     rows = []
     for one in found:
-        words = [quantity(study, one.ours.metric).name if several else ""]
-        words += [condition_text(study, one.ours.factors), one.series]
+        words = [condition_text(study, one.ours.factors), one.series]
         rows.append(", ".join(filter(None, words)) or "all")
     points = []
-    for place, (name, one) in enumerate(zip(rows, found, strict=True)):
+    for place, (row, one) in enumerate(zip(rows, found, strict=True)):
         if one.ratio is None:
             continue
         low, high = one.interval or (None, None)
         ratios = tuple(value / one.value.si for value in one.ours.values)
-        points.append(Point(float(place), one.ratio, low, high, ratios, name))
+        points.append(Point(float(place), one.ratio, low, high, ratios, row))
     return Chart(
-        title="Measured beside published",
+        title=f"{name[0].upper()}{name[1:]}: measured beside published",
         x=Axis("condition", "", categories=tuple(rows)),
         y=Axis("measured / published", "", logarithmic=True),
         series=(Series("measured / published", tuple(points), "points"),),

@@ -56,8 +56,12 @@ def published_page(
     study: Study, found: Sequence[BesidePublished], answer: Sequence[str], runs: Table
 ) -> str:
     """What was measured beside what was printed, as a page; arguments as `comparison_page`."""
-    figure = figure_on_page(published_forest(study, found), "", _name(0))
-    return _page(study, [PartOnPage(figure, published_table(study, found))], answer, runs, ())
+    parts = []
+    for place, metric in enumerate(dict.fromkeys(one.ours.metric for one in found)):
+        own = [one for one in found if one.ours.metric == metric]
+        figure = figure_on_page(published_forest(study, own), "", _name(place))
+        parts.append(PartOnPage(figure, published_table(study, own)))
+    return _page(study, parts, answer, runs, ())
 
 
 def _page(

@@ -11,8 +11,7 @@ from lanlab.analysis.rereading_pairs import printed_pairs
 from lanlab.analysis.rereading_rates import checked_rates
 from lanlab.analysis.summary import Summary
 from lanlab.figures.published_figures import published_figures
-from lanlab.figures.published_tables import PublishedFigure, with_measured
-from lanlab.figures.published_values import DESCRIBING
+from lanlab.figures.published_tables import with_measured
 from lanlab.report.figure_page import FigureOnPage, figure_on_page
 from lanlab.report.rereading_table import (
     doubt_table,
@@ -73,7 +72,7 @@ def rereading(
         published: What it printed.
         name: Put before names of figures, so that they are unique on a page.
         measured: Conditions of a run of the study, every metric: what was measured is marked in the
-            figures, and those that only describe the test-bed are left out. `None`: all are drawn.
+            figures, and those with nothing to mark are left out. `None`: all are drawn.
     """
     drifts, pairs = order_drifts(published), printed_pairs(published)
     rates, doubted = checked_rates(published), doubts(published)
@@ -107,16 +106,11 @@ def _figures(
 ) -> tuple[FigureOnPage, ...]:
     found = []
     for figure in published_figures(study, published):
-        if measured is not None and _describes(figure):
-            continue
         chart = with_measured(figure, study, measured or ())
+        if measured is not None and chart is figure.chart:
+            continue
         found.append(figure_on_page(chart, "", f"{name}-published-{figure.name}"))
     return tuple(found)
-
-
-def _describes(figure: PublishedFigure) -> bool:
-    """Whether a figure shows the published test-bed and nothing that was measured."""
-    return bool(figure.places) and all(value.statistic in DESCRIBING for _, value in figure.places)
 
 
 def _has_something(section: RereadSection) -> bool:

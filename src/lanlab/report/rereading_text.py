@@ -20,6 +20,8 @@ from lanlab.units import format_time
 _LEVEL = 0.05
 #: Of a time, what one step of its clock may be before it is told.
 _MUCH = 0.02
+#: Statistics whose numbers have an order that a study may speak of.
+_ORDERED = frozenset({"mean", "ratio", "maximum", "share_of_link"})
 #: So many pairs of a factor are told each, those that differ, too.
 _FEW = 4
 
@@ -43,9 +45,8 @@ def drift_sentences(
 def pair_sentences(study: Study, published: Published, pairs: Sequence[PrintedPair]) -> list[str]:
     """How many pairs of each factor differ, and which do not; or that nothing can be tested."""
     if not pairs:
-        means = [v for v in published.value if v.statistic == "mean" and v.kind == "table"]
-        own = [v for v in published.value if v.kind not in ELSEWHERE]
-        if means or any(v.statistic in ("ratio", "maximum", "share_of_link") for v in own):
+        printed = [v for v in published.value if v.kind not in ELSEWHERE]
+        if any(v.statistic in _ORDERED for v in printed):
             return [
                 "Neither trials nor standard deviations are printed: no order of these numbers can "
                 "be tested."
