@@ -88,7 +88,10 @@ def compare(
         found = _within(runs, store, by, base, metrics, margin_ratio)
     else:
         found = _between(runs, store, base, metrics, margin_ratio)
-    _answer(found, as_json, as_csv, report)
+    from lanlab.store.shape import reading_records
+
+    with reading_records(found.run_ids):
+        _answer(found, as_json, as_csv, report)
 
 
 def _share(text: str) -> float:

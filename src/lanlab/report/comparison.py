@@ -44,6 +44,11 @@ class RunComparison:
     facts: tuple[Differing, ...]
 
     @property
+    def run_ids(self) -> str:
+        """Of the runs, for errors."""
+        return ", ".join(run.id for run, _ in self.runs)
+
+    @property
     def sentences(self) -> list[str]:
         """What was found, and what is to be known of it."""
         said = comparison_sentences(self.study, self.found)
@@ -115,6 +120,11 @@ class PublishedComparison:
     study: Study
     run: Run
     found: tuple[BesidePublished, ...]
+
+    @property
+    def run_ids(self) -> str:
+        """Of the run, for errors."""
+        return self.run[0].id
 
     @property
     def sentences(self) -> list[str]:

@@ -268,7 +268,7 @@ def published_table(study: Study, found: Sequence[BesidePublished]) -> Table:
         rows.append(
             (
                 words(summary.experiment),
-                words(shown.name) if shown.name else Cell(summary.metric, shown.name),
+                Cell(summary.metric, shown.name),
                 words(condition_text(study, summary.factors) or "all"),
                 words(one.series),
                 Cell(summary.mean, ""),
