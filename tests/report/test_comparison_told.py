@@ -18,6 +18,7 @@ from lanlab.errors import LabError, StoreError, UsageError
 from lanlab.figures.chart import Chart
 from lanlab.figures.ratio_forest import published_forest, ratio_forest
 from lanlab.report.comparison import between_runs, with_published, within_run
+from lanlab.report.comparison_table import flat
 from lanlab.report.comparison_text import comparison_sentences, effect_text, sentence, verdict_text
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.shape import reading_records
@@ -169,6 +170,23 @@ def test_a_forest_of_differences_is_in_the_shown_unit() -> None:
     chart: Chart = ratio_forest(found.study, found.found)
     assert chart.y.unit == "percentage points" and not chart.y.logarithmic
     assert {y for limit in chart.limits for _, y in limit.points} == {0.0}
+
+
+def test_a_wild_interval_does_not_press_the_others_together(study: Study) -> None:
+    """The axis shows the points and a factor beyond them; what has no end is no number."""
+    from lanlab.figures.render_matplotlib import _draw
+
+    wild = one((1e6, 1e9), (1e9, 2e6))
+    endless = one((1e-150, 1e150), (1e150, 1e-150))
+    calm = one(TEN, tuple(1.01 * value for value in TEN))
+
+    _, axes = _draw(ratio_forest(study, [calm, wild, endless]), 6.4)
+
+    low, high = axes.get_xlim()
+    assert wild.test is not None and wild.test.high > 1e6 and high < 10
+    assert 0.2 < low < 1 < high
+    assert flat(endless)["95 % high"] is None
+    json.dumps(flat(endless), allow_nan=False)
 
 
 def test_the_forest_of_printed_numbers_has_their_ratios() -> None:

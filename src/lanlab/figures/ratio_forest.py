@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from lanlab.analysis.comparison import Compared
@@ -11,7 +12,10 @@ from lanlab.figures.wording import condition_text, quantity
 from lanlab.studies import Study
 from lanlab.workloads.directions import metric_direction
 
-_INTERVALS = "Intervals of 95 %, each of its condition alone; the line is where both are the same."
+_INTERVALS = (
+    "Intervals of 95 %, each of its condition alone; one that reaches the edge goes on beyond it. "
+    "The line is where both are the same."
+)
 
 
 def ratio_forest(study: Study, found: Sequence[Compared]) -> Chart:
@@ -40,6 +44,8 @@ def ratio_forest(study: Study, found: Sequence[Compared]) -> Chart:
             if one.other_name != other or one.effect is None:
                 continue
             ends = None if one.test is None else (one.test.low, one.test.high)
+            if ends is not None and not all(map(math.isfinite, ends)):
+                ends = None
             points.append(
                 Point(
                     x=float(rows.index(name)),

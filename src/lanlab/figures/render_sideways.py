@@ -36,6 +36,8 @@ _ROW_SHARE = 0.66
 #: Of a figure's width, how much the names of rows may take.
 _NAMES_SHARE = 0.36
 _LINE_IN = 0.14
+#: On a logarithmic axis, how far beyond the points an interval is shown, as a factor.
+_BEYOND = 4.0
 
 
 def draw_sideways(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
@@ -230,7 +232,11 @@ def _scale(chart: Chart, axes: Axes, width_in: float) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     if chart.y.logarithmic and all(value > 0 for value in values) and values:
         axes.set_xscale("log")
-        low, high = math.log(min(values)), math.log(max(values))
+        # A few wild intervals must not press all others together.
+        ys = [p.y for s in chart.series for p in s.points] or values
+        ys += [y for limit in chart.limits for _, y in limit.points]
+        low = math.log(max(min(values), min(ys) / _BEYOND))
+        high = math.log(min(max(values), max(ys) * _BEYOND))
         room = max(0.06 * (high - low), 0.004)
         ends = _begin(chart) if has_bars else math.exp(low - room), math.exp(high + room)
         axes.set_xlim(*ends)

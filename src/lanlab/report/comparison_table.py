@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,7 +47,7 @@ def flat(one: Compared) -> dict[str, Any]:
     test, margin, further = one.test, one.margin, one.further
     base = {f"base {name}": value for name, value in _sample(one.base).items()}
     other = {f"other {name}": value for name, value in _sample(one.other).items()}
-    return {
+    found = {
         "experiment": one.experiment,
         "metric": one.metric,
         "unit": quantity(None, one.metric).si_unit,
@@ -72,6 +73,11 @@ def flat(one: Compared) -> dict[str, Any]:
         "better": one.better,
         "further trials": None if further is None else further.further_trials,
         "why no interval": one.why or None,
+    }
+    # An end beyond all numbers is none: neither JSON nor a spreadsheet has a word for it.
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in found.items()
     }
 
 
