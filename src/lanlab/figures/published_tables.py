@@ -53,7 +53,7 @@ def with_measured(figure: PublishedFigure, study: Study, found: Sequence[Summary
         found: All conditions of the run, of every metric.
     """
     values = [value for _, value in figure.places]
-    marks: dict[tuple[float, float], str] = {}
+    marks: dict[str, dict[tuple[float, float], str]] = {}
     if not values:
         return figure.chart
     single = Published.model_validate({"schema": 1}).model_copy(update={"value": tuple(values)})
@@ -63,13 +63,27 @@ def with_measured(figure: PublishedFigure, study: Study, found: Sequence[Summary
             ours = summary.sd if value.statistic == "sd" else summary.mean
             if value.id in belonging and ours is not None:
                 where = condition_text(study, summary.factors) or "the one condition"
-                text = f"{where}, {summary.n} trials"
-                marks.setdefault((x, figure.shown.shown(ours)), text)
+                own = marks.setdefault(_beside_axis(figure.chart, study, summary, x), {})
+                own.setdefault((x, figure.shown.shown(ours)), f"{where}, {summary.n} trials")
     if not marks:
         return figure.chart
-    drawn = tuple(PublishedMark(x, y, text) for (x, y), text in sorted(marks.items()))
-    own = PublishedSeries("", drawn, "measured here")
-    return replace(figure.chart, published=(*figure.chart.published, own))
+    drawn = tuple(
+        PublishedSeries(
+            name,
+            tuple(PublishedMark(x, y, text) for (x, y), text in sorted(own.items())),
+            "measured here",
+        )
+        for name, own in marks.items()
+    )
+    return replace(figure.chart, published=(*figure.chart.published, *drawn))
+
+
+def _beside_axis(chart: Chart, study: Study, summary: Summary, x: float) -> str:
+    """What of a condition an axis of numbers does not say; rows say all."""
+    if chart.x.categories:
+        return ""
+    rest = {key: level for key, level in summary.factors.items() if level != x}
+    return condition_text(study, rest)
 
 
 def _of_table(study: Study, published: Published, table: PublishedTable) -> list[PublishedFigure]:

@@ -235,6 +235,7 @@ def _scale(chart: Chart, axes: Axes, width_in: float) -> None:
         # A few wild intervals must not press all others together.
         ys = [p.y for s in chart.series for p in s.points] or values
         ys += [y for limit in chart.limits for _, y in limit.points]
+        ys += [mark.y for series in chart.published for mark in series.marks]
         low = math.log(max(min(values), min(ys) / _BEYOND))
         high = math.log(min(max(values), max(ys) * _BEYOND))
         room = max(0.06 * (high - low), 0.004)
