@@ -176,7 +176,7 @@ def _only(names: list[str], store: str | None, option: str) -> Any:
 
 
 def _answer(found: Any, as_json: bool, as_csv: bool, report: Path | None) -> None:
-    from lanlab.cli.terminal import answer, print_json, say
+    from lanlab.cli.terminal import answer, print_json, printable, say
 
     if report is not None:
         from lanlab.report.rendering import write_page
@@ -185,7 +185,8 @@ def _answer(found: Any, as_json: bool, as_csv: bool, report: Path | None) -> Non
     if as_json:
         print_json(found.to_json())
     elif as_csv:
-        typer.echo(found.csv().to_csv(), nl=False)
+        # Each line by itself, as a terminal may have it; here lines end as those of any answer.
+        typer.echo("\n".join(map(printable, found.csv().to_csv().split("\r\n"))), nl=False)
     else:
         from lanlab.report.text import rich_table
 
