@@ -64,9 +64,8 @@ class RunOnPage:
     def tables(self) -> tuple[Table, ...]:
         """All tables, for CSV."""
         own = [t for e in self.experiments for t in e.tables]
+        own += (*self.rereading.tables, *(f.table for f in self.rereading.figures))
         own += [f.table for e in self.experiments for f in e.figures]
-        own += self.rereading.tables
-        own += [figure.table for figure in self.rereading.figures]
         others = (self.saturation, self.statements, self.failures, self.trials)
         return (*own, *(table for table in others if table.rows))
 
