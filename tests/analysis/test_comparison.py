@@ -311,6 +311,17 @@ def test_facts_that_differ_are_told_and_others_are_not(manford: PlannedRun) -> N
     }
 
 
+def test_versions_of_programs_that_measured_are_facts(manford: PlannedRun) -> None:
+    def by(version: str) -> list[TrialRecord]:
+        raw = {"setup": {"driver": "iperf3", "version": version}}
+        return [replace(trial, raw=raw) for trial in manford.trials[:2]]
+
+    [found] = differing_facts([(manford.run, by("iperf 3.12")), (manford.run, by("iperf 3.18"))])
+
+    assert found.name == "program of driver iperf3"
+    assert found.values == ("iperf 3.12", "iperf 3.18")
+
+
 # What was printed.
 
 

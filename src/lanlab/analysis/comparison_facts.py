@@ -57,6 +57,7 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord]) -> dict[str, str]:
         if f"hosts {name.removeprefix('testbed ')}" not in facts
     }
     facts |= {f"version of {name}": str(version) for name, version in run.versions.items()}
+    facts |= _programs(trials)
     for experiment in dict.fromkeys(trial.experiment for trial in trials):
         words = _modes([trial for trial in trials if trial.experiment == experiment])
         if words:
@@ -75,6 +76,17 @@ def _of_hosts(hosts: Mapping[str, Any]) -> dict[str, str]:
         else:
             found |= {f"host {name} {key}": text for name, text in values.items()}
     return found
+
+
+def _programs(trials: Sequence[TrialRecord]) -> dict[str, str]:
+    """Versions of other programs that measured, by driver."""
+    found: dict[str, dict[str, None]] = {}
+    for trial in trials:
+        setup = trial.raw.get("setup") or {}
+        if "driver" in setup:
+            said = str(setup.get("version") or "unknown")
+            found.setdefault(f"program of driver {setup['driver']}", {})[said] = None
+    return {name: "; or ".join(versions) for name, versions in found.items()}
 
 
 def _modes(trials: Sequence[TrialRecord]) -> str:
