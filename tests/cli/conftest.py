@@ -12,6 +12,9 @@ from command_line import SMALL_STUDY, Lanlab, Said
 
 from lanlab.cli import main
 
+# The synthetic runs of the report's tests.
+sys.path.append(str(Path(__file__).parents[1] / "report"))
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

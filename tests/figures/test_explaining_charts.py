@@ -13,7 +13,7 @@ from synthetic_runs import SyntheticRun, synthetic_run
 from lanlab.figures import Chart, build_figure, render_matplotlib
 from lanlab.figures.chart import Axis, Point, Series
 from lanlab.figures.render_matplotlib import FILLS, HATCH, to_bytes, to_drawing
-from lanlab.report import build
+from lanlab.report import rendering
 from lanlab.studies.model import Figure
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -114,7 +114,7 @@ def test_the_dark_page_has_a_colour_for_every_one_that_is_drawn() -> None:
         Path(build_figure.__code__.co_filename).parents[1] / "report/assets/report.css"
     ).read_text()
     for colour in (*FILLS, HATCH):
-        name = build._THEME[colour].removeprefix("var(").removesuffix(")")
+        name = rendering._THEME[colour].removeprefix("var(").removesuffix(")")
         # Once for light pages, twice for dark ones, and for print.
         assert css.count(f"{name}: #") == 4, name
 
@@ -225,7 +225,7 @@ def test_every_figure_of_the_examples_can_be_drawn(study: str) -> None:
 
 
 def assert_nothing_is_cut_off(chart: Chart, width_in: float) -> None:
-    with matplotlib.rc_context(render_matplotlib._style(svg_text="path")):
+    with matplotlib.rc_context(render_matplotlib.style(svg_text="path")):
         figure, axes = render_matplotlib._draw(chart, width_in)
         least, most = axes.get_xlim()
         ticks = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)

@@ -63,7 +63,7 @@ def test_no_letter_is_cut_off(name: str, place: int, width_in: float) -> None:
         synthetic.run, synthetic.trials, synthetic.study, synthetic.published, figure_of_study
     )
     drawing = to_drawing(chart, "f-", width_in)
-    with matplotlib.rc_context(render_matplotlib._style(svg_text="path")):
+    with matplotlib.rc_context(render_matplotlib.style(svg_text="path")):
         figure, axes = render_matplotlib._draw(chart, width_in)
         (legend,) = figure.legends
         whole = [axes.xaxis.label, axes.yaxis.label, *legend.get_texts()]

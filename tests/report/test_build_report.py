@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -64,7 +65,8 @@ def folder(both: list[SyntheticRun], tmp_path_factory: pytest.TempPathFactory) -
     out = tmp_path_factory.mktemp("report") / "deep" / "out"
     paths = build_report([synthetic.pair() for synthetic in both], out)
     assert all(path.is_file() for path in (paths.html, *paths.figures, *paths.tables))
-    assert len(paths.figures) == 22
+    # The figures of the studies, and two published tables with what is like them here.
+    assert len(paths.figures) == 2 * (11 + 2)
     assert {path.suffix for path in paths.figures} == {".svg", ".pdf"}
     assert {path.suffix for path in paths.tables} == {".csv"}
     return out
@@ -144,7 +146,7 @@ def test_a_run_that_was_interrupted_early_has_a_report_too(
 def test_two_runs_of_one_study_keep_their_files_apart(tmp_path: Path) -> None:
     synthetic = synthetic_run("manford-kolahi")
     paths = build_report([synthetic.pair(), synthetic.pair()], tmp_path)
-    assert len(paths.figures) == 8
+    assert len(paths.figures) == 2 * 2 * (2 + 2)
     assert _Page(paths.html.read_text(encoding="utf-8")).open == []
 
 
@@ -201,3 +203,28 @@ def test_importing_the_report_does_not_load_what_only_drawing_needs() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_published_data_is_read_again_with_ours_beside(
+    folder: Path, both: list[SyntheticRun]
+) -> None:
+    """The chapter stands with each run; figures are those that have something like them here."""
+    page = (folder / "report.html").read_text(encoding="utf-8")
+
+    for synthetic in both:
+        assert f'id="{synthetic.study.id}-rereading"' in page
+    assert page.count("Reading the published data again</h3>") == 2
+    drawn = {path.name for path in (folder / "figures").glob("*published*.svg")}
+    assert drawn == {
+        "manford-kolahi-published-table-1-goodput-bps-sd.svg",
+        "manford-kolahi-published-table-2-rtt-mean-ns-sd.svg",
+    }
+    assert "measured here" in page
+    assert (folder / "tables/manford-kolahi-reread-pairs.csv").is_file()
+
+
+def test_a_study_that_published_nothing_has_no_such_chapter(tmp_path: Path) -> None:
+    synthetic = synthetic_run("manford-kolahi", most_trials=2)
+    run = replace(synthetic.run, study_id="my-own")
+    page = build_report([(run, synthetic.trials)], tmp_path).html.read_text(encoding="utf-8")
+    assert "Reading the published data again" not in page

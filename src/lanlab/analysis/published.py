@@ -10,7 +10,7 @@ from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study, at_scale
 
 #: Kinds of numbers that repeat or follow from another, or are not of the study's measurements.
-_ELSEWHERE = frozenset({"restated", "related", "cover", "testbed", "derived"})
+ELSEWHERE = frozenset({"restated", "related", "cover", "testbed", "derived"})
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,21 @@ def points_for(summary: Summary, published: Published) -> tuple[PublishedPoint, 
         for value in published.value
         if value.metric == summary.metric
         and value.statistic in ("mean", "sd")
-        and value.kind not in _ELSEWHERE
+        and value.kind not in ELSEWHERE
         and value.experiment in (None, summary.experiment)
         and summary.factors.keys() <= value.condition.keys()
         and _agrees(value, summary.parameters)
     )
+
+
+def printed_trials(published: Published) -> int | None:
+    """How many trials the study says that each of its means is of; `None` if it does not."""
+    said = {
+        round(value.si)
+        for value in published.value
+        if value.metric == "trials" and value.statistic == "fact" and value.kind != "related"
+    }
+    return said.pop() if len(said) == 1 else None
 
 
 def statements(
@@ -65,11 +75,11 @@ def statements(
     The printed numbers that are no point of a condition: shares of the link, ends of a range,
     ratios and differences, each with our counterpart where one system has one.
     """
-    summaries = _all_summaries(run, trials)
+    summaries = all_summaries(run, trials)
     points = {point.value.id for summary in summaries for point in points_for(summary, published)}
     found = []
     for value in published.value:
-        if value.id in points or value.kind in _ELSEWHERE:
+        if value.id in points or value.kind in ELSEWHERE:
             continue
         if value.statistic in ("level", "fact", "sd", "trial"):
             continue
@@ -87,7 +97,8 @@ def statements(
     return tuple(found)
 
 
-def _all_summaries(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Summary]:
+def all_summaries(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Summary]:
+    """Every condition of a run, of every metric that its experiments name."""
     study = Study.model_validate(run.study)
     return [
         summary

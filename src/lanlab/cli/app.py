@@ -9,6 +9,7 @@ from typing import TextIO
 
 import typer
 
+from lanlab.cli.compare import compare
 from lanlab.cli.doctor import doctor
 from lanlab.cli.echo import echo
 from lanlab.cli.findings import findings
@@ -39,6 +40,7 @@ app.command("findings")(findings)
 app.command("run")(run_study)
 app.command("runs")(runs)
 app.command("report")(report)
+app.command("compare")(compare)
 app.command("stream")(stream)
 app.command("echo")(echo)
 app.command("saturation")(saturation)

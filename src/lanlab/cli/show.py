@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lanlab.cli import complete
 from lanlab.cli.options import JsonOption
+from lanlab.errors import UsageError
+
+if TYPE_CHECKING:
+    from lanlab.studies import LoadedStudy
 
 
 def show(
@@ -26,6 +31,22 @@ def show(
             "numbers, figures, lost, findings, discrepancies.",
         ),
     ] = None,
+    figures: Annotated[
+        Path | None,
+        typer.Option(
+            "--figures",
+            metavar="FOLDER",
+            help="Also draw what was published, as SVG and PDF into this folder.",
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="FILE",
+            help="Also write a page that reads the published data again and draws it.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a study varies and measures, and all that it published.
@@ -34,7 +55,8 @@ def show(
     --json always has everything.
 
     Examples: lanlab show milanovic-srbljic;
-    lanlab show schomer-claason --only tables,findings
+    lanlab show schomer-claason --only tables,findings;
+    lanlab show schomer-claason --figures drawn --report again.html
     """
     from lanlab.cli import study_text
     from lanlab.cli.terminal import answer, print_json
@@ -47,6 +69,8 @@ def show(
         name: Plan(loaded.study, name, seed=0).estimate()
         for name in (loaded.study.scale if loaded.study.experiment else ())
     }
+    if figures is not None or report is not None:
+        _write(loaded, figures, report)
     if as_json:
         print_json(study_text.as_json(loaded, estimates))
         return
@@ -58,3 +82,28 @@ def show(
         console.print(loaded.study.source.citation)
     for section in sections:
         section(console, loaded, estimates, only is not None)
+
+
+def _write(loaded: LoadedStudy, figures: Path | None, report: Path | None) -> None:
+    """The published numbers as figures, and as a page.
+
+    Raises:
+        UsageError: The study published nothing.
+        StoreError: Something cannot be written.
+    """
+    from lanlab.cli.terminal import say
+    from lanlab.report.rendering import write_files, write_page
+    from lanlab.report.study_page import figure_files, study_page
+
+    if not loaded.published.value:
+        raise UsageError(
+            f"study `{loaded.study.id}` has no published numbers to draw",
+            hint="put them into a published.toml beside its study.toml",
+        )
+    if figures is not None:
+        files = figure_files(loaded)
+        write_files(files, figures)
+        say(f"written: {len(files)} figures in {figures}")
+    if report is not None:
+        write_page(study_page(loaded), report)
+        say(f"written: {report}")

@@ -7,6 +7,7 @@ data.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -47,7 +48,7 @@ class Point:
     #: 95 % interval; `None` below two trials.
     low: float | None
     high: float | None
-    #: One value for each trial.
+    #: One value for each trial; none where the point is made of something else.
     trials: tuple[float, ...]
     #: The condition in words.
     condition: str
@@ -60,7 +61,8 @@ class Series:
     name: str
     points: tuple[Point, ...]
     #: Of a `stack` each series stands on those before it: areas, or bars where x has categories.
-    kind: Literal["line", "points", "bars", "stack"] = "line"
+    #: A `bound` is a line that no point was measured of.
+    kind: Literal["line", "points", "bars", "stack", "bound"] = "line"
     #: Which of the renderer's colours and patterns, so that the same thing looks the same in
     #: every figure; `None`: the one of its place among the series.
     style: int | None = None
@@ -79,6 +81,13 @@ class Limit:
     #: Whether each two points are a short line of their own.
     in_pairs: bool = False
 
+    def with_gaps(self) -> list[tuple[float, float]]:
+        """The points with a place that is nowhere behind each short line."""
+        if not self.in_pairs:
+            return list(self.points)
+        pairs = zip(self.points[::2], self.points[1::2], strict=True)
+        return [place for pair in pairs for place in (*pair, (math.nan, math.nan))]
+
 
 @dataclass(frozen=True)
 class PublishedMark:
@@ -92,15 +101,16 @@ class PublishedMark:
 
 @dataclass(frozen=True)
 class PublishedSeries:
-    """Published numbers of one series."""
+    """Published numbers of one series; in a figure of published numbers, measured ones."""
 
     name: str
     marks: tuple[PublishedMark, ...]
+    kind: Literal["published", "measured here"] = "published"
 
     @property
     def label(self) -> str:
         """As the legend names it."""
-        return f"published: {self.name}" if self.name else "published"
+        return f"{self.kind}: {self.name}" if self.name else self.kind
 
 
 @dataclass(frozen=True)
@@ -114,6 +124,13 @@ class Chart:
     limits: tuple[Limit, ...] = ()
     published: tuple[PublishedSeries, ...] = ()
     caption: str = ""
+    #: What the ends of a point are, as in tables and tooltips.
+    interval: str = "95 %"
+    #: Whether the categories of x are drawn as rows, and y across: for long names. Across is only
+    #: what there is, not what is from zero on.
+    sideways: bool = False
+    #: What there is none of, if a figure is empty.
+    empty: str = "nothing was measured"
 
     @property
     def is_empty(self) -> bool:
@@ -133,7 +150,7 @@ class Chart:
     def columns(self) -> tuple[str, ...]:
         """Names of the table's columns, with units."""
         y = self.y.label
-        ends = (f"{y}, 95 % low", f"{y}, 95 % high")
+        ends = (f"{y}, {self.interval} low", f"{y}, {self.interval} high")
         return ("series", "condition", self.x.label, y, *ends, "trials")
 
     def rows(self) -> Iterator[tuple[str | float | int | None, ...]]:
@@ -154,7 +171,7 @@ class Chart:
     def description(self) -> str:
         """The figure in words, for those who cannot see it."""
         if self.is_empty:
-            return f"{self.title}: nothing was measured."
+            return f"{self.title}: {self.empty}."
         parts = [f"{self.title}. {self.y.label} against {self.x.label or 'condition'}."]
         for series in self.series:
             if not series.points:
@@ -165,9 +182,12 @@ class Chart:
                 f"{series.name}: {len(series.points)} conditions, from {least.y:.4g} "
                 f"at {self._x_shown(least.x)} to {most.y:.4g} at {self._x_shown(most.x)}."
             )
-        if self.published:
-            names = ", ".join(published.name or "the study" for published in self.published)
+        printed = [one for one in self.published if one.kind == "published"]
+        if printed:
+            names = ", ".join(published.name or "the study" for published in printed)
             parts.append(f"Published values are marked: {names}.")
+        if len(printed) < len(self.published):
+            parts.append("What was measured here is marked.")
         return " ".join(parts)
 
     def _x_shown(self, x: float) -> str | float:

@@ -3,49 +3,39 @@
 from __future__ import annotations
 
 import io
-import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from lanlab.figures.chart import Chart, Limit, Point, bar_span
-from lanlab.figures.scale_matplotlib import LETTER_IN, scale_axes, tilted_names_in
-from lanlab.figures.wording import number
+from lanlab.figures.chart import Chart, Point, bar_span
+from lanlab.figures.look_matplotlib import (
+    COLOURS,
+    FILLS,
+    GRID,
+    HATCH,
+    HATCHES,
+    INK,
+    LEGEND_ROW_IN,
+    LINES,
+    MARKERS,
+    MUTED,
+    PUBLISHED_MARKERS,
+    colour_of,
+    draw_legend,
+    legend_columns,
+    legend_names,
+    style,
+)
+from lanlab.figures.mark import Mark, mark_text, point_text
+from lanlab.figures.render_sideways import draw_sideways, sideways_marks
+from lanlab.figures.scale_matplotlib import scale_axes, tilted_names_in
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-INK = "#1b1f24"
-GRID = "#dfe3e8"
-MUTED = "#5b6470"
-#: Of the palette of M. Okabe and K. Ito (2008) those with enough contrast on white; each series
-#: has a marker and a line style of its own besides.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499")
-#: Of stacked areas, whose outlines and patterns make up for what lighter colours lack in contrast.
-FILLS = (*COLOURS, "#e69f00", "#56b4e9", "#f0e442", "#9aa3ad", "#6b7480")
-_HATCHES = (None, "///", "...", "xx", "\\\\\\", None, "---", "+++", "|||")
-#: Outlines and patterns of stacked areas; nearly `INK`, but dark on a dark page too.
-HATCH = "#1b1f25"
-_MARKERS = ("o", "s", "^", "v")
-_LINES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1.2, 1, 1.2)), (0, (1.5, 1)))
-_PUBLISHED_MARKERS = ("D", "P", "X", "*", "<", ">")
-
 _PRINT_WIDTH_IN = 6.4
 _PLOT_HEIGHT_IN = 3.1
-_LEGEND_ROW_IN = 0.165
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A place in a drawn figure that has something to say."""
-
-    #: From the left and top, in the figure's points.
-    x: float
-    y: float
-    #: As in `series-0` or `published-1`.
-    group: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -62,7 +52,7 @@ def to_bytes(chart: Chart, kind: Literal["svg", "pdf", "png"]) -> bytes:
     """A figure for print; the same chart gives the same bytes."""
     import matplotlib
 
-    with matplotlib.rc_context(_style(svg_text="path")):
+    with matplotlib.rc_context(style(svg_text="path")):
         figure, _ = _draw(chart, _PRINT_WIDTH_IN)
         return _saved(figure, kind)
 
@@ -77,7 +67,7 @@ def to_drawing(chart: Chart, prefix: str, width_in: float) -> Drawing:
     """
     import matplotlib
 
-    with matplotlib.rc_context(_style(svg_text="none")):
+    with matplotlib.rc_context(style(svg_text="none")):
         figure, axes = _draw(chart, width_in)
         svg = _saved(figure, "svg").decode()
         height = figure.get_figheight() * 72
@@ -88,40 +78,6 @@ def to_drawing(chart: Chart, prefix: str, width_in: float) -> Drawing:
     svg = re.sub(r"href=\"#", f'href="#{prefix}', svg)
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     return Drawing(svg, width_in * 72, height, marks)
-
-
-def _style(svg_text: str) -> Any:
-    return {
-        "svg.fonttype": svg_text,
-        # A dollar in a name is a dollar.
-        "text.parse_math": False,
-        "font.family": "sans-serif",
-        "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],
-        "font.size": 8.5,
-        "axes.labelsize": 8.5,
-        "axes.edgecolor": MUTED,
-        "axes.labelcolor": INK,
-        "axes.linewidth": 0.7,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "axes.axisbelow": True,
-        "grid.color": GRID,
-        "grid.linewidth": 0.6,
-        "text.color": INK,
-        "xtick.color": MUTED,
-        "ytick.color": MUTED,
-        "xtick.labelcolor": INK,
-        "ytick.labelcolor": INK,
-        "xtick.labelsize": 8,
-        "ytick.labelsize": 8,
-        "legend.fontsize": 8,
-        "legend.frameon": False,
-        "lines.linewidth": 1.4,
-        "svg.hashsalt": "lanlab",
-        "pdf.fonttype": 42,
-        "hatch.linewidth": 0.5,
-    }
 
 
 def _saved(figure: Figure, kind: str) -> bytes:
@@ -135,12 +91,14 @@ def _saved(figure: Figure, kind: str) -> bytes:
 
 
 def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
+    if chart.sideways:
+        return draw_sideways(chart, width_in)
     # Not through pyplot: it keeps every figure and asks for a display.
     from matplotlib.figure import Figure
 
-    names = _legend_names(chart)
-    columns = _legend_columns(names, width_in)
-    legend_in = 0.12 + _LEGEND_ROW_IN * -(-len(names) // columns)
+    names = legend_names(chart)
+    columns = legend_columns(names, width_in)
+    legend_in = 0.12 + LEGEND_ROW_IN * -(-len(names) // columns)
     height_in = _PLOT_HEIGHT_IN + tilted_names_in(chart, width_in) + legend_in
     figure = Figure(figsize=(width_in, height_in))
     axes = figure.add_subplot()
@@ -154,9 +112,11 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
         if limit.kind == "guide":
             style = {"color": MUTED, "linestyle": (0, (1, 2)), "linewidth": 1.0}
         else:
-            colour = INK if limit.series is None else _colour(limit.series)
-            style = {"color": colour, "linestyle": (0, (7, 2, 1.5, 2)), "linewidth": 1.0}
-        xs, ys = zip(*_with_gaps(limit), strict=True)
+            colour = INK if limit.series is None else colour_of(limit.series)
+            # Several of all series have no colours to be told apart by.
+            dashes = (7, 2, 1.5, 2) if limit.series is not None or index % 2 == 0 else (2, 2)
+            style = {"color": colour, "linestyle": (0, dashes), "linewidth": 1.0}
+        xs, ys = zip(*limit.with_gaps(), strict=True)
         (line,) = axes.plot(xs, ys, zorder=1.5, gid=f"limit-{index}-line", **style)
         entries.append((f"limit-{index}", limit.name, line))
     for index, published in enumerate(chart.published):
@@ -167,7 +127,7 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
                 [0.985 if mark.x is None else mark.x],
                 [mark.y],
                 linestyle="none",
-                marker=_PUBLISHED_MARKERS[index % len(_PUBLISHED_MARKERS)],
+                marker=PUBLISHED_MARKERS[index % len(PUBLISHED_MARKERS)],
                 markersize=7,
                 markerfacecolor="none",
                 markeredgecolor=INK,
@@ -180,18 +140,12 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
             if number_ == 0:
                 entries.append((f"published-{index}", published.label, drawn))
     if chart.is_empty:
-        axes.text(
-            0.5, 0.5, "nothing was measured", ha="center", transform=axes.transAxes, color=MUTED
-        )
-    _legend(figure, entries, columns)
+        axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=MUTED)
+    draw_legend(figure, entries, columns)
     figure.tight_layout(pad=0.6, rect=(0, legend_in / height_in, 1, 1))
     # Places what only drawing places, such as the names of the axes.
     figure.draw_without_rendering()
     return figure, axes
-
-
-def _colour(index: int) -> str:
-    return COLOURS[index % len(COLOURS)]
 
 
 def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
@@ -200,19 +154,19 @@ def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
     xs = [point.x for point in series.points]
     # Beyond as many as there are colours, no colour comes with the same marker and line again.
     turn = index + index // len(COLOURS)
-    marker = _MARKERS[turn % len(_MARKERS)]
-    style = _LINES[turn % len(_LINES)] if series.kind == "line" else "none"
+    marker = MARKERS[turn % len(MARKERS)]
+    style = LINES[turn % len(LINES)] if series.kind in ("line", "bound") else "none"
     (line,) = axes.plot(
         xs,
         [point.y for point in series.points],
-        color=_colour(index),
+        color=colour_of(index),
         linestyle=style,
-        marker=marker,
+        marker="none" if series.kind == "bound" else marker,
         markersize=4.5,
         gid=f"series-{index}-line",
         zorder=3,
     )
-    _draw_spread(axes, series.points, xs, index, _colour(index))
+    _draw_spread(axes, series.points, xs, index, colour_of(index))
     return line
 
 
@@ -225,9 +179,9 @@ def _draw_bars(axes: Axes, chart: Chart, index: int) -> Any:
         xs,
         [point.y for point in series.points],
         width=0.94 * (right - left),
-        color=_colour(index),
+        color=colour_of(index),
         hatch=(None, "///", "...", "xx")[index % 4],
-        edgecolor=GRID if index % 4 else _colour(index),
+        edgecolor=GRID if index % 4 else colour_of(index),
         linewidth=0.6,
         zorder=2,
     )
@@ -244,7 +198,7 @@ def _draw_stack(axes: Axes, chart: Chart, index: int) -> Any:
     own = index if series.style is None else series.style
     look: dict[str, Any] = {
         "facecolor": FILLS[own % len(FILLS)],
-        "hatch": _HATCHES[own % len(_HATCHES)],
+        "hatch": HATCHES[own % len(HATCHES)],
         "edgecolor": HATCH,
         "linewidth": 0.5,
         "zorder": 2,
@@ -266,13 +220,6 @@ def _draw_stack(axes: Axes, chart: Chart, index: int) -> Any:
 
 def _bar_x(point: Point, index: int, count: int) -> float:
     return sum(bar_span(point.x, index, count)) / 2
-
-
-def _with_gaps(limit: Limit) -> list[tuple[float, float]]:
-    if not limit.in_pairs:
-        return list(limit.points)
-    pairs = zip(limit.points[::2], limit.points[1::2], strict=True)
-    return [place for pair in pairs for place in (*pair, (math.nan, math.nan))]
 
 
 def _draw_spread(
@@ -315,43 +262,11 @@ def _draw_spread(
     )
 
 
-def _legend_names(chart: Chart) -> list[str]:
-    limits = [limit.name for limit in chart.limits]
-    series = [series.name for series in chart.series]
-    return series + limits + [published.label for published in chart.published]
-
-
-def _legend_columns(names: list[str], width_in: float) -> int:
-    """As many columns as the longest entry leaves room for."""
-    handle_in = 0.55
-    longest_in = handle_in + LETTER_IN * max(map(len, names), default=1)
-    return max(1, min(len(names), int(width_in / longest_in)))
-
-
-def _legend(figure: Figure, entries: list[tuple[str, str, Any]], columns: int) -> None:
-    """Below the axes: what was measured, then limits, then what was published."""
-    if not entries:
-        return
-    legend = figure.legend(
-        [handle for *_, handle in entries],
-        [name for _, name, _ in entries],
-        loc="lower center",
-        ncols=columns,
-        handlelength=2.6,
-        columnspacing=1.4,
-        borderaxespad=0.2,
-    )
-    parts = zip(entries, legend.get_texts(), legend.legend_handles, strict=True)
-    for (group, *_), text, handle in parts:
-        text.set_gid(f"legend-{group}-text")
-        if handle is not None:
-            handle.set_gid(f"legend-{group}-handle")
-
-
 def _marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
     """Where the points of a drawn chart are, and what they say."""
+    if chart.sideways:
+        return sideways_marks(chart, axes, height)
     scale = 72 / axes.figure.dpi
-    unit = f" {chart.y.unit}" if chart.y.unit else ""
 
     def place(x: float | None, y: float) -> tuple[float, float]:
         if x is None:
@@ -372,16 +287,10 @@ def _marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
                     # Nothing is drawn there, and the mark would lie on its neighbour's edge.
                     continue
                 y = floors[x] + y / 2
-            named = ", ".join(filter(None, [point.condition, series.name]))
-            subject = named if series.kind == "stack" else point.condition or series.name
-            text = f"{subject}: {number(point.y)}{unit}"
-            if point.low is not None and point.high is not None:
-                text += f" (95 % {number(point.low)} … {number(point.high)})"
-            count = len(point.trials)
-            text += f", {count} trial{'s' if count != 1 else ''}"
+            text = point_text(chart, series, point)
             found.append(Mark(*place(x, y), f"series-{index}", text))
     for index, published in enumerate(chart.published):
         for mark in published.marks:
-            text = f"{published.label}: {number(mark.y)}{unit}; {mark.printed}"
+            text = mark_text(chart, published, mark)
             found.append(Mark(*place(mark.x, mark.y), f"published-{index}", text))
     return found

@@ -16,6 +16,8 @@ LETTER_IN = 0.083
 _ROW_IN = 0.165
 #: So many levels of a logarithmic axis have each its number.
 _MOST_TICKS_AT_LEVELS = 7
+#: The same of a linear one.
+_MOST_LEVELS = 16
 
 
 def scale_axes(chart: Chart, axes: Axes) -> None:
@@ -66,15 +68,23 @@ def _scale_x(chart: Chart, axes: Axes) -> None:
             axes.set_xlim(min(xs) / 1.4, max(xs) * 1.4)
         if 0 < len(xs) <= _MOST_TICKS_AT_LEVELS:
             axes.set_xticks(xs)
-    elif xs and chart.x.unit == "B" and len(xs) <= 16:
+    elif _has_ticks_at_levels(chart, xs):
         axes.set_xticks(xs)
-        axes.tick_params("x", labelrotation=45 if len(xs) > 8 else 0)
+        axes.tick_params("x", labelrotation=45 if len(xs) > 8 and max(xs) > 99 else 0)
         margin = 0.04 * (max(xs) - min(xs)) or 1
         axes.set_xlim(min(xs) - margin, max(xs) + margin)
     else:
         axes.set_xlim(0, 1.04 * max(xs, default=1.0) or 1.0)
         axes.xaxis.set_major_locator(MaxNLocator(7))
     axes.xaxis.set_major_formatter(shown)
+
+
+def _has_ticks_at_levels(chart: Chart, xs: Sequence[float]) -> bool:
+    """Whether each level of a linear axis has its number: sizes, and small counts."""
+    if not 0 < len(xs) <= _MOST_LEVELS:
+        return False
+    is_count = not chart.x.unit and all(x == int(x) for x in xs) and max(xs) <= 2 * _MOST_LEVELS
+    return chart.x.unit == "B" or (is_count and len(xs) > 2)
 
 
 def tilted_names_in(chart: Chart, width_in: float) -> float:

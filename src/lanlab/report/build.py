@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lanlab.errors import StoreError
+from lanlab.report.rendering import rendered
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.shape import reading_records
-
-_ASSETS = Path(__file__).parent / "assets"
 
 
 @dataclass(frozen=True)
@@ -70,67 +69,18 @@ def _files(runs: Sequence[tuple[RunRecord, list[TrialRecord]]]) -> dict[str, byt
         # The run's place tells apart runs of one study.
         name = study_name if ids.count(run.study_id) == 1 else f"{study_name}-{place}"
         pages.append(run_on_page(run, trials, published_numbers(run), name))
-    files = {"report.html": _render(pages).encode()}
+    files = {"report.html": rendered("report", pages=pages, has_files=True).encode()}
     for page in pages:
-        for experiment in page.experiments:
-            for figure in experiment.figures:
-                files[f"figures/{figure.name}.svg"] = to_bytes(figure.chart, "svg")
-                files[f"figures/{figure.name}.pdf"] = to_bytes(figure.chart, "pdf")
+        drawn = [figure for experiment in page.experiments for figure in experiment.figures]
+        for figure in (*drawn, *page.rereading.figures):
+            files[f"figures/{figure.name}.svg"] = to_bytes(figure.chart, "svg")
+            files[f"figures/{figure.name}.pdf"] = to_bytes(figure.chart, "pdf")
         for table in page.tables:
             file_name = (
                 table.name if table.name.startswith(page.name) else f"{page.name}-{table.name}"
             )
             files[f"tables/{file_name}.csv"] = table.to_csv().encode()
     return files
-
-
-def _render(pages: Sequence[object]) -> str:
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_ASSETS),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["unbroken"] = _unbroken
-    return environment.get_template("report.html.jinja").render(
-        pages=pages,
-        css=(_ASSETS / "report.css").read_text(encoding="utf-8"),
-        script=(_ASSETS / "report.js").read_text(encoding="utf-8"),
-        themed=_themed,
-    )
-
-
-def _unbroken(text: str) -> str:
-    """Text in which no line ends between a number and its unit or interval."""
-    return re.sub(r"(?<=\d) (?=%|±|…|[kM]?B\b|[kMG]bit|ms\b)|(?<=[±…]) (?=\d)", "\u00a0", text)
-
-
-#: What a drawing is coloured with, and what the page calls it, so that it follows the dark mode.
-_THEME = {
-    "#1b1f24": "var(--ink)",
-    "#5b6470": "var(--muted)",
-    "#dfe3e8": "var(--grid)",
-    "#0072b2": "var(--series-0)",
-    "#d55e00": "var(--series-1)",
-    "#009e73": "var(--series-2)",
-    "#aa4499": "var(--series-3)",
-    "#e69f00": "var(--series-4)",
-    "#56b4e9": "var(--series-5)",
-    "#f0e442": "var(--series-6)",
-    "#9aa3ad": "var(--series-7)",
-    "#6b7480": "var(--series-8)",
-    "#1b1f25": "var(--hatch)",
-}
-
-
-def _themed(svg: str) -> str:
-    """A drawing in the page's colours."""
-    for colour, name in _THEME.items():
-        svg = svg.replace(colour, name)
-    return svg
 
 
 def _write(files: dict[str, bytes], out_dir: Path) -> None:

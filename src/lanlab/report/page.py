@@ -9,11 +9,11 @@ from typing import Any
 
 from lanlab.analysis.findings import findings_of, judge_run
 from lanlab.analysis.modes import common_words
-from lanlab.figures import Chart, build_figure
-from lanlab.figures.render_matplotlib import Drawing, to_drawing
-from lanlab.figures.wording import number
+from lanlab.analysis.published import all_summaries
+from lanlab.figures import build_figure
 from lanlab.report.answer import sentences
 from lanlab.report.failure_table import failure_table
+from lanlab.report.figure_page import FigureOnPage, figure_on_page
 from lanlab.report.finding_table import (
     FindingOnPage,
     comparison_table,
@@ -23,29 +23,14 @@ from lanlab.report.finding_table import (
 )
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
+from lanlab.report.rereading import Rereading, rereading
 from lanlab.report.round_trips import round_trip_remark
 from lanlab.report.saturation_table import saturation_table
 from lanlab.report.statement_table import statement_table
-from lanlab.report.table import Cell, Column, Table
+from lanlab.report.table import Table
 from lanlab.report.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study, at_scale, known_studies, waits_for
-
-#: Inches of 72 points: letters have the same size on a wide and on a narrow page.
-_WIDE_IN, _NARROW_IN = 9.0, 4.0
-
-
-@dataclass(frozen=True)
-class FigureOnPage:
-    """A figure with its drawings and the table of what is drawn."""
-
-    #: Of its files and of its place on the page.
-    name: str
-    chart: Chart
-    published_as: str
-    wide: Drawing
-    narrow: Drawing
-    table: Table
 
 
 @dataclass(frozen=True)
@@ -81,6 +66,8 @@ class RunOnPage:
     comparisons: Table
     failures: Table
     trials: Table
+    #: What the study printed, held against itself; without sections for a study of one's own.
+    rereading: Rereading
     environment: tuple[tuple[str, str], ...]
     command: str
     #: Whether the study comes with lanlab.
@@ -90,6 +77,7 @@ class RunOnPage:
     def tables(self) -> tuple[Table, ...]:
         """All tables, for CSV."""
         own = [t for e in self.experiments for t in e.tables]
+        own += (*self.rereading.tables, *(f.table for f in self.rereading.figures))
         own += [f.table for e in self.experiments for f in e.figures]
         others = (
             self.saturation,
@@ -123,6 +111,7 @@ def run_on_page(
         comparisons=comparison_table(verdicts),
         failures=failure_table(trials, study),
         trials=trial_table(run, trials, study),
+        rereading=rereading(study, published, name, all_summaries(run, trials)),
         environment=tuple(_flat("", {"testbed": run.testbed, "versions": run.versions})),
         command=_command(run),
         is_built_in=run.study_id in known_studies(),
@@ -148,7 +137,9 @@ def _experiments(
             if figure.experiments[0] != experiment.id:
                 continue
             chart = build_figure(run, trials, study, published, figure)
-            figures.append(_figure(chart, figure.published or "", f"{name}-figure-{number_}"))
+            figures.append(
+                figure_on_page(chart, figure.published or "", f"{name}-figure-{number_}")
+            )
         own = [trial for trial in trials if trial.experiment == experiment.id]
         # The first metric always: that nothing was measured is worth a table too.
         tables = [
@@ -175,30 +166,6 @@ def _experiments(
             )
         )
     return found
-
-
-def _figure(chart: Chart, published_as: str, name: str) -> FigureOnPage:
-    columns = tuple(
-        Column(heading, heading, is_number=place > 1)
-        for place, heading in enumerate(chart.columns())
-    )
-    rows = tuple(tuple(_cell(value) for value in row) for row in chart.rows())
-    return FigureOnPage(
-        name=name,
-        chart=chart,
-        published_as=published_as,
-        wide=to_drawing(chart, f"{name}-wide-", _WIDE_IN),
-        narrow=to_drawing(chart, f"{name}-narrow-", _NARROW_IN),
-        table=Table(name, chart.title, columns, rows),
-    )
-
-
-def _cell(value: str | float | int | None) -> Cell:
-    if value is None:
-        return Cell(None, "")
-    if isinstance(value, float):
-        return Cell(value, number(value))
-    return Cell(value, str(value))
 
 
 def _facts(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[tuple[str, str]]:

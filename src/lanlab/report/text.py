@@ -33,22 +33,23 @@ def tables(run: RunRecord, trials: Sequence[TrialRecord]) -> list[RichTable]:
         if experiment.id in measured and scaled.search is None:
             metric = experiment.metrics[0]
             table = metric_table(run, trials, study, published, experiment.id, metric)
-            found.append(_rich(table, experiment.title))
+            found.append(rich_table(table, experiment.title))
             own = [trial for trial in trials if trial.experiment == experiment.id]
             if experiment.id in explained and any(not_received(t.metrics) for t in own):
                 losses = loss_table(run, trials, study, experiment.id)
                 if losses.rows:
-                    found.append(_rich(losses, f"{experiment.title}: {losses.title.lower()}"))
+                    found.append(rich_table(losses, f"{experiment.title}: {losses.title.lower()}"))
     searches = saturation_table(run, trials, study)
     if searches.rows:
-        found.append(_rich(searches, searches.title))
+        found.append(rich_table(searches, searches.title))
     failed = failure_table(trials, study)
     if failed.rows:
-        found.append(_rich(failed, failed.title))
+        found.append(rich_table(failed, failed.title))
     return found
 
 
-def _rich(table: Table, title: str) -> RichTable:
+def rich_table(table: Table, title: str) -> RichTable:
+    """A table for the terminal; its texts are escaped."""
     from rich.markup import escape
     from rich.table import Table as RichTable
 

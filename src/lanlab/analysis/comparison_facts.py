@@ -1,0 +1,108 @@
+"""What is not the same about several runs beside their trials: testbed, kernel, versions, modes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lanlab.analysis.modes import modes_of
+from lanlab.store import RunRecord, TrialRecord
+
+#: Facts that say nothing of how a run was measured: counters as they stood, names of a boot.
+_PASSING = frozenset({"boot_id", "queues"})
+#: What one fact says, where a run does not have it.
+ABSENT = "not recorded"
+
+
+@dataclass(frozen=True)
+class Differing:
+    """A fact that is not the same in all runs."""
+
+    #: In words, as in `testbed: link rate (bit/s)` or `version of lanlab-engine`.
+    name: str
+    #: One for each run.
+    values: tuple[str, ...]
+
+
+def differing_facts(
+    runs: Sequence[tuple[RunRecord, Sequence[TrialRecord]]],
+) -> tuple[Differing, ...]:
+    """
+    The facts of testbed, link, hosts, versions, scale and modes in which runs differ, in the order
+    of their records. The seed is left out: it orders trials, and is another in every run.
+    """
+    told = [_facts(run, trials) for run, trials in runs]
+    names = dict.fromkeys(name for facts in told for name in facts)
+    found = []
+    for name in names:
+        values = tuple(facts.get(name, ABSENT) for facts in told)
+        if len(set(values)) > 1:
+            found.append(Differing(name, values))
+    return tuple(found)
+
+
+def _facts(run: RunRecord, trials: Sequence[TrialRecord]) -> dict[str, str]:
+    testbed = {key: value for key, value in run.testbed.items() if key != "facts"}
+    own = dict(run.testbed.get("facts") or {})
+    hosts = own.pop("hosts", None) or {}
+    # What a link is stands in the testbed, once; what a host is, with the hosts.
+    own.pop("link", None)
+    facts = {"scale": run.scale}
+    facts |= _flat("testbed", testbed)
+    facts |= _of_hosts(hosts)
+    facts |= {
+        name: text
+        for name, text in _flat("testbed", own).items()
+        if f"hosts {name.removeprefix('testbed ')}" not in facts
+    }
+    facts |= {f"version of {name}": str(version) for name, version in run.versions.items()}
+    facts |= _programs(trials)
+    for experiment in dict.fromkeys(trial.experiment for trial in trials):
+        words = _modes([trial for trial in trials if trial.experiment == experiment])
+        if words:
+            facts[f"modes of {experiment}"] = words
+    return facts
+
+
+def _of_hosts(hosts: Mapping[str, Any]) -> dict[str, str]:
+    """Facts of hosts: once where all hosts have the same, as those of one machine do."""
+    by_host = {name: _flat("", facts) for name, facts in hosts.items()}
+    found: dict[str, str] = {}
+    for key in dict.fromkeys(key for facts in by_host.values() for key in facts):
+        values = {name: facts.get(key, ABSENT) for name, facts in by_host.items()}
+        if len(set(values.values())) == 1:
+            found[f"hosts {key}"] = next(iter(values.values()))
+        else:
+            found |= {f"host {name} {key}": text for name, text in values.items()}
+    return found
+
+
+def _programs(trials: Sequence[TrialRecord]) -> dict[str, str]:
+    """Versions of other programs that measured, by driver."""
+    found: dict[str, dict[str, None]] = {}
+    for trial in trials:
+        setup = trial.raw.get("setup") or {}
+        if "driver" in setup:
+            said = str(setup.get("version") or "unknown")
+            found.setdefault(f"program of driver {setup['driver']}", {})[said] = None
+    return {name: "; or ".join(versions) for name, versions in found.items()}
+
+
+def _modes(trials: Sequence[TrialRecord]) -> str:
+    """The modes of finished trials, each once, without the reasons, which quote rates."""
+    modes = (modes_of(trial) for trial in trials if trial.status == "done")
+    words = sorted({one.words(with_reasons=False) for one in modes if one is not None})
+    return "; or ".join(words)
+
+
+def _flat(prefix: str, value: Any) -> dict[str, str]:
+    if isinstance(value, Mapping):
+        found: dict[str, str] = {}
+        for key, inner in value.items():
+            if key not in _PASSING:
+                found |= _flat(f"{prefix} {key}".strip(), inner)
+        return found
+    if isinstance(value, list):
+        return {prefix: ", ".join(map(str, value))}
+    return {prefix: "unknown" if value is None else str(value)}

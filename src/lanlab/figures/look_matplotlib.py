@@ -1,0 +1,103 @@
+"""Colours, letters and the legend of every drawing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lanlab.figures.chart import Chart
+from lanlab.figures.scale_matplotlib import LETTER_IN
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+INK = "#1b1f24"
+GRID = "#dfe3e8"
+MUTED = "#5b6470"
+#: Of the palette of M. Okabe and K. Ito (2008) those with enough contrast on white; each series
+#: has a marker and a line style of its own besides.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499")
+#: Of stacked areas, whose outlines and patterns make up for what lighter colours lack in contrast.
+FILLS = (*COLOURS, "#e69f00", "#56b4e9", "#f0e442", "#9aa3ad", "#6b7480")
+HATCHES = (None, "///", "...", "xx", "\\\\\\", None, "---", "+++", "|||")
+#: Outlines and patterns of stacked areas; nearly `INK`, but dark on a dark page too.
+HATCH = "#1b1f25"
+MARKERS = ("o", "s", "^", "v")
+LINES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1.2, 1, 1.2)), (0, (1.5, 1)))
+PUBLISHED_MARKERS = ("D", "P", "X", "*", "<", ">")
+
+#: Height of a row of the legend.
+LEGEND_ROW_IN = 0.165
+
+
+def colour_of(index: int) -> str:
+    """The colour of a series."""
+    return COLOURS[index % len(COLOURS)]
+
+
+def style(svg_text: str) -> Any:
+    """Settings of matplotlib; `svg_text` is `path`, or `none` for letters that stay text."""
+    return {
+        "svg.fonttype": svg_text,
+        # A dollar in a name is a dollar.
+        "text.parse_math": False,
+        "font.family": "sans-serif",
+        "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],
+        "font.size": 8.5,
+        "axes.labelsize": 8.5,
+        "axes.edgecolor": MUTED,
+        "axes.labelcolor": INK,
+        "axes.linewidth": 0.7,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "grid.color": GRID,
+        "grid.linewidth": 0.6,
+        "text.color": INK,
+        "xtick.color": MUTED,
+        "ytick.color": MUTED,
+        "xtick.labelcolor": INK,
+        "ytick.labelcolor": INK,
+        "xtick.labelsize": 8,
+        "ytick.labelsize": 8,
+        "legend.fontsize": 8,
+        "legend.frameon": False,
+        "lines.linewidth": 1.4,
+        "svg.hashsalt": "lanlab",
+        "pdf.fonttype": 42,
+        "hatch.linewidth": 0.5,
+    }
+
+
+def legend_names(chart: Chart) -> list[str]:
+    """What the legend says: what was measured, limits, what was published."""
+    limits = [limit.name for limit in chart.limits]
+    series = [series.name for series in chart.series]
+    return series + limits + [published.label for published in chart.published]
+
+
+def legend_columns(names: list[str], width_in: float) -> int:
+    """As many columns as the longest entry leaves room for."""
+    handle_in = 0.55
+    longest_in = handle_in + LETTER_IN * max(map(len, names), default=1)
+    return max(1, min(len(names), int(width_in / longest_in)))
+
+
+def draw_legend(figure: Figure, entries: list[tuple[str, str, Any]], columns: int) -> None:
+    """Below the axes: what was measured, then limits, then what was published."""
+    if not entries:
+        return
+    legend = figure.legend(
+        [handle for *_, handle in entries],
+        [name for _, name, _ in entries],
+        loc="lower center",
+        ncols=columns,
+        handlelength=2.6,
+        columnspacing=1.4,
+        borderaxespad=0.2,
+    )
+    parts = zip(entries, legend.get_texts(), legend.legend_handles, strict=True)
+    for (group, *_), text, handle in parts:
+        text.set_gid(f"legend-{group}-text")
+        if handle is not None:
+            handle.set_gid(f"legend-{group}-handle")

@@ -1,0 +1,40 @@
+"""A place in a drawing that has something to say, and what the points of a chart say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lanlab.figures.chart import Chart, Point, PublishedMark, PublishedSeries, Series
+from lanlab.figures.wording import number
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A place in a drawn figure that has something to say."""
+
+    #: From the left and top, in the figure's points.
+    x: float
+    y: float
+    #: As in `series-0` or `published-1`.
+    group: str
+    text: str
+
+
+def point_text(chart: Chart, series: Series, point: Point) -> str:
+    """What a point says, as in `500 B: 95.20 Mbit/s (95 % 94.80 … 95.60), 5 trials`."""
+    unit = f" {chart.y.unit}" if chart.y.unit else ""
+    named = ", ".join(filter(None, [point.condition, series.name]))
+    subject = named if series.kind == "stack" else point.condition or series.name
+    text = f"{subject}: {number(point.y)}{unit}"
+    if point.low is not None and point.high is not None:
+        text += f" ({chart.interval} {number(point.low)} … {number(point.high)})"
+    count = len(point.trials)
+    if count:
+        text += f", {count} trial{'s' if count != 1 else ''}"
+    return text
+
+
+def mark_text(chart: Chart, published: PublishedSeries, mark: PublishedMark) -> str:
+    """What a published mark says, with the number as it was printed."""
+    unit = f" {chart.y.unit}" if chart.y.unit else ""
+    return f"{published.label}: {number(mark.y)}{unit}; {mark.printed}"

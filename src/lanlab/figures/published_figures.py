@@ -1,0 +1,22 @@
+"""All figures of what a study published, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lanlab.figures.operational_bounds import bound_figures
+from lanlab.figures.published_tables import PublishedFigure, table_figures
+from lanlab.figures.published_text import text_figures
+from lanlab.studies import Published, Study
+
+#: What draws published numbers, whatever study they are of.
+PUBLISHED_FIGURES: tuple[Callable[[Study, Published], list[PublishedFigure]], ...] = (
+    table_figures,
+    text_figures,
+    bound_figures,
+)
+
+
+def published_figures(study: Study, published: Published) -> list[PublishedFigure]:
+    """Every figure of a study's published numbers; none of a study that published none."""
+    return [figure for draw in PUBLISHED_FIGURES for figure in draw(study, published)]

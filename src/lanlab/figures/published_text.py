@@ -1,0 +1,169 @@
+"""Figures of numbers that stand in no table: what the text says of plots that may be lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
+from lanlab.figures.gather import far_apart, printed
+from lanlab.figures.published_tables import PublishedFigure
+from lanlab.figures.published_values import (
+    DESCRIBING,
+    Ends,
+    ends_of,
+    level_title,
+    levels_text,
+    shown_as,
+)
+from lanlab.figures.wording import Quantity, quantity
+from lanlab.studies import Published, PublishedValue, Study
+
+_OWN_KINDS = frozenset({"text", "derived"})
+_OF_TWO = frozenset({"ratio", "gain", "deficit"})
+_SIDES = ("numerator", "denominator")
+_BOUNDS = {">=": "at least ", "<=": "at most ", ">": "above ", "<": "below ", "~": "about "}
+_NAMES = {"mean": "mean", "minimum": "least", "maximum": "greatest"}
+
+
+def text_figures(study: Study, published: Published) -> list[PublishedFigure]:
+    """Ratios of two, shares of the link, and levels, each where the study printed two or more."""
+    own = [
+        value
+        for value in published.value
+        if value.kind in _OWN_KINDS and value.statistic not in DESCRIBING
+    ]
+    ratios = [v for v in own if v.statistic in _OF_TWO and all(k in v.condition for k in _SIDES)]
+    shares = [value for value in own if value.statistic == "share_of_link"]
+    found = []
+    if len(ratios) > 1:
+        found.append(_ratios(published, ratios))
+    if len(shares) > 1:
+        found.append(_shares(published, shares))
+    varied = {factor.name for factor in published.factor}
+    levels = [v for v in own if v.statistic in _NAMES and v.metric not in varied]
+    for metric in dict.fromkeys(value.metric for value in levels):
+        same = [value for value in levels if value.metric == metric]
+        if len({value.si for value in same}) > 1:
+            found.append(_levels(study, published, metric, same))
+    return found
+
+
+def _ratios(published: Published, values: Sequence[PublishedValue]) -> PublishedFigure:
+    rows, points = [], []
+    for place, value in enumerate(values):
+        one, other = (_named(published, value.condition[side]) for side in _SIDES)
+        rest = [key for key in value.condition if key not in _SIDES]
+        at = levels_text(published, value.condition, rest)
+        rows.append(f"{one} / {other}{f', {at}' if at else ''}")
+        points.append(_point(place, _as_ratio(value), None, f"{rows[-1]}{_bound(value)}", value))
+    same = Limit("the same", ((-0.5, 1.0), (len(rows) - 0.5, 1.0)), kind="guide")
+    chart = Chart(
+        title="Printed ratios",
+        x=Axis("condition", "", categories=tuple(rows)),
+        y=Axis("ratio, logarithmic", "", logarithmic=True),
+        series=(Series("as printed", tuple(points), "points"),),
+        limits=(same,),
+        caption="What the text says of one against another; no spread is printed.",
+        sideways=True,
+    )
+    return PublishedFigure("text-ratios", chart, (), Quantity("ratio", "ratio", "", 1.0, ""))
+
+
+def _shares(published: Published, values: Sequence[PublishedValue]) -> PublishedFigure:
+    rows, points = [], []
+    varied = _varied(values)
+    for place, value in enumerate(values):
+        rows.append(levels_text(published, value.condition, varied))
+        points.append(_point(place, 100 * value.si, None, f"{rows[-1]}{_bound(value)}", value))
+    whole = Limit("the whole link", ((-0.5, 100.0), (len(rows) - 0.5, 100.0)), kind="guide")
+    chart = Chart(
+        title="Printed shares of the link",
+        x=Axis("condition", "", categories=tuple(rows)),
+        y=Axis("share of the link", "%"),
+        series=(Series("as printed", tuple(points), "bars"),),
+        limits=(whole,),
+        caption="What the text says of how much of the link was used; no spread is printed.",
+        sideways=True,
+    )
+    return PublishedFigure("text-shares", chart, (), Quantity("share", "share", "%", 0.01, ""))
+
+
+def _levels(
+    study: Study, published: Published, metric: str, values: Sequence[PublishedValue]
+) -> PublishedFigure:
+    plain = quantity(study, metric)
+    title = next((one.title for one in published.metric if one.name == metric), plain.name)
+    named = shown_as(study, published, values)
+    shown = Quantity(metric, title, named.unit, named.si_per_unit, named.si_unit)
+    rows: list[str] = []
+    varied = _varied(values)
+    groups: dict[str, list[Point]] = {}
+    places = []
+    known: list[Ends] = []
+    for value in values:
+        row = levels_text(published, value.condition, varied) or "all"
+        if row not in rows:
+            rows.append(row)
+        ends = ends_of(published, value)
+        known += [ends] if ends else []
+        pair = None if ends is None else (shown.shown(ends.low), shown.shown(ends.high))
+        x = rows.index(row)
+        derived = ", worked out" if value.kind == "derived" else ""
+        said = f"{row}{_bound(value)}{derived}"
+        name = _NAMES[value.statistic]
+        groups.setdefault(name, []).append(_point(x, shown.shown(value.si), pair, said, value))
+        if value.statistic == "mean":
+            places.append((float(x), value))
+    ys = [point.y for points in groups.values() for point in points]
+    is_wide = far_apart(ys)
+    spread = (
+        "Intervals of 95 % where a standard deviation is printed."
+        if known
+        else "No spread is printed."
+    )
+    chart = Chart(
+        title=f"{title[0].upper()}{title[1:]} in the text",
+        x=Axis("condition", "", categories=tuple(rows)),
+        y=Axis(f"{title}, logarithmic" if is_wide else title, shown.unit, is_wide),
+        series=tuple(Series(name, tuple(points), "points") for name, points in groups.items()),
+        caption=f"Numbers as the text prints them, or as they follow from it. {spread}",
+        sideways=True,
+    )
+    name = f"text-{metric}".replace("_", "-")
+    return PublishedFigure(name, chart, tuple(places), shown)
+
+
+def _varied(values: Sequence[PublishedValue]) -> list[str]:
+    """Keys of conditions that are not the same in all."""
+    keys = dict.fromkeys(key for value in values for key in value.condition)
+    return [key for key in keys if len({repr(v.condition.get(key)) for v in values}) > 1]
+
+
+def _point(
+    x: int,
+    y: float,
+    ends: tuple[float, float] | None,
+    condition: str,
+    value: PublishedValue,
+) -> Point:
+    low, high = ends or (None, None)
+    where = printed(value) if value.published else value.where
+    return Point(float(x), y, low, high, (), f"{condition}: {where}")
+
+
+def _as_ratio(value: PublishedValue) -> float:
+    if value.statistic == "gain":
+        return 1 + value.si
+    return 1 - value.si if value.statistic == "deficit" else value.si
+
+
+def _bound(value: PublishedValue) -> str:
+    return f", {_BOUNDS.get(value.bound, '').strip()}" if value.bound in _BOUNDS else ""
+
+
+def _named(published: Published, level: object) -> str:
+    """A level of any factor as the study calls it."""
+    for factor in published.factor:
+        if any(one.level == level for one in factor.levels):
+            return level_title(published, factor.name, str(level))
+    return str(level).capitalize()

@@ -1,0 +1,112 @@
+"""Conditions as rows, each with the ratio (or difference) of two sides and its interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from lanlab.analysis.comparison import Compared
+from lanlab.analysis.comparison_published import BesidePublished
+from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
+from lanlab.figures.wording import condition_text, quantity
+from lanlab.studies import Study
+from lanlab.workloads.directions import metric_direction
+
+_INTERVALS = (
+    "Intervals of 95 %, each of its condition alone; one that reaches the edge goes on beyond it. "
+    "The line is where both are the same."
+)
+
+
+def ratio_forest(study: Study, found: Sequence[Compared]) -> Chart:
+    """
+    Comparisons of one metric of one experiment, a series for each side that was compared.
+
+    Args:
+        study: Whose units and names are used.
+        found: At least one.
+    """
+    first = found[0]
+    shown = quantity(study, first.metric)
+    titles = {experiment.id: experiment.title for experiment in study.experiment}
+    names = [condition_text(study, one.factors) or "all" for one in found]
+    rows = list(dict.fromkeys(names))
+    others = list(dict.fromkeys(one.other_name for one in found))
+    is_ratio = first.scale == "log"
+
+    def to_shown(value: float) -> float:
+        return value if is_ratio else shown.shown(value)
+
+    series = []
+    for other in others:
+        points = []
+        for name, one in zip(names, found, strict=True):
+            if one.other_name != other or one.effect is None:
+                continue
+            ends = None if one.test is None else (one.test.low, one.test.high)
+            if ends is not None and not all(map(math.isfinite, ends)):
+                ends = None
+            points.append(
+                Point(
+                    x=float(rows.index(name)),
+                    y=to_shown(one.effect),
+                    low=None if ends is None else to_shown(ends[0]),
+                    high=None if ends is None else to_shown(ends[1]),
+                    trials=(),
+                    condition=f"{name}, {other}, {one.other.n} against {one.base.n} trials",
+                )
+            )
+        series.append(Series(other, tuple(points), "points"))
+    limits = [_lines("the same", (1.0 if is_ratio else 0.0,), len(rows))]
+    if first.margin is not None:
+        ends = (to_shown(first.margin.low), to_shown(first.margin.high))
+        # A difference's margin is a share of each base's mean: another in every row.
+        if is_ratio:
+            limits.append(_lines("margin", ends, len(rows)))
+    direction = metric_direction(first.metric)
+    better = {"more": ", more is better", "less": ", less is better", None: ""}[direction]
+    sign = "/" if is_ratio else "less"
+    unit = "" if is_ratio else ("percentage points" if shown.unit == "%" else shown.unit)
+    label = f"{others[0]} {sign} {first.base_name}" if len(others) == 1 else f"{sign} of the base"
+    return Chart(
+        title=f"{titles.get(first.experiment, first.experiment)}: {shown.name}{better}",
+        x=Axis("condition", "", categories=tuple(rows)),
+        y=Axis(label, unit, logarithmic=is_ratio),
+        series=tuple(series),
+        limits=tuple(limits),
+        caption=_INTERVALS,
+        sideways=True,
+        empty="nothing can be compared",
+    )
+
+
+def published_forest(study: Study, found: Sequence[BesidePublished]) -> Chart:
+    """Measured over published of one metric, a row for each printed number."""
+    name = quantity(study, found[0].ours.metric).name
+    rows = []
+    for one in found:
+        words = [condition_text(study, one.ours.factors), one.series]
+        rows.append(", ".join(filter(None, words)) or "all")
+    points = []
+    for place, (row, one) in enumerate(zip(rows, found, strict=True)):
+        if one.ratio is None:
+            continue
+        low, high = one.interval or (None, None)
+        ratios = tuple(value / one.value.si for value in one.ours.values)
+        points.append(Point(float(place), one.ratio, low, high, ratios, row))
+    return Chart(
+        title=f"{name[0].upper()}{name[1:]}: measured beside published",
+        x=Axis("condition", "", categories=tuple(rows)),
+        y=Axis("measured / published", "", logarithmic=True),
+        series=(Series("measured / published", tuple(points), "points"),),
+        limits=(_lines("the same", (1.0,), len(rows)),),
+        caption=_INTERVALS,
+        sideways=True,
+        empty="nothing can be compared",
+    )
+
+
+def _lines(name: str, places: Sequence[float], rows: int) -> Limit:
+    """Upright lines through all rows."""
+    points = tuple((row, at) for at in places for row in (-0.5, rows - 0.5))
+    return Limit(name, points, kind="guide", in_pairs=True)

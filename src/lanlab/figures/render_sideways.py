@@ -1,0 +1,276 @@
+"""Charts whose conditions are rows: names of any length, and values across."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from lanlab.figures.chart import Chart, Point
+from lanlab.figures.look_matplotlib import (
+    GRID,
+    HATCHES,
+    INK,
+    LEGEND_ROW_IN,
+    MARKERS,
+    MUTED,
+    PUBLISHED_MARKERS,
+    colour_of,
+    draw_legend,
+    legend_columns,
+    legend_names,
+)
+from lanlab.figures.mark import Mark, mark_text, point_text
+from lanlab.figures.scale_matplotlib import LETTER_IN
+from lanlab.figures.wording import plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_ROW_IN = 0.2
+_SERIES_IN = 0.11
+#: Of the way from one row to the next, how much the series of a row take.
+_ROW_SHARE = 0.66
+#: Of a figure's width, how much the names of rows may take.
+_NAMES_SHARE = 0.36
+_LINE_IN = 0.14
+#: On a logarithmic axis, how far beyond the points an interval is shown, as a factor.
+_BEYOND = 4.0
+
+
+def draw_sideways(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
+    """Draw rows from the top: points with their intervals, and limits as upright lines."""
+    from matplotlib.figure import Figure
+
+    # A single series is named by the axis.
+    names = legend_names(chart) if _needs_legend(chart) else []
+    columns = legend_columns(names, width_in) if names else 1
+    legend_in = 0.12 + LEGEND_ROW_IN * -(-len(names) // columns) if names else 0.1
+    most_letters = max(8, int(_NAMES_SHARE * width_in / LETTER_IN))
+    rows = [textwrap.fill(name, most_letters) for name in chart.x.categories]
+    lines = max((name.count("\n") + 1 for name in rows), default=1)
+    row_in = max(_ROW_IN + _SERIES_IN * max(0, len(chart.series) - 1), 0.06 + _LINE_IN * lines)
+    height_in = 0.62 + row_in * max(1, len(rows)) + legend_in
+    figure = Figure(figsize=(width_in, height_in))
+    axes = figure.add_subplot()
+    axes.set_yticks(range(len(rows)), rows)
+    axes.set_ylim(max(1, len(rows)) - 0.5, -0.5)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel(chart.y.label)
+    _scale(chart, axes, width_in)
+    entries: list[tuple[str, str, Any]] = []
+    for index, series in enumerate(chart.series):
+        entries.append((f"series-{index}", series.name, _draw_series(axes, chart, index)))
+    for index, limit in enumerate(chart.limits):
+        # The first is what all rows are held against.
+        (line,) = axes.plot(
+            [y for _, y in limit.with_gaps()],
+            [x for x, _ in limit.with_gaps()],
+            color=INK if index == 0 else MUTED,
+            linestyle="-" if index == 0 else (0, (3, 2)),
+            linewidth=1.0,
+            zorder=1.5,
+            gid=f"limit-{index}-line",
+        )
+        entries.append((f"limit-{index}", limit.name, line))
+    for index, published in enumerate(chart.published):
+        (drawn,) = axes.plot(
+            [mark.y for mark in published.marks],
+            [mark.x for mark in published.marks if mark.x is not None],
+            linestyle="none",
+            marker=PUBLISHED_MARKERS[index % len(PUBLISHED_MARKERS)],
+            markersize=7,
+            markerfacecolor="none",
+            markeredgecolor=INK,
+            markeredgewidth=1.1,
+            gid=f"published-{index}-0",
+            zorder=4,
+        )
+        entries.append((f"published-{index}", published.label, drawn))
+    if chart.is_empty:
+        axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=MUTED)
+    if names:
+        draw_legend(figure, entries, columns)
+    figure.tight_layout(pad=0.6, rect=(0, legend_in / height_in, 1, 1))
+    figure.draw_without_rendering()
+    return figure, axes
+
+
+def sideways_marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
+    """Where the points of a drawn chart are, and what they say."""
+    scale = 72 / axes.figure.dpi
+
+    def place(row: float, value: float) -> tuple[float, float]:
+        left, top = axes.transData.transform((value, row))
+        return float(left) * scale, height - float(top) * scale
+
+    found = []
+    for index, series in enumerate(chart.series):
+        for point in series.points:
+            at = place(_row(chart, index, point.x), point.y)
+            found.append(Mark(*at, f"series-{index}", point_text(chart, series, point)))
+    for index, published in enumerate(chart.published):
+        for mark in published.marks:
+            at = place(mark.x or 0.0, mark.y)
+            found.append(Mark(*at, f"published-{index}", mark_text(chart, published, mark)))
+    return found
+
+
+def _row(chart: Chart, index: int, x: float) -> float:
+    """Where a series stands within a row."""
+    if not _is_side_by_side(chart):
+        return x
+    count = len(chart.series)
+    return x + _ROW_SHARE * ((index + 0.5) / count - 0.5)
+
+
+def _needs_legend(chart: Chart) -> bool:
+    return len(chart.series) + len(chart.limits) + len(chart.published) > 1
+
+
+def _is_side_by_side(chart: Chart) -> bool:
+    """Whether series would hide each other's bars or intervals on one line."""
+    if any(series.kind == "bars" for series in chart.series):
+        return True
+    wide = [p.x for s in chart.series for p in s.points if p.low is not None]
+    return len(set(wide)) < len(wide)
+
+
+def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
+    points = chart.series[index].points
+    places = [_row(chart, index, point.x) for point in points]
+    if chart.series[index].kind == "bars":
+        return _draw_bars(axes, chart, index, places)
+    (line,) = axes.plot(
+        [point.y for point in points],
+        places,
+        color=colour_of(index),
+        linestyle="none",
+        marker=MARKERS[(index + index // len(MARKERS)) % len(MARKERS)],
+        markersize=4.5,
+        gid=f"series-{index}-line",
+        zorder=3,
+    )
+    _draw_spread(axes, points, places, index, colour_of(index))
+    return line
+
+
+def _draw_bars(axes: Axes, chart: Chart, index: int, places: Sequence[float]) -> Any:
+    points = chart.series[index].points
+    # A bar on a logarithmic axis begins where the axis does: it has no zero.
+    begin = _begin(chart)
+    bars = axes.barh(
+        places,
+        [point.y - begin for point in points],
+        left=begin,
+        height=0.92 * _ROW_SHARE / len(chart.series),
+        color=colour_of(index),
+        hatch=HATCHES[index % 4],
+        edgecolor=GRID if index % 4 else colour_of(index),
+        linewidth=0.6,
+        zorder=2,
+    )
+    for place, bar in enumerate(bars):
+        bar.set_gid(f"series-{index}-bar{place}")
+    _draw_spread(axes, points, places, index, INK)
+    axes.plot(
+        [trial for point in points for trial in point.trials],
+        [place for place, point in zip(places, points, strict=True) for _ in point.trials],
+        linestyle="none",
+        marker=".",
+        markersize=3.5,
+        markeredgewidth=0.4,
+        markeredgecolor=INK,
+        color=GRID,
+        gid=f"series-{index}-trials",
+        zorder=3.2,
+    )
+    return bars
+
+
+def _draw_spread(
+    axes: Axes, points: Sequence[Point], places: Sequence[float], index: int, colour: str
+) -> None:
+    """Intervals."""
+    known = [
+        (place, point.y, point.low, point.high)
+        for place, point in zip(places, points, strict=True)
+        if point.low is not None and point.high is not None
+    ]
+    if known:
+        drawn = axes.errorbar(
+            [y for _, y, _, _ in known],
+            [place for place, *_ in known],
+            xerr=[
+                [y - low for _, y, low, _ in known],
+                [high - y for _, y, _, high in known],
+            ],
+            fmt="none",
+            ecolor=colour,
+            elinewidth=1.2,
+            capsize=2.5,
+            zorder=2.8,
+        )
+        _, caps, bars = drawn.lines
+        for number, part in enumerate((*caps, *bars)):
+            part.set_gid(f"series-{index}-interval{number}")
+
+
+def _scale(chart: Chart, axes: Axes, width_in: float) -> None:
+    """Only what there is, with a little room: the lines to compare with are drawn."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+
+    values = [p.y for s in chart.series for p in s.points]
+    values += [end for s in chart.series for p in s.points for end in (p.low, p.high) if end]
+    values += [y for limit in chart.limits for _, y in limit.points]
+    values += [mark.y for series in chart.published for mark in series.marks]
+    values += [trial for s in chart.series for p in s.points for trial in p.trials]
+    has_bars = any(series.kind == "bars" for series in chart.series)
+    ticks = max(3, int(width_in))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    if chart.y.logarithmic and all(value > 0 for value in values) and values:
+        axes.set_xscale("log")
+        # A few wild intervals must not press all others together.
+        ys = [p.y for s in chart.series for p in s.points] or values
+        ys += [y for limit in chart.limits for _, y in limit.points]
+        ys += [mark.y for series in chart.published for mark in series.marks]
+        low = math.log(max(min(values), min(ys) / _BEYOND))
+        high = math.log(min(max(values), max(ys) * _BEYOND))
+        room = max(0.06 * (high - low), 0.004)
+        ends = _begin(chart) if has_bars else math.exp(low - room), math.exp(high + room)
+        axes.set_xlim(*ends)
+        axes.xaxis.set_major_locator(FixedLocator(_ticks(*ends, ticks)))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+        return
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    room = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
+    # A bar's length is its value: from zero.
+    axes.set_xlim(*((0.0, 1.06 * high or 1.0) if has_bars else (low - room, high + room)))
+    axes.xaxis.set_major_locator(MaxNLocator(ticks))
+
+
+def _begin(chart: Chart) -> float:
+    """Where bars begin: at zero; on a logarithmic axis at the power of ten below all."""
+    if not chart.y.logarithmic:
+        return 0.0
+    ends = [end for s in chart.series for p in s.points for end in (p.y, p.low or p.y)]
+    return float(10.0 ** math.floor(math.log10(min(ends, default=1.0))))
+
+
+def _ticks(low: float, high: float, most: int) -> Sequence[float]:
+    """Round numbers of a logarithmic axis: even steps where it is short, 1-2-5 where it is long."""
+    if high / low > 20:
+        decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        for steps in ((1, 2, 5), (1, 3), (1,)):
+            round_ = (round(step * 10.0**decade, 12) for decade in decades for step in steps)
+            found = [value for value in round_ if low <= value <= high]
+            if len(found) <= most:
+                break
+        return found
+    from matplotlib.ticker import MaxNLocator
+
+    even = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    return [round(float(value), 12) for value in even if low <= value <= high and value > 0]

@@ -1,0 +1,86 @@
+"""A comparison as one page that opens offline: sentences, ratios with intervals, tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lanlab.analysis.comparison import Compared
+from lanlab.analysis.comparison_published import BesidePublished
+from lanlab.figures.ratio_forest import published_forest, ratio_forest
+from lanlab.report.comparison_table import comparison_tables, published_table
+from lanlab.report.figure_page import FigureOnPage, figure_on_page
+from lanlab.report.rendering import rendered
+from lanlab.report.table import Table
+from lanlab.studies import Study
+
+
+@dataclass(frozen=True)
+class PartOnPage:
+    """What was compared of one metric of one experiment."""
+
+    figure: FigureOnPage
+    table: Table
+
+
+def comparison_page(
+    study: Study,
+    found: Sequence[Compared],
+    answer: Sequence[str],
+    runs: Table,
+    others: Sequence[Table] = (),
+) -> str:
+    """
+    Comparisons as a page.
+
+    Args:
+        study: Whose units and names are used.
+        found: All that was compared.
+        answer: The sentences.
+        runs: Which run is which.
+        others: Further tables: facts that differ, and what was not compared.
+    """
+    groups: dict[tuple[str, str], list[Compared]] = {}
+    for one in found:
+        groups.setdefault((one.experiment, one.metric), []).append(one)
+    tables = comparison_tables(study, found)
+    parts = [
+        PartOnPage(figure_on_page(ratio_forest(study, group), "", _name(place)), table)
+        for place, (group, table) in enumerate(zip(groups.values(), tables, strict=True))
+    ]
+    return _page(study, parts, answer, runs, others)
+
+
+def published_page(
+    study: Study, found: Sequence[BesidePublished], answer: Sequence[str], runs: Table
+) -> str:
+    """What was measured beside what was printed, as a page; arguments as `comparison_page`."""
+    parts = []
+    for place, metric in enumerate(dict.fromkeys(one.ours.metric for one in found)):
+        own = [one for one in found if one.ours.metric == metric]
+        figure = figure_on_page(published_forest(study, own), "", _name(place))
+        parts.append(PartOnPage(figure, published_table(study, own)))
+    return _page(study, parts, answer, runs, ())
+
+
+def _page(
+    study: Study,
+    parts: Sequence[PartOnPage],
+    answer: Sequence[str],
+    runs: Table,
+    others: Sequence[Table],
+) -> str:
+    return rendered(
+        "comparison",
+        study=study,
+        parts=parts,
+        answer=answer,
+        runs=runs,
+        others=[table for table in others if table.rows],
+        has_files=False,
+    )
+
+
+def _name(place: int) -> str:
+    return re.sub(r"[^a-z0-9-]", "", f"comparison-{place + 1}")

@@ -1,0 +1,235 @@
+"""What a comparison found, in plain sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from lanlab.analysis.comparison import LEVEL, Compared
+from lanlab.figures.wording import Quantity, condition_text, number, plain, quantity
+from lanlab.studies import Study
+from lanlab.workloads.directions import metric_direction
+
+#: Beyond this factor a ratio is said as one: "3.4 times", not "240 % more".
+_AS_FACTOR = 2.0
+#: So many comparisons that cannot be told have a sentence each.
+_MOST_UNTOLD = 6
+_TIME_UNITS = ("ns",)
+_SPEED_UNITS = ("bit/s", "messages/s", "1/s")
+_POINTS = "percentage points"
+
+
+def comparison_sentences(study: Study, found: Sequence[Compared]) -> list[str]:
+    """
+    A sentence for each comparison, behind one that counts them.
+
+    Args:
+        study: Whose units and names are used.
+        found: As `judged` gives them: all that was compared together.
+    """
+    several = len({one.experiment for one in found}) > 1
+    titles = {experiment.id: experiment.title for experiment in study.experiment}
+    said = [_counted(found)]
+    untold = [one for one in found if one.verdict == "cannot_tell"]
+    for one in found:
+        if one.verdict == "cannot_tell" and len(untold) > _MOST_UNTOLD:
+            continue
+        opening = f"{titles.get(one.experiment, one.experiment)}: " if several else ""
+        said.append(opening + sentence(study, one))
+    if len(untold) > _MOST_UNTOLD:
+        said.append(_untold(untold))
+    return said
+
+
+def correction_sentence(found: Sequence[Compared]) -> str:
+    """What was corrected for; empty where there is one comparison or none was tested."""
+    tested = sum(one.test is not None for one in found)
+    if tested < 2:
+        return ""
+    return (
+        f"A difference is said to be there if it holds for all {tested} comparisons together "
+        f"(Holm's correction, {100 * LEVEL:g} %); each interval is the 95 % one of its condition "
+        "alone."
+    )
+
+
+def sentence(study: Study, one: Compared) -> str:
+    """One comparison as a sentence."""
+    shown = quantity(study, one.metric)
+    where = condition_text(study, one.factors)
+    at = f" at {where}" if where else ""
+    sides = f"{one.other_name} and {one.base_name}"
+    if one.effect is None:
+        return f"No {shown.name} of {sides}{at} can be compared: {one.why}."
+    if one.test is None:
+        if _is_none(one):
+            return f"{_capital(shown.name)} of {sides}{at} was the same, but {_reason(one)}."
+        return f"{_claim(shown, one, at, 'was')}, but {_reason(one)}."
+    if one.verdict == "equivalent" and one.margin is not None:
+        within = _margin_text(shown, one)
+        seen = _claim(shown, one, "", "is")
+        return f"No difference within {within} between {sides}{at}: {seen}."
+    if one.verdict == "differs":
+        return f"{_claim(shown, one, at, 'is')}."
+    return f"{_undecided(shown, one, sides, at)}."
+
+
+def verdict_text(one: Compared) -> str:
+    """The verdict in a few words, for a table."""
+    if one.verdict == "no_interval":
+        return "no interval"
+    if one.verdict == "equivalent":
+        return "no difference within the margin"
+    if one.verdict == "differs":
+        better = {True: ", better", False: ", worse", None: ""}[one.better]
+        return f"differs{better}"
+    return f"cannot tell{_more(one)}"
+
+
+def effect_text(study: Study, one: Compared) -> str:
+    """The effect with its interval, for a table: a ratio, or a difference with its unit."""
+    if one.effect is None:
+        return ""
+    shown = quantity(study, one.metric)
+    if one.scale == "log":
+        text = number(one.effect, 4)
+        ends = None if one.test is None else (one.test.low, one.test.high)
+        unit = ""
+    else:
+        text = _signed(shown.shown(one.effect))
+        ends = None if one.test is None else (shown.shown(one.test.low), shown.shown(one.test.high))
+        unit = f" {_POINTS if shown.unit == '%' else shown.unit}".rstrip()
+    if ends is None:
+        return f"{text}{unit}"
+    low, high = (number(end, 4) if one.scale == "log" else _signed(end) for end in ends)
+    return f"{text} ({low} … {high}){unit}"
+
+
+def p_text(p: float | None) -> str:
+    """A p for people.
+
+    Examples:
+        >>> p_text(0.0312), p_text(0.0000001), p_text(None)
+        ('0.031', '< 0.001', '')
+    """
+    if p is None:
+        return ""
+    return "< 0.001" if p < 0.001 else number(p, 2)
+
+
+def _counted(found: Sequence[Compared]) -> str:
+    counts = Counter(one.verdict for one in found)
+    better = sum(one.better is True for one in found if one.verdict == "differs")
+    worse = sum(one.better is False for one in found if one.verdict == "differs")
+    neither = counts["differs"] - better - worse
+    parts = [
+        (better, "better"),
+        (worse, "worse"),
+        (neither, "different"),
+        (counts["equivalent"], "not different within the margin"),
+        (counts["cannot_tell"], "not to be told"),
+        (counts["no_interval"], "without an interval"),
+    ]
+    said = ", ".join(f"{count} {words}" for count, words in parts if count)
+    others = list(dict.fromkeys(one.other_name for one in found))
+    bases = list(dict.fromkeys(one.base_name for one in found))
+    total = f"{len(found)} comparison{'s' if len(found) != 1 else ''}"
+    return f"{total} of {', '.join(others)} with {', '.join(bases)}: {said}."
+
+
+def _untold(untold: Sequence[Compared]) -> str:
+    """Many comparisons that cannot be told, in one sentence."""
+    needed = [one.further.further_trials for one in untold if one.further is not None]
+    known = [count for count in needed if count is not None]
+    text = f"{len(untold)} comparisons cannot be told from these trials"
+    if known:
+        ends = f"{min(known)}" if min(known) == max(known) else f"{min(known)} to {max(known)}"
+        text += f"; the table says what each takes, {ends} more trials where it is in reach"
+    return f"{text}."
+
+
+def _claim(shown: Quantity, one: Compared, at: str, verb: str) -> str:
+    """As in `RUN2 is 12 % (9 … 15 %) faster than RUN1 at 500 B`."""
+    assert one.effect is not None
+    name = f"{one.other_name}'s {shown.name}"
+    if one.scale == "linear":
+        unit = _POINTS if shown.unit == "%" else shown.unit
+        size = number(abs(shown.shown(one.effect)), 3)
+        ends = ""
+        if one.test is not None:
+            sign = -1 if one.effect < 0 else 1
+            low, high = sorted(sign * shown.shown(end) for end in (one.test.low, one.test.high))
+            ends = f" ({number(low, 3)} … {number(high, 3)})"
+        word = "higher" if one.effect >= 0 else "lower"
+        return f"{name} {verb} {size}{ends} {unit} {word} than {one.base_name}'s{at}".replace(
+            "  ", " "
+        )
+    if not 1 / _AS_FACTOR < one.effect < _AS_FACTOR:
+        ends = ""
+        if one.test is not None:
+            ends = f" ({number(one.test.low, 3)} … {number(one.test.high, 3)})"
+        return f"{name} {verb} {number(one.effect, 3)}{ends} times {one.base_name}'s{at}"
+    size = f"{number(100 * abs(one.effect - 1), 3)} %"
+    ends = ""
+    if one.test is not None:
+        sign = -1 if one.effect < 1 else 1
+        low, high = sorted(sign * 100 * (end - 1) for end in (one.test.low, one.test.high))
+        ends = f" ({number(low, 3)} … {number(high, 3)} %)"
+    if shown.si_unit in _SPEED_UNITS and metric_direction(one.metric) == "more":
+        word = "faster" if one.effect >= 1 else "slower"
+        return f"{one.other_name} {verb} {size}{ends} {word} than {one.base_name}{at}"
+    more, less = ("longer", "shorter") if shown.si_unit in _TIME_UNITS else ("higher", "lower")
+    word = more if one.effect >= 1 else less
+    return f"{name} {verb} {size}{ends} {word} than {one.base_name}'s{at}"
+
+
+def _undecided(shown: Quantity, one: Compared, sides: str, at: str) -> str:
+    assert one.test is not None
+    text = f"Whether {sides} differ in {shown.name}{at} cannot be told"
+    text += f": it was seen that {_claim(shown, one, '', 'is')}"
+    if one.test.differs and one.p_holm is not None:
+        text += (
+            f"; by itself that is p {p_text(one.test.p_two_sided)}, with all that was compared "
+            f"{p_text(one.p_holm)}"
+        )
+    more = _more(one)
+    return text + more.replace(": ", "; it takes ", 1) if more else text
+
+
+def _more(one: Compared) -> str:
+    """How many more trials would tell, as in `: about 12 more trials, 3 minutes`."""
+    further = one.further
+    if further is None:
+        return ""
+    if further.further_trials is None or further.minutes is None:
+        return f": more than {further.cap} trials a side"
+    minutes = further.minutes
+    took = "less than a minute" if minutes < 1 else f"{minutes:.0f} min"
+    return f": about {further.further_trials} more trials, {took}"
+
+
+def _margin_text(shown: Quantity, one: Compared) -> str:
+    assert one.margin is not None
+    if one.scale == "log":
+        return f"{plain(round(100 * (one.margin.high - 1), 9))} %"
+    unit = _POINTS if shown.unit == "%" else shown.unit
+    return f"{number(shown.shown(one.margin.high), 3)} {unit}".rstrip()
+
+
+def _is_none(one: Compared) -> bool:
+    none = 1.0 if one.scale == "log" else 0.0
+    return one.effect is not None and abs(one.effect - none) < 1e-12
+
+
+def _reason(one: Compared) -> str:
+    if "one trial" in one.why:
+        return one.why.replace("one trial of", "seen in one trial of").replace(": no", ", so no")
+    return f"there is no interval: {one.why}"
+
+
+def _signed(value: float) -> str:
+    return f"+{number(value, 3)}" if value > 0 else number(value, 3)
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

@@ -1,0 +1,51 @@
+"""A figure as it stands in a page: drawn wide and narrow, with the table of what is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lanlab.figures import Chart
+from lanlab.figures.render_matplotlib import Drawing, to_drawing
+from lanlab.figures.wording import number
+from lanlab.report.table import Cell, Column, Table
+
+#: Inches of 72 points: letters have the same size on a wide and on a narrow page.
+_WIDE_IN, _NARROW_IN = 9.0, 4.0
+
+
+@dataclass(frozen=True)
+class FigureOnPage:
+    """A figure with its drawings and the table of what is drawn."""
+
+    #: Of its files and of its place on the page.
+    name: str
+    chart: Chart
+    published_as: str
+    wide: Drawing
+    narrow: Drawing
+    table: Table
+
+
+def figure_on_page(chart: Chart, published_as: str, name: str) -> FigureOnPage:
+    """A chart with its drawings and table; `name` is unique on the page."""
+    columns = tuple(
+        Column(heading, heading, is_number=place > 1)
+        for place, heading in enumerate(chart.columns())
+    )
+    rows = tuple(tuple(_cell(value) for value in row) for row in chart.rows())
+    return FigureOnPage(
+        name=name,
+        chart=chart,
+        published_as=published_as,
+        wide=to_drawing(chart, f"{name}-wide-", _WIDE_IN),
+        narrow=to_drawing(chart, f"{name}-narrow-", _NARROW_IN),
+        table=Table(name, chart.title, columns, rows),
+    )
+
+
+def _cell(value: str | float | int | None) -> Cell:
+    if value is None:
+        return Cell(None, "")
+    if isinstance(value, float):
+        return Cell(value, number(value))
+    return Cell(value, str(value))

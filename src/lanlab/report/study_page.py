@@ -1,0 +1,25 @@
+"""What a study published, drawn and read again, as a page or as files."""
+
+from __future__ import annotations
+
+from lanlab.figures.published_figures import published_figures
+from lanlab.report.rendering import rendered
+from lanlab.report.rereading import rereading
+from lanlab.studies import LoadedStudy
+
+
+def study_page(loaded: LoadedStudy) -> str:
+    """One page that opens offline: the chapter *Reading the published data again* by itself."""
+    reread = rereading(loaded.study, loaded.published, loaded.study.id)
+    return rendered("study", study=loaded.study, reread=reread, has_files=False)
+
+
+def figure_files(loaded: LoadedStudy) -> dict[str, bytes]:
+    """Every figure of the published numbers as SVG and PDF, by file name."""
+    from lanlab.figures.render_matplotlib import to_bytes
+
+    files = {}
+    for figure in published_figures(loaded.study, loaded.published):
+        files[f"{loaded.study.id}-{figure.name}.svg"] = to_bytes(figure.chart, "svg")
+        files[f"{loaded.study.id}-{figure.name}.pdf"] = to_bytes(figure.chart, "pdf")
+    return files

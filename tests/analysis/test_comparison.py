@@ -1,0 +1,378 @@
+"""Comparisons of two sides, of runs and of levels: what is held against what, and what is said."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from planned_runs import PlannedRun, planned_run
+from scipy import stats
+
+from lanlab.analysis.comparison import Compared, Sample, compared, judged
+from lanlab.analysis.comparison_facts import ABSENT, differing_facts
+from lanlab.analysis.comparison_published import beside_published
+from lanlab.analysis.comparison_runs import Run, pair_levels, pair_runs
+from lanlab.errors import UnknownName, UsageError
+from lanlab.store import TrialRecord
+from lanlab.studies import Published
+
+
+def a_sample(*values: float, blocks: tuple[int, ...] | None = None) -> Sample:
+    """A side with these values, one a block."""
+    return Sample(values, blocks or tuple(range(len(values))), 0, 0, 0, 0.5)
+
+
+def sides(
+    base: Sample, other: Sample, metric: str = "goodput_bps", *, by_block: bool = False
+) -> Compared:
+    """Two sides of one condition."""
+    return compared(
+        base,
+        other,
+        experiment="e",
+        metric=metric,
+        factors={"message_size_bytes": 500},
+        parameters={},
+        names=("RUN1", "RUN2"),
+        by_block=by_block,
+    )
+
+
+BASE = a_sample(100.0, 101.0, 99.0, 100.5)
+FASTER = a_sample(112.0, 113.0, 111.0, 112.5)
+
+
+def test_rates_are_compared_as_ratios_by_welchs_test() -> None:
+    found = sides(BASE, FASTER)
+
+    logs = [[math.log(value) for value in side.values] for side in (FASTER, BASE)]
+    theirs = stats.ttest_ind(*logs, equal_var=False)
+    interval = theirs.confidence_interval(0.95)
+    assert found.test is not None
+    assert found.test.p_two_sided == pytest.approx(theirs.pvalue)
+    assert (found.test.low, found.test.high) == pytest.approx(
+        (math.exp(interval.low), math.exp(interval.high))
+    )
+    assert found.effect == pytest.approx(math.exp(sum(logs[0]) / 4 - sum(logs[1]) / 4))
+
+
+def test_shares_are_compared_as_differences() -> None:
+    found = sides(a_sample(0.99, 0.98, 0.985), a_sample(0.95, 0.94, 0.96), "received_ratio")
+
+    assert found.scale == "linear"
+    assert found.effect == pytest.approx(0.95 - 0.985)
+
+
+@pytest.mark.parametrize(
+    ("metric", "better"),
+    [("goodput_bps", True), ("rtt_mean_ns", False), ("offered_bps", None)],
+)
+def test_whether_more_is_better_is_the_metrics(metric: str, better: bool | None) -> None:
+    [found] = judged([sides(BASE, FASTER, metric)])
+
+    assert found.verdict == "differs"
+    assert found.better is better
+
+
+def test_p_is_corrected_for_everything_that_is_compared_together() -> None:
+    """A difference that holds by itself does not hold among twenty."""
+    barely = sides(BASE, a_sample(101.5, 102.5, 100.5, 102.0))
+    [alone] = judged([barely])
+    among = judged([barely, *[sides(BASE, a_sample(100.1, 101.0, 99.2, 100.4))] * 19])
+
+    assert alone.p_holm is not None and alone.p_holm < 0.05
+    assert alone.verdict == "differs"
+    assert among[0].p_holm == pytest.approx(min(1.0, 20 * alone.p_holm))
+    assert among[0].verdict == "cannot_tell"
+
+
+def test_equivalence_takes_a_margin_and_is_corrected_too() -> None:
+    alike = sides(BASE, a_sample(100.2, 101.1, 99.1, 100.6))
+
+    [without] = judged([alike])
+    [within] = judged([alike], 0.05)
+    [too_narrow] = judged([alike], 0.0001)
+
+    assert without.verdict == "cannot_tell"
+    assert within.verdict == "equivalent"
+    assert within.margin is not None and within.margin.high == pytest.approx(1.05)
+    assert too_narrow.verdict == "cannot_tell"
+    many = judged([alike] * 3, 0.05)
+    assert many[0].p_equivalent_holm == pytest.approx(3 * (within.p_equivalent_holm or 0))
+
+
+def test_the_margin_of_a_difference_is_a_share_of_the_bases_mean() -> None:
+    base, other = a_sample(0.99, 0.98, 0.985), a_sample(0.99, 0.981, 0.986)
+    [found] = judged([sides(base, other, "received_ratio")], 0.02)
+
+    assert found.margin is not None
+    assert found.margin.high == pytest.approx(0.02 * 0.985)
+
+
+def test_what_is_undecided_names_the_trials_that_it_takes() -> None:
+    [found] = judged([sides(BASE, a_sample(101.0, 102.0, 99.5, 101.5))])
+
+    assert found.verdict == "cannot_tell"
+    assert found.further is not None and found.further.further_trials is not None
+    assert found.further.further_trials > 0
+
+
+def test_a_margin_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError, match="margin"):
+        judged([sides(BASE, FASTER)], 0.0)
+
+
+@pytest.mark.parametrize(
+    ("base", "other", "why"),
+    [
+        (a_sample(100.0), FASTER, "one trial of RUN1"),
+        (a_sample(), FASTER, "no trial of RUN1"),
+        (a_sample(5.0, 5.0), a_sample(6.0, 6.0), "all values"),
+    ],
+)
+def test_without_spread_there_is_no_interval_and_a_reason(
+    base: Sample, other: Sample, why: str
+) -> None:
+    [found] = judged([sides(base, other)])
+
+    assert found.verdict == "no_interval"
+    assert found.test is None and why in found.why
+
+
+def test_levels_of_a_factor_are_compared_within_blocks() -> None:
+    """A drift of the blocks drops out: in each, the second is 2 % faster."""
+    drifting = (100.0, 130.0, 160.0, 190.0)
+    off = (1, 1.001, 0.999, 1.0005)
+    second = tuple(1.02 * value * own for value, own in zip(drifting, off, strict=True))
+    found = sides(a_sample(*drifting), a_sample(*second), by_block=True)
+
+    assert found.test is not None and found.test.design == "by block"
+    assert found.test.low == pytest.approx(1.02, abs=0.003)
+    assert found.test.high == pytest.approx(1.02, abs=0.003)
+
+
+# Runs.
+
+
+@pytest.fixture(scope="module")
+def manford() -> PlannedRun:
+    return planned_run("manford-kolahi", link_rate_bps=100_000_000)
+
+
+def changed(
+    found: PlannedRun, change: Callable[[TrialRecord], TrialRecord], name: str = "b"
+) -> Run:
+    """The run once more, with each trial changed."""
+    run = replace(found.run, id=f"{found.run.id}{name}")
+    return run, [change(replace(trial, run_id=run.id)) for trial in found.trials]
+
+
+def faster(trial: TrialRecord) -> TrialRecord:
+    metrics = {key: value * (1.02 + 0.001 * trial.block) for key, value in trial.metrics.items()}
+    return replace(trial, metrics=metrics)
+
+
+def test_each_common_condition_is_compared_by_the_first_metric(manford: PlannedRun) -> None:
+    paired = pair_runs([(manford.run, manford.trials), changed(manford, faster)])
+
+    assert {(one.experiment, one.metric) for one in paired.comparisons} == {
+        ("throughput", "goodput_bps"),
+        ("round-trip", "rtt_mean_ns"),
+    }
+    assert len(paired.comparisons) == 2 * 2 * 3
+    assert paired.unlike == ()
+    assert all(one.base.n == one.other.n == 2 for one in paired.comparisons)
+
+
+def test_every_other_run_is_held_against_the_base(manford: PlannedRun) -> None:
+    runs = [(manford.run, manford.trials), changed(manford, faster), changed(manford, faster, "c")]
+    paired = pair_runs(runs, base=1)
+
+    assert {(one.base_name, one.other_name) for one in paired.comparisons} == {
+        ("RUN2", "RUN1"),
+        ("RUN2", "RUN3"),
+    }
+
+
+def test_asked_metrics_are_compared_and_an_unknown_one_is_refused(manford: PlannedRun) -> None:
+    runs = [(manford.run, manford.trials), changed(manford, faster)]
+
+    paired = pair_runs(runs, metrics=["received_ratio"])
+    assert {one.metric for one in paired.comparisons} == {"received_ratio"}
+    with pytest.raises(UnknownName, match="goodput"):
+        pair_runs(runs, metrics=["goodput"])
+
+
+def with_parameters(found: PlannedRun, **parameters: object) -> Run:
+    """The run as if its study had these parameters in every scale."""
+    study = {**found.run.study}
+    study["scale"] = {
+        name: {**scale, "parameters": {**scale.get("parameters", {}), **parameters}}
+        for name, scale in study["scale"].items()
+    }
+    return replace(found.run, id=f"{found.run.id}x", study=study), found.trials
+
+
+def test_conditions_of_unlike_kind_are_named_and_never_pooled(manford: PlannedRun) -> None:
+    """The io of the stream differs; the echo, which has none, is compared."""
+    study = {**manford.run.study}
+    study["experiment"] = [
+        {**one, "parameters": {**one["parameters"], "io": "batch"}}
+        if one["id"] == "throughput"
+        else one
+        for one in study["experiment"]
+    ]
+    other = replace(manford.run, id="other", study=study), manford.trials
+
+    paired = pair_runs([(manford.run, manford.trials), other])
+
+    assert {one.experiment for one in paired.comparisons} == {"round-trip"}
+    assert {one.experiment for one in paired.unlike} == {"throughput"}
+    assert paired.unlike[0].differing["io"] == ("single", "batch")
+
+
+def test_unlike_amounts_are_compared_and_told(manford: PlannedRun) -> None:
+    runs = [(manford.run, manford.trials), with_parameters(manford, time_s=2.0)]
+    paired = pair_runs(runs)
+
+    assert len(paired.comparisons) == 12
+    assert paired.amounts["time_s"] == (0.1, 2.0)
+
+
+def test_conditions_of_one_run_alone_are_named() -> None:
+    tiny, quick = planned_run("manford-kolahi"), planned_run("manford-kolahi", "quick")
+    quick_run = replace(quick.run, id="quick"), quick.trials
+
+    paired = pair_runs([(tiny.run, tiny.trials), quick_run])
+
+    alone = [one for one in paired.unlike if one.lacks]
+    assert {one.has for one in alone} == {("RUN2",)}
+    assert len(alone) == 2 * 2 * 8
+
+
+def test_what_cannot_be_compared_is_refused(manford: PlannedRun) -> None:
+    own = (manford.run, manford.trials)
+    others = planned_run("milanovic-srbljic")
+    with pytest.raises(UsageError, match="nothing to compare"):
+        pair_runs([own])
+    with pytest.raises(UsageError, match="named twice"):
+        pair_runs([own, own])
+    with pytest.raises(UsageError, match="different studies"):
+        pair_runs([own, (replace(others.run, id="m"), others.trials)])
+    nothing = (replace(manford.run, id="empty"), [])
+    with pytest.raises(UsageError, match="no condition in common"):
+        pair_runs([nothing, (replace(manford.run, id="empty2"), [])])
+
+
+def test_failed_and_missing_trials_are_counted(manford: PlannedRun) -> None:
+    failing = planned_run(
+        "manford-kolahi", link_rate_bps=100_000_000, fails=lambda planned: planned.block == 0
+    )
+    other = (replace(failing.run, id="f"), failing.trials)
+
+    paired = pair_runs([(manford.run, manford.trials), other])
+
+    assert all(one.other.n == 1 and one.other.missing == 1 for one in paired.comparisons)
+    assert all(one.other.failed >= 1 for one in paired.comparisons)
+    assert {one.verdict for one in judged(paired.comparisons)} == {"no_interval"}
+
+
+def test_levels_are_held_against_the_first_at_the_same_other_levels(manford: PlannedRun) -> None:
+    found = pair_levels((manford.run, manford.trials), "ip_version")
+
+    assert len(found) == 6
+    assert {(one.base_name, one.other_name) for one in found} == {("4", "6")}
+    assert all(set(one.factors) == {"message_size_bytes"} for one in found)
+    other = pair_levels((manford.run, manford.trials), "ip_version", base="6")
+    assert {(one.base_name, one.other_name) for one in other} == {("6", "4")}
+
+
+def test_unknown_factors_and_levels_are_refused(manford: PlannedRun) -> None:
+    run = (manford.run, manford.trials)
+    with pytest.raises(UnknownName, match="no factor named `io`"):
+        pair_levels(run, "io")
+    with pytest.raises(UnknownName, match="no level named `5`"):
+        pair_levels(run, "ip_version", base="5")
+
+
+def test_facts_that_differ_are_told_and_others_are_not(manford: PlannedRun) -> None:
+    testbed = {**manford.run.testbed, "link": "1G"}
+    testbed["facts"] = {"hosts": {"a": {"kernel": "6.1"}, "b": {"kernel": "6.1"}}}
+    other = replace(manford.run, testbed=testbed, versions={"lanlab": "0.2.0"}, seed=8)
+
+    found = differing_facts([(manford.run, []), (other, [])])
+
+    assert {one.name: one.values for one in found} == {
+        "testbed link": ("any", "1G"),
+        "hosts kernel": (ABSENT, "6.1"),
+        "version of lanlab": ("0.1.0", "0.2.0"),
+    }
+
+
+def test_versions_of_programs_that_measured_are_facts(manford: PlannedRun) -> None:
+    def by(version: str) -> list[TrialRecord]:
+        raw = {"setup": {"driver": "iperf3", "version": version}}
+        return [replace(trial, raw=raw) for trial in manford.trials[:2]]
+
+    [found] = differing_facts([(manford.run, by("iperf 3.12")), (manford.run, by("iperf 3.18"))])
+
+    assert found.name == "program of driver iperf3"
+    assert found.values == ("iperf 3.12", "iperf 3.18")
+
+
+# What was printed.
+
+
+@pytest.fixture(scope="module")
+def quick() -> PlannedRun:
+    return planned_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
+
+
+def spread(found: PlannedRun) -> list[TrialRecord]:
+    """Its trials, each a little off."""
+    return [
+        replace(
+            trial,
+            metrics={k: v * (1 + 0.01 * (trial.block - 1)) for k, v in trial.metrics.items()},
+        )
+        for trial in found.trials
+    ]
+
+
+def test_a_printed_mean_stands_beside_ours_with_both_spreads(quick: PlannedRun) -> None:
+    found = beside_published(quick.run, spread(quick), quick.published, ["goodput_bps"])
+
+    by_id = {one.value.id: one for one in found}
+    one = by_id["p.xp.ipv4.384"]
+    assert one.ours.mean is not None and one.ratio == pytest.approx(one.ours.mean / 79.8e6)
+    assert one.sd is not None and one.sd.si == 0.75e6 and one.their_trials == 40
+    assert one.has_their_spread and one.interval is not None
+    # Welch's of the ratio, by the spreads of both: cv of ours 1 % of 3, of theirs 0.94 % of 40.
+    error = math.hypot(0.01 / math.sqrt(3), 0.75 / 79.8 / math.sqrt(40))
+    width = math.log(one.interval[1] / one.interval[0])
+    df = error**4 / (0.01**4 / 9 / 2 + (0.75 / 79.8) ** 4 / 1600 / 39)
+    assert width == pytest.approx(2 * stats.t.ppf(0.975, df) * error, rel=0.01)
+
+
+def test_without_their_spread_the_interval_is_ours_alone(quick: PlannedRun) -> None:
+    values = tuple(one for one in quick.published.value if one.statistic != "sd")
+    bare = quick.published.model_copy(update={"value": values})
+    [one, *_] = beside_published(quick.run, spread(quick), bare, ["goodput_bps"])
+
+    assert not one.has_their_spread and one.interval is not None
+    assert one.interval[0] == pytest.approx((one.ours.ci_low or 0) / one.value.si)
+
+
+def test_a_single_trial_gives_a_ratio_and_no_interval(quick: PlannedRun) -> None:
+    first = [trial for trial in quick.trials if trial.block == 0]
+    [one, *_] = beside_published(quick.run, first, quick.published, ["goodput_bps"])
+
+    assert one.ratio is not None and one.interval is None
+    assert one.why == "one trial: no interval"
+
+
+def test_a_study_that_printed_nothing_there_is_refused(quick: PlannedRun) -> None:
+    with pytest.raises(UsageError, match="printed no mean"):
+        beside_published(quick.run, quick.trials, Published.model_validate({"schema": 1}))

@@ -1,0 +1,70 @@
+"""`lanlab show --figures` and `--report`: published numbers drawn, and read again."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab
+
+from lanlab.figures.published_figures import published_figures
+from lanlab.studies import known_studies, load_study
+
+
+def test_every_figure_is_written_as_svg_and_pdf(folder: Path, lanlab: Lanlab) -> None:
+    said = lanlab("show", "poo-tan", "--only", "lost", "--figures", "drawn")
+
+    loaded = load_study("poo-tan")
+    names = {one.name for one in published_figures(loaded.study, loaded.published)}
+    assert said.code == 0 and f"written: {2 * len(names)} figures in drawn" in said.err
+    written = {path.name for path in (folder / "drawn").iterdir()}
+    assert written == {f"poo-tan-{name}.{kind}" for name in names for kind in ("svg", "pdf")}
+    for path in (folder / "drawn").glob("*.svg"):
+        assert ElementTree.parse(path).getroot().tag.endswith("svg")
+
+
+@pytest.mark.parametrize("name", known_studies())
+def test_the_page_reads_the_data_again_and_opens_offline(
+    name: str, folder: Path, lanlab: Lanlab
+) -> None:
+    said = lanlab("show", name, "--only", "lost", "--report", "again.html")
+
+    assert said.code == 0
+    page = (folder / "again.html").read_text(encoding="utf-8")
+    loaded = load_study(name)
+    assert "Reading the published data again" in page
+    for one in loaded.published.discrepancy:
+        assert f"<td>{one.id}</td>" in page
+    figures = published_figures(loaded.study, loaded.published)
+    assert page.count("<figure ") == len(figures)
+    assert not re.search(r'(src|href)="(?!#|data:|https://doi\.org/)', page)
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def test_what_the_page_says_is_computed(folder: Path, lanlab: Lanlab) -> None:
+    """The drift, the orders that are not significant, the unit error; with their numbers."""
+    lanlab("show", "schomer-claason", "--only", "lost", "--report", "again.html")
+
+    page = (folder / "again.html").read_text(encoding="utf-8").replace("\u00a0", " ")
+    assert "Windows 2000 SP2: transfer time rises by 1.38 (0.454 … 2.31) s" in page
+    assert "Windows 98 SE: no drift of transfer time" in page
+    assert "of 12 pairs 8 differ (Holm&#39;s correction over 12); 4 are not shown to" in page
+    assert "Of 12 printed rates 10 follow from amount and time" in page
+    assert "In megabytes it would be 2.4. Correct: Mbit/s. The printed numbers show it." in page
+
+
+def test_a_study_that_published_nothing_is_refused(folder: Path, lanlab: Lanlab) -> None:
+    for option in ("--figures", "--report"):
+        said = lanlab("show", "small.toml", option, "x")
+        assert (said.code, said.out) == (2, "")
+        assert "no published numbers to draw" in said.err
+    assert not (folder / "x").exists()
+
+
+def test_a_place_that_cannot_be_written_is_an_error(folder: Path, lanlab: Lanlab) -> None:
+    (folder / "file").write_text("")
+    said = lanlab("show", "poo-tan", "--only", "lost", "--report", "file/x.html")
+    assert said.code == 1 and "could not be written" in said.err

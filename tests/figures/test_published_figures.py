@@ -1,0 +1,236 @@
+"""Figures of published numbers: each shows what was printed, with what is known of its error."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from synthetic_runs import synthetic_run
+
+from lanlab.analysis.published import all_summaries
+from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
+from lanlab.figures.operational_bounds import response_bound_ns
+from lanlab.figures.published_figures import published_figures
+from lanlab.figures.published_tables import PublishedFigure, with_measured
+from lanlab.figures.published_values import DESCRIBING
+from lanlab.figures.render_matplotlib import to_bytes, to_drawing
+from lanlab.report.rendering import _THEME
+from lanlab.studies import PublishedValue, known_studies, load_study
+from lanlab.studies.tables import laid_out
+
+_COLOUR = re.compile(r"#[0-9a-f]{6}\b")
+
+
+def figures_of(name: str) -> dict[str, PublishedFigure]:
+    loaded = load_study(name)
+    return {one.name: one for one in published_figures(loaded.study, loaded.published)}
+
+
+def points_of(chart: Chart) -> dict[tuple[str, str], Point]:
+    """Points by the names of their series and of their row."""
+    return {
+        (series.name, chart.x.categories[round(point.x)]): point
+        for series in chart.series
+        for point in series.points
+    }
+
+
+@pytest.mark.parametrize("name", known_studies())
+def test_every_published_table_is_drawn_with_every_measured_number(name: str) -> None:
+    loaded = load_study(name)
+    drawn = {value.id for figure in figures_of(name).values() for _, value in figure.places}
+
+    for table in loaded.published.table:
+        rows = laid_out(loaded.published, table).rows
+        cells = [cell for _, row in rows for cell in row if isinstance(cell, PublishedValue)]
+        measured = [cell for cell in cells if cell.statistic not in DESCRIBING] or cells
+        same = [(cell.metric, cell.statistic) for cell in measured]
+        # One that stands alone has nothing beside it.
+        expected = {c.id for c in measured if same.count((c.metric, c.statistic)) > 1}
+        assert expected <= drawn
+        assert expected
+
+
+@pytest.mark.parametrize("name", known_studies())
+def test_every_point_is_the_printed_number_in_the_axis_unit(name: str) -> None:
+    for figure in figures_of(name).values():
+        points = [p for series in figure.chart.series for p in series.points]
+        for x, value in figure.places:
+            printed = figure.shown.shown(value.si)
+            assert any(p.x == x and p.y == pytest.approx(printed) for p in points)
+
+
+def test_bars_of_protocols_have_their_trials_and_intervals() -> None:
+    """Times in seconds; the printed mean with Student's interval of the trials that are left."""
+    chart = figures_of("schomer-claason")["results-elapsed-ns"].chart
+
+    assert chart.y.unit == "s" and chart.sideways
+    assert [series.name for series in chart.series] == ["TCP/IP", "NWLink (IPX/SPX)", "NetBEUI"]
+    assert len(chart.x.categories) == 4
+    point = points_of(chart)["TCP/IP", "Windows 2000 SP2, 1 file, 623 MB"]
+    assert point.y == 82
+    assert point.trials == (81, 84, 79, 82, 84)
+    assert point.low == pytest.approx(82 - 2.63, abs=0.01)
+    assert point.high == pytest.approx(82 + 2.63, abs=0.01)
+    # Four trials of 260 s, read to a second: rounding alone spreads by 0.29 s.
+    equal = points_of(chart)["NWLink (IPX/SPX)", "Windows 98 SE, 198 files, 472 MB"]
+    assert equal.trials == (260,) * 4
+    assert equal.low is not None and equal.y - equal.low == pytest.approx(0.46, abs=0.01)
+
+
+def test_rates_of_old_pcs_have_the_error_of_a_clock_step() -> None:
+    chart = figures_of("brutman-mtcp")["speedtest-goodput-bps"].chart
+
+    assert chart.interval == "clock step" and chart.y.logarithmic
+    point = points_of(chart)["receiving", "Pentium 133, LinkSys LNE100"]
+    # 4 MiB in 0.66 s, one step of 55 ms more and less.
+    assert point.low == pytest.approx(6206.1 * 0.66 / 0.715, rel=1e-6)
+    assert point.high == pytest.approx(6206.1 * 0.66 / 0.605, rel=1e-6)
+
+
+def test_deviations_of_sizes_are_lines_for_each_system() -> None:
+    chart = figures_of("manford-kolahi")["table-1-goodput-bps-sd"].chart
+
+    assert [len(series.points) for series in chart.series] == [11] * 4
+    assert (chart.x.unit, chart.y.unit) == ("B", "Mbit/s")
+    [xp4] = [s for s in chart.series if s.name == "Windows XP, IPv4"]
+    assert [p.y for p in xp4.points if p.x == 1280] == [pytest.approx(3.16)]
+
+
+def test_printed_ratios_stand_against_the_line_of_one() -> None:
+    chart = figures_of("milanovic-srbljic")["text-ratios"].chart
+
+    points = points_of(chart)
+    assert points["as printed", "Celeron A 300 / Pentium 133, TCP, 500 bytes"].y == 1.15
+    # 15 % lower is 0.85 times.
+    assert points["as printed", "Windows / Linux 2.1.132, TCP, 500 bytes"].y == 0.85
+    assert {y for limit in chart.limits for _, y in limit.points} == {1.0}
+
+
+def test_bounds_of_stations_follow_from_the_printed_maxima() -> None:
+    """15 stations of 750 octets at 1.5 Mbit/s wait 60 ms at least."""
+    found = figures_of("poo-tan")
+    response = found["bounds-read-750-response"].chart
+    throughput = found["bounds-read-750-throughput"].chart
+
+    [novell] = [s for s in response.series if s.name.startswith("Novell")]
+    assert novell.kind == "bound"
+    assert [point.x for point in novell.points] == list(range(1, 16))
+    assert novell.points[-1].y == pytest.approx(0.060)
+    assert response_bound_ns(15, 750, 1.5e6) == pytest.approx(60e6)
+    highest = {s.name.split(":")[0]: s.points[0].y for s in throughput.series}
+    assert highest["3Com 3Plus, server 3Server"] == pytest.approx(0.5)
+    # Little's law: throughput times response time is N messages, everywhere.
+    for ours, theirs in zip(response.series, throughput.series, strict=True):
+        for time_s, rate in zip(ours.points, theirs.points, strict=True):
+            assert time_s.y * rate.y * 1e6 / 8 == pytest.approx(time_s.x * 750)
+    assert {limit.name for limit in throughput.limits} == {
+        "link of 2 Mbit/s",
+        "link of 10 Mbit/s",
+    }
+
+
+def test_what_was_measured_at_the_same_conditions_is_marked() -> None:
+    """Our deviations beside theirs; where nothing is alike the figure stays as it was."""
+    run = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
+    found = figures_of("manford-kolahi")
+    summaries = all_summaries(run.run, run.trials)
+
+    chart = with_measured(found["table-1-goodput-bps-sd"], run.study, summaries)
+
+    assert [one.label for one in chart.published] == [
+        "measured here: IPv4",
+        "measured here: IPv6",
+    ]
+    ours = sorted(
+        summary.sd / 1e6
+        for summary in summaries
+        if summary.metric == "goodput_bps" and summary.sd is not None
+    )
+    assert len(ours) == 22
+    marked = sorted(mark.y for one in chart.published for mark in one.marks)
+    assert marked == pytest.approx(ours)
+    nothing = found["text-rtt-mean-ns"]
+    assert with_measured(nothing, run.study, []) is nothing.chart
+
+
+def test_figures_of_a_study_have_names_of_their_own() -> None:
+    for name in known_studies():
+        loaded = load_study(name)
+        found = published_figures(loaded.study, loaded.published)
+        assert len({figure.name for figure in found}) == len(found) > 0
+
+
+#: One of each sort: bars with trials, a logarithmic axis, lines, ratios, bounds, measured marks.
+DRAWN = {
+    "schomer-claason": ("results-elapsed-ns", "appendix-b-w2ksp2-elapsed-ns-trial"),
+    "brutman-mtcp": ("speedtest-goodput-bps",),
+    "manford-kolahi": ("table-1-goodput-bps-sd", "text-goodput-bps"),
+    "milanovic-srbljic": ("text-ratios", "table-1-cache-bytes-fact"),
+    "poo-tan": ("bounds-read-750-throughput", "text-ratios"),
+}
+CASES = [(study, name) for study, names in DRAWN.items() for name in names]
+
+
+@pytest.mark.parametrize(("study", "name"), CASES)
+@pytest.mark.parametrize("width_in", [9.0, 4.0])
+def test_every_colour_follows_the_dark_page_and_texts_do_not_overlap(
+    study: str, name: str, width_in: float
+) -> None:
+    import matplotlib
+
+    from lanlab.figures import render_matplotlib
+
+    chart = figures_of(study)[name].chart
+    drawing = to_drawing(chart, "p-", width_in)
+
+    # The ground of clips, and the faces of an interval's caps, which are lines: nowhere seen.
+    unseen = {"#ffffff", "#000000", "#1f77b4"}
+    assert set(_COLOUR.findall(drawing.svg)) - unseen <= set(_THEME)
+    assert len(drawing.marks) == sum(len(s.points) for s in chart.series) + sum(
+        len(p.marks) for p in chart.published
+    )
+    with matplotlib.rc_context(render_matplotlib.style(svg_text="path")):
+        figure, axes = render_matplotlib._draw(chart, width_in)
+        edges = figure.bbox
+        texts = [label for axis in (axes.xaxis, axes.yaxis) for label in _shown_labels(axis)]
+        boxes = [t.get_window_extent() for t in texts]
+        for one in (*texts, axes.xaxis.label, axes.yaxis.label):
+            box = one.get_window_extent()
+            assert box.x0 >= edges.x0 - 1 and box.x1 <= edges.x1 + 1, one.get_text()
+            assert box.y0 >= edges.y0 - 1 and box.y1 <= edges.y1 + 1, one.get_text()
+        for place, box in enumerate(boxes):
+            if texts[place].get_rotation() == 0:
+                assert not any(box.overlaps(other) for other in boxes[place + 1 :])
+
+
+def _shown_labels(axis: Any) -> list[Any]:
+    """Labels of ticks that lie on the axis: matplotlib keeps one beyond each end."""
+    low, high = sorted(axis.get_view_interval())
+    room = 1e-9 * (high - low)
+    return [
+        tick.label1
+        for tick in axis.get_major_ticks()
+        if low - room <= tick.get_loc() <= high + room and tick.label1.get_text()
+    ]
+
+
+def test_a_published_figure_is_the_same_bytes_again_as_svg_and_pdf() -> None:
+    chart = figures_of("schomer-claason")["results-elapsed-ns"].chart
+    assert to_bytes(chart, "svg") == to_bytes(chart, "svg")
+    assert to_bytes(chart, "pdf").startswith(b"%PDF")
+
+
+def test_a_bar_on_a_logarithmic_axis_begins_at_a_power_of_ten() -> None:
+    from lanlab.figures.render_sideways import _begin
+
+    points = (Point(0, 35.0, 30.0, 40.0, (), "a"), Point(1, 3500.0, None, None, (), "b"))
+    axis = Axis("rate", "KB/s", logarithmic=True)
+    chart = Chart("", Axis("", "", categories=("a", "b")), axis, (Series("s", points, "bars"),))
+    assert _begin(chart) == 10.0
+
+
+def test_lines_in_pairs_are_drawn_apart() -> None:
+    limit = Limit("margin", ((0, 1.0), (1, 1.0), (0, 2.0), (1, 2.0)), in_pairs=True)
+    assert len(limit.with_gaps()) == 6
