@@ -1,0 +1,9 @@
+//! One file for each service.
+
+pub mod directory;
+pub mod ftp;
+pub mod nfs;
+pub mod s3;
+pub mod sftp;
+pub mod smb;
+pub mod webdav;
