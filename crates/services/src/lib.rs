@@ -22,5 +22,6 @@ mod trust;
 pub use any::{AnyFile, AnySession, connect};
 pub use fault::{Class, Fault, Result};
 pub use path::{BadPath, ServicePath};
+pub use positioned::{read_at, write_all_at};
 pub use session::{Access, Entry, Facts, Manner, Session};
 pub use target::{Credentials, ServiceKind, Target, Trust};
