@@ -139,7 +139,9 @@ impl Job<'_> {
             let (done, host) = self.watch.running.with_progress(start, start, || {
                 let (begins, threads): (Vec<_>, Vec<_>) = workers.into_iter().unzip();
                 // A thread that has failed meanwhile does not listen any more.
-                begins.into_iter().for_each(|begin| drop(begin.send(start)));
+                for begin in begins {
+                    let _ = begin.send(start);
+                }
                 threads
                     .into_iter()
                     .map(|thread| thread.join().unwrap_or_else(|_| Err(thread_is_gone())))
