@@ -11,6 +11,7 @@
 mod any;
 mod clients;
 mod fault;
+mod ftp;
 mod path;
 mod positioned;
 pub mod servers;

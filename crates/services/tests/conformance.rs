@@ -210,4 +210,6 @@ macro_rules! services {
 
 services! {
     directory: Directory,
+    ftp: Ftp,
+    ftps: Ftps,
 }
