@@ -210,4 +210,6 @@ macro_rules! services {
 
 services! {
     directory: Directory,
+    webdav: Webdav,
+    webdavs: Webdavs,
 }

@@ -15,6 +15,7 @@ use crate::fault::{Class, Fault, Result};
 use crate::target::{Credentials, ServiceKind};
 
 mod ftp;
+mod http;
 mod identity;
 mod nfs;
 mod s3;
