@@ -212,4 +212,6 @@ services! {
     directory: Directory,
     ftp: Ftp,
     ftps: Ftps,
+    webdav: Webdav,
+    webdavs: Webdavs,
 }

@@ -16,6 +16,7 @@ use crate::target::{Credentials, ServiceKind};
 
 mod confined;
 mod ftp;
+mod http;
 mod identity;
 mod login;
 mod nfs;
