@@ -11,6 +11,8 @@
 mod any;
 mod clients;
 mod fault;
+mod multiplex;
+mod nfs3;
 mod path;
 mod positioned;
 pub mod servers;

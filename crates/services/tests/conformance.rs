@@ -210,4 +210,5 @@ macro_rules! services {
 
 services! {
     directory: Directory,
+    nfs: Nfs,
 }
