@@ -211,4 +211,5 @@ macro_rules! services {
 services! {
     directory: Directory,
     nfs: Nfs,
+    smb: Smb,
 }

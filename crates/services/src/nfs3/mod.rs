@@ -15,8 +15,6 @@ pub const NFS: (u32, u32) = (100_003, 3);
 pub const MOUNT: (u32, u32) = (100_005, 3);
 /// The same of the one that knows the ports (RFC 1833, section 3).
 pub const PORTMAP: (u32, u32) = (100_000, 2);
-/// Where NFS usually is.
-pub const NFS_PORT: u16 = 2049;
 /// Where the portmapper is.
 pub const PORTMAP_PORT: u16 = 111;
 
