@@ -12,6 +12,8 @@ mod any;
 mod clients;
 mod fault;
 mod ftp;
+mod multiplex;
+mod nfs3;
 mod path;
 mod positioned;
 pub mod servers;

@@ -214,4 +214,6 @@ services! {
     ftps: Ftps,
     webdav: Webdav,
     webdavs: Webdavs,
+    nfs: Nfs,
+    smb: Smb,
 }

@@ -105,7 +105,12 @@ async fn blocking(
 
 /// A file, or the one range of it that was asked for; more than one range may be answered by all of
 /// it (RFC 9110, section 14.2).
-fn give(root: &Path, names: &str, range: Option<&str>, is_head: bool) -> io::Result<Response<Body>> {
+fn give(
+    root: &Path,
+    names: &str,
+    range: Option<&str>,
+    is_head: bool,
+) -> io::Result<Response<Body>> {
     let file = std::fs::File::open(confined(root, names)?)?;
     let found = file.metadata()?;
     if !found.is_file() {

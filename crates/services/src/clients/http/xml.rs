@@ -78,7 +78,8 @@ mod tests {
 
     #[test]
     fn elements_come_with_their_path_and_text() {
-        let found = all("<?xml version='1.0'?><D:a xmlns:D='DAV:'> <D:b>x &amp;&#x79;</D:b><c/></D:a>");
+        let found =
+            all("<?xml version='1.0'?><D:a xmlns:D='DAV:'> <D:b>x &amp;&#x79;</D:b><c/></D:a>");
         let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
         assert_eq!(found.unwrap(), [pair("a/b", "x &y"), pair("a/c", ""), pair("a", "")]);
     }

@@ -33,12 +33,10 @@ pub fn parse(document: &[u8], of: &str) -> Result<Vec<Entry>, String> {
                     Err(_) => wrong = Some(format!("length `{}`", text.escape_debug())),
                 }
             }
-            ["multistatus", "response"] => {
-                match entry(&std::mem::take(&mut current), &own) {
-                    Ok(found) => entries.extend(found),
-                    Err(found) => wrong = Some(found),
-                }
-            }
+            ["multistatus", "response"] => match entry(&std::mem::take(&mut current), &own) {
+                Ok(found) => entries.extend(found),
+                Err(found) => wrong = Some(found),
+            },
             _ => {}
         }
     })?;
