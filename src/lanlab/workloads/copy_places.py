@@ -16,6 +16,10 @@ _SHARED_MEMORY = Path("/dev/shm")
 _PREFIX = "lanlab-copy-"
 
 
+def _user() -> int:
+    return os.getuid() if sys.platform != "win32" else 0
+
+
 def base(medium: str) -> Path:
     """
     The directory in which those of a medium are made: only its owner may look into it.
@@ -33,7 +37,7 @@ def base(medium: str) -> Path:
                 f"no files in memory here: {_SHARED_MEMORY} is not there",
                 hint="use medium `disk` or `memory`",
             )
-        found = _SHARED_MEMORY / f"lanlab-{os.getuid()}"
+        found = _SHARED_MEMORY / f"lanlab-{_user()}"
     else:
         cache = os.environ.get("LANLAB_CACHE")
         usual = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -52,16 +56,31 @@ def base(medium: str) -> Path:
     return found
 
 
+def _reachable(medium: str) -> Path:
+    """A directory that every user can get to."""
+    if medium == "tmpfs":
+        return base(medium).parent
+    # Where `/tmp` is in memory, this is not (hier(7)).
+    kept = Path("/var/tmp")
+    return kept if kept.is_dir() else Path(tempfile.gettempdir())
+
+
 def dataset_directory(medium: str, key: str) -> Path:
     """Where a dataset is kept from run to run."""
     return base(medium) / "datasets" / key
 
 
 @contextmanager
-def temporary(medium: str) -> Iterator[Path]:
-    """A directory for one trial, removed with all that is in it."""
+def temporary(medium: str, *, served: bool = False) -> Iterator[Path]:
+    """A directory for one trial, removed with all that is in it.
+
+    Args:
+        medium: `disk` or `tmpfs`.
+        served: Whether a server that runs as another user shall reach it.
+    """
     try:
-        made = tempfile.TemporaryDirectory(prefix=_PREFIX, dir=base(medium))
+        parent = _reachable(medium) if served else base(medium)
+        made = tempfile.TemporaryDirectory(prefix=_PREFIX, dir=parent)
     except OSError as error:
         raise RunError(f"a directory for the trial: {error.strerror}") from None
     try:

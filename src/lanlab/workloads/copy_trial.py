@@ -284,7 +284,7 @@ def _server(
         target = servers.target_of(url, parameters.trust, parameters.ip_version)
         yield _Server(target, lambda: None, {"server": parameters.server})
         return
-    with places.temporary(parameters.server_medium) as root:
+    with places.temporary(parameters.server_medium, served=True) as root:
         if parameters.service == "directory":
             target = {"service": "directory", "directory": str(root)}
             yield _Server(target, lambda: None, {"server": "none"})
@@ -348,10 +348,13 @@ def _real(parameters: CopyParameters, client: End, host: End, root: Path) -> Ite
         )
     credentials = _credentials(parameters)
     service = parameters.service
-    tls = service in ("ftps", "webdavs", "s3s")
     with host.start_server(
-        parameters.server, service, root, host.address, credentials, tls
+        parameters.server, service, root, host.address, credentials
     ) as running:
+        # Some servers know only users of their own choosing.
+        own = running.credentials
+        if own is not None:
+            credentials = {"user": own.user, "secret": own.secret}
         sha256 = running.trust_sha256
         target = {
             "service": service,
