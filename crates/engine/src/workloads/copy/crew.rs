@@ -54,9 +54,6 @@ pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
     let failed = |failure| Box::new((failure, None));
     let files = Files::find(&spec.files, running).map_err(failed)?;
     let place = local_place(spec).map_err(failed)?;
-    if let Some(place) = &place {
-        place.make(&files).map_err(failed)?;
-    }
     let job = Job {
         spec,
         files: &files,
