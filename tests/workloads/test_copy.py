@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import socket
 import subprocess
@@ -129,7 +130,7 @@ def test_a_user_s_own_server_keeps_what_is_the_user_s(pair: Pair, tmp_path: Path
     (mine / "lanlab-photos/f000000.dat").write_text("precious")
     (mine / "letter").write_text("dear")
     for service in EMBEDDED:
-        with served(pair, service, mine) as (url, trust):
+        with Served(pair, service, mine) as (url, trust):
             copy_server.remember_password(url, SECRET)
             for direction in ("upload", "download"):
                 metrics_of(run(pair, server=url, trust=trust, direction=direction))
@@ -140,7 +141,7 @@ def test_a_user_s_own_server_keeps_what_is_the_user_s(pair: Pair, tmp_path: Path
 
 def test_what_a_killed_lanlab_left_is_removed_by_the_next(pair: Pair, tmp_path: Path) -> None:
     """By its note and its mark; what a living one has, and what is nobody's, stays."""
-    with served(pair, "ftp", tmp_path) as (url, _):
+    with Served(pair, "ftp", tmp_path) as (url, _):
         copy_server.remember_password(url, SECRET)
         script = KILLED.format(url=url, secret=SECRET)
         killed = subprocess.run([sys.executable, "-c", script], check=False, timeout=60)
@@ -189,7 +190,7 @@ def test_what_is_wrong_with_a_server_is_said(
     pair: Pair, tmp_path: Path, change: dict[str, Any], code: str
 ) -> None:
     """Server absent, wrong password, certificate not trusted: a code, a sentence, no secret."""
-    with served(pair, "ftps", tmp_path) as (url, trust):
+    with Served(pair, "ftps", tmp_path) as (url, trust):
         if "port" in change:
             url = f"ftps://me@127.0.0.1:{closed_port()}/"
         copy_server.remember_password(url, change.get("secret", SECRET))
@@ -202,7 +203,7 @@ def test_what_is_wrong_with_a_server_is_said(
 
 def test_a_missing_share_is_said(pair: Pair, tmp_path: Path) -> None:
     """Of SMB."""
-    with served(pair, "smb", tmp_path) as (url, _):
+    with Served(pair, "smb", tmp_path) as (url, _):
         url = url.rpartition("/")[0] + "/nowhere"
         copy_server.remember_password(url, SECRET)
         error = run(pair, server=url).error
@@ -224,7 +225,7 @@ def test_a_connection_cut_in_mid_file_is_tried_again_and_counted(
     pair: Pair, tmp_path: Path
 ) -> None:
     """By the stated policy; a second chance is all that it needs."""
-    with served(pair, "webdav", tmp_path) as (url, _), Cutter(url) as cutter:
+    with Served(pair, "webdav", tmp_path) as (url, _), Cutter(url) as cutter:
         copy_server.remember_password(cutter.url, SECRET)
         cutter.cut_after(400_000)
         exchange = run(pair, server=cutter.url, dataset="1x1MB", retries=2)
@@ -293,7 +294,7 @@ def closed_port() -> int:
         return int(listener.getsockname()[1])
 
 
-class served:
+class Served:
     """An embedded server on a directory, as a user's own: its URL and whom to trust."""
 
     def __init__(self, pair: Pair, service: str, root: Path) -> None:
@@ -354,7 +355,7 @@ class Cutter:
                 threading.Thread(target=self._pass_on, args=pipe, daemon=True).start()
 
     def _pass_on(self, source: socket.socket, target: socket.socket, counted: bool) -> None:
-        try:
+        with contextlib.suppress(OSError):
             while octets := source.recv(65_536):
                 if counted and self._left is not None:
                     self._left -= len(octets)
@@ -362,13 +363,9 @@ class Cutter:
                         self._left = None
                         break
                 target.sendall(octets)
-        except OSError:
-            pass
         for each in (source, target):
-            try:
+            with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
 
     def __enter__(self) -> Cutter:
         return self
