@@ -16,6 +16,7 @@ mod path;
 mod positioned;
 pub mod servers;
 mod session;
+mod sftp;
 mod target;
 mod transport;
 mod trust;

@@ -212,4 +212,5 @@ services! {
     directory: Directory,
     ftp: Ftp,
     ftps: Ftps,
+    sftp: Sftp,
 }
