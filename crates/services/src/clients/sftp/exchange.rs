@@ -144,14 +144,21 @@ impl Exchange {
         }
         let forget = Forget { awaited: &self.awaited, number };
         let asking = async {
-            tokio::pin!(receiver);
+            let sending = self.send(what, message);
+            tokio::pin!(sending, receiver);
             tokio::select! {
                 biased;
+                sent = &mut sending => {
+                    sent?;
+                    receiver.await.map_err(|_| self.over(what))
+                }
                 // A channel whose window is shut never tells that its connection is gone.
-                _ = &mut receiver => return Err(self.over(what)),
-                sent = self.send(what, message) => sent?,
+                early = &mut receiver => {
+                    let reply = early.map_err(|_| self.over(what))?;
+                    sending.await?;
+                    Ok(reply)
+                }
             }
-            receiver.await.map_err(|_| self.over(what))
         };
         let patience = std::time::Duration::from_nanos(self.target.timeout_ns);
         let reply = match tokio::time::timeout(patience, asking).await {

@@ -10,7 +10,7 @@ mod requests;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use russh::keys::PrivateKey;
@@ -33,6 +33,9 @@ use requests::Requests;
 
 /// Channels of one connection at most.
 const MAX_CHANNELS: usize = 8;
+
+/// Who has not logged in by then is gone.
+const LOGIN_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Packets of a channel that wait at most: more requests than a client has under way at once, since
 /// no window grows while the connection waits for them to be taken.
@@ -88,17 +91,26 @@ pub async fn serve(offer: &Offer) -> Result<Serving> {
         servers::accept_all(listener, counted, |stream, _| {
             while connections.try_join_next().is_some() {}
             let Ok((cut, stream)) = Cut::of(stream) else { return };
+            let admitted = Arc::new(AtomicBool::new(false));
             let client = Client {
                 shared: Arc::clone(&shared),
+                admitted: Arc::clone(&admitted),
                 channels: HashMap::new(),
                 work: JoinSet::new(),
             };
             let config = Arc::clone(&config);
             connections.spawn(async move {
                 let _cut = cut;
-                // An error here is the client's, who is gone then.
-                if let Ok(running) = run_stream(config, stream, client).await {
-                    let _ = running.await;
+                let serving = async {
+                    // An error here is the client's, who is gone then.
+                    if let Ok(running) = run_stream(config, stream, client).await {
+                        let _ = running.await;
+                    }
+                };
+                tokio::pin!(serving);
+                let over = tokio::time::timeout(LOGIN_PATIENCE, &mut serving).await.is_ok();
+                if !over && admitted.load(Ordering::Relaxed) {
+                    serving.await;
                 }
             });
         })
@@ -111,17 +123,29 @@ pub async fn serve(offer: &Offer) -> Result<Serving> {
 /// One connection.
 struct Client {
     shared: Arc<Shared>,
+    /// Whether it has logged in.
+    admitted: Arc<AtomicBool>,
     /// Channels on which nothing runs yet.
     channels: HashMap<ChannelId, Channel<Msg>>,
     /// What runs on the others; ends with the connection.
     work: JoinSet<()>,
 }
 
+impl Client {
+    fn answer(&self, admits: bool) -> Auth {
+        if !admits {
+            return Auth::reject();
+        }
+        self.admitted.store(true, Ordering::Relaxed);
+        Auth::Accept
+    }
+}
+
 impl Handler for Client {
     type Error = russh::Error;
 
     async fn auth_none(&mut self, _user: &str) -> std::result::Result<Auth, russh::Error> {
-        Ok(if self.shared.credentials.is_none() { Auth::Accept } else { Auth::reject() })
+        Ok(self.answer(self.shared.credentials.is_none()))
     }
 
     async fn auth_password(
@@ -129,8 +153,7 @@ impl Handler for Client {
         user: &str,
         password: &str,
     ) -> std::result::Result<Auth, russh::Error> {
-        let admitted = login::admits(self.shared.credentials.as_ref(), user, password);
-        Ok(if admitted { Auth::Accept } else { Auth::reject() })
+        Ok(self.answer(login::admits(self.shared.credentials.as_ref(), user, password)))
     }
 
     async fn channel_open_session(
@@ -167,6 +190,23 @@ impl Handler for Client {
             None => session.channel_failure(id)?,
         }
         Ok(())
+    }
+
+    async fn shell_request(
+        &mut self,
+        id: ChannelId,
+        session: &mut Session,
+    ) -> std::result::Result<(), russh::Error> {
+        session.channel_failure(id)
+    }
+
+    async fn exec_request(
+        &mut self,
+        id: ChannelId,
+        _command: &[u8],
+        session: &mut Session,
+    ) -> std::result::Result<(), russh::Error> {
+        session.channel_failure(id)
     }
 
     async fn channel_close(
