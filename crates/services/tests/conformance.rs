@@ -216,4 +216,5 @@ services! {
     webdavs: Webdavs,
     nfs: Nfs,
     smb: Smb,
+    sftp: Sftp,
 }
