@@ -212,4 +212,6 @@ services! {
     directory: Directory,
     webdav: Webdav,
     webdavs: Webdavs,
+    s3: S3,
+    s3s: S3s,
 }

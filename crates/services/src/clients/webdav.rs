@@ -6,8 +6,8 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use hyper::http::request::Builder;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, IF_NONE_MATCH};
+use hyper::http::request::Builder;
 use hyper::{Method, Request, StatusCode};
 
 use crate::clients::http::{

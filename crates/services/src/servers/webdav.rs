@@ -80,13 +80,19 @@ impl Served {
             return blocking(move || give(&root, &names, range.as_deref(), is_head)).await;
         }
         let is_root = names.bytes().all(|octet| octet == b'/');
-        let looked = tokio::task::spawn_blocking(move || confined(&root, &names).map(drop)).await;
-        match looked {
+        let method = request.method().clone();
+        let looked = tokio::task::spawn_blocking(move || {
+            let path = confined(&root, &names)?;
+            Ok(method != Method::PUT || path.parent().is_some_and(Path::is_dir))
+        });
+        match looked.await {
             // What is served cannot be taken away.
-            Ok(Ok(())) if is_root && request.method() == Method::DELETE => {
+            Ok(Ok(_)) if is_root && request.method() == Method::DELETE => {
                 plain(StatusCode::FORBIDDEN)
             }
-            Ok(Ok(())) => self.dav.handle(request).await.map(BodyExt::boxed_unsync),
+            Ok(Ok(true)) => self.dav.handle(request).await.map(BodyExt::boxed_unsync),
+            // RFC 4918, section 9.7.1; dav-server would say 412, as if the file were there.
+            Ok(Ok(false)) => plain(StatusCode::CONFLICT),
             Ok(Err(error)) => plain(status(&error)),
             Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR),
         }
@@ -105,7 +111,12 @@ async fn blocking(
 
 /// A file, or the one range of it that was asked for; more than one range may be answered by all of
 /// it (RFC 9110, section 14.2).
-fn give(root: &Path, names: &str, range: Option<&str>, is_head: bool) -> io::Result<Response<Body>> {
+fn give(
+    root: &Path,
+    names: &str,
+    range: Option<&str>,
+    is_head: bool,
+) -> io::Result<Response<Body>> {
     let file = std::fs::File::open(confined(root, names)?)?;
     let found = file.metadata()?;
     if !found.is_file() {

@@ -7,9 +7,9 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::header::{CONTENT_LENGTH, HOST, HeaderValue, SERVER};
-use hyper::body::Incoming;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
@@ -193,7 +193,8 @@ impl Http {
         if let Some(Connection { sender, mut running }) = self.idle.take() {
             drop(sender);
             // Whatever the server says to that, it is over.
-            let _ = transport::within(&self.target, "end", async { Ok((&mut running.0).await) }).await;
+            let _ =
+                transport::within(&self.target, "end", async { Ok((&mut running.0).await) }).await;
         }
         Ok(())
     }

@@ -40,6 +40,11 @@ impl Download {
         Self { what, state: RefCell::new(State::Stream { answer, at: 0, rest: Bytes::new() }) }
     }
 
+    /// The operation, for errors.
+    pub fn what(&self) -> &str {
+        &self.what
+    }
+
     /// Fill `buffer` with what lies from `offset` on, as far as the file goes. `request` asks for
     /// the file, `refused` makes a fault of an answer.
     pub async fn read_at(
