@@ -135,7 +135,7 @@ impl Session {
     async fn text(&self, what: &str, answer: Answer, limit_bytes: usize) -> Result<Vec<u8>> {
         let status = answer.status();
         if !status.is_success() {
-            let text = answer.whole(&self.http, what, REFUSAL_BYTES).await?;
+            let text = answer.reason(&self.http, what).await?;
             return Err(refusal(what, status, &text));
         }
         answer.whole(&self.http, what, limit_bytes).await
@@ -205,7 +205,7 @@ impl session::Session for Session {
                     return Ok(File::Read(Download::new(what, answer), key));
                 }
                 let status = answer.status();
-                let text = answer.whole(&self.http, &what, REFUSAL_BYTES).await?;
+                let text = answer.reason(&self.http, &what).await?;
                 Err(refusal(&what, status, &text))
             }
             Access::Create { size_bytes } => {

@@ -18,6 +18,7 @@ pub fn refusal(what: &str, status: StatusCode, text: &[u8]) -> Fault {
         | "SignatureDoesNotMatch"
         | "AuthorizationHeaderMalformed"
         | "AuthorizationQueryParametersError"
+        | "NotSignedUp"
         | "ExpiredToken"
         | "InvalidToken"
         | "RequestTimeTooSkewed" => Class::Login,

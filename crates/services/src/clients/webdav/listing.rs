@@ -31,12 +31,16 @@ pub fn parse(document: &[u8], of: &str) -> Result<Vec<Entry>, String> {
             {
                 match text.parse() {
                     Ok(size_bytes) => current.size_bytes = Some(size_bytes),
-                    Err(_) => drop(wrong.get_or_insert(format!("length `{}`", text.escape_debug()))),
+                    Err(_) => {
+                        wrong.get_or_insert(format!("length `{}`", text.escape_debug()));
+                    }
                 }
             }
             ["multistatus", "response"] => match entry(&std::mem::take(&mut current), &own) {
                 Ok(found) => entries.extend(found),
-                Err(found) => drop(wrong.get_or_insert(found)),
+                Err(found) => {
+                    wrong.get_or_insert(found);
+                }
             },
             _ => {}
         }
