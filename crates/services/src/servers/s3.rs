@@ -13,8 +13,8 @@ use s3s::dto::{
     CompleteMultipartUploadInput, CompleteMultipartUploadOutput, CreateMultipartUploadInput,
     CreateMultipartUploadOutput, DeleteObjectInput, DeleteObjectOutput, ETag, GetObjectInput,
     GetObjectOutput, HeadBucketInput, HeadBucketOutput, HeadObjectInput, HeadObjectOutput,
-    ListObjectsV2Input, ListObjectsV2Output, Object, PutObjectInput, PutObjectOutput,
-    StreamingBlob, Timestamp, UploadPartInput, UploadPartOutput,
+    ListObjectsInput, ListObjectsOutput, ListObjectsV2Input, ListObjectsV2Output, Object,
+    PutObjectInput, PutObjectOutput, StreamingBlob, Timestamp, UploadPartInput, UploadPartOutput,
 };
 use s3s::service::S3ServiceBuilder;
 use s3s::{Body, S3, S3Request, S3Response, S3Result, s3_error};
@@ -97,6 +97,32 @@ impl Served {
         Ok(())
     }
 
+    /// A page of the list, and how many entries it may have.
+    async fn list(&self, bucket: &str, asked: Asked) -> S3Result<(usize, Listed)> {
+        let prefix = asked.prefix.unwrap_or_default();
+        let by_directory = match asked.delimiter.as_deref() {
+            None | Some("") => false,
+            Some("/") => true,
+            Some(_) => return Err(s3_error!(NotImplemented, "the delimiter is `/` or none")),
+        };
+        let wanted = asked.max_keys.map_or(MAX_KEYS, |wanted| wanted.max(0) as usize);
+        let (wanted, after) = (wanted.min(MAX_KEYS), asked.after);
+        let page = self.with(bucket, move |store| {
+            keys::page(store.root(), &prefix, by_directory, after.as_deref(), wanted)
+        });
+        let keys::Page { objects, prefixes, next } = page.await?;
+        let contents = objects.into_iter().map(|(key, found)| Object {
+            e_tag: Some(etag(&found)),
+            key: Some(key),
+            last_modified: Some(Timestamp::from(found.modified)),
+            size: Some(found.size_bytes as i64),
+            ..Default::default()
+        });
+        let prefixes = prefixes.into_iter().map(|prefix| CommonPrefix { prefix: Some(prefix) });
+        let (contents, prefixes) = (contents.collect(), prefixes.collect());
+        Ok((wanted, Listed { contents, prefixes, next }))
+    }
+
     /// Take in what a client sends, into a file that nobody sees yet.
     async fn take_in(
         &self,
@@ -108,6 +134,21 @@ impl Served {
         let unseen = self.with(bucket, move |store| store.unseen(&key)).await?;
         receive(unseen, body, checks).await
     }
+}
+
+/// What either version of the list is asked for.
+struct Asked {
+    prefix: Option<String>,
+    delimiter: Option<String>,
+    after: Option<String>,
+    max_keys: Option<i32>,
+}
+
+/// What either version of the list gives.
+struct Listed {
+    contents: Vec<Object>,
+    prefixes: Vec<CommonPrefix>,
+    next: Option<String>,
 }
 
 fn is_ours(bucket: &str) -> S3Result<()> {
@@ -212,41 +253,51 @@ impl S3 for Served {
         Ok(S3Response::new(DeleteObjectOutput::default()))
     }
 
+    /// The list as it was before version 2, which programs still ask for.
+    async fn list_objects(
+        &self,
+        request: S3Request<ListObjectsInput>,
+    ) -> S3Result<S3Response<ListObjectsOutput>> {
+        let input = request.input;
+        let asked = Asked {
+            prefix: input.prefix.clone(),
+            delimiter: input.delimiter.clone(),
+            after: input.marker.clone(),
+            max_keys: input.max_keys,
+        };
+        let (wanted, listed) = self.list(&input.bucket, asked).await?;
+        Ok(S3Response::new(ListObjectsOutput {
+            contents: Some(listed.contents),
+            common_prefixes: Some(listed.prefixes),
+            is_truncated: Some(listed.next.is_some()),
+            next_marker: listed.next,
+            marker: input.marker,
+            delimiter: input.delimiter,
+            max_keys: Some(wanted as i32),
+            name: Some(input.bucket),
+            prefix: input.prefix,
+            ..Default::default()
+        }))
+    }
+
     async fn list_objects_v2(
         &self,
         request: S3Request<ListObjectsV2Input>,
     ) -> S3Result<S3Response<ListObjectsV2Output>> {
         let input = request.input;
-        let prefix = input.prefix.clone().unwrap_or_default();
-        let by_directory = match input.delimiter.as_deref() {
-            None | Some("") => false,
-            Some("/") => true,
-            Some(_) => return Err(s3_error!(NotImplemented, "the delimiter is `/` or none")),
+        let asked = Asked {
+            prefix: input.prefix.clone(),
+            delimiter: input.delimiter.clone(),
+            after: input.continuation_token.clone().or_else(|| input.start_after.clone()),
+            max_keys: input.max_keys,
         };
-        let after = input.continuation_token.clone().or_else(|| input.start_after.clone());
-        let wanted = input.max_keys.map_or(MAX_KEYS, |wanted| wanted.max(0) as usize);
-        let wanted = wanted.min(MAX_KEYS);
-        let page = self.with(&input.bucket, move |store| {
-            keys::page(store.root(), &prefix, by_directory, after.as_deref(), wanted)
-        });
-        let page = page.await?;
-        let contents = page.objects.into_iter().map(|(key, found)| Object {
-            e_tag: Some(etag(&found)),
-            key: Some(key),
-            last_modified: Some(Timestamp::from(found.modified)),
-            size: Some(found.size_bytes as i64),
-            ..Default::default()
-        });
-        let contents: Vec<Object> = contents.collect();
-        let prefixes = page.prefixes.into_iter();
-        let prefixes: Vec<CommonPrefix> =
-            prefixes.map(|prefix| CommonPrefix { prefix: Some(prefix) }).collect();
+        let (wanted, listed) = self.list(&input.bucket, asked).await?;
         Ok(S3Response::new(ListObjectsV2Output {
-            key_count: Some((contents.len() + prefixes.len()) as i32),
-            contents: Some(contents),
-            common_prefixes: Some(prefixes),
-            is_truncated: Some(page.next.is_some()),
-            next_continuation_token: page.next,
+            key_count: Some((listed.contents.len() + listed.prefixes.len()) as i32),
+            contents: Some(listed.contents),
+            common_prefixes: Some(listed.prefixes),
+            is_truncated: Some(listed.next.is_some()),
+            next_continuation_token: listed.next,
             continuation_token: input.continuation_token,
             delimiter: input.delimiter,
             max_keys: Some(wanted as i32),
