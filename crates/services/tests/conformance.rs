@@ -217,4 +217,6 @@ services! {
     nfs: Nfs,
     smb: Smb,
     sftp: Sftp,
+    s3: S3,
+    s3s: S3s,
 }
