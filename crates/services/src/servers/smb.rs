@@ -32,7 +32,8 @@ pub async fn serve(offer: &Offer) -> Result<Serving> {
         .watch_host_changes(false);
     let backend = if offer.read_only { backend.read_only() } else { backend };
     // Leases and durable handles would have clients cache, and the server keep what they left.
-    let share = Share::new(SHARE, backend).leases(false).durable_handles(false).change_notify(false);
+    let share =
+        Share::new(SHARE, backend).leases(false).durable_handles(false).change_notify(false);
     let builder = SmbServer::builder()
         .listen(address)
         .max_read_size(MAX_DATA_OCTETS)
@@ -56,7 +57,13 @@ pub async fn serve(offer: &Offer) -> Result<Serving> {
         // It ends only when it is told to, and then this task does, too.
         let _ = server.serve().with_subscriber(count).await;
     });
-    Ok(Serving { port: bound.port(), share: Some(SHARE.to_owned()), trust_sha256: None, accepted, task })
+    Ok(Serving {
+        port: bound.port(),
+        share: Some(SHARE.to_owned()),
+        trust_sha256: None,
+        accepted,
+        task,
+    })
 }
 
 fn refused(error: &BuildError) -> Fault {
@@ -76,7 +83,9 @@ impl Subscriber for Count {
     }
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_span() && metadata.name() == "conn" && metadata.target().starts_with("smb_server")
+        metadata.is_span()
+            && metadata.name() == "conn"
+            && metadata.target().starts_with("smb_server")
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {

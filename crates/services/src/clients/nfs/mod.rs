@@ -57,7 +57,8 @@ pub struct File {
 /// Mount the export, and find the directory to work in.
 pub async fn connect(target: &Target) -> Result<Session> {
     let mounting::Mounted { nfs, mount, export, root } = mounting::mounted(target).await?;
-    let (read_octets, write_octets) = limits(&nfs, &root).await.map_err(during("mount", &export))?;
+    let (read_octets, write_octets) =
+        limits(&nfs, &root).await.map_err(during("mount", &export))?;
     let mut session = Session { nfs, mount, export, base: root, read_octets, write_octets };
     for name in target.directory.split('/').filter(|name| !name.is_empty()) {
         let found = session.lookup(&session.base, name).await;

@@ -11,7 +11,9 @@ use smb2::msg::header::Header;
 use smb2::pack::{Pack, ReadCursor, Unpack, WriteCursor};
 use smb2::types::flags::FileAccessMask;
 use smb2::types::status::NtStatus;
-use smb2::types::{Command, CreditCharge, Dialect, FileId, MessageId, OplockLevel, SessionId, TreeId};
+use smb2::types::{
+    Command, CreditCharge, Dialect, FileId, MessageId, OplockLevel, SessionId, TreeId,
+};
 
 use crate::fault::{Class, Fault, Result};
 use crate::multiplex::Multiplex;

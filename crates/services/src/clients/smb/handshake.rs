@@ -72,15 +72,15 @@ pub async fn agree(target: &Target) -> Result<Agreed> {
     connection.set_keepalive(None);
     connection.set_compression_requested(false);
 
-    let negotiation = async {
-        connection.negotiate().await.map_err(|error| status::fault("negotiate", &error))
-    };
+    let negotiation =
+        async { connection.negotiate().await.map_err(|error| status::fault("negotiate", &error)) };
     transport::within(target, "negotiate", negotiation).await?;
     let agreed = connection
         .params()
         .ok_or_else(|| Fault::new(Class::Protocol, "negotiate: nothing was agreed on"))?;
 
-    let nobody = (String::new(), String::new(), String::new());
+    // Who has no name asks as this one, whom servers take for a guest if they take guests.
+    let nobody = ("Guest".to_owned(), String::new(), String::new());
     let (user, secret, domain) = target.credentials.as_ref().map_or(nobody, |who| {
         (who.user.clone(), who.secret.clone(), who.domain.clone().unwrap_or_default())
     });
@@ -148,9 +148,9 @@ impl Wire {
         let reading = self.reading.lock().await.take();
         let writing = self.writing.lock().await.take();
         let halves = reading.zip(writing).filter(|_| !self.over.load(Ordering::Relaxed));
-        halves.and_then(|(reading, writing)| reading.reunite(writing).ok()).ok_or_else(|| {
-            Fault::new(Class::Reset, "the connection ended while the session began")
-        })
+        halves
+            .and_then(|(reading, writing)| reading.reunite(writing).ok())
+            .ok_or_else(|| Fault::new(Class::Reset, "the connection ended while the session began"))
     }
 }
 
@@ -159,7 +159,10 @@ struct Half(Arc<Wire>);
 type Sent<'a, T> = Pin<Box<dyn Future<Output = smb2::Result<T>> + Send + 'a>>;
 
 impl TransportSend for Half {
-    fn send<'life0, 'life1, 'async_trait>(&'life0 self, data: &'life1 [u8]) -> Sent<'async_trait, ()>
+    fn send<'life0, 'life1, 'async_trait>(
+        &'life0 self,
+        data: &'life1 [u8],
+    ) -> Sent<'async_trait, ()>
     where
         'life0: 'async_trait,
         'life1: 'async_trait,

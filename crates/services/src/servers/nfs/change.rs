@@ -8,9 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use cap_std::fs::OpenOptions;
 
 use crate::nfs3::xdr::{Garbled, Reader, Writer};
-use crate::nfs3::{
-    Attributes, EXCLUSIVE, FILE_SYNC, GUARDED, Status, UNCHECKED, UNSTABLE,
-};
+use crate::nfs3::{Attributes, EXCLUSIVE, FILE_SYNC, GUARDED, Status, UNCHECKED, UNSTABLE};
 use crate::positioned;
 
 use super::MAX_DATA_OCTETS;

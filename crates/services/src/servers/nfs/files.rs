@@ -130,7 +130,8 @@ impl Files {
         if self.root.symlink_metadata(&path)?.is_dir() {
             return Err(Status::ISDIR.into());
         }
-        let open = |to_write| self.root.open_with(&path, OpenOptions::new().read(true).write(to_write));
+        let open =
+            |to_write| self.root.open_with(&path, OpenOptions::new().read(true).write(to_write));
         let opened = if self.read_only { open(false) } else { open(true).or_else(|_| open(false)) };
         let file = Arc::new(opened?.into_std());
         self.handles().keep(number, &file);

@@ -94,12 +94,7 @@ pub fn read(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> D
 
 /// Sections 3.3.16 and, `plus` attributes and handles, 3.3.17. A page begins behind the number at
 /// which the last one ended, so what is made or removed in between does not shift it.
-pub fn readdir(
-    files: &Files,
-    arguments: &mut Reader<'_>,
-    writer: &mut Writer,
-    plus: bool,
-) -> Done {
+pub fn readdir(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer, plus: bool) -> Done {
     let directory = files.read_handle(arguments)?;
     let after = arguments.u64()?;
     arguments.fixed(8)?;
