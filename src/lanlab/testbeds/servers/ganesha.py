@@ -8,7 +8,7 @@ network of its own. Opening files by handle takes root.
 
 from __future__ import annotations
 
-from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server, served_as
+from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
 from lanlab.testbeds.tools import tool
 
 EXPORT = "/data"
@@ -80,7 +80,7 @@ class Ganesha(Server):
     def launch(self, place: Place) -> Launch:
         """See `Server.launch`."""
         port, mount_port, lock_port, quota_port = place.ports
-        uid, gid = served_as(place.root)
+        uid, gid = self.acts_as(place.root)
         text = _CONFIGURATION.format(
             port=port,
             mount_port=mount_port,

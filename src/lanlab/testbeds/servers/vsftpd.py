@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import subprocess
 
-from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server, served_as
+from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
 from lanlab.testbeds.servers.identities import certificate
 from lanlab.testbeds.tools import tool
 
@@ -118,7 +118,7 @@ class Vsftpd(Server):
             tls = _TLS.format(certificate=identity.public, key=identity.key)
             trust = identity.sha256
         place.folder("empty")
-        user, uid, gid = place.credentials.user, *served_as(place.root)
+        user, uid, gid = place.credentials.user, *self.acts_as(place.root)
         hashed = place.run(
             [tool("openssl"), "passwd", "-6", "-stdin"], f"{place.credentials.secret}\n"
         ).strip()
