@@ -1,6 +1,6 @@
 """
-A client of NFS version 3 (RFC 1813) over ONC RPC (RFC 5531), as small as it can be: one file, written
-and read. Run on a host as `python nfs_client.py put|get ADDRESS PORT MOUNT_PORT EXPORT NAME FILE`.
+A client of NFS version 3 (RFC 1813) over ONC RPC (RFC 5531), as small as it can be: one file,
+written and read. Run as `python nfs_client.py put|get ADDRESS PORT MOUNT_PORT EXPORT NAME FILE`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The processes that came of one process, and what they have used, as Linux lists them (proc(5))."""
+"""The processes that came of one, and what they have used, as Linux lists them (proc(5))."""
 
 from __future__ import annotations
 

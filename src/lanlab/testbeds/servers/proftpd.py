@@ -1,7 +1,8 @@
 """
 ProFTPD, for FTP, with or without TLS.
 
-Without root it cannot change its root directory: what lies outside the served one is forbidden instead.
+Without root it cannot change its root directory: what lies outside the served one is forbidden
+instead.
 """
 
 from __future__ import annotations

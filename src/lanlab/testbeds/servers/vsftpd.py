@@ -1,9 +1,9 @@
 """
 vsftpd, for FTP, with or without TLS.
 
-It works for root alone, and lets in users of the system. In a mount namespace of its own it finds our
-lists of users and our rule for PAM in place of the system's: there is one user who may log in, by the
-name and password that were asked for, and acts as the owner of the directory that is served.
+It works for root alone, and lets in users of the system. In a mount namespace of its own it finds
+our lists of users and our rule for PAM in place of the system's: there is one user who may log in,
+by the name and password that were asked for, and acts as the owner of the directory.
 """
 
 from __future__ import annotations
