@@ -11,6 +11,9 @@
 mod any;
 mod clients;
 mod fault;
+mod ftp;
+mod multiplex;
+mod nfs3;
 mod path;
 mod positioned;
 pub mod servers;
@@ -22,5 +25,6 @@ mod trust;
 pub use any::{AnyFile, AnySession, connect};
 pub use fault::{Class, Fault, Result};
 pub use path::{BadPath, ServicePath};
+pub use positioned::{read_at, write_all_at};
 pub use session::{Access, Entry, Facts, Manner, Session};
 pub use target::{Credentials, ServiceKind, Target, Trust};

@@ -210,4 +210,10 @@ macro_rules! services {
 
 services! {
     directory: Directory,
+    ftp: Ftp,
+    ftps: Ftps,
+    webdav: Webdav,
+    webdavs: Webdavs,
+    nfs: Nfs,
+    smb: Smb,
 }

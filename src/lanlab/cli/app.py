@@ -9,6 +9,7 @@ from typing import TextIO
 
 import typer
 
+from lanlab.cli.copy import copy
 from lanlab.cli.doctor import doctor
 from lanlab.cli.echo import echo
 from lanlab.cli.interrupts import Interrupts
@@ -39,6 +40,7 @@ app.command("runs")(runs)
 app.command("report")(report)
 app.command("stream")(stream)
 app.command("echo")(echo)
+app.command("copy")(copy)
 app.command("saturation")(saturation)
 app.command("doctor")(doctor)
 

@@ -14,8 +14,11 @@ use tokio::task::JoinHandle;
 use crate::fault::{Class, Fault, Result};
 use crate::target::{Credentials, ServiceKind};
 
+mod confined;
 mod ftp;
+mod http;
 mod identity;
+mod login;
 mod nfs;
 mod s3;
 mod sftp;
