@@ -1,4 +1,4 @@
-"""Real file servers that are installed here, run on hosts of a testbed; `SERVERS` is the registry."""
+"""Real file servers of this machine, run on hosts of a testbed; `SERVERS` is the registry."""
 
 from lanlab.testbeds.servers.base import Credentials, Service
 from lanlab.testbeds.servers.registry import SERVERS, ServerNeed, server_needs, servers_of, start

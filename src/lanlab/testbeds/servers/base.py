@@ -27,9 +27,6 @@ from lanlab.testbeds.tools import find_tool
 #: that service over TLS.
 Service = Literal["ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb"]
 
-#: User as whom servers run where lanlab is root.
-NOBODY = "nobody"
-
 _VERSION_WITHIN_S = 10.0
 
 
@@ -144,6 +141,8 @@ class Server(ABC):
     programs: tuple[str, ...]
     #: What to do where one is missing.
     how_to_get: str
+    #: As whom it acts where lanlab is root and so is the owner of the directory that it serves.
+    nobody = "nobody"
     #: Whether it cannot do without the rights of root.
     needs_root = False
     #: Whether it needs a network of its own, as a host of the virtual testbed has.
@@ -168,9 +167,32 @@ class Server(ABC):
             return f"server `{self.name}`: found {service}; allowed: {allowed}"
         return None
 
+    def root_problem(self, root: Path) -> str | None:
+        """Why it cannot serve that directory, as a sentence; `None` if it can."""
+        return None
+
     def further_folders(self, root: Path, private: Path) -> list[Path]:
         """Folders outside `private` that it takes while it runs, made here."""
         return []
+
+    def acts_as(self, root: Path) -> tuple[int, int]:
+        """User and group as whom it acts where lanlab is root: those of the directory's owner, or
+        of `nobody` if that is root.
+
+        Raises:
+            UnmetNeed: There is no such user.
+        """
+        found = root.stat()
+        if found.st_uid != 0:
+            return found.st_uid, found.st_gid
+        try:
+            other = pwd.getpwnam(self.nobody)
+        except KeyError:
+            raise UnmetNeed(
+                f"server `{self.name}` would act as user `{self.nobody}`, and there is none",
+                hint=f"`chown` {root} to another user than root",
+            ) from None
+        return other.pw_uid, other.pw_gid
 
     def path(self, program: str) -> str:
         """Path of one of its programs.
@@ -211,16 +233,6 @@ class Server(ABC):
             UnmetNeed: It is not installed.
         """
         return _version(self.path(self.programs[0]), tuple(self.version_arguments))
-
-
-def served_as(root: Path) -> tuple[int, int]:
-    """User and group as whom a server acts that lets nobody act as root: those of the owner of the
-    directory, or of `nobody` if that is root."""
-    found = root.stat()
-    if found.st_uid != 0:
-        return found.st_uid, found.st_gid
-    nobody = pwd.getpwnam(NOBODY)
-    return nobody.pw_uid, nobody.pw_gid
 
 
 @lru_cache

@@ -1,14 +1,14 @@
 """
 NFS-Ganesha, for NFS version 3, in user space.
 
-NFSv3 has no users: whoever reaches it may do everything, as the owner of the directory (`anonuid`). Clients
-find the ports of a mount through `rpcbind`, which has port 111 of its host: so it takes a host with a
+NFSv3 has no users: whoever reaches it may do everything, as the directory's owner. Clients find
+the ports of a mount through `rpcbind`, which has port 111 of its host: so it takes a host with a
 network of its own. Opening files by handle takes root.
 """
 
 from __future__ import annotations
 
-from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server, served_as
+from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
 from lanlab.testbeds.tools import tool
 
 EXPORT = "/data"
@@ -43,7 +43,7 @@ EXPORT {{
 }}
 LOG {{ Default_Log_Level = EVENT; }}
 """
-#: `/run` of its own, so that rpcbind of another host, or the system's, is not asked by its socket there.
+#: In a `/run` of its own: else the socket there would be that of another host, or the system's.
 _START = """\
 set -e
 mount -t tmpfs tmpfs /run
@@ -80,7 +80,7 @@ class Ganesha(Server):
     def launch(self, place: Place) -> Launch:
         """See `Server.launch`."""
         port, mount_port, lock_port, quota_port = place.ports
-        uid, gid = served_as(place.root)
+        uid, gid = self.acts_as(place.root)
         text = _CONFIGURATION.format(
             port=port,
             mount_port=mount_port,

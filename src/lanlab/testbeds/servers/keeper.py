@@ -1,9 +1,9 @@
 """
-Keeps one server on a host: started with few rights, seen to listen, ended wholly with whoever asked.
+Keeps one server on a host: started with few rights, seen to listen, ended wholly.
 
-A program of its own, run on the host as `python -I keeper.py SETTINGS`; it needs the standard library
-alone. SETTINGS is a JSON object: `address`, `ports` (how many free ones to find), `uid`, `gid`
-(`null`: stay as it is), `remove` (folders that go at the end). It speaks JSON lines:
+A program of its own, run on the host as `python -I keeper.py SETTINGS`; it needs nothing but the
+standard library. SETTINGS is a JSON object: `address`, `ports` (how many free ones to find), `uid`,
+`gid` (`null`: stay as it is), `remove` (folders that go at the end). It speaks JSON lines:
 
 1. it says `{"ports": […]}`, or `{"error": …}` and ends;
 2. it is told `{"argv": […], "port": …, "within_s": …}` and starts that;
@@ -12,8 +12,8 @@ alone. SETTINGS is a JSON object: `address`, `ports` (how many free ones to find
    folders.
 
 The input is a pipe from lanlab, which the kernel closes when lanlab ends, however it ends. Whatever
-the server forks, and leaves, becomes a child of the keeper (PR_SET_CHILD_SUBREAPER), so that none is
-overlooked: servers clear their environment, change their session and their process group.
+the server forks, and leaves, becomes a child of the keeper (PR_SET_CHILD_SUBREAPER), so that none
+is overlooked: servers clear their environment, change their session and their process group.
 """
 
 from __future__ import annotations

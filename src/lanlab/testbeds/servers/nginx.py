@@ -1,9 +1,9 @@
 """
 nginx, for WebDAV over HTTP/1.1, with or without TLS.
 
-`dav_ext_module` is a module of its own, which Debian has as a package. A password is checked with every
-request: it is kept as it is, in a file for the server alone, as hashing it again and again would be
-measured, too.
+`dav_ext_module` is a module of its own, which Debian has as a package. A password is checked with
+every request: it is kept as it is, in a file for the server alone, as hashing it again and again
+would be measured, too.
 """
 
 from __future__ import annotations

@@ -2,17 +2,19 @@
 OpenSSH, for SFTP.
 
 It runs as an ordinary user and so can let in that user alone, by a key: a password is the system's,
-which nobody else may look at. So the user and the key to log in with are made here, and the password
-that was asked for opens nothing (`RunningServer.credentials`).
+which nobody else may look at. So the user and the key to log in with are made here, and the
+password that was asked for opens nothing (`RunningServer.credentials`).
 
-What is served is where a session begins. Without root the server cannot confine a session to it: it may
-do what its user may.
+What is served is where a session begins. Without root the server cannot confine a session to it:
+it may do what its user may.
 """
 
 from __future__ import annotations
 
+from lanlab.errors import RunError, UnmetNeed
 from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
 from lanlab.testbeds.servers.identities import ssh_key
+from lanlab.testbeds.tools import tool
 
 _CONFIGURATION = """\
 Port {port}
@@ -56,9 +58,11 @@ class OpenSsh(Server):
     services = ("sftp",)
     programs = ("sshd", "ssh-keygen")
     how_to_get = "apt install openssh-server"
+    nobody = "daemon"
 
     def launch(self, place: Place) -> Launch:
         """See `Server.launch`."""
+        _check_account(place)
         host = ssh_key(place, "host_key")
         user = ssh_key(place, "user_key")
         authorized = place.write("authorized_keys", user.public.read_text())
@@ -81,3 +85,26 @@ class OpenSsh(Server):
         argv = [self.path("sshd"), "-D", "-f", str(configuration), "-E", str(log)]
         credentials = Credentials(place.user, secret)
         return Launch(argv, port, credentials=credentials, trust_sha256=host.sha256, logs=(log,))
+
+
+def _check_account(place: Place) -> None:
+    """
+    See that the server lets its user in: without PAM it looks for a `!` before the password.
+
+    For users who may not read /etc/shadow, systemd's `nss-systemd` answers in its place, and says
+    of `nobody` that it is locked.
+
+    Raises:
+        UnmetNeed: The account is taken for locked.
+    """
+    try:
+        shown = place.run([tool("getent"), "shadow", place.user])
+    except RunError:
+        # Nobody says anything of its password.
+        return
+    if shown.partition(":")[2].startswith("!"):
+        raise UnmetNeed(
+            f"server `openssh` lets in nobody as `{place.user}`, as whom it would run: it takes "
+            "that account for locked",
+            hint="run lanlab as another user, or serve a directory of another user's",
+        )

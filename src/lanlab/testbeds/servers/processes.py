@@ -1,9 +1,10 @@
-"""The processes that came of one process, and what they have used, as Linux lists them (proc(5))."""
+"""The processes that came of one, and what they have used, as Linux lists them (proc(5))."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,8 @@ class Process:
 
     pid: int
     parent: int
+    #: When it started, in ticks since boot: an id is used again.
+    start_ticks: int
     #: User and system time of its own, seconds, in steps of a clock tick (usually 10 ms).
     cpu_s: float
     #: The same of the children that it has waited for.
@@ -45,8 +48,19 @@ def _read(pid: int) -> Process | None:
         user, system, children_user, children_system = map(int, fields[11:15])
         ticks_per_s = os.sysconf("SC_CLK_TCK")
         own, children = user + system, children_user + children_system
-        return Process(pid, int(fields[1]), own / ticks_per_s, children / ticks_per_s)
+        parent, start_ticks = int(fields[1]), int(fields[19])
+        return Process(pid, parent, start_ticks, own / ticks_per_s, children / ticks_per_s)
     return None
+
+
+def still_there(known: Sequence[Process]) -> list[Process]:
+    """Those that live, each the same process as it was."""
+    now = {each.pid: _read(each.pid) for each in known}
+    return [
+        each
+        for each in known
+        if (found := now[each.pid]) is not None and found.start_ticks == each.start_ticks
+    ]
 
 
 def user_of(pid: int) -> tuple[int, int] | None:

@@ -1,7 +1,8 @@
 """
 ProFTPD, for FTP, with or without TLS.
 
-Without root it cannot change its root directory: what lies outside the served one is forbidden instead.
+Without root it cannot change its root directory: what lies outside the served one is forbidden
+instead.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
 from lanlab.testbeds.servers.identities import certificate
 from lanlab.testbeds.tools import tool
 
+#: Read as patterns and variables in the name of a directory (glob(7), and `%` of its own).
+_PATTERNS = '*?[]{}~%"\\'
 _TLS_MODULE = "mod_tls.so"
 _CONFIGURATION = """\
 {modules}ServerType standalone
@@ -42,7 +45,7 @@ RequireValidShell off
 AuthOrder mod_auth_file.c
 AuthUserFile {private}/users
 AuthGroupFile {private}/groups
-DefaultChdir {root}
+DefaultChdir "{root}"
 AllowOverwrite on
 AllowStoreRestart on
 AllowRetrieveRestart on
@@ -57,7 +60,7 @@ Umask 077
     DenyAll
   </Limit>
 </Directory>
-<Directory {root}>
+<Directory "{root}">
   <Limit ALL>
     AllowAll
   </Limit>
@@ -84,6 +87,13 @@ class ProFtpd(Server):
     how_to_get = "apt install proftpd-core proftpd-mod-crypto"
     version_arguments = ("-v",)
 
+    def root_problem(self, root: Path) -> str | None:
+        """See `Server.root_problem`: its configuration takes some characters for patterns."""
+        found = sorted(set(str(root.resolve())) & set(_PATTERNS))
+        if not found:
+            return None
+        return f"server `{self.name}`: found {' '.join(found)} in `{root}`; allowed: no pattern"
+
     def problem(self, service: str, credentials: Credentials | None) -> str | None:
         """See `Server.problem`."""
         if credentials is None:
@@ -107,7 +117,7 @@ class ProFtpd(Server):
             [tool("openssl"), "passwd", "-6", "-stdin"], f"{place.credentials.secret}\n"
         ).strip()
         root = place.root.resolve()
-        user = f"{place.credentials.user}:{hashed}:{place.uid}:{place.gid}::{root}:/bin/sh\n"
+        user = f"{place.credentials.user}:{hashed}:{place.uid}:{place.gid}::/:/bin/sh\n"
         place.write("users", user)
         place.write("groups", f"lanlab:x:{place.gid}:{place.credentials.user}\n")
         text = _CONFIGURATION.format(

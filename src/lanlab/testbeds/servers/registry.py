@@ -19,15 +19,7 @@ from typing import cast
 from lanlab.errors import LabError, RunError, UnknownName, UnmetNeed, UsageError
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.servers import processes
-from lanlab.testbeds.servers.base import (
-    NOBODY,
-    Credentials,
-    Launch,
-    Place,
-    Server,
-    Service,
-    served_as,
-)
+from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server, Service
 from lanlab.testbeds.servers.ganesha import Ganesha
 from lanlab.testbeds.servers.nginx import Nginx
 from lanlab.testbeds.servers.openssh import OpenSsh
@@ -139,7 +131,7 @@ def start(
         raise UsageError(f"found {service} over TLS; allowed: {', '.join(_OVER_TLS)}")
     wanted = _OVER_TLS.get(service, service) if tls else service
     chosen = _chosen(wanted, server, host)
-    if problem := chosen.problem(wanted, credentials):
+    if problem := chosen.problem(wanted, credentials) or chosen.root_problem(root):
         raise UsageError(problem)
     if credentials is not None:
         _check_credentials(credentials)
@@ -228,7 +220,7 @@ class _Start:
             )
         uid, gid = os.geteuid(), os.getegid()
         if uid == 0:
-            uid, gid = served_as(self.root)
+            uid, gid = self.server.acts_as(self.root)
             self._check_empty(found.st_uid)
         if self.server.needs_root:
             return "root", uid, gid
@@ -246,7 +238,7 @@ class _Start:
             raise UsageError(
                 f"`{self.root}` belongs to root, and is not empty: users of the server would need "
                 "the rights of root to write there",
-                hint=f"chown -R {NOBODY} {self.root}",
+                hint=f"chown -R {self.server.nobody} {self.root}",
             )
 
     def _place(self, folders: Sequence[Path], keeper: Keeper, user: str) -> Place:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
 import select
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -37,6 +39,9 @@ class Keeper:
             RunError: It cannot be started there, or refuses; nothing is left then.
         """
         self.host = host
+        self._folders: list[str] = settings["remove"]
+        #: Every process of the server that was seen, by its id.
+        self._known: dict[int, processes.Process] = {}
         # Closed by `close`.
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         argv = [*host.command_prefix, sys.executable, "-I", str(KEEPER), json.dumps(settings)]
@@ -54,6 +59,8 @@ class Keeper:
             self._errors.close()
             message = f"{host.name}: cannot start `{argv[0]}`: {error.strerror}"
             raise RunError(message, host=host.name) from None
+        # A testbed that is closed first kills what is on its hosts: then this is left to us.
+        atexit.register(self.close)
         try:
             self.ports: list[int] = self._answer(_ANSWER_WITHIN_S)["ports"]
         except BaseException:
@@ -77,7 +84,14 @@ class Keeper:
             self._process.stdin.write(json.dumps(told).encode() + b"\n")
             self._process.stdin.flush()
         pid: int = self._answer(_LISTEN_WITHIN_S + _ANSWER_WITHIN_S)["pid"]
+        self.tree()
         return pid
+
+    def tree(self) -> list[processes.Process]:
+        """The keeper and all that came of it; empty once it has ended."""
+        found = processes.tree(self.pid) if self._process.poll() is None else []
+        self._known |= {each.pid: each for each in found[1:]}
+        return found
 
     def _answer(self, within_s: float) -> dict[str, Any]:
         assert self._process.stdout is not None
@@ -106,28 +120,32 @@ class Keeper:
         """
         if self._errors.closed:
             return
-        left = processes.tree(self.pid)
+        atexit.unregister(self.close)
+        self.tree()
         with contextlib.suppress(OSError):
             assert self._process.stdin is not None
             self._process.stdin.close()
         try:
             self._process.wait(_END_WITHIN_S)
         except subprocess.TimeoutExpired:
-            left = processes.tree(self.pid)
+            self.tree()
             self._process.kill()
             self._process.wait()
-            stuck = leftovers.end([leftovers.Leftover(each.pid, "") for each in left[1:]])
-            if stuck:
-                pids = ", ".join(str(each.pid) for each in stuck)
-                raise RunError(
-                    f"processes of a server cannot be ended: {pids}",
-                    hint="the kernel holds them",
-                    host=self.host.name,
-                ) from None
         finally:
             assert self._process.stdout is not None
             self._process.stdout.close()
             self._errors.close()
+            for folder in self._folders:
+                shutil.rmtree(folder, ignore_errors=True)
+        # Nothing, unless the keeper was killed or something is stuck in the kernel.
+        left = processes.still_there(list(self._known.values()))
+        if stuck := leftovers.end([leftovers.Leftover(each.pid, "") for each in left]):
+            pids = ", ".join(str(each.pid) for each in stuck)
+            raise RunError(
+                f"processes of a server cannot be ended: {pids}",
+                hint="the kernel holds them",
+                host=self.host.name,
+            )
 
 
 class RunningServer:
@@ -156,9 +174,14 @@ class RunningServer:
         """Where it runs."""
         return self._keeper.host
 
+    @property
+    def keeper_pid(self) -> int:
+        """Id of the process that keeps it, of which all its own came."""
+        return self._keeper.pid
+
     def pids(self) -> list[int]:
         """Its processes now, that which keeps them left out; empty after `close`."""
-        return [process.pid for process in processes.tree(self._keeper.pid)[1:]]
+        return [process.pid for process in self._keeper.tree()[1:]]
 
     def cpu_s(self) -> float:
         """
@@ -169,7 +192,7 @@ class RunningServer:
         forgets: no server here does that. The interrupts and kernel threads that carry its packets
         are not its own. After `close` it is what was counted last.
         """
-        found = processes.tree(self._keeper.pid)
+        found = self._keeper.tree()
         if found:
             keeper, own = found[0], found[1:]
             used = keeper.children_cpu_s + sum(each.cpu_s + each.children_cpu_s for each in own)

@@ -1,8 +1,8 @@
 """
 Samba, for SMB 2 and 3.
 
-It has users of its own, but each must be one of the system as well. The server's own user is that, by
-the name that was asked for (`username map`).
+It has users of its own, but each must be one of the system as well. The server's own user is that,
+by the name that was asked for (`username map`).
 """
 
 from __future__ import annotations

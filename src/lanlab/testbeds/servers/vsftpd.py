@@ -1,9 +1,9 @@
 """
 vsftpd, for FTP, with or without TLS.
 
-It works for root alone, and lets in users of the system. In a mount namespace of its own it finds our
-lists of users and our rule for PAM in place of the system's: there is one user who may log in, by the
-name and password that were asked for, and acts as the owner of the directory that is served.
+It works for root alone, and lets in users of the system. In a mount namespace of its own it finds
+our lists of users and our rule for PAM in place of the system's: there is one user who may log in,
+by the name and password that were asked for, and acts as the owner of the directory.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import subprocess
 
-from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server, served_as
+from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
 from lanlab.testbeds.servers.identities import certificate
 from lanlab.testbeds.tools import tool
 
@@ -118,7 +118,7 @@ class Vsftpd(Server):
             tls = _TLS.format(certificate=identity.public, key=identity.key)
             trust = identity.sha256
         place.folder("empty")
-        user, uid, gid = place.credentials.user, *served_as(place.root)
+        user, uid, gid = place.credentials.user, *self.acts_as(place.root)
         hashed = place.run(
             [tool("openssl"), "passwd", "-6", "-stdin"], f"{place.credentials.secret}\n"
         ).strip()
