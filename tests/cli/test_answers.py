@@ -154,7 +154,7 @@ def test_studies_and_what_they_are(lanlab: Lanlab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "workload"), [("schomer-claason", "copy"), ("poo-tan", "stations")]
+    ("name", "workload"), [("poo-tan", "stations")]
 )
 def test_a_study_that_cannot_be_run_yet_says_what_is_missing(
     name: str, workload: str, lanlab: Lanlab, folder: Path
