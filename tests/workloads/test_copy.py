@@ -21,7 +21,7 @@ from lanlab.workloads import WORKLOADS, CounterChanges, Exchange, copy_datasets,
 from lanlab.workloads.copy import CopyParameters
 
 #: Services whose server comes with the engine.
-EMBEDDED = ("ftp", "ftps", "webdav", "webdavs", "nfs", "smb")
+EMBEDDED = ("ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb", "s3", "s3s")
 SECRET = "s3cret &/ word"
 
 
