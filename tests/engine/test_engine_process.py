@@ -47,7 +47,7 @@ WAIT = "sys.stdin.read()"
 def test_another_version_of_the_messages_is_refused(tmp_path: Path, version: str) -> None:
     """With both versions, and what to install."""
     command = fake(tmp_path, HELLO.replace("VERSION", version) + WAIT)
-    with pytest.raises(EngineLost, match="lanlab speaks version 3") as caught:
+    with pytest.raises(EngineLost, match="lanlab speaks version 4") as caught:
         Engine("host7", command)
     found = version.strip('"')
     assert f"host7: the engine speaks version {found} of the messages" in caught.value.message

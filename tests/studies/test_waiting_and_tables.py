@@ -21,7 +21,7 @@ title = "Files"
 [[waiting]]
 id = "copies"
 title = "Copies"
-workload = "copy"
+workload = "stations"
 """
 
 EXPERIMENT: dict[str, Any] = {
@@ -46,7 +46,7 @@ def test_a_study_that_waits_for_a_workload_is_a_study_that_cannot_be_run() -> No
         at_scale(study, "quick")
 
     assert caught.value.message == (
-        "study `files` needs workload `copy`, which this version does not have"
+        "study `files` needs workload `stations`, which this version does not have"
     )
     assert caught.value.hint == "`lanlab show files` prints what it published"
 
