@@ -153,9 +153,7 @@ def test_studies_and_what_they_are(lanlab: Lanlab) -> None:
         assert shown["study"]["title"] in lanlab("show", name).out
 
 
-@pytest.mark.parametrize(
-    ("name", "workload"), [("poo-tan", "stations")]
-)
+@pytest.mark.parametrize(("name", "workload"), [("poo-tan", "stations")])
 def test_a_study_that_cannot_be_run_yet_says_what_is_missing(
     name: str, workload: str, lanlab: Lanlab, folder: Path
 ) -> None:

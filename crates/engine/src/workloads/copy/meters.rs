@@ -150,7 +150,7 @@ mod tests {
     fn a_line_of_times_is_within_its_bound() {
         let mut meters = Meters::new();
         let far = Instant::from_nanos(u64::MAX);
-        for number in 0..FILES_A_LINE + 1 {
+        for number in 0..=FILES_A_LINE {
             let time = FileTime {
                 number,
                 bytes: u64::MAX,

@@ -62,10 +62,10 @@ fn mark(spec: &CopySpec, files: &Files) -> Result<Vec<u8>, Failure> {
     let mut text = format!("{MARK_LINE}{}\n", spec.token);
     if matches!(spec.files, CopiedFiles::Tree(_)) {
         for entry in &files.entries {
-            text.push_str(&format!("f {}\n", entry.path));
+            text.extend(["f ", entry.path.as_str(), "\n"]);
         }
         for directory in &files.directories {
-            text.push_str(&format!("d {directory}\n"));
+            text.extend(["d ", directory.as_str(), "\n"]);
         }
     }
     if text.len() > MOST_MARK_BYTES {

@@ -6,7 +6,7 @@ const PAGE_BYTES: u64 = 4096;
 /// The golden ratio in 64 bits: successive multiples are spread over all numbers.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Spread one number over 64 bits, one to one: the finaliser of SplitMix64 (Steele, Lea and Flood,
+/// Spread one number over 64 bits, one to one: the finaliser of `SplitMix64` (Steele, Lea and Flood,
 /// "Fast splittable pseudorandom number generators", OOPSLA 2014).
 pub const fn mix(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(octets, whole(Content::new(1, 0, 0.0), 16));
         assert_ne!(octets, whole(Content::new(2, 0, 0.0), 16));
         assert_ne!(octets, whole(Content::new(1, 1, 0.0), 16));
-        // SplitMix64 with seed 0, of its authors' test vector.
+        // `SplitMix64` with seed 0, of its authors' test vector.
         assert_eq!(mix(STEP), 0xe220_a839_7b1d_cdaf);
     }
 
@@ -130,14 +130,16 @@ mod tests {
         assert_eq!(words.len(), octets.len() / 8);
         // And all values are as frequent: nothing for Huffman's code.
         let mut counts = [0_u32; 256];
-        octets.iter().for_each(|octet| counts[usize::from(*octet)] += 1);
+        for octet in &octets {
+            counts[usize::from(*octet)] += 1;
+        }
         assert!(counts.iter().all(|count| (3700..4500).contains(count)), "{counts:?}");
     }
 
     #[test]
     fn as_much_is_zeros_as_asked_for() {
         let octets = whole(Content::new(7, 3, 0.25), 1 << 16);
-        let zeros = octets.iter().filter(|octet| **octet == 0).count();
+        let zeros: usize = octets.iter().map(|octet| usize::from(*octet == 0)).sum();
         assert!((16_384..16_800).contains(&zeros), "{zeros}");
     }
 
