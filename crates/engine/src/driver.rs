@@ -18,6 +18,8 @@ use crate::messages::{
 };
 use crate::output::Output;
 use crate::running::Running;
+#[cfg(feature = "services")]
+use crate::workloads::{copy, dataset, serve};
 use crate::workloads::{echo, stream};
 
 /// Measurements at once at most, so that a driver gone mad cannot exhaust the host.
@@ -123,6 +125,20 @@ pub fn understand(line: &[u8]) -> Result<(u64, Request, Cost), (Option<u64>, Fai
         Request::StreamSend(request) => stream::check_send(request),
         Request::EchoRespond(request) => echo::check_respond(request),
         Request::EchoRequest(request) => echo::check_request(request),
+        #[cfg(feature = "services")]
+        Request::Dataset(request) => dataset::check(request),
+        #[cfg(feature = "services")]
+        Request::DropCaches(request) => dataset::check_drop_caches(request),
+        #[cfg(feature = "services")]
+        Request::Serve(request) => serve::check(request),
+        #[cfg(feature = "services")]
+        Request::CopyPrepare(request) => copy::check(&request.spec),
+        #[cfg(feature = "services")]
+        Request::Copy(request) => copy::check(&request.spec),
+        #[cfg(feature = "services")]
+        Request::CopyCheck(request) => copy::check(&request.spec),
+        #[cfg(feature = "services")]
+        Request::CopyEmpty(request) => copy::check(&request.spec),
         Request::Describe {} | Request::Ping {} | Request::Arm(_) | Request::Cancel(_) => {
             Ok(Cost::default())
         }
@@ -149,6 +165,7 @@ fn answer(
         Request::Ping {} => Ok(Some(Outcome::Pong(Pong {
             monotonic_ns: link::monotonic().as_nanos(),
             realtime_ns: link::realtime_ns(),
+            engine_cpu_ns: link::process_cpu_ns(),
         }))),
         Request::Arm(arm) => {
             let running = find(measurements, arm.target)?;
@@ -170,6 +187,34 @@ fn answer(
         }
         Request::EchoRequest(request) => {
             measure(Box::new(move |running| echo::request(&request, running)))
+        }
+        #[cfg(feature = "services")]
+        Request::Dataset(request) => {
+            measure(Box::new(move |running| dataset::make(&request, running)))
+        }
+        #[cfg(feature = "services")]
+        Request::DropCaches(request) => {
+            measure(Box::new(move |running| dataset::drop_caches(&request, running)))
+        }
+        #[cfg(feature = "services")]
+        Request::Serve(request) => {
+            measure(Box::new(move |running| serve::serve(&request, running)))
+        }
+        #[cfg(feature = "services")]
+        Request::CopyPrepare(request) => {
+            measure(Box::new(move |running| copy::prepare(&request.spec, running)))
+        }
+        #[cfg(feature = "services")]
+        Request::Copy(request) => {
+            measure(Box::new(move |running| copy::copy(&request.spec, running)))
+        }
+        #[cfg(feature = "services")]
+        Request::CopyCheck(request) => {
+            measure(Box::new(move |running| copy::check_upload(&request.spec, running)))
+        }
+        #[cfg(feature = "services")]
+        Request::CopyEmpty(request) => {
+            measure(Box::new(move |running| copy::empty(&request.spec, running)))
         }
     }
 }

@@ -10,6 +10,8 @@ use lanlab_units::Instant;
 
 use crate::failure::Failure;
 use crate::host_window::HostSnapshot;
+#[cfg(feature = "services")]
+use crate::messages::{FileTimes, Served};
 use crate::messages::{HostWindow, PROGRESS_INTERVAL_NS, Progress, Ready, Reply};
 use crate::output::Output;
 use crate::waiting::Waiter;
@@ -53,7 +55,30 @@ impl Running {
     /// Say that this end is set up.
     pub fn ready(&self, ports: Vec<u16>, setup_round_trip_ns: Option<u64>) {
         self.ready.store(true, Ordering::Release);
-        self.output.send(&Reply::Ready(Ready { id: self.id, ports, setup_round_trip_ns }));
+        self.output.send(&Reply::Ready(Ready {
+            id: self.id,
+            ports,
+            setup_round_trip_ns,
+            #[cfg(feature = "services")]
+            served: None,
+        }));
+    }
+
+    /// Say that a server listens. It has no start.
+    #[cfg(feature = "services")]
+    pub fn serving(&self, port: u16, served: Served) {
+        self.output.send(&Reply::Ready(Ready {
+            id: self.id,
+            ports: vec![port],
+            setup_round_trip_ns: None,
+            served: Some(served),
+        }));
+    }
+
+    /// Tell the times of files, before the end.
+    #[cfg(feature = "services")]
+    pub fn tell_files(&self, times: FileTimes) {
+        self.output.send(&Reply::CopiedFiles(FileTimes { id: self.id, ..times }));
     }
 
     /// Give the request its start.

@@ -1,105 +1,13 @@
 //! The engine as a driver sees it: the built binary, driven by lines of JSON.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+mod driver;
 
+use std::process::Command;
+
+use driver::Engine;
 use serde_json::{Value, json};
 
 const SESSION: &str = "000102030405060708090a0b0c0d0e0f";
-
-struct Engine {
-    process: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-    hello: Value,
-    next_id: u64,
-    /// Lines of other requests than the one that was waited for.
-    kept: Vec<Value>,
-}
-
-impl Engine {
-    fn start() -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_lanlab-engine"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let input = process.stdin.take();
-        let output = BufReader::new(process.stdout.take().unwrap());
-        let mut engine =
-            Self { process, input, output, hello: Value::Null, next_id: 1, kept: Vec::new() };
-        engine.hello = engine.line();
-        engine
-    }
-
-    /// The next line, whatever it is.
-    fn line(&mut self) -> Value {
-        let mut text = String::new();
-        self.output.read_line(&mut text).unwrap();
-        assert!(text.ends_with('\n'), "the engine has ended: {text:?}");
-        serde_json::from_str(&text).unwrap()
-    }
-
-    fn send_text(&mut self, text: &str) {
-        writeln!(self.input.as_mut().unwrap(), "{text}").unwrap();
-    }
-
-    fn send(&mut self, request: &Value) -> u64 {
-        let id = self.next_id;
-        self.next_id += 1;
-        self.send_text(&json!({"id": id, "request": request}).to_string());
-        id
-    }
-
-    /// The next line of request `id` that is no progress. Requests end in any order.
-    fn wait(&mut self, id: u64) -> Value {
-        if let Some(index) = self.kept.iter().position(|line| line["id"] == id) {
-            return self.kept.remove(index);
-        }
-        loop {
-            let line = self.line();
-            if line["type"] == "progress" {
-                continue;
-            }
-            if line["id"] == id {
-                return line;
-            }
-            self.kept.push(line);
-        }
-    }
-
-    fn ask(&mut self, request: &Value) -> Value {
-        let id = self.send(request);
-        self.wait(id)
-    }
-
-    fn result(&mut self, request: &Value) -> Value {
-        let line = self.ask(request);
-        assert_eq!(line["type"], "result", "{line}");
-        line["result"].clone()
-    }
-
-    /// Start a measurement; its id and what its `ready` says.
-    fn ready(&mut self, request: &Value) -> (u64, Value) {
-        let id = self.send(request);
-        let line = self.wait(id);
-        assert_eq!(line["type"], "ready", "{line}");
-        (id, line)
-    }
-
-    /// Close its input and give its exit code.
-    fn end(mut self) -> Option<i32> {
-        drop(self.input.take());
-        self.process.wait().unwrap().code()
-    }
-}
-
-impl Drop for Engine {
-    fn drop(&mut self) {
-        drop(self.input.take());
-        let _ = self.process.wait();
-    }
-}
 
 fn stream_spec(transport: &str) -> Value {
     json!({
@@ -156,7 +64,7 @@ fn run(ends: [(&mut Engine, u64); 2]) -> (Value, Value) {
 fn hello_states_versions_and_capabilities() {
     let engine = Engine::start();
     assert_eq!(engine.hello["type"], "hello");
-    assert_eq!(engine.hello["schema_version"], 3);
+    assert_eq!(engine.hello["schema_version"], 4);
     assert_eq!(engine.hello["engine_version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(engine.hello["pid"], engine.process.id());
     assert!(engine.hello["capabilities"]["batch"].is_boolean());
@@ -270,10 +178,17 @@ fn the_schema_names_every_form_of_request() {
     let known = [
         "arm",
         "cancel",
+        "copy",
+        "copy_check",
+        "copy_empty",
+        "copy_prepare",
+        "dataset",
         "describe",
+        "drop_caches",
         "echo_request",
         "echo_respond",
         "ping",
+        "serve",
         "stream_receive",
         "stream_send",
     ];

@@ -26,7 +26,9 @@ pub use datagram::{BATCH_MESSAGES, DatagramOptions, Received};
 pub use readiness::Interest;
 pub use system::clock::{monotonic, prepare_thread, realtime_ns, sleep_until};
 pub use system::datagram::{DatagramSocket, ReceiveBatch, SendBatch};
-pub use system::process::{bind_to_processor, raise_descriptor_limit};
+pub use system::file::{close as close_file, drop_all_caches, forget_cached, will_read_in_order};
+
+pub use system::process::{bind_to_processor, raise_descriptor_limit, user_and_group};
 pub use system::readiness::{Readiness, wait_writable};
 pub use system::tcp::{receive_now, send_now, set_congestion_control, tcp_info};
 pub use system::usage::{process_cpu_ns, thread_cpu_ns, thread_usage};

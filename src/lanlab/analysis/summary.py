@@ -171,7 +171,8 @@ def limit_of(
     if link_rate_bps is None or metric not in ("goodput_bps", "rate_bps"):
         return None
     ip_version = int(parameters["ip_version"])
-    if parameters["transport"] == "tcp":
+    # Every file service that has a link goes over TCP.
+    if parameters.get("transport", "tcp") == "tcp":
         return tcp_limit_bps(link_rate_bps, ip_version)
     return udp_limit_bps(link_rate_bps, int(parameters["message_size_bytes"]), ip_version)
 

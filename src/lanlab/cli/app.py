@@ -10,6 +10,7 @@ from typing import TextIO
 import typer
 
 from lanlab.cli.compare import compare
+from lanlab.cli.copy import copy
 from lanlab.cli.doctor import doctor
 from lanlab.cli.echo import echo
 from lanlab.cli.findings import findings
@@ -43,6 +44,7 @@ app.command("report")(report)
 app.command("compare")(compare)
 app.command("stream")(stream)
 app.command("echo")(echo)
+app.command("copy")(copy)
 app.command("saturation")(saturation)
 app.command("doctor")(doctor)
 

@@ -13,7 +13,8 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
     """Say what this machine can do, what is missing and how to get it.
 
     Exits with 1 if there is a testbed that this machine cannot have, or the store cannot be used.
-    Other programs that can measure (`--driver`) are listed too; lanlab does without.
+    Other programs that can measure (`--driver`) and file servers that can be run are listed too;
+    lanlab does without.
 
     Example: lanlab doctor
     """
@@ -21,10 +22,13 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
     from lanlab.store.readiness import readiness
     from lanlab.testbeds.needs import needs
     from lanlab.testbeds.registry import TESTBEDS
+    from lanlab.testbeds.servers import server_needs
+    from lanlab.workloads.copy_server import SERVICES
     from lanlab.workloads.drivers.found import driver_needs
 
     kept = readiness(store)
     drivers = [dataclasses.asdict(need) for need in driver_needs()]
+    servers = [dataclasses.asdict(need) for need in server_needs()]
     found = {name: needs(name) for name in TESTBEDS}
     able = {name: all(need.found or not need.required for need in found[name]) for name in found}
     if as_json:
@@ -36,7 +40,12 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
                 }
                 for name in found
             }
-            | {"drivers": drivers, "store": dataclasses.asdict(kept)}
+            | {
+                "drivers": drivers,
+                "services": list(SERVICES),
+                "servers": servers,
+                "store": dataclasses.asdict(kept),
+            }
         )
     else:
         from rich.table import Table
@@ -54,12 +63,20 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
         console.print(f"  {kept.detail}")
         if kept.how_to_get:
             console.print(f"  {kept.how_to_get}")
-        console.print("drivers: other programs that can measure a condition (`--driver`)")
-        table = Table(box=None, pad_edge=False, show_header=False)
-        for each in drivers:
-            mark = "ok" if each["found"] else "without"
-            advice = "" if each["found"] else each["how_to_get"]
-            table.add_row("  " + mark, each["name"], each["detail"], advice)
-        console.print(table)
+        console.print(f"file services: {', '.join(SERVICES)}")
+        console.print("  each but a directory with a server of its own (`lanlab copy --service`)")
+        for each in servers:
+            each["name"] = f"{each['name']} ({', '.join(each['services'])})"
+        for title, listed in (
+            ("drivers: other programs that can measure a condition (`--driver`)", drivers),
+            ("servers: real file servers that can be run on a host of a testbed", servers),
+        ):
+            console.print(title)
+            table = Table(box=None, pad_edge=False, show_header=False)
+            for each in listed:
+                mark = "ok" if each["found"] else "without"
+                advice = "" if each["found"] else each["how_to_get"]
+                table.add_row("  " + mark, each["name"], each["detail"], advice)
+            console.print(table)
     if not (all(able.values()) and kept.is_usable):
         raise typer.Exit(1)

@@ -51,6 +51,18 @@ _OPTIONS: Mapping[str, str] = {
     "io": "--io",
     "driver": "--driver",
     "nodelay": "--nodelay",
+    "dataset": "--dataset",
+    "service": "--service",
+    "server": "--server",
+    "parallel_files": "--parallel",
+    "medium": "--medium",
+    "sync": "--sync",
+    "cache": "--cache",
+    "verify": "--verify",
+    "block_bytes": "--block",
+    "depth": "--depth",
+    "retries": "--retries",
+    "trust": "--trust",
 }
 
 

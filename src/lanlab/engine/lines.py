@@ -31,6 +31,13 @@ RESULT_KINDS = {
     "stream_send": "stream_sent",
     "echo_respond": "echo_responded",
     "echo_request": "echo_requested",
+    "dataset": "dataset_made",
+    "drop_caches": "caches_dropped",
+    "serve": "serve_ended",
+    "copy_prepare": "copy_prepared",
+    "copy": "copied",
+    "copy_check": "copy_checked",
+    "copy_empty": "copy_emptied",
 }
 
 

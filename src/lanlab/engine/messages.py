@@ -130,6 +130,15 @@ class Choice(TypedDict):
     """
 
 
+class ClientDirectory(TypedDict, closed=True):
+    """
+    In a directory, by its absolute path. To be sent, the files lie there; received, they go to a
+    directory of the trial's `working_name` in it, which `copy_empty` removes.
+    """
+
+    directory: str
+
+
 class ClockRelation(TypedDict, closed=True):
     """
     How another host's monotonic clock stands to this one's.
@@ -142,6 +151,31 @@ class ClockRelation(TypedDict, closed=True):
     offset_ns: int
     """
     The other clock's reading less this one's at the same moment.
+    """
+
+
+class CopiedTree(TypedDict, closed=True):
+    """
+    What lies in and below a directory of this host, by its absolute path, at most 100,000 files.
+    Symbolic links and what is neither file nor directory are left out, and counted.
+    """
+
+    tree: str
+
+
+class CopyEmptied(TypedDict):
+    """
+    What the trial wrote is gone.
+    """
+
+    is_gone: bool
+    """
+    Whether its directory is gone, too; otherwise somebody else put something there, which is
+    left.
+    """
+    removed_files: int
+    """
+    Files removed at the service, the mark left out.
     """
 
 
@@ -165,6 +199,52 @@ class CpuTime(TypedDict):
     voluntary_switches: int
     """
     Times a thread gave up the CPU to wait.
+    """
+
+
+class Credentials(TypedDict, closed=True):
+    """
+    Name and secret of a user. Never in a record, a log or an error.
+    """
+
+    domain: NotRequired[str | None]
+    """
+    Domain of SMB, region of S3.
+    """
+    secret: str
+    """
+    Password; of S3 the secret key.
+    """
+    user: str
+    """
+    Name; of S3 the access key.
+    """
+
+
+class DatasetMade(TypedDict):
+    """
+    A dataset is there.
+    """
+
+    bytes: int
+    """
+    Octets of all of them.
+    """
+    elapsed_ns: int
+    """
+    Time that it took.
+    """
+    files: int
+    """
+    Files of the dataset.
+    """
+    written_files: int
+    """
+    Files that had to be written: they were not there, or not as they should be.
+    """
+    xxh3: str
+    """
+    XXH3 of all files one after the other, 64 bits, hexadecimal.
     """
 
 
@@ -269,6 +349,89 @@ class EchoRequests(TypedDict, closed=True):
     """
 
     requests: int
+
+
+class Facts(TypedDict):
+    """
+    What the two ends agreed on, for the record.
+    """
+
+    no_delay: NotRequired[bool | None]
+    """
+    Whether `TCP_NODELAY` is known to be set at this end; `None` without a socket of our own.
+    """
+    protection: str
+    """
+    How what is sent is protected, as `TLS 1.3, AES-256-GCM` or `signed, AES-128-GMAC`; `none`.
+    """
+    protocol: str
+    """
+    Protocol with its version, as `SMB 3.1.1` or `FTP`.
+    """
+    server: NotRequired[str | None]
+    """
+    What the server calls itself, if it does.
+    """
+
+
+class FileGroup(TypedDict, closed=True):
+    """
+    Files of like size.
+    """
+
+    count: int
+    """
+    How many.
+    """
+    least_bytes: int
+    """
+    Least size of a file, octets.
+    """
+    most_bytes: int
+    """
+    Greatest size. Between the two, sizes are drawn so that each doubling is as likely as any
+    other (log-uniform), as sizes of files are.
+    """
+    total_bytes: NotRequired[int | None]
+    """
+    Octets of all files of the group; absent: what is drawn. Sizes that were drawn are moved
+    together until their sum is this.
+    """
+
+
+class FileTimes(TypedDict):
+    """
+    Times of files, some thousand a line. The columns are of one length; all times from the start.
+    """
+
+    bytes: list[int]
+    """
+    Its size, octets.
+    """
+    closed_ns: list[int]
+    """
+    When its close was confirmed.
+    """
+    first_byte_ns: list[int]
+    """
+    When its first octet was there or taken, in the attempt that succeeded.
+    """
+    id: int
+    """
+    The request.
+    """
+    number: list[int]
+    """
+    Number of each file, in the order of their ends for each connection.
+    """
+    opened_ns: list[int]
+    """
+    When it was opened the first time.
+    """
+    retries: list[int]
+    """
+    Attempts beyond the first.
+    """
 
 
 class Hello(TypedDict):
@@ -415,6 +578,75 @@ class Intervals(TypedDict):
     """
 
 
+class LeftOut(TypedDict):
+    """
+    What of a tree is not copied.
+    """
+
+    special_files: int
+    """
+    Devices, sockets and the like.
+    """
+    symbolic_links: int
+    """
+    Symbolic links.
+    """
+
+
+class Manner(TypedDict):
+    """
+    How a file is best moved by a service.
+    """
+
+    block_bytes: int
+    """
+    Octets of a call when a whole file is moved.
+    """
+    blocking: bool
+    """
+    Whether a call keeps the thread until it is done, as one of the operating system does.
+    """
+    can_update: bool
+    """
+    Whether [`Access::Update`] is possible.
+    """
+    depth: int
+    """
+    Calls under way at once then; 1 where [`Manner::in_order`].
+    """
+    in_order: bool
+    """
+    Whether a file is one stream: its octets in order, one call at a time.
+    """
+
+
+class OperationTimes(TypedDict):
+    """
+    Times of the calls of a service, by what they are for.
+    """
+
+    close: Distribution
+    """
+    Close.
+    """
+    open: Distribution
+    """
+    Open.
+    """
+    read: Distribution
+    """
+    Read a block.
+    """
+    sync: Distribution
+    """
+    Bring to disk.
+    """
+    write: Distribution
+    """
+    Write a block.
+    """
+
+
 class DescriptionOutcome(TypedDict):
     """
     Of `describe`.
@@ -515,6 +747,10 @@ class PongOutcome(TypedDict):
     Of `ping`.
     """
 
+    engine_cpu_ns: NotRequired[int | None]
+    """
+    CPU time of the engine so far, all threads; `null` where the system does not tell.
+    """
     monotonic_ns: int
     """
     Monotonic clock.
@@ -550,11 +786,116 @@ class CancelledOutcome(TypedDict):
     kind: Literal['cancelled']
 
 
+class DatasetMadeOutcome(TypedDict):
+    """
+    Of `dataset`.
+    """
+
+    bytes: int
+    """
+    Octets of all of them.
+    """
+    elapsed_ns: int
+    """
+    Time that it took.
+    """
+    files: int
+    """
+    Files of the dataset.
+    """
+    written_files: int
+    """
+    Files that had to be written: they were not there, or not as they should be.
+    """
+    xxh3: str
+    """
+    XXH3 of all files one after the other, 64 bits, hexadecimal.
+    """
+    kind: Literal['dataset_made']
+
+
+class CachesDroppedOutcome(TypedDict):
+    """
+    Of `drop_caches`.
+    """
+
+    of: Literal['everything', 'files', 'nothing']
+    """
+    Of what.
+    """
+    reason: NotRequired[str | None]
+    """
+    Why not of more; `null` if everything is.
+    """
+    kind: Literal['caches_dropped']
+
+
+class ServeEndedOutcome(TypedDict):
+    """
+    Of `serve`.
+    """
+
+    accepted: int
+    """
+    Connections that it accepted.
+    """
+    elapsed_ns: int
+    """
+    How long it served.
+    """
+    engine_cpu_ns: NotRequired[int | None]
+    """
+    CPU time of the whole engine meanwhile; `null` where the system does not tell.
+    """
+    kind: Literal['serve_ended']
+
+
+class CopyPreparedOutcome(TypedDict):
+    """
+    Of `copy_prepare`.
+    """
+
+    bytes: int
+    """
+    Octets of all of them.
+    """
+    files: int
+    """
+    Files to be copied.
+    """
+    left_out: LeftOut
+    """
+    What is left out of a tree.
+    """
+    kind: Literal['copy_prepared']
+
+
+class CopyEmptiedOutcome(TypedDict):
+    """
+    Of `copy_empty`.
+    """
+
+    is_gone: bool
+    """
+    Whether its directory is gone, too; otherwise somebody else put something there, which is
+    left.
+    """
+    removed_files: int
+    """
+    Files removed at the service, the mark left out.
+    """
+    kind: Literal['copy_emptied']
+
+
 class Pong(TypedDict):
     """
     The clocks.
     """
 
+    engine_cpu_ns: NotRequired[int | None]
+    """
+    CPU time of the engine so far, all threads; `null` where the system does not tell.
+    """
     monotonic_ns: int
     """
     Monotonic clock.
@@ -635,26 +976,6 @@ class MessageRate(TypedDict, closed=True):
     messages_per_s: float
 
 
-class Ready(TypedDict):
-    """
-    A request is set up.
-    """
-
-    id: int
-    """
-    The request.
-    """
-    ports: list[int]
-    """
-    Ports that this end listens on, one for each flow over UDP, one in all over TCP; empty at
-    the end that connects.
-    """
-    setup_round_trip_ns: NotRequired[int | None]
-    """
-    Round trip of the session's set-up, if this end saw one.
-    """
-
-
 class ReceiverLoad(TypedDict, closed=True):
     """
     What slows a receiver down on purpose.
@@ -708,27 +1029,6 @@ class HelloReply(TypedDict):
     type: Literal['hello']
 
 
-class ReadyReply(TypedDict):
-    """
-    A measurement is set up and waits to be armed.
-    """
-
-    id: int
-    """
-    The request.
-    """
-    ports: list[int]
-    """
-    Ports that this end listens on, one for each flow over UDP, one in all over TCP; empty at
-    the end that connects.
-    """
-    setup_round_trip_ns: NotRequired[int | None]
-    """
-    Round trip of the session's set-up, if this end saw one.
-    """
-    type: Literal['ready']
-
-
 class ProgressReply(TypedDict):
     """
     How far a measurement is.
@@ -753,6 +1053,42 @@ class ProgressReply(TypedDict):
     type: Literal['progress']
 
 
+class CopiedFilesReply(TypedDict):
+    """
+    Times of files of a copy; several such lines may come before its end.
+    """
+
+    bytes: list[int]
+    """
+    Its size, octets.
+    """
+    closed_ns: list[int]
+    """
+    When its close was confirmed.
+    """
+    first_byte_ns: list[int]
+    """
+    When its first octet was there or taken, in the attempt that succeeded.
+    """
+    id: int
+    """
+    The request.
+    """
+    number: list[int]
+    """
+    Number of each file, in the order of their ends for each connection.
+    """
+    opened_ns: list[int]
+    """
+    When it was opened the first time.
+    """
+    retries: list[int]
+    """
+    Attempts beyond the first.
+    """
+    type: Literal['copied_files']
+
+
 class DescribeRequest(TypedDict, closed=True):
     """
     Facts of this host as they are now. Ends in `description`.
@@ -767,6 +1103,18 @@ class PingRequest(TypedDict, closed=True):
     """
 
     type: Literal['ping']
+
+
+class DropCachesRequest(TypedDict, closed=True):
+    """
+    Have the host forget what it keeps of files in memory. Ends in `caches_dropped`.
+    """
+
+    directory: str
+    """
+    Whose files are to be forgotten at least: a directory by its absolute path.
+    """
+    type: Literal['drop_caches']
 
 
 class ArmRequest(TypedDict, closed=True):
@@ -797,6 +1145,40 @@ class CancelRequest(TypedDict, closed=True):
     type: Literal['cancel']
 
 
+class ServeEnded(TypedDict):
+    """
+    What a server did until it was told to end.
+    """
+
+    accepted: int
+    """
+    Connections that it accepted.
+    """
+    elapsed_ns: int
+    """
+    How long it served.
+    """
+    engine_cpu_ns: NotRequired[int | None]
+    """
+    CPU time of the whole engine meanwhile; `null` where the system does not tell.
+    """
+
+
+class Served(TypedDict):
+    """
+    How clients reach a server that has begun to serve.
+    """
+
+    share: NotRequired[str | None]
+    """
+    Share, bucket or export by which the directory goes there; `null` where there is none.
+    """
+    trust_sha256: NotRequired[str | None]
+    """
+    SHA-256 of its certificate or host key, hexadecimal; `null` where it has none.
+    """
+
+
 class SocketOptions(TypedDict, closed=True):
     """
     Socket options of either end. What is absent stays as the system has it.
@@ -821,6 +1203,38 @@ class SocketOptions(TypedDict, closed=True):
     send_buffer_bytes: NotRequired[int | None]
     """
     `SO_SNDBUF`, bytes. Refused if the system does not grant it.
+    """
+
+
+class Stall(TypedDict):
+    """
+    Calls of a kind that take so alike a time, and so much longer than the others, that they wait for
+    a timer.
+    """
+
+    calls: int
+    """
+    How many they are.
+    """
+    calls_ratio: float
+    """
+    Their share of all calls of the kind.
+    """
+    likely: str
+    """
+    What is known to wait so long.
+    """
+    mode_ns: int
+    """
+    The time that most of them take.
+    """
+    operation: str
+    """
+    Their kind: `open`, `read`, `write` or `close`.
+    """
+    time_ratio: float
+    """
+    Their share of the time of all calls of the kind.
     """
 
 
@@ -888,6 +1302,111 @@ class TcpFacts(TypedDict):
     send_buffer_limited_ns: int
     """
     Time limited by the send buffer.
+    """
+
+
+class Trust1(TypedDict, closed=True):
+    """
+    Whose certificate (DER) or SSH host key (its public blob) has this SHA-256, in hexadecimal.
+    """
+
+    sha256: str
+
+
+class Trust2(TypedDict, closed=True):
+    """
+    Over TLS whoever has a certificate from an authority in this file (PEM); over SSH whose key
+    is in this file, written as `known_hosts`.
+    """
+
+    file: str
+
+
+class Verified(TypedDict):
+    """
+    What was compared after the copy.
+    """
+
+    bytes: int
+    """
+    Octets compared; zero where only sizes were.
+    """
+    files: int
+    """
+    Files compared.
+    """
+    how: Literal['content', 'size', 'none']
+    """
+    How.
+    """
+
+
+class CachesDropped(TypedDict):
+    """
+    What is forgotten.
+    """
+
+    of: Literal['everything', 'files', 'nothing']
+    """
+    Of what.
+    """
+    reason: NotRequired[str | None]
+    """
+    Why not of more; `null` if everything is.
+    """
+
+
+class CopyChecked(TypedDict):
+    """
+    What is at the service is what was to be there.
+    """
+
+    elapsed_ns: int
+    """
+    Time that it took.
+    """
+    verified: Verified
+    """
+    What was compared.
+    """
+
+
+class CopyPrepared(TypedDict):
+    """
+    A trial can begin.
+    """
+
+    bytes: int
+    """
+    Octets of all of them.
+    """
+    files: int
+    """
+    Files to be copied.
+    """
+    left_out: LeftOut
+    """
+    What is left out of a tree.
+    """
+
+
+class DatasetSpec(TypedDict, closed=True):
+    """
+    Files whose sizes and content follow from a seed, the same on every system.
+    """
+
+    compressible_ratio: NotRequired[float]
+    """
+    Share of every 4096 octets that is zeros, which any compression finds; 0 to 1. At 0 nothing
+    can be compressed, and no 8 octets of a file come twice.
+    """
+    groups: list[FileGroup]
+    """
+    Files by their sizes, in the order of their numbers; at least one, 100,000 files in all.
+    """
+    seed: int
+    """
+    Of sizes and content.
     """
 
 
@@ -1406,6 +1925,156 @@ class EchoRequestedOutcome(TypedDict):
     kind: Literal['echo_requested']
 
 
+class CopiedOutcome(TypedDict):
+    """
+    Of `copy`.
+    """
+
+    bytes: int
+    """
+    Octets of all of them.
+    """
+    connect_ns: list[int]
+    """
+    How long each connection took, login included, before the start.
+    """
+    copied_bytes: int
+    """
+    Octets of these.
+    """
+    copied_files: int
+    """
+    Files that were copied.
+    """
+    cpu: CpuTime
+    """
+    CPU time of the threads that copied.
+    """
+    elapsed_ns: int
+    """
+    From the opening of the first file to the confirmed closing of the last, at both sides.
+    """
+    facts: Facts
+    """
+    What the first connection agreed on with the server.
+    """
+    faults: dict[str, int]
+    """
+    Faults of operations by their class, those that a retry mended included.
+    """
+    file_time: Distribution
+    """
+    From the opening of a file to its confirmed closing.
+    """
+    files: int
+    """
+    Files that were to be copied.
+    """
+    first_byte: Distribution
+    """
+    From the opening of a file to its first octet: received of a download, taken by the server
+    with the first call of an upload.
+    """
+    host: NotRequired[HostWindow | None]
+    """
+    What the whole host did meanwhile.
+    """
+    left_out: LeftOut
+    """
+    What was left out of a tree.
+    """
+    manner: Manner
+    """
+    How the files were moved.
+    """
+    operations: OperationTimes
+    """
+    Times of the calls of the service.
+    """
+    retries: int
+    """
+    Attempts beyond the first of a file.
+    """
+    stalls: list[Stall]
+    """
+    Calls that wait for a timer, if there are such.
+    """
+    start_skew_ns: int
+    """
+    Time from the start asked for to the first opening.
+    """
+    verified: Verified
+    """
+    What was seen of the copy at this host, once it was timed.
+    """
+    kind: Literal['copied']
+
+
+class CopyCheckedOutcome(TypedDict):
+    """
+    Of `copy_check`.
+    """
+
+    elapsed_ns: int
+    """
+    Time that it took.
+    """
+    verified: Verified
+    """
+    What was compared.
+    """
+    kind: Literal['copy_checked']
+
+
+class Ready(TypedDict):
+    """
+    A request is set up.
+    """
+
+    id: int
+    """
+    The request.
+    """
+    ports: list[int]
+    """
+    Ports that this end listens on, one for each flow over UDP, one in all over TCP; empty at
+    the end that connects.
+    """
+    served: NotRequired[Served | None]
+    """
+    Of a server: how it is reached.
+    """
+    setup_round_trip_ns: NotRequired[int | None]
+    """
+    Round trip of the session's set-up, if this end saw one.
+    """
+
+
+class ReadyReply(TypedDict):
+    """
+    A measurement is set up and waits to be armed.
+    """
+
+    id: int
+    """
+    The request.
+    """
+    ports: list[int]
+    """
+    Ports that this end listens on, one for each flow over UDP, one in all over TCP; empty at
+    the end that connects.
+    """
+    served: NotRequired[Served | None]
+    """
+    Of a server: how it is reached.
+    """
+    setup_round_trip_ns: NotRequired[int | None]
+    """
+    Round trip of the session's set-up, if this end saw one.
+    """
+    type: Literal['ready']
+
+
 class ResultReply(TypedDict):
     """
     A request has ended well.
@@ -1415,7 +2084,7 @@ class ResultReply(TypedDict):
     """
     The request.
     """
-    result: DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome
+    result: DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome | DatasetMadeOutcome | CachesDroppedOutcome | ServeEndedOutcome | CopyPreparedOutcome | CopiedOutcome | CopyCheckedOutcome | CopyEmptiedOutcome
     """
     What came of it.
     """
@@ -1443,7 +2112,7 @@ class ErrorReply(TypedDict):
     """
     What was found and what was allowed.
     """
-    partial: NotRequired[DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome | None]
+    partial: NotRequired[DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome | DatasetMadeOutcome | CachesDroppedOutcome | ServeEndedOutcome | CopyPreparedOutcome | CopiedOutcome | CopyCheckedOutcome | CopyEmptiedOutcome | None]
     """
     What had been measured until then.
     """
@@ -1512,6 +2181,56 @@ class EchoRequestRequest(TypedDict, closed=True):
     What the echo is.
     """
     type: Literal['echo_request']
+
+
+class DatasetRequest(TypedDict, closed=True):
+    """
+    Make a dataset, or see that it is there. Ends in `dataset_made`.
+    """
+
+    directory: str
+    """
+    Where its files lie: an absolute path, made if it is not there. What else lies there is left
+    alone.
+    """
+    spec: DatasetSpec
+    """
+    Its files.
+    """
+    type: Literal['dataset']
+
+
+class ServeRequest(TypedDict, closed=True):
+    """
+    Serve a directory by an embedded server. `ready` names its port; when cancelled, the error
+    has `serve_ended`.
+    """
+
+    bind: str
+    """
+    Where to listen, and nowhere else.
+    """
+    credentials: NotRequired[Credentials | None]
+    """
+    To whom; absent: to anybody who can reach the address.
+    """
+    port: NotRequired[int]
+    """
+    Port; 0 lets the system choose.
+    """
+    read_only: NotRequired[bool]
+    """
+    Whether nothing may be written.
+    """
+    root: str
+    """
+    The directory, by its absolute path; it must be there.
+    """
+    service: Literal['directory', 'ftp', 'ftps', 'sftp', 'webdav', 'webdavs', 'nfs', 'smb', 's3', 's3s']
+    """
+    By which service.
+    """
+    type: Literal['serve']
 
 
 class StreamReceived(TypedDict):
@@ -1821,6 +2540,213 @@ class StreamSpec(TypedDict, closed=True):
     """
 
 
+class Target(TypedDict, closed=True):
+    """
+    A directory of a file service.
+    """
+
+    address: NotRequired[str | None]
+    """
+    Address of the server; absent for a directory.
+    """
+    bind: NotRequired[str | None]
+    """
+    Address of this host to connect from; absent: that of the way to the server.
+    """
+    credentials: NotRequired[Credentials | None]
+    """
+    As whom; absent: as nobody (anonymous, guest, no signature).
+    """
+    directory: NotRequired[str]
+    """
+    Directory to work in: of this host (absolute) for a directory, else names joined by `/`
+    below where the service begins; empty: there.
+    """
+    port: NotRequired[int | None]
+    """
+    Port of the server; absent: the usual one.
+    """
+    receive_buffer_bytes: NotRequired[int | None]
+    """
+    The same for receiving.
+    """
+    send_buffer_bytes: NotRequired[int | None]
+    """
+    Size of the sending socket buffer; absent: as the system has it.
+    """
+    server_name: NotRequired[str | None]
+    """
+    Name of the server, for certificates, `Host` and SMB; absent: its address.
+    """
+    service: Literal['directory', 'ftp', 'ftps', 'sftp', 'webdav', 'webdavs', 'nfs', 'smb', 's3', 's3s']
+    """
+    Which service.
+    """
+    share: NotRequired[str | None]
+    """
+    Share of SMB, bucket of S3, export of NFS (`/export`).
+    """
+    timeout_ns: NotRequired[int]
+    """
+    An answer must come within this time, nanoseconds.
+    """
+    trust: NotRequired[Literal['system'] | Trust1 | Trust2]
+    """
+    Whom to take for the server.
+    """
+
+
+class Copied(TypedDict):
+    """
+    What was measured. Times of files follow in `copied_files` lines before it.
+    """
+
+    bytes: int
+    """
+    Octets of all of them.
+    """
+    connect_ns: list[int]
+    """
+    How long each connection took, login included, before the start.
+    """
+    copied_bytes: int
+    """
+    Octets of these.
+    """
+    copied_files: int
+    """
+    Files that were copied.
+    """
+    cpu: CpuTime
+    """
+    CPU time of the threads that copied.
+    """
+    elapsed_ns: int
+    """
+    From the opening of the first file to the confirmed closing of the last, at both sides.
+    """
+    facts: Facts
+    """
+    What the first connection agreed on with the server.
+    """
+    faults: dict[str, int]
+    """
+    Faults of operations by their class, those that a retry mended included.
+    """
+    file_time: Distribution
+    """
+    From the opening of a file to its confirmed closing.
+    """
+    files: int
+    """
+    Files that were to be copied.
+    """
+    first_byte: Distribution
+    """
+    From the opening of a file to its first octet: received of a download, taken by the server
+    with the first call of an upload.
+    """
+    host: NotRequired[HostWindow | None]
+    """
+    What the whole host did meanwhile.
+    """
+    left_out: LeftOut
+    """
+    What was left out of a tree.
+    """
+    manner: Manner
+    """
+    How the files were moved.
+    """
+    operations: OperationTimes
+    """
+    Times of the calls of the service.
+    """
+    retries: int
+    """
+    Attempts beyond the first of a file.
+    """
+    stalls: list[Stall]
+    """
+    Calls that wait for a timer, if there are such.
+    """
+    start_skew_ns: int
+    """
+    Time from the start asked for to the first opening.
+    """
+    verified: Verified
+    """
+    What was seen of the copy at this host, once it was timed.
+    """
+
+
+class CopiedDataset(TypedDict, closed=True):
+    """
+    A dataset, by its description.
+    """
+
+    dataset: DatasetSpec
+
+
+class CopySpec(TypedDict, closed=True):
+    """
+    What a trial copies, from where to where. The same for its requests: `copy_prepare`, `copy`,
+    `copy_check` and, whatever became of them, `copy_empty`.
+    """
+
+    block_bytes: NotRequired[int | None]
+    """
+    Octets of a call, 512 to 8,388,608; absent: as the service is best used.
+    """
+    client: Literal['memory'] | ClientDirectory
+    """
+    This host's side.
+    """
+    depth: NotRequired[int | None]
+    """
+    Calls under way at once for each file, 1 to 256; absent: likewise. A service that moves a
+    file as one stream has 1.
+    """
+    direction: Literal['upload', 'download']
+    """
+    Which way.
+    """
+    files: CopiedDataset | CopiedTree
+    """
+    What is copied.
+    """
+    parallel_files: int
+    """
+    Files under way at once, each over a connection of its own: 1 to 64.
+    """
+    retries: int
+    """
+    How often a file is tried again after a fault that may pass: 0 to 100.
+    """
+    service: Target
+    """
+    The service, and the directory in it that is worked in.
+    """
+    sync: Literal['none', 'file']
+    """
+    Whether a file counts as copied only when its receiver has it on its disk.
+    """
+    token: str
+    """
+    What stands in the mark file in that directory: 32 hexadecimal digits. A directory without it
+    is not ours.
+    """
+    verify: Literal['content', 'size', 'none']
+    """
+    How it is seen that the copy is right.
+    """
+    working_name: str
+    """
+    The directory that `copy_prepare` makes there, for this trial alone: `lanlab-` and up to 80
+    letters, digits and `-`. Nothing outside of it is touched.
+    """
+
+
 class EchoRequested(TypedDict):
     """
     What the requester measured. Counts are of the measured part.
@@ -1919,7 +2845,7 @@ class Failed(TypedDict):
     """
     What was found and what was allowed.
     """
-    partial: NotRequired[DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome | None]
+    partial: NotRequired[DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome | DatasetMadeOutcome | CachesDroppedOutcome | ServeEndedOutcome | CopyPreparedOutcome | CopiedOutcome | CopyCheckedOutcome | CopyEmptiedOutcome | None]
     """
     What had been measured until then.
     """
@@ -1934,7 +2860,7 @@ class Finished(TypedDict):
     """
     The request.
     """
-    result: DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome
+    result: DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome | DatasetMadeOutcome | CachesDroppedOutcome | ServeEndedOutcome | CopyPreparedOutcome | CopiedOutcome | CopyCheckedOutcome | CopyEmptiedOutcome
     """
     What came of it.
     """
@@ -2012,6 +2938,54 @@ class StreamSendRequest(TypedDict, closed=True):
     type: Literal['stream_send']
 
 
+class CopyPrepareRequest(TypedDict, closed=True):
+    """
+    Prepare the trial of a copy. Ends in `copy_prepared`.
+    """
+
+    spec: CopySpec
+    """
+    The trial.
+    """
+    type: Literal['copy_prepare']
+
+
+class CopyRequest(TypedDict, closed=True):
+    """
+    Copy files from or to a file service. Ends in `copied`.
+    """
+
+    spec: CopySpec
+    """
+    The trial.
+    """
+    type: Literal['copy']
+
+
+class CopyCheckRequest(TypedDict, closed=True):
+    """
+    See that what was uploaded is right. Ends in `copy_checked`.
+    """
+
+    spec: CopySpec
+    """
+    The trial.
+    """
+    type: Literal['copy_check']
+
+
+class CopyEmptyRequest(TypedDict, closed=True):
+    """
+    Remove what a trial wrote. Ends in `copy_emptied`.
+    """
+
+    spec: CopySpec
+    """
+    The trial.
+    """
+    type: Literal['copy_empty']
+
+
 class Command(TypedDict, closed=True):
     """
     A line from the driver.
@@ -2021,7 +2995,7 @@ class Command(TypedDict, closed=True):
     """
     Chosen by the driver, not in use by a request that has not ended.
     """
-    request: DescribeRequest | PingRequest | StreamReceiveRequest | StreamSendRequest | EchoRespondRequest | EchoRequestRequest | ArmRequest | CancelRequest
+    request: DescribeRequest | PingRequest | StreamReceiveRequest | StreamSendRequest | EchoRespondRequest | EchoRequestRequest | DatasetRequest | DropCachesRequest | ServeRequest | CopyPrepareRequest | CopyRequest | CopyCheckRequest | CopyEmptyRequest | ArmRequest | CancelRequest
     """
     What is asked for.
     """
@@ -2036,7 +3010,7 @@ class Messages(TypedDict):
     """
     From the driver.
     """
-    reply: HelloReply | ReadyReply | ProgressReply | ResultReply | ErrorReply
+    reply: HelloReply | ReadyReply | ProgressReply | CopiedFilesReply | ResultReply | ErrorReply
     """
     From the engine.
     """

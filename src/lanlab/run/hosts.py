@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import EngineLost, LabError, UnmetNeed
+from lanlab.run.servers import start_server
 from lanlab.testbeds.base import Host, Testbed
 from lanlab.workloads import End
 
@@ -70,7 +72,11 @@ class Hosts:
         # A clock that begins with its process is nobody else's, whatever the boot.
         boot_id = facts.get("boot_id") if facts.get("kernel_clock") else None
         return End(
-            self._engines[host.name], host.addresses[ip_version], boot_id, host.command_prefix
+            self._engines[host.name],
+            host.addresses[ip_version],
+            boot_id,
+            host.command_prefix,
+            partial(start_server, host),
         )
 
     def lasting_facts(self) -> dict[str, dict[str, Any]]:

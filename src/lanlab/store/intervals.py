@@ -1,5 +1,5 @@
 """
-Interval series: taken out of what an engine told, into columns of their own.
+Interval series and times of files: taken out of what an engine told, into columns of their own.
 
 Stores of schema 2 and before have them in the record itself, where they are left and read.
 """
@@ -23,15 +23,35 @@ def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]
     Each is named for its end (`target-intervals`). Where it stood in `raw` remains its width, in
     ns, and the series' name.
     """
+    trial, files = _take_file_times(trial)
     series = intervals_in(trial)
     if not series:
-        return trial, ()
+        return trial, files
     raw = dict(trial.raw)
     for each in series:
         end = each.name.partition("-")[0]
         width_ns = raw[end]["intervals"]["interval_ns"]
         raw[end] = raw[end] | {"intervals": {"interval_ns": width_ns, "series": each.name}}
-    return dataclasses.replace(trial, raw=raw), series
+    return dataclasses.replace(trial, raw=raw), (*series, *files)
+
+
+def _take_file_times(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]:
+    """A trial of a copy without the times of its files, and these: `source-files`, in the order in
+    which the files were opened. Where they stood in `raw` remains the series' name."""
+    source = trial.raw.get("source")
+    if not isinstance(source, dict):
+        return trial, ()
+    told = source.get("file_times")
+    if not (isinstance(told, dict) and told.get("number")):
+        return trial, ()
+    import numpy as np
+
+    order = np.argsort(np.array(told["opened_ns"], dtype=np.int64), kind="stable")
+    columns = {name: np.array(told[name], dtype=np.int64)[order] for name in told}
+    units = {name: "ns" for name in told if name.endswith("_ns")} | {"bytes": "B"}
+    series = Series("source-files", columns, units)
+    raw = trial.raw | {"source": source | {"file_times": {"series": series.name}}}
+    return dataclasses.replace(trial, raw=raw), (series,)
 
 
 def intervals_in(trial: TrialRecord) -> tuple[Series, ...]:

@@ -25,7 +25,7 @@ from lanlab.studies.model import (
     Waiting,
 )
 from lanlab.workloads import workload
-from lanlab.workloads.parameters import FlowParameters
+from lanlab.workloads.parameters import TrialParameters
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def combinations(factors: Mapping[str, tuple[Level, ...]]) -> Iterator[dict[str,
         yield dict(zip(factors, levels, strict=True))
 
 
-def validated(workload_name: str, parameters: Mapping[str, Any]) -> FlowParameters:
+def validated(workload_name: str, parameters: Mapping[str, Any]) -> TrialParameters:
     """The parameters of a condition, in lanlab's units.
 
     Raises:

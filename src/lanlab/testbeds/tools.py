@@ -17,6 +17,10 @@ PACKAGES = {
     "tc": "iproute2",
     "nsenter": "util-linux",
     "unshare": "util-linux",
+    "getent": "libc-bin",
+    "mount": "mount",
+    "openssl": "openssl",
+    "ssh-keygen": "openssh-client",
     "cat": "coreutils",
     "env": "coreutils",
 }

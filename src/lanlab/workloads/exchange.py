@@ -45,6 +45,8 @@ class End:
     boot_id: str | None
     #: Put before a command, starts it on this host.
     command_prefix: tuple[str, ...] = ()
+    #: Starts a real file server here: name, service, directory, address, credentials, TLS.
+    start_server: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)

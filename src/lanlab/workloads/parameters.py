@@ -49,8 +49,8 @@ MAX_UDP_BYTES = 65_507
 MAX_TCP_BYTES = 16 * 2**20
 
 
-class FlowParameters(BaseModel):
-    """Parameters of any workload that exchanges messages over UDP or TCP."""
+class TrialParameters(BaseModel):
+    """Parameters of any workload."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -59,8 +59,13 @@ class FlowParameters(BaseModel):
 
     #: The program that measures: lanlab itself, or one of `lanlab.workloads.drivers`.
     driver: DriverName = OWN
-    transport: Literal["udp", "tcp"] = "udp"
     ip_version: Literal[4, 6] = 4
+
+
+class FlowParameters(TrialParameters):
+    """Parameters of any workload that exchanges messages over UDP or TCP."""
+
+    transport: Literal["udp", "tcp"] = "udp"
     message_size_bytes: SizeBytes = Field(default=1408, ge=1, le=MAX_TCP_BYTES)
     warmup_s: Seconds = Field(default=0.2, ge=0, le=600)
     nodelay: bool = False

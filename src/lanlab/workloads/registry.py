@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from lanlab.errors import UnknownName
+from lanlab.workloads.copy import Copy
 from lanlab.workloads.echo import Echo
 from lanlab.workloads.exchange import CounterChanges, End, Exchange, Progress
-from lanlab.workloads.parameters import FlowParameters
+from lanlab.workloads.parameters import TrialParameters
 from lanlab.workloads.stream import Stream
 
 
@@ -20,7 +21,7 @@ class Workload(Protocol):
         """Its name in study files."""
 
     @property
-    def Parameters(self) -> type[FlowParameters]:  # noqa: N802 (a class, named as one)
+    def Parameters(self) -> type[TrialParameters]:  # noqa: N802 (a class, named as one)
         """Validates the parameters of a condition; its field names are the allowed keys."""
 
     @property
@@ -46,7 +47,7 @@ class Workload(Protocol):
         """A trial's results from what both ends of a finished exchange counted, and the link."""
 
 
-WORKLOADS: Mapping[str, Workload] = {entry.name: entry for entry in (Stream(), Echo())}
+WORKLOADS: Mapping[str, Workload] = {entry.name: entry for entry in (Stream(), Echo(), Copy())}
 
 
 def workload(name: str) -> Workload:

@@ -76,6 +76,12 @@ impl DistributionMeter {
         self.histogram.len()
     }
 
+    /// Times with how often they were taken, to the precision of the histogram, shortest first.
+    #[cfg(feature = "services")]
+    pub fn times(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.histogram.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()))
+    }
+
     /// The distribution; all zero without a sample.
     pub fn finish(&self) -> Distribution {
         let samples = self.samples();

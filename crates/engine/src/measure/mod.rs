@@ -5,9 +5,13 @@ mod distribution;
 mod intervals;
 mod pacer;
 mod sequence;
+#[cfg(feature = "services")]
+mod stall;
 
 pub use delay_variation::{DelayVariationMeter, LastDelay};
 pub use distribution::DistributionMeter;
 pub use intervals::IntervalMeter;
 pub use pacer::{Pacer, Turn};
 pub use sequence::{Seen, SequenceWindow};
+#[cfg(feature = "services")]
+pub use stall::find_stalls;

@@ -9,19 +9,31 @@
 //! `progress` may come before it. All times are whole nanoseconds, on the engine's monotonic clock
 //! where they are points in time; all sizes are bytes; all rates bit/s or messages/s.
 
+#[cfg(feature = "services")]
+mod copy;
+#[cfg(feature = "services")]
+mod dataset;
 mod echo;
 mod host;
+#[cfg(feature = "services")]
+mod serve;
 mod stream;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "services")]
+pub use copy::*;
+#[cfg(feature = "services")]
+pub use dataset::*;
 pub use echo::*;
 pub use host::*;
+#[cfg(feature = "services")]
+pub use serve::*;
 pub use stream::*;
 
 /// Raised whenever a driver built for the version before could misunderstand.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// Longest line that the engine reads, bytes, the line feed included.
 pub const MAX_LINE_BYTES: usize = 65_536;
@@ -64,6 +76,35 @@ pub enum Request {
     /// Send echo requests to a responder that is ready. Ends in `echo_requested`.
     #[schemars(title = "EchoRequestRequest")]
     EchoRequest(EchoRequest),
+    /// Make a dataset, or see that it is there. Ends in `dataset_made`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "DatasetRequest")]
+    Dataset(Dataset),
+    /// Have the host forget what it keeps of files in memory. Ends in `caches_dropped`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "DropCachesRequest")]
+    DropCaches(DropCaches),
+    /// Serve a directory by an embedded server. `ready` names its port; when cancelled, the error
+    /// has `serve_ended`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "ServeRequest")]
+    Serve(Serve),
+    /// Prepare the trial of a copy. Ends in `copy_prepared`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "CopyPrepareRequest")]
+    CopyPrepare(Box<CopyPrepare>),
+    /// Copy files from or to a file service. Ends in `copied`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "CopyRequest")]
+    Copy(Box<Copy>),
+    /// See that what was uploaded is right. Ends in `copy_checked`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "CopyCheckRequest")]
+    CopyCheck(Box<CopyCheck>),
+    /// Remove what a trial wrote. Ends in `copy_emptied`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "CopyEmptyRequest")]
+    CopyEmpty(Box<CopyEmpty>),
     /// Give a ready request its start. Ends in `armed`, or in the error `arm.late`.
     #[schemars(title = "ArmRequest")]
     Arm(Arm),
@@ -103,6 +144,10 @@ pub enum Reply {
     /// How far a measurement is.
     #[schemars(title = "ProgressReply")]
     Progress(Progress),
+    /// Times of files of a copy; several such lines may come before its end.
+    #[cfg(feature = "services")]
+    #[schemars(title = "CopiedFilesReply")]
+    CopiedFiles(FileTimes),
     /// A request has ended well.
     #[schemars(title = "ResultReply")]
     Result(Finished),
@@ -138,6 +183,9 @@ pub struct Ready {
     pub ports: Vec<u16>,
     /// Round trip of the session's set-up, if this end saw one.
     pub setup_round_trip_ns: Option<u64>,
+    /// Of a server: how it is reached.
+    #[cfg(feature = "services")]
+    pub served: Option<Served>,
 }
 
 /// How far a request is.
@@ -205,6 +253,34 @@ pub enum Outcome {
     /// Of `echo_request`.
     #[schemars(title = "EchoRequestedOutcome")]
     EchoRequested(Box<EchoRequested>),
+    /// Of `dataset`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "DatasetMadeOutcome")]
+    DatasetMade(DatasetMade),
+    /// Of `drop_caches`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "CachesDroppedOutcome")]
+    CachesDropped(CachesDropped),
+    /// Of `serve`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "ServeEndedOutcome")]
+    ServeEnded(ServeEnded),
+    /// Of `copy_prepare`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "CopyPreparedOutcome")]
+    CopyPrepared(CopyPrepared),
+    /// Of `copy`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "CopiedOutcome")]
+    Copied(Box<Copied>),
+    /// Of `copy_check`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "CopyCheckedOutcome")]
+    CopyChecked(CopyChecked),
+    /// Of `copy_empty`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "CopyEmptiedOutcome")]
+    CopyEmptied(CopyEmptied),
 }
 
 /// The clocks.
@@ -214,6 +290,8 @@ pub struct Pong {
     pub monotonic_ns: u64,
     /// Calendar clock, since 1970.
     pub realtime_ns: u64,
+    /// CPU time of the engine so far, all threads; `null` where the system does not tell.
+    pub engine_cpu_ns: Option<u64>,
 }
 
 /// A request has its start.

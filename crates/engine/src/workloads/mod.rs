@@ -1,6 +1,12 @@
 //! What a trial does: one folder for each workload.
 
+#[cfg(feature = "services")]
+pub mod copy;
+#[cfg(feature = "services")]
+pub mod dataset;
 pub mod echo;
+#[cfg(feature = "services")]
+pub mod serve;
 mod setup;
 pub mod stream;
 

@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod datagram;
 pub mod ethtool;
+pub mod file;
 pub mod process;
 pub mod readiness;
 pub mod tcp;

@@ -31,3 +31,9 @@ pub fn raise_descriptor_limit() {
         }
     }
 }
+
+/// Numbers of the user and the group that this process acts as (geteuid(2), getegid(2)).
+pub fn user_and_group() -> Option<(u32, u32)> {
+    // SAFETY: neither takes anything, and neither can fail.
+    Some(unsafe { (libc::geteuid(), libc::getegid()) })
+}

@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod datagram;
+pub mod file;
 pub mod process;
 pub mod readiness;
 pub mod tcp;

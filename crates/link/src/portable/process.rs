@@ -11,3 +11,8 @@ pub fn bind_to_processor(_processor: usize) -> io::Result<()> {
 
 /// Not known here.
 pub fn raise_descriptor_limit() {}
+
+/// Not known here.
+pub fn user_and_group() -> Option<(u32, u32)> {
+    None
+}

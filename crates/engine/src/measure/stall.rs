@@ -1,0 +1,127 @@
+//! Calls that wait for a timer: a mode of their times where no work has one.
+//!
+//! Two ends that each wait for the other, one by Nagle's algorithm (RFC 896) and one by a delayed
+//! acknowledgement (RFC 9293 section 3.8.6.3), lose a fixed time with every exchange. Figures of
+//! such a service are figures of the timer.
+
+use super::DistributionMeter;
+use crate::messages::Stall;
+
+/// A timer that is known, and who keeps it.
+struct Timer {
+    time_ns: u64,
+    likely: &'static str,
+}
+
+const MS: u64 = 1_000_000;
+const TIMERS: [Timer; 3] = [
+    Timer {
+        time_ns: 40 * MS,
+        likely: "a delayed acknowledgement of Linux (40 ms) that the other end's Nagle algorithm \
+                 waits for",
+    },
+    Timer {
+        time_ns: 100 * MS,
+        likely: "a delayed acknowledgement of macOS (100 ms) that the other end's Nagle algorithm \
+                 waits for",
+    },
+    Timer {
+        time_ns: 200 * MS,
+        likely: "a delayed acknowledgement of Windows, or the least retransmission time-out of \
+                 Linux (both 200 ms)",
+    },
+];
+
+/// Calls that it takes to make a mode.
+const LEAST_CALLS: u64 = 3;
+/// Of all calls of the kind so many at least, one in this many.
+const ONE_IN: u64 = 200;
+/// The mode has so many times the calls of its neighbourhood.
+const STANDS_OUT: u64 = 4;
+/// A call of fewer octets does not take 40 ms by any link worth measuring (3 Mbit/s).
+const SMALL_CALL_BYTES: u64 = 16 << 10;
+
+/// What of a kind of calls waits for a timer.
+///
+/// Calls of many octets that all take as long are not reported: a slow link does that, too.
+pub fn find_stalls(operation: &str, times: &DistributionMeter, bytes: u64) -> Vec<Stall> {
+    let all = times.samples();
+    if all == 0 {
+        return Vec::new();
+    }
+    let time_ns: u128 =
+        times.times().map(|(value, count)| u128::from(value) * u128::from(count)).sum();
+    TIMERS
+        .iter()
+        .filter_map(|timer| {
+            let at = |tenths: u64| timer.time_ns / 20 * tenths;
+            let (below, from, to, above) = (at(12), at(19), at(25), at(32));
+            let (mut quick, mut beside, mut calls, mut stalled_ns) = (0, 0, 0_u64, 0_u128);
+            let mut mode = (0, 0);
+            for (value, count) in times.times() {
+                if value < timer.time_ns / 4 {
+                    quick += count;
+                } else if (from..to).contains(&value) {
+                    calls += count;
+                    stalled_ns += u128::from(value) * u128::from(count);
+                    mode = mode.max((count, value));
+                } else if (below..above).contains(&value) {
+                    beside += count;
+                }
+            }
+            let is_mode = calls >= LEAST_CALLS
+                && calls >= all.div_ceil(ONE_IN)
+                && calls >= STANDS_OUT * beside;
+            let is_no_link = quick >= all.div_ceil(20) || bytes / all < SMALL_CALL_BYTES;
+            (is_mode && is_no_link).then(|| Stall {
+                operation: operation.to_owned(),
+                mode_ns: mode.1,
+                calls,
+                calls_ratio: calls as f64 / all as f64,
+                time_ratio: stalled_ns as f64 / time_ns.max(1) as f64,
+                likely: timer.likely.to_owned(),
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meter(runs: &[(i64, u64)]) -> DistributionMeter {
+        let mut meter = DistributionMeter::new();
+        for (time_ns, count) in runs {
+            meter.record_run(*time_ns, *count);
+        }
+        meter
+    }
+
+    #[test]
+    fn waiting_for_a_delayed_acknowledgement_is_named() {
+        let times = meter(&[(300_000, 900), (41_000_000, 90), (43_900_000, 10)]);
+        let stalls = find_stalls("read", &times, 1000 << 18);
+        assert_eq!(stalls.len(), 1);
+        assert_eq!((stalls[0].calls, stalls[0].operation.as_str()), (100, "read"));
+        assert!(stalls[0].mode_ns.abs_diff(41_000_000) < 50_000, "{}", stalls[0].mode_ns);
+        assert!((stalls[0].time_ratio - 0.94).abs() < 0.01, "{}", stalls[0].time_ratio);
+    }
+
+    /// As libunftp's own listener has it: 44 ms for every small file.
+    #[test]
+    fn small_calls_that_all_wait_are_named() {
+        let stalls = find_stalls("write", &meter(&[(44_000_000, 200)]), 200 * 6000);
+        assert_eq!((stalls.len(), stalls[0].calls), (1, 200));
+    }
+
+    #[test]
+    fn a_slow_link_is_no_timer() {
+        // 64 KiB at 12.5 Mbit/s each, and a broad spread around.
+        assert!(find_stalls("write", &meter(&[(42_000_000, 500)]), 500 << 16).is_empty());
+        let spread: Vec<(i64, u64)> = (1..100).map(|ms| (ms * 1_000_000, 10)).collect();
+        assert!(find_stalls("write", &meter(&spread), 990 << 10).is_empty());
+        // One that the scheduler held up.
+        assert!(find_stalls("read", &meter(&[(100_000, 5000), (41_000_000, 2)]), 0).is_empty());
+        assert!(find_stalls("read", &DistributionMeter::new(), 0).is_empty());
+    }
+}

@@ -1,0 +1,88 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Files whose sizes and content follow from a seed, the same on every system.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DatasetSpec {
+    /// Of sizes and content.
+    pub seed: u64,
+    /// Files by their sizes, in the order of their numbers; at least one, 100,000 files in all.
+    pub groups: Vec<FileGroup>,
+    /// Share of every 4096 octets that is zeros, which any compression finds; 0 to 1. At 0 nothing
+    /// can be compressed, and no 8 octets of a file come twice.
+    #[serde(default)]
+    pub compressible_ratio: f64,
+}
+
+/// Files of like size.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FileGroup {
+    /// How many.
+    pub count: u32,
+    /// Least size of a file, octets.
+    pub least_bytes: u64,
+    /// Greatest size. Between the two, sizes are drawn so that each doubling is as likely as any
+    /// other (log-uniform), as sizes of files are.
+    pub most_bytes: u64,
+    /// Octets of all files of the group; absent: what is drawn. Sizes that were drawn are moved
+    /// together until their sum is this.
+    #[serde(default)]
+    pub total_bytes: Option<u64>,
+}
+
+/// Make a dataset in a directory of this host, or see that it is there, octet for octet.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dataset {
+    /// Its files.
+    pub spec: DatasetSpec,
+    /// Where its files lie: an absolute path, made if it is not there. What else lies there is left
+    /// alone.
+    pub directory: String,
+}
+
+/// A dataset is there.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct DatasetMade {
+    /// Files of the dataset.
+    pub files: u64,
+    /// Octets of all of them.
+    pub bytes: u64,
+    /// Files that had to be written: they were not there, or not as they should be.
+    pub written_files: u64,
+    /// XXH3 of all files one after the other, 64 bits, hexadecimal.
+    pub xxh3: String,
+    /// Time that it took.
+    pub elapsed_ns: u64,
+}
+
+/// Have this host forget what it keeps of files in memory.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DropCaches {
+    /// Whose files are to be forgotten at least: a directory by its absolute path.
+    pub directory: String,
+}
+
+/// What is forgotten.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct CachesDropped {
+    /// Of what.
+    pub of: DroppedOf,
+    /// Why not of more; `null` if everything is.
+    pub reason: Option<String>,
+}
+
+/// Of what the caches are dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DroppedOf {
+    /// Of every file of the host.
+    Everything,
+    /// Of the content of the files in the directory; not of their names and places.
+    Files,
+    /// Of nothing: they are warm.
+    Nothing,
+}

@@ -1,0 +1,98 @@
+//! Seeing that what was uploaded is at the service: read back over a new connection.
+
+use std::collections::HashMap;
+
+use lanlab_link as link;
+use lanlab_services::{AnySession, ServicePath, Session, connect};
+
+use super::crew::runtime;
+use super::files::Files;
+use super::local::{Sink, wrong, wrong_size};
+use super::moving::{Mover, Trouble, Watch, manner};
+use super::working::{files_path, remote_path};
+use crate::driver::Measured;
+use crate::failure::Failure;
+use crate::messages::{CopyChecked, CopySpec, CopySync, CopyVerify, Outcome, Verified};
+use crate::running::Running;
+
+/// Compare every file at the service with what it should be.
+pub fn check_upload(spec: &CopySpec, running: &Running) -> Measured {
+    let start = link::monotonic();
+    let work = || -> Result<Verified, Failure> {
+        let files = Files::find(&spec.files, running)?;
+        let watch = Watch::new(running);
+        let work = watch.unless_stopped(compare(spec, &files, &watch));
+        runtime()?.block_on(work).map_err(Trouble::into_failure)
+    };
+    let (verified, _) = running.with_progress(start, start, work);
+    let verified = verified.map_err(|failure| Box::new((failure, None)))?;
+    let elapsed_ns = link::monotonic().nanos_since(start);
+    Ok(Outcome::CopyChecked(CopyChecked { verified, elapsed_ns }))
+}
+
+async fn compare(spec: &CopySpec, files: &Files, watch: &Watch<'_>) -> Result<Verified, Trouble> {
+    let mut verified = Verified { how: spec.verify, files: 0, bytes: 0 };
+    if spec.verify == CopyVerify::None {
+        return Ok(verified);
+    }
+    let session = connect(&spec.service).await?;
+    if spec.verify == CopyVerify::Size {
+        verified.files = compare_sizes(spec, files, &session).await?;
+    } else {
+        let mover = Mover::new(manner(spec, session.manner())?, CopySync::None, watch);
+        for (number, entry) in files.entries.iter().enumerate() {
+            let path = remote_path(spec, &entry.path)?;
+            let sink = Sink::compare(files.truth(number)?, entry.path.as_str().to_owned());
+            let done = mover.download(&session, &path, entry.bytes, &sink, true).await;
+            done.map_err(|trouble| short_is_wrong(trouble, &entry.path, entry.bytes))?;
+            verified.files += 1;
+            verified.bytes += entry.bytes;
+            watch.running.count(1, 0);
+        }
+    }
+    files.check_unchanged()?;
+    session.end().await?;
+    Ok(verified)
+}
+
+/// A copy that is there, but too short or too long, is wrong.
+fn short_is_wrong(trouble: Trouble, path: &ServicePath, bytes: u64) -> Trouble {
+    match trouble {
+        Trouble::Service(fault) if fault.class == lanlab_services::Class::Length => {
+            let mut failure = wrong(path.as_str(), bytes);
+            failure.message = format!("`{path}`: the copy is not whole: {}", fault.message);
+            failure.into()
+        }
+        other => other,
+    }
+}
+
+async fn compare_sizes(
+    spec: &CopySpec,
+    files: &Files,
+    session: &AnySession,
+) -> Result<u64, Trouble> {
+    let mut listed = HashMap::new();
+    let top = files_path(spec)?;
+    let below = files.directories.iter().map(|path| remote_path(spec, path));
+    for directory in std::iter::once(Ok(top)).chain(below) {
+        let directory = directory?;
+        for entry in session.list(Some(&directory)).await? {
+            if !entry.is_directory {
+                listed.insert(format!("{directory}/{}", entry.name), entry.size_bytes);
+            }
+        }
+    }
+    for entry in &files.entries {
+        let path = remote_path(spec, &entry.path)?;
+        match listed.get(path.as_str()) {
+            Some(found) if *found == entry.bytes => {}
+            Some(found) => return Err(wrong_size(entry.path.as_str(), *found, entry.bytes).into()),
+            None => {
+                let message = format!("`{}`: not at the service", entry.path);
+                return Err(Failure::new("copy.wrong", message).into());
+            }
+        }
+    }
+    Ok(files.entries.len() as u64)
+}

@@ -1,0 +1,236 @@
+//! Which files a trial copies, and what is in them.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use lanlab_link as link;
+use lanlab_services::{ServicePath, read_at};
+
+use crate::failure::Failure;
+use crate::messages::{CopiedFiles, DatasetSpec, LeftOut};
+use crate::running::Running;
+use crate::workloads::dataset::{
+    self, MOST_FILES, absolute, first_difference, of_file, stop_if_cancelled,
+};
+
+/// Directories below each other at most.
+const MOST_DEPTH: usize = 64;
+
+/// All files of a trial.
+#[derive(Debug)]
+pub struct Files {
+    pub entries: Vec<Entry>,
+    /// Directories that must be there for them, outermost first.
+    pub directories: Vec<ServicePath>,
+    pub left_out: LeftOut,
+    origin: Origin,
+}
+
+/// One file.
+#[derive(Debug)]
+pub struct Entry {
+    /// From the directory of the files, at this host and at the service.
+    pub path: ServicePath,
+    pub bytes: u64,
+    /// Of a file that could change; `None` of one whose content is known.
+    modified: Option<SystemTime>,
+}
+
+/// Where content comes from.
+#[derive(Debug)]
+enum Origin {
+    Dataset(DatasetSpec),
+    Tree(PathBuf),
+}
+
+impl Files {
+    /// The files of a request. A tree is looked through now.
+    pub fn find(copied: &CopiedFiles, running: &Running) -> Result<Self, Failure> {
+        match copied {
+            CopiedFiles::Dataset(spec) => {
+                let entries = (0_u64..)
+                    .zip(dataset::sizes(spec)?)
+                    .map(|(number, bytes)| {
+                        let path = service_path(&dataset::file_name(number))?;
+                        Ok(Entry { path, bytes, modified: None })
+                    })
+                    .collect::<Result<_, Failure>>()?;
+                Ok(Self {
+                    entries,
+                    directories: Vec::new(),
+                    left_out: LeftOut::default(),
+                    origin: Origin::Dataset(spec.clone()),
+                })
+            }
+            CopiedFiles::Tree(directory) => {
+                let root = absolute(directory)?;
+                let mut files = Self {
+                    entries: Vec::new(),
+                    directories: Vec::new(),
+                    left_out: LeftOut::default(),
+                    origin: Origin::Tree(root.clone()),
+                };
+                files.look_through(&root, "", MOST_DEPTH, running)?;
+                if files.entries.is_empty() {
+                    let message = format!("{}: no file to copy in it", root.display());
+                    return Err(Failure::new("copy.nothing", message));
+                }
+                Ok(files)
+            }
+        }
+    }
+
+    fn look_through(
+        &mut self,
+        directory: &Path,
+        below: &str,
+        depth: usize,
+        running: &Running,
+    ) -> Result<(), Failure> {
+        stop_if_cancelled(running)?;
+        let failed = |error| of_file("list", directory, &error);
+        let mut found = Vec::new();
+        for entry in fs::read_dir(directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name().into_string().map_err(|name| {
+                let path = directory.join(name);
+                Failure::new("copy.name", format!("{}: its name is no UTF-8", path.display()))
+                    .hint("rename it: services hold text")
+            })?;
+            found.push((name, entry));
+            if found.len() + self.entries.len() + self.directories.len() > MOST_FILES {
+                let message = format!("more than {MOST_FILES} files and directories");
+                return Err(Failure::new("copy.too_many", message));
+            }
+        }
+        // The same order wherever it is run.
+        found.sort_by(|(left, _), (right, _)| left.cmp(right));
+        for (name, entry) in found {
+            let facts = entry.metadata().map_err(failed)?;
+            let below = if below.is_empty() { name } else { format!("{below}/{name}") };
+            if facts.is_symlink() {
+                self.left_out.symbolic_links += 1;
+            } else if facts.is_dir() && depth == 0 {
+                let message = format!("{}: nested too deeply", entry.path().display());
+                return Err(Failure::new("copy.too_many", message));
+            } else if facts.is_dir() {
+                self.directories.push(service_path(&below)?);
+                self.look_through(&entry.path(), &below, depth - 1, running)?;
+            } else if facts.is_file() {
+                self.entries.push(Entry {
+                    path: service_path(&below)?,
+                    bytes: facts.len(),
+                    modified: facts.modified().ok(),
+                });
+            } else {
+                self.left_out.special_files += 1;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.entries.iter().map(|entry| entry.bytes).sum()
+    }
+
+    /// What is in file `number`, for sending and comparing.
+    pub fn truth(&self, number: usize) -> Result<Truth, Failure> {
+        match &self.origin {
+            Origin::Dataset(spec) => Ok(Truth::Made(dataset::content(spec, number as u64))),
+            Origin::Tree(root) => Truth::open(root.join(self.entries[number].path.as_str())),
+        }
+    }
+
+    /// See that no file of a tree has changed since it was looked through.
+    pub fn check_unchanged(&self) -> Result<(), Failure> {
+        let Origin::Tree(root) = &self.origin else { return Ok(()) };
+        for entry in &self.entries {
+            let path = root.join(entry.path.as_str());
+            let is_same = fs::symlink_metadata(&path).is_ok_and(|facts| {
+                facts.is_file()
+                    && facts.len() == entry.bytes
+                    && facts.modified().ok() == entry.modified
+            });
+            if !is_same {
+                return Err(changed(&path));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A file is no longer what it was when the trial began.
+pub fn changed(path: &Path) -> Failure {
+    Failure::new("copy.changed", format!("{}: it changed while it was copied", path.display()))
+        .hint("copy files that nobody writes to")
+}
+
+fn service_path(path: &str) -> Result<ServicePath, Failure> {
+    ServicePath::new(path).map_err(|bad| {
+        Failure::new("copy.name", bad.message).hint("rename the file: no service can hold that")
+    })
+}
+
+/// What is to be in a file.
+#[derive(Debug)]
+pub enum Truth {
+    Made(dataset::Content),
+    File { file: File, path: PathBuf },
+}
+
+impl Truth {
+    /// What is in a file of this host.
+    pub fn open(path: PathBuf) -> Result<Self, Failure> {
+        let file = File::open(&path).map_err(|error| of_file("open", &path, &error))?;
+        link::will_read_in_order(&file);
+        Ok(Self::File { file, path })
+    }
+
+    /// Fill `buffer` with what lies from `offset` on.
+    pub fn fill(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Failure> {
+        match self {
+            Self::Made(content) => content.fill(offset, buffer),
+            Self::File { file, path } => read_all(file, path, offset, buffer)?,
+        }
+        Ok(())
+    }
+
+    /// The first octet of `data`, which lies from `offset` on, that is not as it should be.
+    /// `scratch` is as long as `data`, or longer.
+    pub fn first_difference(
+        &self,
+        offset: u64,
+        data: &[u8],
+        scratch: &mut Vec<u8>,
+    ) -> Result<Option<u64>, Failure> {
+        match self {
+            Self::Made(content) => Ok(content.first_difference(offset, data)),
+            Self::File { file, path } => {
+                scratch.resize(data.len(), 0);
+                read_all(file, path, offset, scratch)?;
+                Ok(first_difference(scratch, data).map(|within| offset + within))
+            }
+        }
+    }
+}
+
+/// Read what must be there: a file that is shorter now has changed.
+pub fn read_all(
+    file: &File,
+    path: &Path,
+    offset: u64,
+    mut buffer: &mut [u8],
+) -> Result<(), Failure> {
+    let mut offset = offset;
+    while !buffer.is_empty() {
+        match read_at(file, buffer, offset).map_err(|error| of_file("read", path, &error))? {
+            0 => return Err(changed(path)),
+            got => {
+                offset += got as u64;
+                buffer = &mut buffer[got..];
+            }
+        }
+    }
+    Ok(())
+}

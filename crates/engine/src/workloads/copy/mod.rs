@@ -1,0 +1,137 @@
+//! `copy`: files to or from a file service, timed from the opening of the first to the confirmed
+//! closing of the last.
+//!
+//! A trial is four requests: `copy_prepare`, `copy`, `copy_check` and `copy_empty`. Only `copy` is
+//! timed, and it ends before anything more is asked of the server, so that whoever asks for the
+//! server's CPU time then has that of the copy.
+#![allow(
+    clippy::large_futures,
+    reason = "a future is as large as the largest service's; boxed, each call would allocate"
+)]
+
+mod check;
+mod crew;
+mod files;
+mod lanes;
+mod local;
+mod meters;
+mod moving;
+mod working;
+
+use lanlab_services::{Class, Fault};
+
+use super::dataset::absolute;
+use super::setup::check_range;
+use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
+use crate::failure::Failure;
+use crate::messages::{ClientSide, CopiedFiles, CopySpec, Direction};
+
+pub use check::check_upload;
+pub use crew::copy;
+pub use working::{empty, prepare};
+
+/// Memory that the calls under way of one connection may take. A service that would take more at
+/// its best depth gets fewer calls; asked for more, the request is refused.
+const SESSION_BYTES: u64 = 12 << 20;
+/// What the services' own buffers may take for each connection beside that.
+const TRANSPORT_BYTES: u64 = 1 << 20;
+/// Memory for the names of files.
+const NAMES_BYTES: u64 = 32 << 20;
+/// Hashes of blocks that are kept until they are compared.
+const HASHES_BYTES: u64 = 64 << 20;
+
+/// Check all that can be checked without a file or socket, and say what it may take.
+pub fn check(spec: &CopySpec) -> Result<Cost, Failure> {
+    check_range("parallel_files", spec.parallel_files.into(), 1, 64)?;
+    check_range("retries", spec.retries.into(), 0, 100)?;
+    check_range("service.timeout_ns", spec.service.timeout_ns, 1_000_000, 600_000_000_000)?;
+    if let Some(bytes) = spec.block_bytes {
+        check_range("block_bytes", bytes.into(), 512, 8 << 20)?;
+    }
+    if let Some(depth) = spec.depth {
+        check_range("depth", depth.into(), 1, 256)?;
+    }
+    let asked = u64::from(spec.block_bytes.unwrap_or(0)) * u64::from(spec.depth.unwrap_or(1));
+    if asked > SESSION_BYTES {
+        let found = format!("{asked} octets under way");
+        return Err(Failure::value("depth", found, format!("{SESSION_BYTES} for each file")));
+    }
+    check_words(spec)?;
+    match (&spec.files, &spec.client) {
+        (CopiedFiles::Dataset(dataset), _) => {
+            super::dataset::sizes(dataset)?;
+        }
+        (CopiedFiles::Tree(tree), client) => {
+            absolute(tree)?;
+            if spec.direction == Direction::Upload && *client != ClientSide::Directory(tree.clone())
+            {
+                return Err(Failure::value("client", "elsewhere", "where the tree is"));
+            }
+        }
+    }
+    if let ClientSide::Directory(directory) = &spec.client {
+        absolute(directory)?;
+    }
+    let files = u64::from(spec.parallel_files);
+    Ok(Cost {
+        memory_bytes: files * (SESSION_BYTES + TRANSPORT_BYTES + 2 * METERS_BYTES)
+            + NAMES_BYTES
+            + HASHES_BYTES,
+        threads: files + OWN_THREADS,
+    })
+}
+
+fn check_words(spec: &CopySpec) -> Result<(), Failure> {
+    let name = &spec.working_name;
+    let is_name = name.strip_prefix("lanlab-").is_some_and(|rest| {
+        (1..=80).contains(&rest.len())
+            && rest.bytes().all(|octet| octet.is_ascii_alphanumeric() || octet == b'-')
+    });
+    if !is_name {
+        let allowed = "`lanlab-` and up to 80 letters, digits and `-`";
+        return Err(Failure::value("working_name", "another text", allowed));
+    }
+    if spec.token.len() != 32 || !spec.token.bytes().all(|octet| octet.is_ascii_hexdigit()) {
+        return Err(Failure::value("token", "another text", "32 hexadecimal digits"));
+    }
+    Ok(())
+}
+
+/// What a service said, as the engine says it: its class is the code.
+pub fn failure_of(fault: Fault) -> Failure {
+    let Fault { class, message, hint } = fault;
+    let code = match class {
+        Class::Refused => "service.refused",
+        Class::Unreachable => "service.unreachable",
+        Class::TimedOut => "service.timed_out",
+        Class::Reset => "service.reset",
+        Class::Login => "service.login",
+        Class::Certificate => "service.certificate",
+        Class::Missing => "service.missing",
+        Class::Exists => "service.exists",
+        Class::Denied => "service.denied",
+        Class::NoSpace => "service.no_space",
+        Class::Name => "service.name",
+        Class::Unsupported => "service.unsupported",
+        Class::Length => "service.length",
+        Class::Protocol => "service.protocol",
+        Class::Local => "service.local",
+    };
+    let hint = hint.or_else(|| usual_hint(class).map(str::to_owned));
+    Failure { code, message, hint }
+}
+
+fn usual_hint(class: Class) -> Option<&'static str> {
+    Some(match class {
+        Class::Refused => "see whether the server runs, and its port",
+        Class::Unreachable => "see whether the address is right and the link is up",
+        Class::TimedOut | Class::Reset => "see whether the server is overloaded or was ended",
+        Class::Login => "see whether name and password are right",
+        Class::Certificate => "name whom to trust, as in `--trust sha256:…` or `--trust FILE`",
+        Class::Missing => "see whether the share, bucket or directory is there",
+        Class::Denied => "see whether the user may write there",
+        Class::NoSpace => "make room at the server, or copy less",
+        Class::Name => "rename the file, or use a service that can hold its name",
+        _ => return None,
+    })
+}

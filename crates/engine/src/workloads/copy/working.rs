@@ -1,0 +1,230 @@
+//! The directory of a trial at the service: made, marked as ours, and emptied again. Nothing outside
+//! of it is touched, nor anything in it that the trial did not write.
+
+use lanlab_link as link;
+use lanlab_services::{Access, AnySession, Class, Fault, ServicePath, Session, connect};
+
+use super::crew::{local_place, runtime};
+use super::files::Files;
+use super::meters::Meters;
+use super::moving::{Mover, Trouble, Watch, manner};
+use crate::driver::Measured;
+use crate::failure::Failure;
+use crate::messages::{
+    CopiedFiles, CopyEmptied, CopyPrepared, CopySpec, CopySync, Direction, Outcome,
+};
+use crate::running::Running;
+use crate::workloads::dataset;
+
+const MARK_NAME: &str = "lanlab-mark";
+const MARK_LINE: &str = "made by lanlab, which removes it: ";
+/// Longest mark: the names of a tree's files stand in it.
+const MOST_MARK_BYTES: usize = 16 << 20;
+/// A mark is read in pieces of so much.
+const PIECE_BYTES: usize = 1 << 16;
+
+/// Where the files of a trial are at the service.
+pub fn files_path(spec: &CopySpec) -> Result<ServicePath, Failure> {
+    path(format!("{}/files", spec.working_name))
+}
+
+/// Where one of them is.
+pub fn remote_path(spec: &CopySpec, file: &ServicePath) -> Result<ServicePath, Failure> {
+    path(format!("{}/files/{file}", spec.working_name))
+}
+
+fn path(text: String) -> Result<ServicePath, Failure> {
+    ServicePath::new(text).map_err(|bad| Failure::new("copy.name", bad.message))
+}
+
+/// Make the directory of a trial and, of a download, put its files there.
+pub fn prepare(spec: &CopySpec, running: &Running) -> Measured {
+    let start = link::monotonic();
+    let work = || -> Result<CopyPrepared, Failure> {
+        let files = Files::find(&spec.files, running)?;
+        let mark = mark(spec, &files)?;
+        let watch = Watch::new(running);
+        let work = watch.unless_stopped(make(spec, &files, &mark, &watch));
+        runtime()?.block_on(work).map_err(Trouble::into_failure)?;
+        Ok(CopyPrepared {
+            files: files.entries.len() as u64,
+            bytes: files.bytes(),
+            left_out: files.left_out,
+        })
+    };
+    let (prepared, _) = running.with_progress(start, start, work);
+    prepared.map(Outcome::CopyPrepared).map_err(|failure| Box::new((failure, None)))
+}
+
+/// What stands in the mark: whose it is and, of a tree, which files and directories are written,
+/// as the tree may be another when they are removed.
+fn mark(spec: &CopySpec, files: &Files) -> Result<Vec<u8>, Failure> {
+    let mut text = format!("{MARK_LINE}{}\n", spec.token);
+    if matches!(spec.files, CopiedFiles::Tree(_)) {
+        for entry in &files.entries {
+            text.extend(["f ", entry.path.as_str(), "\n"]);
+        }
+        for directory in &files.directories {
+            text.extend(["d ", directory.as_str(), "\n"]);
+        }
+    }
+    if text.len() > MOST_MARK_BYTES {
+        let message = format!("names of {} octets; allowed: {MOST_MARK_BYTES}", text.len());
+        return Err(Failure::new("copy.too_many", message));
+    }
+    Ok(text.into_bytes())
+}
+
+async fn make(
+    spec: &CopySpec,
+    files: &Files,
+    mark: &[u8],
+    watch: &Watch<'_>,
+) -> Result<(), Trouble> {
+    let session = connect(&spec.service).await?;
+    session.make_directory(&path(spec.working_name.clone())?).await?;
+    let mark_path = path(format!("{}/{MARK_NAME}", spec.working_name))?;
+    let size_bytes = mark.len() as u64;
+    let file = session.open(&mark_path, Access::Create { size_bytes }).await?;
+    for (place, piece) in mark.chunks(PIECE_BYTES).enumerate() {
+        session.write_at(&file, (place * PIECE_BYTES) as u64, piece).await?;
+    }
+    session.close(file).await?;
+    session.make_directory(&files_path(spec)?).await?;
+    for directory in &files.directories {
+        session.make_directory(&remote_path(spec, directory)?).await?;
+    }
+    if let Some(place) = local_place(spec)? {
+        place.make(files)?;
+    }
+    if spec.direction == Direction::Download {
+        let mover = Mover::new(manner(spec, session.manner())?, CopySync::None, watch);
+        for (number, entry) in files.entries.iter().enumerate() {
+            let truth = files.truth(number)?;
+            let path = remote_path(spec, &entry.path)?;
+            mover.upload(&session, &path, entry.bytes, &truth).await?;
+            watch.running.count(1, 0);
+        }
+        // They are of no trial.
+        mover.meters.replace(Meters::new());
+    }
+    Ok(session.end().await?)
+}
+
+/// Remove what the trial wrote, at the service and at this host.
+pub fn empty(spec: &CopySpec, running: &Running) -> Measured {
+    let work = || -> Result<CopyEmptied, Failure> {
+        let watch = Watch::new(running);
+        let work = watch.unless_stopped(remove(spec));
+        let (emptied, written) = runtime()?.block_on(work).map_err(Trouble::into_failure)?;
+        if let Some(place) = local_place(spec)? {
+            place.remove(&written)?;
+        }
+        Ok(emptied)
+    };
+    let emptied = work().map_err(|failure| Box::new((failure, None)))?;
+    Ok(Outcome::CopyEmptied(emptied))
+}
+
+async fn remove(spec: &CopySpec) -> Result<(CopyEmptied, Written), Trouble> {
+    let session = connect(&spec.service).await?;
+    let mark_path = path(format!("{}/{MARK_NAME}", spec.working_name))?;
+    let working = path(spec.working_name.clone())?;
+    let mut emptied = CopyEmptied { removed_files: 0, is_gone: true };
+    let written = match read_mark(&session, &mark_path).await {
+        Ok(mark) => written(spec, &mark)?,
+        // It was not yet written, or is gone: then there is nothing in the directory either.
+        Err(Trouble::Service(fault)) if fault.class == Class::Missing => {
+            emptied.is_gone = removed_directory(&session, &working).await?;
+            session.end().await?;
+            return Ok((emptied, written(spec, "")?));
+        }
+        Err(trouble) => return Err(trouble),
+    };
+    for file in &written.files {
+        let removed = session.remove(&remote_path(spec, file)?).await;
+        emptied.removed_files += u64::from(unless_missing(removed)?);
+    }
+    for directory in written.directories.iter().rev() {
+        emptied.is_gone &= removed_directory(&session, &remote_path(spec, directory)?).await?;
+    }
+    emptied.is_gone &= removed_directory(&session, &files_path(spec)?).await?;
+    unless_missing(session.remove(&mark_path).await)?;
+    emptied.is_gone &= removed_directory(&session, &working).await?;
+    session.end().await?;
+    Ok((emptied, written))
+}
+
+/// Whether something was removed; that it was not there is fine.
+fn unless_missing(removed: Result<(), Fault>) -> Result<bool, Fault> {
+    match removed {
+        Ok(()) => Ok(true),
+        Err(fault) if fault.class == Class::Missing => Ok(false),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// Whether a directory is gone. One with something in it is left; services say so in many ways.
+async fn removed_directory(session: &AnySession, path: &ServicePath) -> Result<bool, Fault> {
+    match session.remove_directory(path).await {
+        Ok(()) => Ok(true),
+        Err(fault) if fault.class == Class::Missing => Ok(true),
+        Err(fault) if fault.class.is_passing() => Err(fault),
+        Err(_) => Ok(false),
+    }
+}
+
+async fn read_mark(session: &AnySession, path: &ServicePath) -> Result<String, Trouble> {
+    let file = session.open(path, Access::Read).await?;
+    let (mut text, mut piece) = (Vec::new(), vec![0; PIECE_BYTES]);
+    loop {
+        let got = session.read_at(&file, text.len() as u64, &mut piece).await?;
+        if got == 0 {
+            break;
+        }
+        text.extend_from_slice(&piece[..got.min(PIECE_BYTES)]);
+        if text.len() > MOST_MARK_BYTES {
+            return Err(not_ours(path).into());
+        }
+    }
+    session.close(file).await?;
+    String::from_utf8(text).map_err(|_| not_ours(path).into())
+}
+
+fn not_ours(path: &ServicePath) -> Failure {
+    Failure::new("copy.not_ours", format!("`{path}` is not the mark of this trial"))
+        .hint("nothing was removed; look what it is, and remove it yourself")
+}
+
+/// What the trial wrote, by its mark.
+#[derive(Debug)]
+pub struct Written {
+    pub files: Vec<ServicePath>,
+    pub directories: Vec<ServicePath>,
+}
+
+fn written(spec: &CopySpec, mark: &str) -> Result<Written, Failure> {
+    let mut written = Written { files: Vec::new(), directories: Vec::new() };
+    let mut lines = mark.lines();
+    let is_ours = lines.next().and_then(|line| line.strip_prefix(MARK_LINE)) == Some(&*spec.token);
+    if !mark.is_empty() && !is_ours {
+        return Err(not_ours(&path(format!("{}/{MARK_NAME}", spec.working_name))?));
+    }
+    match &spec.files {
+        CopiedFiles::Dataset(dataset) => {
+            for number in 0..dataset::sizes(dataset)?.len() as u64 {
+                written.files.push(path(dataset::file_name(number))?);
+            }
+        }
+        CopiedFiles::Tree(_) => {
+            for line in lines {
+                match line.split_once(' ') {
+                    Some(("f", name)) => written.files.push(path(name.to_owned())?),
+                    Some(("d", name)) => written.directories.push(path(name.to_owned())?),
+                    _ => return Err(not_ours(&path(spec.working_name.clone())?)),
+                }
+            }
+        }
+    }
+    Ok(written)
+}

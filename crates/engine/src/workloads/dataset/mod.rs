@@ -1,0 +1,233 @@
+//! Datasets: files that are the same wherever they are made, checked before they are used.
+
+mod content;
+mod sizes;
+
+use std::fs::{self, File, OpenOptions};
+use std::hash::Hasher;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use lanlab_link as link;
+use lanlab_services::{read_at, write_all_at};
+use twox_hash::XxHash3_64;
+
+use crate::cost::{Cost, OWN_THREADS};
+use crate::driver::Measured;
+use crate::failure::Failure;
+use crate::messages::{
+    CachesDropped, Dataset, DatasetMade, DatasetSpec, DropCaches, DroppedOf, Outcome,
+};
+use crate::running::Running;
+
+pub use content::{Content, first_difference};
+pub use sizes::{MOST_FILES, sizes};
+
+/// Octets that are made or read at once.
+const BLOCK_BYTES: usize = 1 << 20;
+/// Directories below each other that are looked into.
+const MOST_DEPTH: usize = 64;
+
+/// The name of a file of a dataset, the same at this host and at a service.
+pub fn file_name(number: u64) -> String {
+    format!("f{number:06}.dat")
+}
+
+/// The content of a file of a dataset.
+pub fn content(spec: &DatasetSpec, number: u64) -> Content {
+    Content::new(spec.seed, number, spec.compressible_ratio)
+}
+
+/// Check what can be checked without a file.
+pub fn check(request: &Dataset) -> Result<Cost, Failure> {
+    absolute(&request.directory)?;
+    let files = sizes(&request.spec)?.len() as u64;
+    Ok(Cost { memory_bytes: 3 * BLOCK_BYTES as u64 + 8 * files, threads: OWN_THREADS })
+}
+
+/// A directory by its absolute path.
+pub fn absolute(directory: &str) -> Result<PathBuf, Failure> {
+    let path = PathBuf::from(directory);
+    if !path.is_absolute() || directory.len() > 4096 {
+        let found: String = directory.chars().take(200).collect();
+        return Err(Failure::value("directory", format!("`{found}`"), "an absolute path"));
+    }
+    Ok(path)
+}
+
+/// What the system said of a file; what is full is said so.
+pub fn of_file(what: &str, path: &Path, error: &io::Error) -> Failure {
+    let message = format!("{what} {}: {error}", path.display());
+    let failure = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            return Failure::new("system.no_space", message).hint("make room, or copy less");
+        }
+        io::ErrorKind::PermissionDenied => "system.permission",
+        _ => "system.file",
+    };
+    Failure::new(failure, message)
+}
+
+/// Make a dataset, or see that it is there.
+pub fn make(request: &Dataset, running: &Running) -> Measured {
+    let start = link::monotonic();
+    let work = || running.with_progress(start, start, || make_all(request, running)).0;
+    let mut made = work().map_err(|failure| Box::new((failure, None)))?;
+    made.elapsed_ns = link::monotonic().nanos_since(start);
+    Ok(Outcome::DatasetMade(made))
+}
+
+fn make_all(request: &Dataset, running: &Running) -> Result<DatasetMade, Failure> {
+    let directory = absolute(&request.directory)?;
+    let sizes = sizes(&request.spec)?;
+    fs::create_dir_all(&directory)
+        .map_err(|error| of_file("make directory", &directory, &error))?;
+    let mut made =
+        DatasetMade { files: 0, bytes: 0, written_files: 0, xxh3: String::new(), elapsed_ns: 0 };
+    let mut hasher = XxHash3_64::with_seed(0);
+    let (mut expected, mut found) = (vec![0; BLOCK_BYTES], vec![0; BLOCK_BYTES]);
+    for (number, size) in (0_u64..).zip(sizes) {
+        let path = directory.join(file_name(number));
+        let content = content(&request.spec, number);
+        let is_there = is_right(&path, content, size, &mut found, running)?;
+        if !is_there {
+            write(&path, content, size, &mut expected, running)?;
+        }
+        let mut offset = 0;
+        while offset < size {
+            let part = &mut expected[..(size - offset).min(BLOCK_BYTES as u64) as usize];
+            content.fill(offset, part);
+            hasher.write(part);
+            offset += part.len() as u64;
+        }
+        running.count(1, size);
+        made.files += 1;
+        made.bytes += size;
+        made.written_files += u64::from(!is_there);
+    }
+    made.xxh3 = format!("{:016x}", hasher.finish());
+    Ok(made)
+}
+
+/// Whether a file is as it should be, octet for octet.
+fn is_right(
+    path: &Path,
+    content: Content,
+    size: u64,
+    buffer: &mut [u8],
+    running: &Running,
+) -> Result<bool, Failure> {
+    // A link could lead to a file of somebody's, which would then be written to.
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(of_file("look at", path, &error)),
+        Ok(facts) if !facts.is_file() => {
+            return Err(Failure::new(
+                "dataset.in_the_way",
+                format!("{}: not a file of the dataset", path.display()),
+            )
+            .hint("choose another directory for datasets, or move it away"));
+        }
+        Ok(facts) if facts.len() != size => return Ok(false),
+        Ok(_) => {}
+    }
+    let file = File::open(path).map_err(|error| of_file("open", path, &error))?;
+    link::will_read_in_order(&file);
+    let mut offset = 0;
+    while offset < size {
+        stop_if_cancelled(running)?;
+        let length = (size - offset).min(buffer.len() as u64) as usize;
+        let got = read_at(&file, &mut buffer[..length], offset)
+            .map_err(|error| of_file("read", path, &error))?;
+        if got == 0 || content.first_difference(offset, &buffer[..got]).is_some() {
+            return Ok(false);
+        }
+        offset += got as u64;
+    }
+    Ok(true)
+}
+
+fn write(
+    path: &Path,
+    content: Content,
+    size: u64,
+    buffer: &mut [u8],
+    running: &Running,
+) -> Result<(), Failure> {
+    let failed = |error: &io::Error| of_file("write", path, error);
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(path)
+        .map_err(|error| failed(&error))?;
+    let mut offset = 0;
+    while offset < size {
+        stop_if_cancelled(running)?;
+        let part = &mut buffer[..(size - offset).min(BLOCK_BYTES as u64) as usize];
+        content.fill(offset, part);
+        write_all_at(&file, part, offset).map_err(|error| failed(&error))?;
+        offset += part.len() as u64;
+    }
+    link::close_file(file).map_err(|error| failed(&error))
+}
+
+/// End if the driver wants it.
+pub fn stop_if_cancelled(running: &Running) -> Result<(), Failure> {
+    if running.is_cancelled() { Err(Failure::cancelled()) } else { Ok(()) }
+}
+
+/// Check what can be checked without a file.
+pub fn check_drop_caches(request: &DropCaches) -> Result<Cost, Failure> {
+    absolute(&request.directory)?;
+    Ok(Cost { memory_bytes: 0, threads: 1 })
+}
+
+/// Have the system forget what it keeps of files in memory: of all if it lets us, else of those in
+/// the directory, else of none; and say which.
+pub fn drop_caches(request: &DropCaches, running: &Running) -> Measured {
+    let work = || -> Result<CachesDropped, Failure> {
+        let directory = absolute(&request.directory)?;
+        let Err(error) = link::drop_all_caches() else {
+            return Ok(CachesDropped { of: DroppedOf::Everything, reason: None });
+        };
+        let reason = format!("/proc/sys/vm/drop_caches: {error}");
+        let mut left = MOST_FILES;
+        Ok(match forget(&directory, MOST_DEPTH, &mut left, running) {
+            Ok(()) => CachesDropped { of: DroppedOf::Files, reason: Some(reason) },
+            Err(error) if running.is_cancelled() => return Err(error),
+            Err(error) => CachesDropped {
+                of: DroppedOf::Nothing,
+                reason: Some(format!("{reason}; {}", error.message)),
+            },
+        })
+    };
+    let dropped = work().map_err(|failure| Box::new((failure, None)))?;
+    Ok(Outcome::CachesDropped(dropped))
+}
+
+fn forget(
+    directory: &Path,
+    depth: usize,
+    left: &mut usize,
+    running: &Running,
+) -> Result<(), Failure> {
+    let failed = |error: io::Error| of_file("forget", directory, &error);
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        stop_if_cancelled(running)?;
+        let entry = entry.map_err(failed)?;
+        let kind = entry.file_type().map_err(failed)?;
+        if kind.is_dir() && depth > 0 {
+            forget(&entry.path(), depth - 1, left, running)?;
+        } else if kind.is_file() {
+            *left = left.checked_sub(1).ok_or_else(|| {
+                Failure::new("system.file", format!("more than {MOST_FILES} files"))
+            })?;
+            let path = entry.path();
+            File::open(&path)
+                .and_then(|file| link::forget_cached(&file))
+                .map_err(|error| of_file("forget", &path, &error))?;
+        }
+    }
+    Ok(())
+}

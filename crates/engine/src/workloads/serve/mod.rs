@@ -1,0 +1,77 @@
+//! `serve`: an embedded server of a file service, until the driver ends it.
+
+use std::time::Duration;
+
+use lanlab_link as link;
+use lanlab_services::servers::{self, Offer};
+use tokio::runtime::Builder;
+
+use super::conclude;
+use super::copy::failure_of;
+use super::dataset::absolute;
+use crate::cost::{Cost, OWN_THREADS};
+use crate::driver::Measured;
+use crate::failure::Failure;
+use crate::messages::{Outcome, Serve, ServeEnded, Served};
+use crate::running::Running;
+
+/// Threads that serve: as many processors, but no more than a small server has.
+const MOST_THREADS: usize = 4;
+/// What connections may take at once, by the services' own bounds for each.
+const MEMORY_BYTES: u64 = 256 << 20;
+/// How often it looks whether the driver wants the end.
+const TICK: Duration = Duration::from_millis(20);
+
+/// Check what can be checked without a socket.
+pub fn check(request: &Serve) -> Result<Cost, Failure> {
+    absolute(&request.root)?;
+    Ok(Cost { memory_bytes: MEMORY_BYTES, threads: OWN_THREADS + MOST_THREADS as u64 })
+}
+
+/// Serve until cancelled. Nothing of it is left then: no connection, no task, and its port is free.
+pub fn serve(request: &Serve, running: &Running) -> Measured {
+    match run(request, running) {
+        Ok(ended) => conclude(Outcome::ServeEnded(ended), Some(Failure::cancelled())),
+        Err(failure) => Err(Box::new((failure, None))),
+    }
+}
+
+fn run(request: &Serve, running: &Running) -> Result<ServeEnded, Failure> {
+    let offer = Offer {
+        service: request.service,
+        root: absolute(&request.root)?,
+        bind: request.bind,
+        port: request.port,
+        credentials: request.credentials.clone(),
+        read_only: request.read_only,
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(threads)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::system("threads of the server", &error))?;
+    let ended = runtime.block_on(async {
+        let (start, cpu_ns) = (link::monotonic(), link::process_cpu_ns());
+        let serving = servers::serve(&offer).await.map_err(failure_of)?;
+        running.serving(
+            serving.port(),
+            Served {
+                share: serving.share().map(str::to_owned),
+                trust_sha256: serving.trust_sha256().map(str::to_owned),
+            },
+        );
+        while !running.is_cancelled() {
+            tokio::time::sleep(TICK).await;
+        }
+        let accepted = serving.accepted();
+        serving.end().await;
+        let engine_cpu_ns =
+            cpu_ns.zip(link::process_cpu_ns()).map(|(before, after)| after.saturating_sub(before));
+        let elapsed_ns = link::monotonic().nanos_since(start);
+        Ok(ServeEnded { accepted, elapsed_ns, engine_cpu_ns })
+    });
+    // A task that keeps a thread in a system's call does not keep us.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    ended
+}

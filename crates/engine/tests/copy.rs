@@ -1,0 +1,319 @@
+//! A copy as a driver sees it, to and from directories: what is measured, found wrong, left alone.
+#![cfg(feature = "services")]
+#![allow(clippy::needless_pass_by_value, reason = "values are made where they are passed")]
+
+mod driver;
+
+use std::fs;
+use std::path::Path;
+
+use driver::Engine;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const TOKEN: &str = "000102030405060708090a0b0c0d0e0f";
+const NAME: &str = "lanlab-test-1";
+
+fn dataset(groups: Value) -> Value {
+    json!({"dataset": {"seed": 7, "groups": groups}})
+}
+
+fn group(count: u32, bytes: u64) -> Value {
+    json!({"count": count, "least_bytes": bytes, "most_bytes": bytes})
+}
+
+fn spec(served: &Path, direction: &str, files: Value, client: Value) -> Value {
+    json!({
+        "service": {"service": "directory", "directory": served},
+        "working_name": NAME,
+        "token": TOKEN,
+        "direction": direction,
+        "files": files,
+        "client": client,
+        "parallel_files": 3,
+        "block_bytes": 4096,
+        "sync": "none",
+        "verify": "content",
+        "retries": 2,
+    })
+}
+
+fn request(kind: &str, spec: &Value) -> Value {
+    json!({"type": kind, "spec": spec})
+}
+
+/// Copy, once it is prepared; the line that it ends with.
+fn copy(engine: &mut Engine, spec: &Value) -> Value {
+    let (id, _) = engine.ready(&request("copy", spec));
+    let at_ns = engine.result(&json!({"type": "ping"}))["monotonic_ns"].as_u64().unwrap();
+    engine.result(&json!({"type": "arm", "target": id, "at_ns": at_ns + 20_000_000}));
+    engine.wait(id)
+}
+
+/// All files below a directory, with their content.
+fn tree(root: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut left = vec![root.to_owned()];
+    while let Some(directory) = left.pop() {
+        for entry in fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                left.push(path);
+            } else {
+                let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+                found.push((name, fs::read(&path).unwrap()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn an_upload_is_measured_checked_and_removed() {
+    let served = TempDir::new().unwrap();
+    fs::write(served.path().join("the user's own"), "precious").unwrap();
+    let before = tree(served.path());
+    let mut engine = Engine::start();
+    let files = dataset(json!([group(5, 10_000), group(2, 0), group(1, 1_000_000)]));
+    let spec = spec(served.path(), "upload", files, json!("memory"));
+
+    let prepared = engine.result(&request("copy_prepare", &spec));
+    assert_eq!((&prepared["files"], &prepared["bytes"]), (&json!(8), &json!(1_050_000)));
+    let line = copy(&mut engine, &spec);
+    assert_eq!(line["type"], "result", "{line}");
+    let copied = &line["result"];
+    assert_eq!((&copied["copied_files"], &copied["copied_bytes"]), (&json!(8), &json!(1_050_000)));
+    assert_eq!(copied["operations"]["write"]["samples"], 5 * 3 + 245);
+    assert_eq!(copied["operations"]["close"]["samples"], 8);
+    assert_eq!(copied["connect_ns"].as_array().unwrap().len(), 3);
+    assert_eq!(copied["file_time"]["samples"], 8);
+    let elapsed_ns = copied["elapsed_ns"].as_u64().unwrap();
+    assert!(elapsed_ns > 0);
+    let times = &engine.files[0];
+    let column = |name: &str| -> Vec<u64> {
+        times[name].as_array().unwrap().iter().map(|value| value.as_u64().unwrap()).collect()
+    };
+    assert_eq!(column("bytes").iter().sum::<u64>(), 1_050_000);
+    for ((opened, first), closed) in
+        column("opened_ns").iter().zip(column("first_byte_ns")).zip(column("closed_ns"))
+    {
+        assert!(*opened <= first && first <= closed, "{opened} {first} {closed}");
+    }
+    let first = *column("opened_ns").iter().min().unwrap();
+    let last = *column("closed_ns").iter().max().unwrap();
+    assert_eq!(last - first, elapsed_ns);
+
+    let checked = engine.result(&request("copy_check", &spec));
+    assert_eq!(checked["verified"], json!({"how": "content", "files": 8, "bytes": 1_050_000}));
+    let emptied = engine.result(&request("copy_empty", &spec));
+    assert_eq!((&emptied["removed_files"], &emptied["is_gone"]), (&json!(8), &json!(true)));
+    assert_eq!(tree(served.path()), before);
+}
+
+#[test]
+fn a_wrong_octet_is_found_wherever_it_is() {
+    let served = TempDir::new().unwrap();
+    let mut engine = Engine::start();
+    let spec = spec(served.path(), "upload", dataset(json!([group(2, 50_000)])), json!("memory"));
+    engine.result(&request("copy_prepare", &spec));
+    assert_eq!(copy(&mut engine, &spec)["type"], "result");
+    let path = served.path().join(NAME).join("files/f000001.dat");
+    let mut octets = fs::read(&path).unwrap();
+    octets[43_210] ^= 1;
+    fs::write(&path, &octets).unwrap();
+    let error = engine.ask(&request("copy_check", &spec));
+    assert_eq!(error["code"], "copy.wrong", "{error}");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("f000001.dat") && message.contains("43210"), "{message}");
+    for length in [49_999, 50_001] {
+        octets[43_210] = 0;
+        octets.resize(length, 0);
+        fs::write(&path, &octets).unwrap();
+        assert_eq!(engine.ask(&request("copy_check", &spec))["code"], "copy.wrong");
+    }
+    let mut by_size = spec.clone();
+    by_size["verify"] = json!("size");
+    let error = engine.ask(&request("copy_check", &by_size));
+    assert!(error["message"].as_str().unwrap().contains("50001 octets"), "{error}");
+    fs::remove_file(&path).unwrap();
+    assert_eq!(engine.ask(&request("copy_check", &by_size))["code"], "copy.wrong");
+    // What is not there any more does not keep the rest from being removed.
+    let emptied = engine.result(&request("copy_empty", &spec));
+    assert_eq!((&emptied["removed_files"], &emptied["is_gone"]), (&json!(1), &json!(true)));
+}
+
+#[test]
+fn a_download_is_compared_in_memory_and_on_disk() {
+    for in_memory in [true, false] {
+        let (served, here) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let mut engine = Engine::start();
+        let client = if in_memory { json!("memory") } else { json!({"directory": here.path()}) };
+        let files = dataset(json!([group(4, 20_001), group(1, 0)]));
+        let spec = spec(served.path(), "download", files, client);
+        engine.result(&request("copy_prepare", &spec));
+        let line = copy(&mut engine, &spec);
+        assert_eq!(line["type"], "result", "{line}");
+        let verified = json!({"how": "content", "files": 5, "bytes": 80_004});
+        assert_eq!(line["result"]["verified"], verified);
+        assert_eq!(tree(here.path()).len(), if in_memory { 0 } else { 5 });
+        engine.result(&request("copy_empty", &spec));
+        assert_eq!((tree(here.path()), tree(served.path())), (vec![], vec![]));
+
+        engine.result(&request("copy_prepare", &spec));
+        let path = served.path().join(NAME).join("files/f000002.dat");
+        let mut octets = fs::read(&path).unwrap();
+        octets[20_000] ^= 0x80;
+        fs::write(&path, &octets).unwrap();
+        let error = copy(&mut engine, &spec);
+        assert_eq!(error["code"], "copy.wrong", "{error}");
+        assert!(error["message"].as_str().unwrap().contains("f000002.dat"), "{error}");
+        assert_eq!(error["partial"]["copied_files"], 5);
+        engine.result(&request("copy_empty", &spec));
+
+        // A server that has fewer octets than there were.
+        engine.result(&request("copy_prepare", &spec));
+        fs::write(&path, &octets[..10_000]).unwrap();
+        let error = copy(&mut engine, &spec);
+        assert_eq!(error["code"], "service.length", "{error}");
+        engine.result(&request("copy_empty", &spec));
+        assert_eq!((tree(here.path()), tree(served.path())), (vec![], vec![]));
+    }
+}
+
+#[test]
+fn a_tree_is_copied_as_it_is_and_stays_as_it_is() {
+    let (served, here) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    fs::create_dir_all(here.path().join("a/b c")).unwrap();
+    fs::write(here.path().join("a/b c/d #1?.txt"), "one").unwrap();
+    fs::write(here.path().join("ü%20"), vec![9; 100_000]).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("/etc/passwd", here.path().join("link")).unwrap();
+    let mut engine = Engine::start();
+    let files = json!({"tree": here.path()});
+    let spec = spec(served.path(), "upload", files, json!({"directory": here.path()}));
+    let prepared = engine.result(&request("copy_prepare", &spec));
+    assert_eq!(prepared["files"], 2);
+    #[cfg(unix)]
+    assert_eq!(prepared["left_out"], json!({"symbolic_links": 1, "special_files": 0}));
+    assert_eq!(copy(&mut engine, &spec)["type"], "result");
+    engine.result(&request("copy_check", &spec));
+    let there = tree(&served.path().join(NAME).join("files"));
+    assert_eq!(there[0], ("a/b c/d #1?.txt".to_owned(), b"one".to_vec()));
+    assert_eq!(there[1].0, "ü%20");
+    // Somebody puts a file of his into our directory: it is his.
+    let foreign = served.path().join(NAME).join("files/a/his");
+    fs::write(&foreign, "his").unwrap();
+    let emptied = engine.result(&request("copy_empty", &spec));
+    assert_eq!((&emptied["removed_files"], &emptied["is_gone"]), (&json!(2), &json!(false)));
+    assert_eq!(fs::read(&foreign).unwrap(), b"his");
+    assert_eq!(fs::read(here.path().join("a/b c/d #1?.txt")).unwrap(), b"one");
+}
+
+#[test]
+fn a_file_that_changes_is_named() {
+    let (served, here) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    fs::write(here.path().join("steady"), "s").unwrap();
+    fs::write(here.path().join("growing"), "g").unwrap();
+    let mut engine = Engine::start();
+    let files = json!({"tree": here.path()});
+    let spec = spec(served.path(), "upload", files, json!({"directory": here.path()}));
+    engine.result(&request("copy_prepare", &spec));
+    let (id, _) = engine.ready(&request("copy", &spec));
+    fs::write(here.path().join("growing"), "g and more").unwrap();
+    let at_ns = engine.result(&json!({"type": "ping"}))["monotonic_ns"].as_u64().unwrap();
+    engine.result(&json!({"type": "arm", "target": id, "at_ns": at_ns + 20_000_000}));
+    let error = engine.wait(id);
+    assert_eq!(error["code"], "copy.changed", "{error}");
+    assert!(error["message"].as_str().unwrap().contains("growing"), "{error}");
+    engine.result(&request("copy_empty", &spec));
+    assert!(tree(served.path()).is_empty());
+}
+
+#[test]
+fn what_is_not_ours_is_neither_overwritten_nor_removed() {
+    let served = TempDir::new().unwrap();
+    let theirs = served.path().join(NAME);
+    fs::create_dir_all(theirs.join("files")).unwrap();
+    fs::write(theirs.join("files/f000000.dat"), "theirs").unwrap();
+    let before = tree(served.path());
+    let mut engine = Engine::start();
+    let spec = spec(served.path(), "upload", dataset(json!([group(1, 10)])), json!("memory"));
+    assert_eq!(engine.ask(&request("copy_prepare", &spec))["code"], "service.exists");
+    // Without our mark, and with that of another trial.
+    assert_eq!(engine.result(&request("copy_empty", &spec))["is_gone"], false);
+    assert_eq!(tree(served.path()), before);
+    fs::write(theirs.join("lanlab-mark"), "made by lanlab, which removes it: ffff\n").unwrap();
+    assert_eq!(engine.ask(&request("copy_empty", &spec))["code"], "copy.not_ours");
+    assert_eq!(fs::read(theirs.join("files/f000000.dat")).unwrap(), b"theirs");
+}
+
+#[test]
+fn a_copy_ends_when_it_is_cancelled() {
+    let served = TempDir::new().unwrap();
+    let mut engine = Engine::start();
+    let mut spec =
+        spec(served.path(), "upload", dataset(json!([group(1, 1 << 40)])), json!("memory"));
+    spec["block_bytes"] = json!(512);
+    spec["parallel_files"] = json!(1);
+    engine.result(&request("copy_prepare", &spec));
+    let (id, _) = engine.ready(&request("copy", &spec));
+    let at_ns = engine.result(&json!({"type": "ping"}))["monotonic_ns"].as_u64().unwrap();
+    engine.result(&json!({"type": "arm", "target": id, "at_ns": at_ns + 20_000_000}));
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let began = std::time::Instant::now();
+    engine.result(&json!({"type": "cancel", "target": id}));
+    let error = engine.wait(id);
+    assert_eq!(error["code"], "cancelled", "{error}");
+    assert!(began.elapsed().as_millis() < 2000);
+    assert!(error["partial"]["operations"]["write"]["samples"].as_u64().unwrap() > 0);
+    engine.result(&request("copy_empty", &spec));
+    assert!(tree(served.path()).is_empty());
+}
+
+#[test]
+fn what_cannot_be_copied_is_refused() {
+    let served = TempDir::new().unwrap();
+    let mut engine = Engine::start();
+    let good = spec(served.path(), "upload", dataset(json!([group(1, 10)])), json!("memory"));
+    for (key, value, code) in [
+        ("parallel_files", json!(0), "request.value"),
+        ("parallel_files", json!(65), "request.value"),
+        ("working_name", json!("lanlab-../x"), "request.value"),
+        ("working_name", json!("home"), "request.value"),
+        ("token", json!("short"), "request.value"),
+        ("depth", json!(257), "request.value"),
+        ("client", json!({"directory": "relative"}), "request.value"),
+        ("files", json!({"tree": "/somewhere"}), "request.value"),
+        ("service", json!({"service": "directory", "directory": "/not/there"}), "service.missing"),
+    ] {
+        let mut bad = good.clone();
+        bad[key] = value;
+        let error = engine.ask(&request("copy_prepare", &bad));
+        assert_eq!(error["code"], code, "{key}: {error}");
+    }
+    assert!(tree(served.path()).is_empty());
+}
+
+#[test]
+fn a_dataset_is_made_once_and_mended() {
+    let directory = TempDir::new().unwrap();
+    let mut engine = Engine::start();
+    let spec = json!({"seed": 3, "groups": [group(3, 5000)], "compressible_ratio": 0.5});
+    let request = json!({"type": "dataset", "spec": spec, "directory": directory.path()});
+    let first = engine.result(&request);
+    assert_eq!((&first["files"], &first["bytes"]), (&json!(3), &json!(15_000)));
+    assert_eq!(first["written_files"], 3);
+    let again = engine.result(&request);
+    assert_eq!((&again["written_files"], &again["xxh3"]), (&json!(0), &first["xxh3"]));
+    let path = directory.path().join("f000001.dat");
+    let mut octets = fs::read(&path).unwrap();
+    octets[17] ^= 1;
+    fs::write(&path, octets).unwrap();
+    let mended = engine.result(&request);
+    assert_eq!((&mended["written_files"], &mended["xxh3"]), (&json!(1), &first["xxh3"]));
+    // A link in the place of a file is not written through.
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert_eq!(engine.ask(&request)["code"], "dataset.in_the_way");
+}

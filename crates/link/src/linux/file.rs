@@ -1,0 +1,54 @@
+//! Files.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, IntoRawFd};
+
+use super::check;
+
+/// Close a file and give what the system says of it, which dropping a file does not: a network file
+/// system may tell only now that it could not keep what was written (close(2)).
+///
+/// # Errors
+/// What the system says. The file is closed all the same.
+pub fn close(file: File) -> io::Result<()> {
+    let descriptor = file.into_raw_fd();
+    // SAFETY: the descriptor was the file's, and is nobody's now.
+    check(unsafe { libc::close(descriptor) }).map(drop)
+}
+
+/// Let the system read ahead of a program that reads this file from its beginning to its end
+/// (`posix_fadvise`). An advice: that the system does not take it is no error.
+pub fn will_read_in_order(file: &File) {
+    let _ = advise(file, libc::POSIX_FADV_SEQUENTIAL);
+}
+
+/// Bring a file to its disk and have the system forget what it keeps of it in memory. Of a file of
+/// `tmpfs`, which is nowhere else, it forgets nothing.
+///
+/// # Errors
+/// What the system says.
+pub fn forget_cached(file: &File) -> io::Result<()> {
+    file.sync_data()?;
+    advise(file, libc::POSIX_FADV_DONTNEED)
+}
+
+fn advise(file: &File, advice: libc::c_int) -> io::Result<()> {
+    // SAFETY: the descriptor is borrowed and so open; the call takes numbers only.
+    match unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, advice) } {
+        0 => Ok(()),
+        code => Err(io::Error::from_raw_os_error(code)),
+    }
+}
+
+/// Bring everything to the disks and have the system forget all that it keeps of files in memory,
+/// everybody's (`vm.drop_caches`).
+///
+/// # Errors
+/// `PermissionDenied` unless this is root, and not one of a container.
+pub fn drop_all_caches() -> io::Result<()> {
+    let mut switch = std::fs::OpenOptions::new().write(true).open("/proc/sys/vm/drop_caches")?;
+    // SAFETY: it takes nothing and gives nothing.
+    unsafe { libc::sync() };
+    io::Write::write_all(&mut switch, b"3\n")
+}

@@ -1,0 +1,258 @@
+//! FTP (RFC 959), with TLS for both connections if asked for (RFC 4217).
+//!
+//! A session is one control connection and moves one file at a time: a data connection for each, in
+//! binary, to the server's own address. EPSV goes out behind the question that precedes it, in one
+//! segment, so that not to overwrite costs no round trip.
+
+mod control;
+mod data;
+mod listing;
+mod login;
+mod reply;
+
+use tokio::net::TcpStream;
+use tokio::sync::Mutex;
+
+use crate::fault::{Class, Fault, Result};
+use crate::path::ServicePath;
+use crate::session::{self, Access, Entry, Facts, Manner};
+
+use control::Control;
+use data::{DataConnections, Transfer};
+
+pub use login::connect;
+
+/// Octets of a call when a whole file is moved: enough that the call costs nothing beside the
+/// copying.
+const BLOCK_BYTES: u32 = 1 << 18;
+
+/// Longest listing, octets.
+const MAX_LISTING_OCTETS: usize = 1 << 26;
+
+/// One control connection.
+#[derive(Debug)]
+pub struct Session {
+    control: Mutex<Control>,
+    data: DataConnections,
+    facts: Facts,
+    abilities: Abilities,
+    /// Where it works, as the server calls it.
+    base: String,
+}
+
+/// What the server said that it can do (RFC 2389).
+#[derive(Debug, Clone, Copy, Default)]
+struct Abilities {
+    size: bool,
+    mlsd: bool,
+    utf8: bool,
+}
+
+/// An open file.
+#[derive(Debug)]
+pub struct File {
+    path: ServicePath,
+    transfer: Mutex<Transfer>,
+    access: Access,
+}
+
+impl Session {
+    /// What the command of a path, and its name in errors, are.
+    fn command(verb: &str, path: &ServicePath) -> String {
+        format!("{verb} {path}")
+    }
+
+    /// Ask for a data connection, and for the size of a file in the same segment.
+    async fn prepare(
+        &self,
+        control: &mut Control,
+        what: &str,
+        sized: Option<&ServicePath>,
+    ) -> Result<(Option<u64>, TcpStream)> {
+        let size = sized.filter(|_| self.abilities.size).map(|path| Self::command("SIZE", path));
+        let size_bytes;
+        let port = if let Some(size) = size {
+            control.send(what, &[&size, self.data.command()]).await?;
+            let said = control.reply(what).await?;
+            size_bytes = said.is_done().then(|| said.words().trim().parse().ok()).flatten();
+            control.reply(what).await?
+        } else {
+            size_bytes = None;
+            control.ask(what, self.data.command()).await?
+        };
+        let peer = self.data.peer(control, what, port).await?;
+        Ok((size_bytes, self.data.connect(peer).await?))
+    }
+
+    async fn directory_is_there(&self, control: &mut Control, path: &ServicePath) -> Result<bool> {
+        let command = Self::command("CWD", path);
+        if !control.ask(&command, &command).await?.is_done() {
+            return Ok(false);
+        }
+        self.go_back(control).await?;
+        Ok(true)
+    }
+
+    async fn go_back(&self, control: &mut Control) -> Result<()> {
+        let command = format!("CWD {}", self.base);
+        control.demand(&command, &command, Class::Missing).await.map(drop)
+    }
+
+    /// Do something to a directory; where the server's words leave open why not, look whether it is
+    /// there.
+    async fn with_directory(&self, verb: &str, path: &ServicePath) -> Result<()> {
+        let what = Self::command(verb, path);
+        let mut control = self.control.lock().await;
+        let reply = control.ask(&what, &what).await?;
+        if reply.is_done() {
+            return Ok(());
+        }
+        let fault = reply.fault(&what, Class::Missing);
+        if !matches!(fault.class, Class::Missing | Class::Protocol) {
+            return Err(fault);
+        }
+        let class = if self.directory_is_there(&mut control, path).await? {
+            Class::Exists
+        } else {
+            Class::Missing
+        };
+        Err(Fault { class, ..fault })
+    }
+
+    async fn read_listing(&self, control: &mut Control, command: &str) -> Result<String> {
+        let (_, stream) = self.prepare(control, command, None).await?;
+        let mut transfer = self.data.begin(control, command, command, stream, None).await?;
+        let octets = transfer.read_to_end(control, command, MAX_LISTING_OCTETS).await?;
+        // Names that are not UTF-8 are none of ours; they show, and cannot be opened.
+        Ok(String::from_utf8_lossy(&octets).into_owned())
+    }
+}
+
+impl session::Session for Session {
+    type File = File;
+
+    fn manner(&self) -> Manner {
+        Manner {
+            in_order: true,
+            block_bytes: BLOCK_BYTES,
+            depth: 1,
+            blocking: false,
+            can_update: false,
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        self.facts.clone()
+    }
+
+    async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
+        let verb = match access {
+            Access::Read => "RETR",
+            Access::Create { .. } => "STOR",
+            Access::Update => {
+                let message = format!("open {path}: FTP cannot write in what is there");
+                return Err(Fault::new(Class::Unsupported, message));
+            }
+        };
+        let what = Self::command(verb, path);
+        let mut control = self.control.lock().await;
+        let (size_bytes, stream) = self.prepare(&mut control, &what, Some(path)).await?;
+        if access != Access::Read && size_bytes.is_some() {
+            return Err(Fault::new(Class::Exists, format!("{what}: it is there already")));
+        }
+        let length = if access == Access::Read { size_bytes } else { None };
+        let transfer = self.data.begin(&mut control, &what, &what, stream, length).await?;
+        Ok(File { path: path.clone(), transfer: Mutex::new(transfer), access })
+    }
+
+    async fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        let what = Self::command("RETR", &file.path);
+        if file.access != Access::Read {
+            return Err(Fault::new(Class::Unsupported, format!("{what}: it is open for writing")));
+        }
+        let mut transfer = file.transfer.lock().await;
+        let mut control = self.control.lock().await;
+        if offset != transfer.position {
+            let length = transfer.length;
+            transfer.give_up(&mut control, &what).await?;
+            let (_, stream) = self.prepare(&mut control, &what, None).await?;
+            let restart = format!("REST {offset}");
+            let reply = control.ask(&what, &restart).await?;
+            if reply.code != 350 {
+                return Err(reply.fault(&format!("{what}, {restart}"), Class::Unsupported));
+            }
+            *transfer = self.data.begin(&mut control, &what, &what, stream, length).await?;
+            transfer.position = offset;
+        }
+        transfer.read(&mut control, &what, buffer).await
+    }
+
+    async fn write_at(&self, file: &File, offset: u64, data: &[u8]) -> Result<()> {
+        let what = Self::command("STOR", &file.path);
+        let mut transfer = file.transfer.lock().await;
+        if file.access == Access::Read || offset != transfer.position {
+            let message = format!("{what}: found offset {offset}; allowed: {}", transfer.position);
+            return Err(Fault::new(Class::Unsupported, message)
+                .hint("over FTP a new file is written from its beginning, in order"));
+        }
+        let mut control = self.control.lock().await;
+        transfer.write(&mut control, &what, data).await
+    }
+
+    async fn sync(&self, file: &File) -> Result<()> {
+        let message = format!("sync {}: FTP has no word for that", file.path);
+        Err(Fault::new(Class::Unsupported, message))
+    }
+
+    async fn close(&self, file: File) -> Result<()> {
+        let mut transfer = file.transfer.into_inner();
+        let mut control = self.control.lock().await;
+        if file.access == Access::Read {
+            let what = Self::command("RETR", &file.path);
+            transfer.end_reading(&mut control, &what).await
+        } else {
+            let what = Self::command("STOR", &file.path);
+            transfer.end_writing(&mut control, &what).await
+        }
+    }
+
+    async fn remove(&self, path: &ServicePath) -> Result<()> {
+        let command = Self::command("DELE", path);
+        self.control.lock().await.demand(&command, &command, Class::Missing).await.map(drop)
+    }
+
+    async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
+        let mut control = self.control.lock().await;
+        if self.abilities.mlsd {
+            let command =
+                path.map_or_else(|| "MLSD".to_owned(), |path| Self::command("MLSD", path));
+            return listing::mlsd(&self.read_listing(&mut control, &command).await?);
+        }
+        // LIST may take its path for options or for a pattern, so it is given none.
+        if let Some(path) = path {
+            let command = Self::command("CWD", path);
+            control.demand(&command, &command, Class::Missing).await?;
+        }
+        let text = self.read_listing(&mut control, "LIST").await;
+        if path.is_some() {
+            self.go_back(&mut control).await?;
+        }
+        listing::list(&text?)
+    }
+
+    async fn make_directory(&self, path: &ServicePath) -> Result<()> {
+        self.with_directory("MKD", path).await
+    }
+
+    async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
+        self.with_directory("RMD", path).await
+    }
+
+    async fn end(self) -> Result<()> {
+        let mut control = self.control.into_inner();
+        control.demand("QUIT", "QUIT", Class::Protocol).await?;
+        // The server may have closed before it was told that no more comes.
+        let _ = control.shutdown().await;
+        Ok(())
+    }
+}

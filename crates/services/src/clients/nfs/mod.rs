@@ -1,0 +1,354 @@
+//! NFS version 3 (RFC 1813), spoken by lanlab itself: no mount, no cache, one remote call for each
+//! operation on a file.
+//!
+//! It has no passwords: the server believes the numbers of user and group that this process has
+//! (AUTH_SYS, RFC 5531, appendix A). Writes are as a kernel's: not yet on the disk when they are
+//! answered, and committed when the file is closed.
+
+use std::cell::{Cell, OnceCell};
+
+use crate::fault::{Class, Fault, Result};
+use crate::multiplex::{during, shown};
+use crate::nfs3::xdr::{Reader, Writer};
+use crate::nfs3::{
+    Attributes, DIRECTORY, FILE_SYNC, GUARDED, MAX_HANDLE_OCTETS, MOUNT, NFS, UNSTABLE, mount,
+    procedure, skip_wcc,
+};
+use crate::path::ServicePath;
+use crate::session::{self, Access, Entry, Facts, Manner};
+use crate::target::Target;
+
+mod connection;
+mod listing;
+mod mounting;
+
+use connection::{Answer, Connection, MAX_DATA_OCTETS};
+
+/// Calls under way at once when a whole file is moved. What the network and the server take in the
+/// time of one call; measured, see `docs/services.md`.
+const DEPTH: u16 = 4;
+
+/// A session: connection and export.
+#[derive(Debug)]
+pub struct Session {
+    nfs: Connection,
+    mount: Option<Connection>,
+    export: String,
+    /// Handle of the directory to work in.
+    base: Vec<u8>,
+    /// Octets of the longest read and write that the server takes.
+    read_octets: u32,
+    write_octets: u32,
+}
+
+/// An open file, which is a handle: NFS version 3 knows no opening.
+#[derive(Debug)]
+pub struct File {
+    handle: Vec<u8>,
+    path: String,
+    /// Octets in it when it was opened, if it was opened to be read.
+    size_bytes: Option<u64>,
+    /// Names the server's memory of writes that it has not committed (section 3.3.7).
+    verifier: OnceCell<[u8; 8]>,
+    /// Whether some writes are not committed.
+    dirty: Cell<bool>,
+}
+
+/// Mount the export, and find the directory to work in.
+pub async fn connect(target: &Target) -> Result<Session> {
+    let mounting::Mounted { nfs, mount, export, root } = mounting::mounted(target).await?;
+    let (read_octets, write_octets) =
+        limits(&nfs, &root).await.map_err(during("mount", &export))?;
+    let mut session = Session { nfs, mount, export, base: root, read_octets, write_octets };
+    for name in target.directory.split('/').filter(|name| !name.is_empty()) {
+        let found = session.lookup(&session.base, name).await;
+        session.base = found.map_err(during("directory", &target.directory))?.0;
+    }
+    Ok(session)
+}
+
+/// Octets of the longest read and write (FSINFO, section 3.3.19).
+async fn limits(nfs: &Connection, root: &[u8]) -> Result<(u32, u32)> {
+    let handle = |writer: &mut Writer| writer.opaque(root);
+    let answer = nfs.call_with_status(NFS, procedure::FSINFO, handle, &[]).await?;
+    let mut reader = answer.reader();
+    Attributes::read_optional(&mut reader)?;
+    let longest_read = reader.u32()?;
+    reader.fixed(8)?; // Preferred length, and what lengths should be multiples of.
+    let longest_write = reader.u32()?;
+    if longest_read == 0 || longest_write == 0 {
+        return Err(Fault::new(Class::Protocol, "the server takes no octets in a call"));
+    }
+    Ok((longest_read.min(MAX_DATA_OCTETS), longest_write.min(MAX_DATA_OCTETS)))
+}
+
+impl Session {
+    async fn nfs(
+        &self,
+        procedure: u32,
+        arguments: impl FnOnce(&mut Writer),
+        data: &[u8],
+    ) -> Result<Answer> {
+        self.nfs.call_with_status(NFS, procedure, arguments, data).await
+    }
+
+    /// Handle and attributes of what has a name in a directory (section 3.3.3).
+    async fn lookup(&self, directory: &[u8], name: &str) -> Result<(Vec<u8>, Option<Attributes>)> {
+        let arguments = |writer: &mut Writer| {
+            writer.opaque(directory);
+            writer.opaque(name.as_bytes());
+        };
+        let answer = self.nfs(procedure::LOOKUP, arguments, &[]).await?;
+        let mut reader = answer.reader();
+        let handle = reader.opaque(MAX_HANDLE_OCTETS)?.to_vec();
+        Ok((handle, Attributes::read_optional(&mut reader)?))
+    }
+
+    /// Attributes of a handle (section 3.3.1).
+    async fn attributes(&self, handle: &[u8]) -> Result<Attributes> {
+        let arguments = |writer: &mut Writer| writer.opaque(handle);
+        let answer = self.nfs(procedure::GETATTR, arguments, &[]).await?;
+        Ok(Attributes::read(&mut answer.reader())?)
+    }
+
+    /// Handle of the directory of a path.
+    async fn directory_of(&self, path: &ServicePath) -> Result<Vec<u8>> {
+        let mut handle = self.base.clone();
+        for name in path.parent().iter().flat_map(ServicePath::names) {
+            handle = self.lookup(&handle, name).await?.0;
+        }
+        Ok(handle)
+    }
+
+    /// Handle of a path.
+    async fn handle_of(&self, path: &ServicePath) -> Result<(Vec<u8>, Option<Attributes>)> {
+        let directory = self.directory_of(path).await?;
+        self.lookup(&directory, path.name()).await
+    }
+
+    async fn find(&self, path: &ServicePath, to_read: bool) -> Result<File> {
+        let (handle, attributes) = self.handle_of(path).await?;
+        let attributes = match attributes {
+            Some(attributes) => attributes,
+            None => self.attributes(&handle).await?,
+        };
+        if attributes.kind == DIRECTORY {
+            return Err(Fault::new(Class::Exists, "it is a directory"));
+        }
+        Ok(file(handle, path, to_read.then_some(attributes.size_bytes)))
+    }
+
+    async fn create(&self, path: &ServicePath) -> Result<File> {
+        let directory = self.directory_of(path).await?;
+        let arguments = |writer: &mut Writer| {
+            writer.opaque(&directory);
+            writer.opaque(path.name().as_bytes());
+            writer.u32(GUARDED);
+            write_mode(writer, 0o644);
+        };
+        let answer = self.nfs(procedure::CREATE, arguments, &[]).await?;
+        let mut reader = answer.reader();
+        let handle = if reader.boolean()? {
+            reader.opaque(MAX_HANDLE_OCTETS)?.to_vec()
+        } else {
+            self.lookup(&directory, path.name()).await?.0
+        };
+        Ok(file(handle, path, None))
+    }
+
+    async fn read(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        let wanted = buffer.len().min(self.read_octets as usize);
+        let arguments = |writer: &mut Writer| {
+            writer.opaque(&file.handle);
+            writer.u64(offset);
+            writer.u32(wanted as u32);
+        };
+        let answer = self.nfs(procedure::READ, arguments, &[]).await?;
+        let mut reader = answer.reader();
+        Attributes::read_optional(&mut reader)?;
+        let (count, at_end) = (reader.u32()? as usize, reader.boolean()?);
+        let data = reader.opaque(MAX_DATA_OCTETS as usize)?;
+        if data.len() != count || count > wanted {
+            let message = format!("{wanted} asked for, {count} named, {} sent", data.len());
+            return Err(Fault::new(Class::Length, format!("octets: {message}")));
+        }
+        buffer[..count].copy_from_slice(data);
+        if count == 0 && wanted > 0 {
+            match file.size_bytes {
+                Some(size_bytes) if at_end && offset >= size_bytes => {}
+                None if at_end => {}
+                Some(size_bytes) => {
+                    let message = format!("nothing at {offset} of a file of {size_bytes} octets");
+                    return Err(Fault::new(Class::Length, message));
+                }
+                None => return Err(Fault::new(Class::Length, "nothing, and yet not the end")),
+            }
+        }
+        Ok(count)
+    }
+
+    async fn write(&self, file: &File, mut offset: u64, mut data: &[u8]) -> Result<()> {
+        const FILL: [u8; 3] = [0; 3];
+        while !data.is_empty() {
+            let part = &data[..data.len().min(self.write_octets as usize)];
+            let head = |writer: &mut Writer| {
+                writer.opaque(&file.handle);
+                writer.u64(offset);
+                writer.u32(part.len() as u32);
+                writer.u32(UNSTABLE);
+                writer.u32(part.len() as u32);
+            };
+            let missing = crate::nfs3::xdr::padding(part.len());
+            let answer = if missing == 0 {
+                self.nfs(procedure::WRITE, head, part).await?
+            } else {
+                let filled = [part, &FILL[..missing]].concat();
+                self.nfs(procedure::WRITE, head, &filled).await?
+            };
+            let mut reader = answer.reader();
+            skip_wcc(&mut reader)?;
+            let (count, committed) = (reader.u32()? as usize, reader.u32()?);
+            if count == 0 || count > part.len() {
+                let message = format!("{} octets sent, {count} taken", part.len());
+                return Err(Fault::new(Class::Length, message));
+            }
+            if committed != FILE_SYNC {
+                file.dirty.set(true);
+            }
+            same_verifier(file, &mut reader)?;
+            offset += count as u64;
+            data = &data[count..];
+        }
+        Ok(())
+    }
+
+    /// Have all that was written brought to the disk (section 3.3.21).
+    async fn commit(&self, file: &File) -> Result<()> {
+        let arguments = |writer: &mut Writer| {
+            writer.opaque(&file.handle);
+            writer.u64(0);
+            writer.u32(0);
+        };
+        let answer = self.nfs(procedure::COMMIT, arguments, &[]).await?;
+        let mut reader = answer.reader();
+        skip_wcc(&mut reader)?;
+        same_verifier(file, &mut reader)?;
+        file.dirty.set(false);
+        Ok(())
+    }
+
+    /// A procedure on a name in a directory, whose result is not needed.
+    async fn on_name(&self, procedure: u32, path: &ServicePath, mode: Option<u32>) -> Result<()> {
+        let directory = self.directory_of(path).await?;
+        let arguments = |writer: &mut Writer| {
+            writer.opaque(&directory);
+            writer.opaque(path.name().as_bytes());
+            if let Some(mode) = mode {
+                write_mode(writer, mode);
+            }
+        };
+        self.nfs(procedure, arguments, &[]).await.map(drop)
+    }
+}
+
+fn file(handle: Vec<u8>, path: &ServicePath, size_bytes: Option<u64>) -> File {
+    let path = path.as_str().to_owned();
+    File { handle, path, size_bytes, verifier: OnceCell::new(), dirty: Cell::new(false) }
+}
+
+/// Write `sattr3` (section 2.6) with a mode and nothing else.
+fn write_mode(writer: &mut Writer, mode: u32) {
+    writer.boolean(true);
+    writer.u32(mode);
+    for _ in 0..5 {
+        writer.u32(0);
+    }
+}
+
+/// A server that began anew has forgotten what it had not committed.
+fn same_verifier(file: &File, reader: &mut Reader<'_>) -> Result<()> {
+    let found = reader.fixed(8)?;
+    if file.verifier.get_or_init(|| found.try_into().unwrap_or_default()) == found {
+        return Ok(());
+    }
+    let message = "the server began anew and may have lost what was written";
+    Err(Fault::new(Class::Reset, message).hint("write the file again"))
+}
+
+impl session::Session for Session {
+    type File = File;
+
+    fn manner(&self) -> Manner {
+        Manner {
+            in_order: false,
+            block_bytes: self.read_octets.min(self.write_octets),
+            depth: DEPTH,
+            blocking: false,
+            can_update: true,
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            protocol: "NFS 3".to_owned(),
+            protection: "none".to_owned(),
+            server: None,
+            no_delay: Some(true),
+        }
+    }
+
+    async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
+        let opened = match access {
+            Access::Read => self.find(path, true).await,
+            Access::Update => self.find(path, false).await,
+            Access::Create { .. } => self.create(path).await,
+        };
+        opened.map_err(during("open", path.as_str()))
+    }
+
+    async fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        self.read(file, offset, buffer).await.map_err(during("read", &file.path))
+    }
+
+    async fn write_at(&self, file: &File, offset: u64, data: &[u8]) -> Result<()> {
+        self.write(file, offset, data).await.map_err(during("write", &file.path))
+    }
+
+    async fn sync(&self, file: &File) -> Result<()> {
+        self.commit(file).await.map_err(during("sync", &file.path))
+    }
+
+    async fn close(&self, file: File) -> Result<()> {
+        if file.dirty.get() {
+            self.commit(&file).await.map_err(during("close", &file.path))?;
+        }
+        Ok(())
+    }
+
+    async fn remove(&self, path: &ServicePath) -> Result<()> {
+        let removed = self.on_name(procedure::REMOVE, path, None).await;
+        removed.map_err(during("remove", path.as_str()))
+    }
+
+    async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
+        self.list_all(path).await.map_err(during("list", shown(path)))
+    }
+
+    async fn make_directory(&self, path: &ServicePath) -> Result<()> {
+        let made = self.on_name(procedure::MKDIR, path, Some(0o755)).await;
+        made.map_err(during("make directory", path.as_str()))
+    }
+
+    async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
+        let removed = self.on_name(procedure::RMDIR, path, None).await;
+        removed.map_err(during("remove directory", path.as_str()))
+    }
+
+    async fn end(self) -> Result<()> {
+        let asked = self.mount.as_ref().unwrap_or(&self.nfs);
+        let path = |writer: &mut Writer| writer.opaque(self.export.as_bytes());
+        // It is good manners: the server only strikes a name off a list (appendix I, section 5.2.4).
+        let _ = asked.call(MOUNT, mount::UMNT, path, &[]).await;
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! Where a file is in a service: below the directory that a session works in, and nowhere else.
+
+use std::fmt;
+
+/// Longest path, octets.
+const MAX_OCTETS: usize = 1024;
+
+/// Names joined by `/`, none of them empty, `.` or `..`: it cannot lead out of where it begins.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ServicePath(String);
+
+/// A path that could lead elsewhere, or that no service can hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadPath {
+    /// What was found, and what is allowed.
+    pub message: String,
+}
+
+impl fmt::Display for BadPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for BadPath {}
+
+impl ServicePath {
+    /// Check a path.
+    ///
+    /// # Errors
+    /// It is empty or too long, begins or ends with `/`, has `\`, a control character, or a name
+    /// that is empty, `.` or `..`.
+    pub fn new(path: impl Into<String>) -> Result<Self, BadPath> {
+        let path = path.into();
+        let bad = |what: &str| {
+            Err(BadPath { message: format!("path `{}`: found {what}", path.escape_debug()) })
+        };
+        if path.len() > MAX_OCTETS {
+            let message = format!("a path of {} octets; allowed: {MAX_OCTETS}", path.len());
+            return Err(BadPath { message });
+        }
+        if path.contains(|c: char| c.is_control() || c == '\\') {
+            return bad("a control character or `\\`; allowed: names joined by `/`");
+        }
+        if path.split('/').any(|name| matches!(name, "" | "." | "..")) {
+            return bad("an empty name, `.` or `..`; allowed: names joined by `/`");
+        }
+        Ok(Self(path))
+    }
+
+    /// The path of `name` in this directory.
+    ///
+    /// # Errors
+    /// As [`ServicePath::new`].
+    pub fn join(&self, name: &str) -> Result<Self, BadPath> {
+        Self::new(format!("{}/{name}", self.0))
+    }
+
+    /// Names joined by `/`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The names, outermost first.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.split('/')
+    }
+
+    /// The last name.
+    pub fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or(&self.0)
+    }
+
+    /// The directory that it is in, unless that is where it begins.
+    pub fn parent(&self) -> Option<Self> {
+        self.0.rsplit_once('/').map(|(parent, _)| Self(parent.to_owned()))
+    }
+}
+
+impl fmt::Display for ServicePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_path_cannot_lead_out() {
+        for bad in ["", "/a", "a/", "a//b", ".", "..", "a/../b", "a\\b", "a\0b", "a\nb"] {
+            assert!(ServicePath::new(bad).is_err(), "{bad:?}");
+        }
+        assert!(ServicePath::new("x".repeat(MAX_OCTETS + 1)).is_err());
+        let path = ServicePath::new("a/b c/…").unwrap();
+        assert_eq!((path.name(), path.parent().unwrap().as_str()), ("…", "a/b c"));
+        assert_eq!(path.parent().unwrap().parent().unwrap().parent(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_accepted_stays_below(path in ".*") {
+            if let Ok(path) = ServicePath::new(path) {
+                let joined = std::path::Path::new("/base").join(path.as_str());
+                prop_assert!(joined.starts_with("/base"));
+                prop_assert!(path.names().all(|name| !name.is_empty() && name != ".."));
+            }
+        }
+    }
+}

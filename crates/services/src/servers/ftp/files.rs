@@ -1,0 +1,55 @@
+//! What a file operation comes to in FTP: listings, and the reply to an error.
+
+use std::io;
+
+use crate::servers::confined::Found;
+
+use super::calendar;
+
+/// How a listing is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// MLSD, MLST (RFC 3659 section 7).
+    Facts,
+    /// LIST, as `ls -l`.
+    Long,
+    /// NLST: names.
+    Names,
+}
+
+/// One line of a listing, with its end.
+pub fn line(form: Form, found: &Found) -> String {
+    let Found { name, is_directory, size_bytes, modified_s } = found;
+    match form {
+        Form::Facts => format!("{}{name}\r\n", facts(found)),
+        Form::Long => {
+            let mode = if *is_directory { "drwxr-xr-x" } else { "-rw-r--r--" };
+            let time = calendar::ls_time(*modified_s);
+            format!("{mode} 1 lanlab lanlab {size_bytes} {time} {name}\r\n")
+        }
+        Form::Names => format!("{name}\r\n"),
+    }
+}
+
+/// The facts of MLSD and MLST, with the blank that follows them.
+pub fn facts(found: &Found) -> String {
+    let kind = if found.is_directory { "dir" } else { "file" };
+    let time = calendar::time_val(found.modified_s);
+    format!("type={kind};size={};modify={time}; ", found.size_bytes)
+}
+
+/// The reply to an error of the system.
+pub fn refusal(error: &io::Error) -> (u16, String) {
+    use io::ErrorKind as K;
+    let (code, words) = match error.kind() {
+        K::NotFound | K::NotADirectory => (550, "No such file or directory"),
+        K::AlreadyExists => (550, "File exists"),
+        K::DirectoryNotEmpty => (550, "Directory not empty"),
+        K::IsADirectory => (550, "Not a plain file: permission denied"),
+        K::PermissionDenied | K::ReadOnlyFilesystem => (550, "Permission denied"),
+        K::StorageFull | K::QuotaExceeded | K::FileTooLarge => (452, "No space left on device"),
+        K::InvalidFilename | K::InvalidInput => (553, "Invalid name, or name too long"),
+        _ => return (451, format!("Local error: {error}")),
+    };
+    (code, words.to_owned())
+}

@@ -1,0 +1,60 @@
+//! FTP (RFC 959, RFC 2428, RFC 3659), with TLS for both connections where it is offered (RFC 4217).
+//!
+//! Data connections are the client's to make (EPSV, PASV), from its own address to the one that it
+//! came to. A connection takes a block for a file and a line for a command, and no more.
+
+mod calendar;
+mod data;
+mod dialogue;
+mod files;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use tokio::task::JoinSet;
+
+use crate::fault::Result;
+use crate::servers::confined::Confined;
+use crate::servers::identity::Identity;
+use crate::servers::{self, Offer, Serving};
+use crate::target::{Credentials, ServiceKind};
+
+use dialogue::Dialogue;
+
+/// What all connections of a server share.
+#[derive(Debug)]
+struct Shared {
+    confined: Confined,
+    credentials: Option<Credentials>,
+    /// How TLS is spoken; nobody logs in without it then.
+    tls: Option<Arc<rustls::ServerConfig>>,
+}
+
+/// Begin to serve.
+pub async fn serve(offer: &Offer) -> Result<Serving> {
+    let (listener, port) = servers::listen(offer)?;
+    let identity =
+        (offer.service == ServiceKind::Ftps).then(|| Identity::new(offer.bind)).transpose()?;
+    let shared = Arc::new(Shared {
+        confined: Confined::new(offer.root.clone(), offer.read_only),
+        credentials: offer.credentials.clone(),
+        tls: identity.as_ref().map(Identity::tls_server).transpose()?,
+    });
+    let accepted = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&accepted);
+    let task = tokio::spawn(async move {
+        // All connections end with this task.
+        let mut connections = JoinSet::new();
+        servers::accept_all(listener, counted, |stream, peer| {
+            while connections.try_join_next().is_some() {}
+            let shared = Arc::clone(&shared);
+            connections.spawn(async move {
+                // An error here is the client's, who is gone then.
+                let _ = Dialogue::new(shared, stream, peer).run().await;
+            });
+        })
+        .await;
+    });
+    let trust_sha256 = identity.map(|identity| identity.sha256());
+    Ok(Serving { port, share: None, trust_sha256, accepted, task })
+}

@@ -1,0 +1,59 @@
+//! What a client sends after the head of its request.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+
+/// How long the rest of what a client sends is taken in and thrown away.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// A body of which the rest is still taken in for a while after it was let go: a connection closed
+/// with octets unread is reset, and the client would not see why it was refused (RFC 9112, section
+/// 9.6).
+#[derive(Debug)]
+pub struct Lingering(Option<Incoming>);
+
+impl Lingering {
+    /// Of a request.
+    pub fn new(incoming: Incoming) -> Self {
+        Self(Some(incoming))
+    }
+}
+
+impl Body for Lingering {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        match &mut self.0 {
+            Some(incoming) => Pin::new(incoming).poll_frame(context),
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.as_ref().is_none_or(Body::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.as_ref().map_or(SizeHint::with_exact(0), Body::size_hint)
+    }
+}
+
+impl Drop for Lingering {
+    fn drop(&mut self) {
+        let Some(mut rest) = self.0.take().filter(|rest| !rest.is_end_stream()) else { return };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        // It ends with its connection, too.
+        runtime.spawn(tokio::time::timeout(LINGER, async move {
+            while let Some(Ok(_)) = rest.frame().await {}
+        }));
+    }
+}

@@ -1,0 +1,115 @@
+//! Which service, where, as whom.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The file services that there are.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ServiceKind {
+    /// A directory of this host: local, or whatever the system has mounted there.
+    Directory,
+    /// FTP (RFC 959).
+    Ftp,
+    /// FTP with explicit TLS for both connections (RFC 4217).
+    Ftps,
+    /// The SSH file transfer protocol, version 3 (draft-ietf-secsh-filexfer-02).
+    Sftp,
+    /// HTTP/1.1 with the verbs of WebDAV (RFC 9112, RFC 4918).
+    Webdav,
+    /// The same over TLS.
+    Webdavs,
+    /// NFS version 3 (RFC 1813).
+    Nfs,
+    /// SMB 2 and 3 ([MS-SMB2]).
+    Smb,
+    /// The protocol of Amazon S3, over HTTP/1.1, addressed by path.
+    S3,
+    /// The same over TLS.
+    S3s,
+}
+
+/// A directory of a file service.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// Which service.
+    pub service: ServiceKind,
+    /// Address of the server; absent for a directory.
+    #[serde(default)]
+    pub address: Option<IpAddr>,
+    /// Port of the server; absent: the usual one.
+    #[serde(default)]
+    pub port: Option<u16>,
+    /// Name of the server, for certificates, `Host` and SMB; absent: its address.
+    #[serde(default)]
+    pub server_name: Option<String>,
+    /// Address of this host to connect from; absent: that of the way to the server.
+    #[serde(default)]
+    pub bind: Option<IpAddr>,
+    /// Share of SMB, bucket of S3, export of NFS (`/export`).
+    #[serde(default)]
+    pub share: Option<String>,
+    /// Directory to work in: of this host (absolute) for a directory, else names joined by `/`
+    /// below where the service begins; empty: there.
+    #[serde(default)]
+    pub directory: String,
+    /// As whom; absent: as nobody (anonymous, guest, no signature).
+    #[serde(default)]
+    pub credentials: Option<Credentials>,
+    /// Whom to take for the server.
+    #[serde(default)]
+    pub trust: Trust,
+    /// An answer must come within this time, nanoseconds.
+    #[serde(default = "default_timeout_ns")]
+    pub timeout_ns: u64,
+    /// Size of the sending socket buffer; absent: as the system has it.
+    #[serde(default)]
+    pub send_buffer_bytes: Option<u32>,
+    /// The same for receiving.
+    #[serde(default)]
+    pub receive_buffer_bytes: Option<u32>,
+}
+
+fn default_timeout_ns() -> u64 {
+    30_000_000_000
+}
+
+/// Name and secret of a user. Never in a record, a log or an error.
+#[derive(Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Credentials {
+    /// Name; of S3 the access key.
+    pub user: String,
+    /// Password; of S3 the secret key.
+    pub secret: String,
+    /// Domain of SMB, region of S3.
+    #[serde(default)]
+    pub domain: Option<String>,
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Credentials of {:?}", self.user)
+    }
+}
+
+/// Whom to take for the server.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Trust {
+    /// Over TLS whoever has a certificate for its name from an authority that this system trusts;
+    /// over SSH whose key is in `known_hosts` of the user.
+    #[default]
+    System,
+    /// Whose certificate (DER) or SSH host key (its public blob) has this SHA-256, in hexadecimal.
+    Sha256(String),
+    /// Over TLS whoever has a certificate from an authority in this file (PEM); over SSH whose key
+    /// is in this file, written as `known_hosts`.
+    File(String),
+}

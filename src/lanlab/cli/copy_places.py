@@ -1,0 +1,137 @@
+"""What the two places of `lanlab copy` name: files, a server, and which way they go."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lanlab.errors import UsageError
+from lanlab.store import TrialRecord
+
+
+@dataclass(frozen=True)
+class Endpoints:
+    """Files and a server, as parameters of the workload."""
+
+    parameters: dict[str, Any]
+    #: The URL of a server that needs a password.
+    url: str | None = None
+
+    @property
+    def is_users_server(self) -> bool:
+        """Whether the server is one that was there before."""
+        return "://" in str(self.parameters.get("server", ""))
+
+    def get_password(self, password_file: str | None) -> None:
+        """Have the password of the server at hand: from a file, the environment, or a prompt.
+
+        Raises:
+            UsageError: There is none, or nothing that it is for.
+        """
+        from lanlab.workloads import copy_server as servers
+
+        if self.url is None:
+            if password_file is not None:
+                raise UsageError("--password-file: found no URL with a user that it is for")
+            return
+        url = servers.parse_url(self.url)
+        if password_file is not None:
+            servers.remember_password(self.url, servers.read_password_file(Path(password_file)))
+        elif servers.password_of(url) is None:
+            if not sys.stdin.isatty():
+                raise UsageError(
+                    f"no password for `{self.url}`",
+                    hint="give it in LANLAB_PASSWORD, or by --password-file",
+                )
+            import getpass
+
+            secret = getpass.getpass(f"password of {url.user} at {url.host}: ")
+            servers.remember_password(self.url, secret)
+
+    def summary(self, trials: Sequence[TrialRecord]) -> str:
+        """All trials in one line."""
+        from lanlab.analysis.summary import student_interval
+        from lanlab.units import format_rate
+
+        values = [float(trial.metrics["goodput_bps"]) for trial in trials]
+        mean, interval = sum(values) / len(values), student_interval(values)
+        spread = ""
+        if interval is not None:
+            ends = " … ".join(format_rate(max(0.0, end)) for end in interval)
+            spread = f"  (95 % of such means: {ends})"
+        return f"mean of {len(values)}   {format_rate(mean)}{spread}"
+
+
+def endpoints(
+    source: str,
+    target: str | None,
+    service: str | None,
+    server: str | None,
+    *,
+    download: bool,
+) -> Endpoints:
+    """
+    Read the two places.
+
+    Args:
+        source: A directory, a dataset, or the URL of a server.
+        target: The other; `None`: a server that lanlab starts.
+
+    Raises:
+        UsageError: Two servers, no files, or something that is not there.
+    """
+    from lanlab.workloads import copy_server as servers
+
+    if target is None:
+        if servers.is_url(source):
+            raise UsageError(
+                "found a URL and no files",
+                hint="name a directory or dataset, as in `lanlab copy many-small URL`",
+            )
+        return Endpoints(
+            {
+                **_files(source),
+                "service": service or ("directory" if server is None else None),
+                "server": server,
+                "direction": "download" if download else "upload",
+            }
+        )
+    if service is not None or server is not None:
+        raise UsageError("--service and --server are for servers of lanlab's: leave TARGET out")
+    are_urls = [servers.is_url(place) for place in (source, target)]
+    if all(are_urls):
+        raise UsageError(
+            "found two URLs; allowed: one",
+            hint="lanlab measures one server at a time, against this host",
+        )
+    if are_urls[0]:
+        url, files, download = source, target, True
+    elif are_urls[1]:
+        url, files = target, source
+    else:
+        url, files = Path(target).absolute().as_uri(), source
+        if not Path(target).is_dir():
+            raise UsageError(
+                f"`{target}`: no such directory", hint="make it, or give a URL as sftp://HOST/"
+            )
+    parsed = servers.parse_url(url)
+    needs_password = parsed.user is not None and parsed.service not in ("nfs", "directory")
+    return Endpoints(
+        {**_files(files), "server": url, "direction": "download" if download else "upload"},
+        url if needs_password else None,
+    )
+
+
+def _files(place: str) -> dict[str, Any]:
+    """A directory whose files are copied, or a dataset."""
+    path = Path(place).expanduser()
+    if path.is_dir():
+        return {"dataset": f"dir:{path.absolute()}"}
+    if "/" in place or "\\" in place:
+        raise UsageError(
+            f"`{place}`: no such directory", hint="name a directory, or a dataset as `many-small`"
+        )
+    return {"dataset": place}

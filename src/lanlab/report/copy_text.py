@@ -1,0 +1,101 @@
+"""One trial of a copy in a few lines, for the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lanlab.report.stream_text import line
+from lanlab.store import TrialRecord
+from lanlab.units import format_rate, format_size, format_time
+
+_VERIFIED = {
+    "content": "every octet compared",
+    "size": "sizes compared",
+    "none": "not compared",
+}
+
+
+def copy_lines(trial: TrialRecord) -> list[str]:
+    """What a trial that ended well has measured; what is not known has no line."""
+    metrics, source = trial.metrics, trial.raw.get("source") or {}
+    files = int(metrics["copied_files"])
+    what = f"{files} file{'s' if files != 1 else ''}, {format_size(int(metrics['copied_bytes']))}"
+    said = [line("copied", f"{what} in {format_time(metrics['elapsed_s'])}")]
+    if "goodput_bps" in metrics:
+        rate = f"{metrics['files_per_s']:.4g} files/s"
+        said.append(line("goodput", f"{format_rate(metrics['goodput_bps'])}, {rate}"))
+    if "file_time_p50_s" in metrics:
+        times = ", ".join(
+            f"{name} {format_time(metrics[f'file_time_{name}_s'])}"
+            for name in ("p50", "p99", "max")
+        )
+        said.append(line("each file", f"{times}; first byte {_first_byte(metrics)}"))
+    said.append(line("connecting", f"{format_time(metrics['connect_s'])}, before the clock"))
+    parts = [
+        f"{name} {metrics[f'{name}_cpu_s']:.2f} s"
+        for name in ("client", "server")
+        if f"{name}_cpu_s" in metrics
+    ]
+    if parts:
+        said.append(line("processor", "; ".join(parts)))
+    if metrics.get("faults") or metrics.get("retries"):
+        faults = ", ".join(f"{count} {name}" for name, count in source.get("faults", {}).items())
+        said.append(line("retries", f"{metrics['retries']} ({faults})"))
+    said += [line("stall", _stall(stall)) for stall in source.get("stalls", ())]
+    return [*said, line("manner", manner_words(trial)), line("checked", _checked(trial))]
+
+
+def _first_byte(metrics: dict[str, float | int]) -> str:
+    return format_time(metrics["first_byte_p50_s"])
+
+
+def _stall(stall: dict[str, Any]) -> str:
+    return (
+        f"{stall['calls']} {stall['operation']} calls ({100 * stall['calls_ratio']:.3g} %) take "
+        f"{format_time(stall['mode_ns'] / 1e9)} alike, {100 * stall['time_ratio']:.3g} % of the "
+        f"time of all: {stall['likely']}"
+    )
+
+
+def manner_words(trial: TrialRecord) -> str:
+    """How the files were moved, in one line."""
+    source = trial.raw.get("source") or {}
+    facts, manner = source.get("facts") or {}, source.get("manner") or {}
+    words = [str(facts.get("protocol", trial.parameters.get("service")))]
+    if facts.get("protection") not in (None, "none"):
+        words.append(str(facts["protection"]))
+    if manner:
+        depth = int(manner["depth"])
+        calls = "one stream" if manner["in_order"] else f"{depth} call{'s' * (depth > 1)} at once"
+        words.append(f"{calls} of {manner['block_bytes']} B")
+    if trial.parameters.get("cache") == "cold":
+        words.append(caches_words(trial))
+    else:
+        words.append("caches warm")
+    return ", ".join(words)
+
+
+def caches_words(trial: TrialRecord) -> str:
+    """What was forgotten before a trial that wanted cold caches."""
+    dropped = (trial.raw.get("setup") or {}).get("caches") or {}
+    of = {str(each["of"]) for each in dropped.values()}
+    if of == {"everything"}:
+        return "caches cold"
+    if of == {"files"}:
+        return "caches of these files cold"
+    return "caches warm, as they could not be dropped"
+
+
+def _checked(trial: TrialRecord) -> str:
+    setup, source = trial.raw.get("setup") or {}, trial.raw.get("source") or {}
+    verified = (setup.get("checked") or source).get("verified") or {"how": "none"}
+    text = _VERIFIED[verified["how"]]
+    left_out = source.get("left_out") or {}
+    counts = ", ".join(
+        f"{count} {name.replace('_', ' ')}" for name, count in left_out.items() if count
+    )
+    if counts:
+        text += f"; left out: {counts}"
+    if not (setup.get("emptied") or {}).get("is_gone", True):
+        text += "; the trial's directory is left, as somebody else put something into it"
+    return text

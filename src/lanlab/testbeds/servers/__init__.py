@@ -1,0 +1,16 @@
+"""Real file servers of this machine, run on hosts of a testbed; `SERVERS` is the registry."""
+
+from lanlab.testbeds.servers.base import Credentials, Service
+from lanlab.testbeds.servers.registry import SERVERS, ServerNeed, server_needs, servers_of, start
+from lanlab.testbeds.servers.running import RunningServer
+
+__all__ = [
+    "SERVERS",
+    "Credentials",
+    "RunningServer",
+    "ServerNeed",
+    "Service",
+    "server_needs",
+    "servers_of",
+    "start",
+]

@@ -1,0 +1,255 @@
+"""
+What every server promises: what it serves, what it needs, how it is configured and started.
+
+A server is a program of this machine, Samba or OpenSSH for instance, that lanlab configures in a
+private folder and runs on a host of a testbed. The system's own configuration of that program, and
+a service that it may run already, are neither read nor touched.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from lanlab.errors import RunError, UnmetNeed
+from lanlab.testbeds.base import Host
+from lanlab.testbeds.tools import find_tool
+
+#: Names of file services, as the engine has them. Those that end in `s` beyond another's name are
+#: that service over TLS.
+Service = Literal["ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb"]
+
+_VERSION_WITHIN_S = 10.0
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """Name and secret of a user. Never in a record, a log or an error."""
+
+    user: str
+    #: Password; for SFTP it may be a private key in the form of OpenSSH.
+    secret: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where and as whom a server runs, once its keeper is there."""
+
+    #: Folder for all that is the server's: configuration, keys, logs. No path in it has a space.
+    private: Path
+    #: The directory that is served, by a path without spaces (a symbolic link in `private`).
+    served: Path
+    #: The same directory by the path that was given.
+    root: Path
+    #: Where to listen, and nowhere else.
+    address: str
+    #: As many free ports as the server asked for.
+    ports: tuple[int, ...]
+    #: Whom to serve; `None`: anybody.
+    credentials: Credentials | None
+    service: Service
+    #: User and group as which the server's processes run, with the user's name.
+    uid: int
+    gid: int
+    user: str
+    #: What `further_folders` made.
+    further: tuple[Path, ...] = ()
+
+    def write(self, name: str, text: str, mode: int = 0o600) -> Path:
+        """Write a file below `private`, for nobody but the server's user."""
+        path = self.private / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(text)
+        self.give(path)
+        return path
+
+    def folder(self, name: str) -> Path:
+        """Make a folder below `private`, for nobody but the server's user."""
+        path = self.private / name
+        path.mkdir(mode=0o700, parents=True)
+        self.give(path)
+        return path
+
+    def give(self, path: Path) -> None:
+        """Have a file or folder belong to the server's user."""
+        if os.geteuid() == 0 and self.uid != 0:
+            os.chown(path, self.uid, self.gid, follow_symlinks=False)
+
+    def run(self, argv: Sequence[str], text: str = "") -> str:
+        """
+        Run a tool as the server's user and give what it wrote.
+
+        Raises:
+            RunError: It failed; with what it said.
+        """
+        other = os.geteuid() == 0 and self.uid != 0
+        done = subprocess.run(
+            argv,
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+            cwd=self.private,
+            user=self.uid if other else None,
+            group=self.gid if other else None,
+            extra_groups=[] if other else None,
+        )
+        if done.returncode:
+            said = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+            why = said[-1].strip() if said else "it did not say why"
+            raise RunError(f"`{argv[0]}` failed ({done.returncode}): {why}")
+        return done.stdout
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a server that has been configured is started, and how it is reached."""
+
+    argv: Sequence[str]
+    port: int
+    #: Share of SMB, export of NFS; `None` where a service has none.
+    share: str | None = None
+    #: Whom to log in as; `None`: as it was asked for.
+    credentials: Credentials | None = None
+    #: SHA-256 of the certificate (DER) or of the host key's public blob, in hexadecimal.
+    trust_sha256: str | None = None
+    #: Further ports, by what they are for.
+    other_ports: Mapping[str, int] = field(default_factory=dict)
+    #: Files below `private` in which the server says what is wrong.
+    logs: Sequence[Path] = ()
+
+
+class Server(ABC):
+    """One program."""
+
+    #: As in `--server` and in study files.
+    name: str
+    #: What it can serve, the usual first.
+    services: tuple[Service, ...]
+    #: Its programs, that with the version first.
+    programs: tuple[str, ...]
+    #: What to do where one is missing.
+    how_to_get: str
+    #: As whom it acts where lanlab is root and so is the owner of the directory that it serves.
+    nobody = "nobody"
+    #: Whether it cannot do without the rights of root.
+    needs_root = False
+    #: Whether it needs a network of its own, as a host of the virtual testbed has.
+    needs_own_network = False
+    #: Ports that it takes.
+    ports = 1
+    #: How it is asked for its version.
+    version_arguments: Sequence[str] = ("-V",)
+
+    @abstractmethod
+    def launch(self, place: Place) -> Launch:
+        """Write all that the server needs below `place.private`; say how it is started.
+
+        Raises:
+            RunError: A tool that makes keys or users failed.
+        """
+
+    def problem(self, service: str, credentials: Credentials | None) -> str | None:
+        """Why it cannot serve that, as a sentence; `None` if it can."""
+        if service not in self.services:
+            allowed = ", ".join(self.services)
+            return f"server `{self.name}`: found {service}; allowed: {allowed}"
+        return None
+
+    def root_problem(self, root: Path) -> str | None:
+        """Why it cannot serve that directory, as a sentence; `None` if it can."""
+        return None
+
+    def further_folders(self, root: Path, private: Path) -> list[Path]:
+        """Folders outside `private` that it takes while it runs, made here."""
+        return []
+
+    def acts_as(self, root: Path) -> tuple[int, int]:
+        """User and group as whom it acts where lanlab is root: those of the directory's owner, or
+        of `nobody` if that is root.
+
+        Raises:
+            UnmetNeed: There is no such user.
+        """
+        found = root.stat()
+        if found.st_uid != 0:
+            return found.st_uid, found.st_gid
+        try:
+            other = pwd.getpwnam(self.nobody)
+        except KeyError:
+            raise UnmetNeed(
+                f"server `{self.name}` would act as user `{self.nobody}`, and there is none",
+                hint=f"`chown` {root} to another user than root",
+            ) from None
+        return other.pw_uid, other.pw_gid
+
+    def path(self, program: str) -> str:
+        """Path of one of its programs.
+
+        Raises:
+            UnmetNeed: It is not installed.
+        """
+        path = find_tool(program)
+        if path is None:
+            raise UnmetNeed(
+                f"server `{self.name}` needs `{program}`, not found on PATH", hint=self.how_to_get
+            )
+        return path
+
+    def check_found(self, host: Host | None = None) -> None:
+        """See that all its programs and rights are here.
+
+        Raises:
+            UnmetNeed: They are not; with what to do.
+        """
+        for program in self.programs:
+            self.path(program)
+        if self.needs_root and os.geteuid() != 0:
+            raise UnmetNeed(
+                f"server `{self.name}` works for root only, and lanlab runs as user {os.geteuid()}",
+                hint="run as root, or take another server of the service",
+            )
+        if self.needs_own_network and host is not None and not host.command_prefix:
+            raise UnmetNeed(
+                f"server `{self.name}` needs a network of its own, which `{host.name}` has not",
+                hint="use --testbed virtual",
+            )
+
+    def version(self) -> str:
+        """The version that it tells, in one line.
+
+        Raises:
+            UnmetNeed: It is not installed.
+        """
+        return _version(self.path(self.programs[0]), tuple(self.version_arguments))
+
+
+@lru_cache
+def _version(path: str, arguments: tuple[str, ...]) -> str:
+    try:
+        done = subprocess.run(
+            [path, *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_VERSION_WITHIN_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"does not tell its version: {error}"
+    for line in (done.stdout + done.stderr).splitlines():
+        if re.search(r"\d+\.\d+", line):
+            return line.strip()
+    return "does not tell its version"

@@ -1,0 +1,101 @@
+"""
+NFS-Ganesha, for NFS version 3, in user space.
+
+NFSv3 has no users: whoever reaches it may do everything, as the directory's owner. Clients find
+the ports of a mount through `rpcbind`, which has port 111 of its host: so it takes a host with a
+network of its own. Opening files by handle takes root.
+"""
+
+from __future__ import annotations
+
+from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
+from lanlab.testbeds.tools import tool
+
+EXPORT = "/data"
+_CONFIGURATION = """\
+NFS_CORE_PARAM {{
+    Protocols = 3;
+    NFS_Port = {port};
+    MNT_Port = {mount_port};
+    NLM_Port = {lock_port};
+    Rquota_Port = {quota_port};
+    Enable_NLM = false;
+    Enable_RQUOTA = false;
+    Enable_UDP = false;
+}}
+EXPORT_DEFAULTS {{
+    Access_Type = RW;
+    Squash = All_Squash;
+    Anonymous_Uid = {uid};
+    Anonymous_Gid = {gid};
+    SecType = none, sys;
+    Protocols = 3;
+    Transports = TCP;
+    # Clients here do not bind ports below 1024.
+    PrivilegedPort = false;
+}}
+EXPORT {{
+    Export_Id = 1;
+    Path = "{root}";
+    Pseudo = {export};
+    Tag = data;
+    FSAL {{ Name = VFS; }}
+}}
+LOG {{ Default_Log_Level = EVENT; }}
+"""
+#: In a `/run` of its own: else the socket there would be that of another host, or the system's.
+_START = """\
+set -e
+mount -t tmpfs tmpfs /run
+mkdir -p /run/rpcbind /run/ganesha
+"{rpcbind}" -f -w -i &
+tries=0
+until [ -S /run/rpcbind.sock ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 500 ]
+    sleep 0.01
+done
+exec "$@"
+"""
+
+
+class Ganesha(Server):
+    """See the module."""
+
+    name = "ganesha"
+    services = ("nfs",)
+    programs = ("ganesha.nfsd", "rpcbind", "unshare", "mount")
+    how_to_get = "apt install nfs-ganesha nfs-ganesha-vfs rpcbind"
+    needs_root = True
+    needs_own_network = True
+    ports = 4
+    version_arguments = ("-v",)
+
+    def problem(self, service: str, credentials: Credentials | None) -> str | None:
+        """See `Server.problem`."""
+        if credentials is not None:
+            return f"server `{self.name}`: found a user; allowed: nobody, as NFSv3 has no login"
+        return super().problem(service, credentials)
+
+    def launch(self, place: Place) -> Launch:
+        """See `Server.launch`."""
+        port, mount_port, lock_port, quota_port = place.ports
+        uid, gid = self.acts_as(place.root)
+        text = _CONFIGURATION.format(
+            port=port,
+            mount_port=mount_port,
+            lock_port=lock_port,
+            quota_port=quota_port,
+            uid=uid,
+            gid=gid,
+            root=str(place.root.resolve()).replace("\\", "\\\\").replace('"', '\\"'),
+            export=EXPORT,
+        )
+        configuration = place.write("ganesha.conf", text)
+        script = place.write("start", _START.format(rpcbind=self.path("rpcbind")))
+        log = place.private / "ganesha.log"
+        before = [tool("unshare"), "--mount", "--propagation", "private", "--", "/bin/sh"]
+        ganesha = [self.path("ganesha.nfsd"), "-F", "-f", str(configuration), "-L", str(log)]
+        argv = [*before, str(script), *ganesha, "-p", str(place.private / "ganesha.pid")]
+        ports = {"mount": mount_port}
+        return Launch(argv, port, share=str(place.root.resolve()), other_ports=ports, logs=(log,))

@@ -1,0 +1,58 @@
+"""What a server shows of itself: a certificate or a host key, made for its life alone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+from lanlab.testbeds.servers.base import Place
+from lanlab.testbeds.tools import tool
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A key, and what it is known by."""
+
+    key: Path
+    public: Path
+    #: Of the certificate (DER), or of the host key's public blob, in hexadecimal.
+    sha256: str
+
+
+def certificate(place: Place) -> Identity:
+    """
+    A certificate for the place's address, signed by itself, with its key (ECDSA, P-256).
+
+    Raises:
+        UnmetNeed: There is no `openssl`.
+        RunError: It failed.
+    """
+    key, public = place.private / "tls.key", place.private / "tls.crt"
+    names = f"subjectAltName=IP:{place.address},DNS:localhost"
+    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    files = ["-keyout", str(key), "-out", str(public)]
+    subject = ["-subj", "/CN=lanlab", "-addext", names, "-days", "30"]
+    # Not by the system's configuration, which may ask for more.
+    empty = place.write("openssl.cnf", "[req]\ndistinguished_name = name\n[name]\n")
+    place.run([tool("openssl"), "req", "-x509", "-config", str(empty), *curve, *files, *subject])
+    der = ssl.PEM_cert_to_DER_cert(public.read_text())
+    return Identity(key, public, hashlib.sha256(der).hexdigest())
+
+
+def ssh_key(place: Place, name: str) -> Identity:
+    """
+    A key of SSH (Ed25519) without a passphrase.
+
+    Raises:
+        UnmetNeed: There is no `ssh-keygen`.
+        RunError: It failed.
+    """
+    key = place.private / name
+    argv = [tool("ssh-keygen"), "-q", "-t", "ed25519", "-N", "", "-C", "lanlab", "-f", str(key)]
+    place.run(argv)
+    public = key.with_name(f"{name}.pub")
+    blob = base64.b64decode(public.read_text().split()[1])
+    return Identity(key, public, hashlib.sha256(blob).hexdigest())

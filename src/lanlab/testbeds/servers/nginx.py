@@ -1,0 +1,128 @@
+"""
+nginx, for WebDAV over HTTP/1.1, with or without TLS.
+
+`dav_ext_module` is a module of its own, which Debian has as a package. A password is checked with
+every request: it is kept as it is, in a file for the server alone, as hashing it again and again
+would be measured, too.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from lanlab.errors import UnmetNeed
+from lanlab.testbeds.base import Host
+from lanlab.testbeds.servers.base import Launch, Place, Server
+from lanlab.testbeds.servers.identities import certificate
+
+_MODULE = "ngx_http_dav_ext_module.so"
+_MODULE_FOLDERS = ("/usr/lib/nginx/modules", "/usr/lib64/nginx/modules", "/usr/share/nginx/modules")
+_CONFIGURATION = """\
+load_module {module};
+daemon off;
+worker_processes auto;
+pid {private}/nginx.pid;
+error_log {private}/error.log warn;
+events {{ worker_connections 8192; }}
+worker_rlimit_nofile 16384;
+http {{
+    access_log off;
+    default_type application/octet-stream;
+    sendfile on;
+    tcp_nodelay on;
+    keepalive_timeout 600s;
+    # A session is one connection, however many operations it has.
+    keepalive_requests 1000000000;
+    client_max_body_size 0;
+    client_body_temp_path {uploads};
+    proxy_temp_path {private}/proxy;
+    fastcgi_temp_path {private}/fastcgi;
+    uwsgi_temp_path {private}/uwsgi;
+    scgi_temp_path {private}/scgi;
+    server {{
+        listen {listen} backlog=4096{ssl};
+{tls}        root {served};
+        disable_symlinks on from=$document_root;
+        location / {{
+{login}            dav_methods PUT DELETE MKCOL COPY MOVE;
+            dav_ext_methods PROPFIND OPTIONS;
+            create_full_put_path off;
+            dav_access user:rw;
+        }}
+    }}
+}}
+"""
+
+
+class Nginx(Server):
+    """See the module."""
+
+    name = "nginx"
+    services = ("webdav", "webdavs")
+    programs = ("nginx",)
+    how_to_get = "apt install nginx-light libnginx-mod-http-dav-ext"
+    version_arguments = ("-v",)
+
+    def check_found(self, host: Host | None = None) -> None:
+        """See `Server.check_found`; also for the module."""
+        super().check_found(host)
+        self._module()
+
+    def _module(self) -> Path:
+        for folder in _MODULE_FOLDERS:
+            if (path := Path(folder, _MODULE)).is_file():
+                return path
+        raise UnmetNeed(
+            f"server `{self.name}` needs `{_MODULE}`, not found in {', '.join(_MODULE_FOLDERS)}",
+            hint=self.how_to_get,
+        )
+
+    def further_folders(self, root: Path, private: Path) -> list[Path]:
+        """Where uploads wait for their end: in the file system that they go to, else each would be
+        copied once more."""
+        if private.stat().st_dev == root.stat().st_dev:
+            return []
+        beside = root.parent
+        if beside.stat().st_dev != root.stat().st_dev or not os.access(beside, os.W_OK | os.X_OK):
+            raise UnmetNeed(
+                f"server `{self.name}` needs a folder in the file system of `{root}` for uploads, "
+                f"and cannot make one in `{beside}`",
+                hint=f"serve a directory below `{root}`",
+            )
+        return [Path(tempfile.mkdtemp(prefix=".lanlab-uploads-", dir=beside))]
+
+    def launch(self, place: Place) -> Launch:
+        """See `Server.launch`."""
+        (port,) = place.ports
+        identity = certificate(place) if place.service == "webdavs" else None
+        login = ""
+        if place.credentials is not None:
+            who = f"{place.credentials.user}:{{PLAIN}}{place.credentials.secret}\n"
+            file = place.write("users", who)
+            login = f'            auth_basic "lanlab";\n            auth_basic_user_file {file};\n'
+        tls = ""
+        if identity is not None:
+            pair = {"certificate": identity.public, "certificate_key": identity.key}
+            tls = "".join(f"        ssl_{key} {path};\n" for key, path in pair.items())
+        address = f"[{place.address}]" if ":" in place.address else place.address
+        text = _CONFIGURATION.format(
+            module=self._module(),
+            private=place.private,
+            uploads=_quoted(place.further[0] if place.further else place.folder("uploads")),
+            listen=f"{address}:{port}",
+            ssl=" ssl" if identity else "",
+            tls=tls,
+            served=place.served,
+            login=login,
+        )
+        configuration = place.write("nginx.conf", text)
+        log = place.private / "error.log"
+        argv = [self.path("nginx"), "-c", str(configuration), "-p", str(place.private), "-e"]
+        trust = identity.sha256 if identity else None
+        return Launch([*argv, str(log)], port, trust_sha256=trust, logs=(log,))
+
+
+def _quoted(path: Path) -> str:
+    return '"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"'

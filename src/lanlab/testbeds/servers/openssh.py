@@ -1,0 +1,110 @@
+"""
+OpenSSH, for SFTP.
+
+It runs as an ordinary user and so can let in that user alone, by a key: a password is the system's,
+which nobody else may look at. So the user and the key to log in with are made here, and the
+password that was asked for opens nothing (`RunningServer.credentials`).
+
+What is served is where a session begins. Without root the server cannot confine a session to it:
+it may do what its user may.
+"""
+
+from __future__ import annotations
+
+from lanlab.errors import RunError, UnmetNeed
+from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
+from lanlab.testbeds.servers.identities import ssh_key
+from lanlab.testbeds.tools import tool
+
+_CONFIGURATION = """\
+Port {port}
+ListenAddress {address}
+AddressFamily any
+HostKey {host_key}
+AuthorizedKeysFile {authorized}
+PidFile {private}/sshd.pid
+AllowUsers {user}
+AuthenticationMethods publickey
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PermitRootLogin no
+UsePAM no
+UseDNS no
+# The folders above are not all the user's own.
+StrictModes no
+# Many stations connect at once; the usual bound of 10 drops connections at random.
+MaxStartups 4000:100:4000
+MaxSessions 4000
+LoginGraceTime 60
+AllowTcpForwarding no
+AllowAgentForwarding no
+AllowStreamLocalForwarding no
+X11Forwarding no
+PermitTunnel no
+PermitTTY no
+PermitUserRC no
+PrintMotd no
+PrintLastLog no
+LogLevel INFO
+Subsystem sftp internal-sftp
+ForceCommand internal-sftp -d {served}
+"""
+
+
+class OpenSsh(Server):
+    """See the module."""
+
+    name = "openssh"
+    services = ("sftp",)
+    programs = ("sshd", "ssh-keygen")
+    how_to_get = "apt install openssh-server"
+    nobody = "daemon"
+
+    def launch(self, place: Place) -> Launch:
+        """See `Server.launch`."""
+        _check_account(place)
+        host = ssh_key(place, "host_key")
+        user = ssh_key(place, "user_key")
+        authorized = place.write("authorized_keys", user.public.read_text())
+        secret = user.key.read_text()
+        # It is the client's alone.
+        user.key.unlink()
+        (port,) = place.ports
+        text = _CONFIGURATION.format(
+            port=port,
+            address=place.address,
+            host_key=host.key,
+            authorized=authorized,
+            private=place.private,
+            served=place.served,
+            user=place.user,
+        )
+        configuration = place.write("sshd_config", text)
+        log = place.private / "sshd.log"
+        # By its whole path: it starts itself anew for each connection.
+        argv = [self.path("sshd"), "-D", "-f", str(configuration), "-E", str(log)]
+        credentials = Credentials(place.user, secret)
+        return Launch(argv, port, credentials=credentials, trust_sha256=host.sha256, logs=(log,))
+
+
+def _check_account(place: Place) -> None:
+    """
+    See that the server lets its user in: without PAM it looks for a `!` before the password.
+
+    For users who may not read /etc/shadow, systemd's `nss-systemd` answers in its place, and says
+    of `nobody` that it is locked.
+
+    Raises:
+        UnmetNeed: The account is taken for locked.
+    """
+    try:
+        shown = place.run([tool("getent"), "shadow", place.user])
+    except RunError:
+        # Nobody says anything of its password.
+        return
+    if shown.partition(":")[2].startswith("!"):
+        raise UnmetNeed(
+            f"server `openssh` lets in nobody as `{place.user}`, as whom it would run: it takes "
+            "that account for locked",
+            hint="run lanlab as another user, or serve a directory of another user's",
+        )

@@ -1,0 +1,73 @@
+"""The processes that came of one, and what they have used, as Linux lists them (proc(5))."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_PROC = Path("/proc")
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process at one moment."""
+
+    pid: int
+    parent: int
+    #: When it started, in ticks since boot: an id is used again.
+    start_ticks: int
+    #: User and system time of its own, seconds, in steps of a clock tick (usually 10 ms).
+    cpu_s: float
+    #: The same of the children that it has waited for.
+    children_cpu_s: float
+
+
+def tree(root: int) -> list[Process]:
+    """A process and all that came of it, `root` first; empty if it is gone."""
+    everything: dict[int, Process] = {}
+    for entry in _PROC.iterdir():
+        if entry.name.isdecimal() and (process := _read(int(entry.name))) is not None:
+            everything[process.pid] = process
+    children: dict[int, list[Process]] = {}
+    for process in everything.values():
+        children.setdefault(process.parent, []).append(process)
+    found = [everything[root]] if root in everything else []
+    for process in found:
+        found += children.get(process.pid, [])
+    return found
+
+
+def _read(pid: int) -> Process | None:
+    with contextlib.suppress(OSError, ValueError):
+        stat = (_PROC / str(pid) / "stat").read_text()
+        # The name in parentheses may hold anything; behind it field 3 (state) comes first.
+        fields = stat[stat.rindex(")") + 1 :].split()
+        user, system, children_user, children_system = map(int, fields[11:15])
+        ticks_per_s = os.sysconf("SC_CLK_TCK")
+        own, children = user + system, children_user + children_system
+        parent, start_ticks = int(fields[1]), int(fields[19])
+        return Process(pid, parent, start_ticks, own / ticks_per_s, children / ticks_per_s)
+    return None
+
+
+def still_there(known: Sequence[Process]) -> list[Process]:
+    """Those that live, each the same process as it was."""
+    now = {each.pid: _read(each.pid) for each in known}
+    return [
+        each
+        for each in known
+        if (found := now[each.pid]) is not None and found.start_ticks == each.start_ticks
+    ]
+
+
+def user_of(pid: int) -> tuple[int, int] | None:
+    """User and group as which a process acts, as this process names them."""
+    with contextlib.suppress(OSError):
+        status = (_PROC / str(pid) / "status").read_text()
+        fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+        # Real, effective, saved, and of the file system.
+        return int(fields["Uid"].split()[1]), int(fields["Gid"].split()[1])
+    return None

@@ -1,0 +1,148 @@
+"""
+ProFTPD, for FTP, with or without TLS.
+
+Without root it cannot change its root directory: what lies outside the served one is forbidden
+instead.
+"""
+
+from __future__ import annotations
+
+import grp
+from pathlib import Path
+
+from lanlab.errors import UnmetNeed
+from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
+from lanlab.testbeds.servers.identities import certificate
+from lanlab.testbeds.tools import tool
+
+#: Read as patterns and variables in the name of a directory (glob(7), and `%` of its own).
+_PATTERNS = '*?[]{}~%"\\'
+_TLS_MODULE = "mod_tls.so"
+_CONFIGURATION = """\
+{modules}ServerType standalone
+ServerName lanlab
+ServerIdent on "ProFTPD"
+DefaultServer on
+Port {port}
+DefaultAddress {address}
+SocketBindTight on
+UseIPv6 {ipv6}
+MaxInstances none
+# The most that it allows: stations that connect at once may have to try again.
+TCPBacklog 255
+User {user}
+Group {group}
+PidFile {private}/proftpd.pid
+ScoreboardFile {private}/scoreboard
+ScoreboardMutex {private}/scoreboard.lock
+DelayTable none
+DelayEngine off
+SystemLog {log}
+TransferLog none
+WtmpLog off
+UseReverseDNS off
+RequireValidShell off
+AuthOrder mod_auth_file.c
+AuthUserFile {private}/users
+AuthGroupFile {private}/groups
+DefaultChdir "{root}"
+AllowOverwrite on
+AllowStoreRestart on
+AllowRetrieveRestart on
+UseSendfile on
+TimeoutLogin 60
+TimeoutIdle 0
+TimeoutNoTransfer 0
+TimeoutStalled 0
+Umask 077
+{tls}<Directory />
+  <Limit ALL>
+    DenyAll
+  </Limit>
+</Directory>
+<Directory "{root}">
+  <Limit ALL>
+    AllowAll
+  </Limit>
+</Directory>
+"""
+_TLS = """\
+TLSEngine on
+TLSRequired on
+TLSProtocol TLSv1.2 TLSv1.3
+TLSECCertificateFile {certificate}
+TLSECCertificateKeyFile {key}
+TLSVerifyClient off
+TLSOptions NoSessionReuseRequired
+TLSLog {log}
+"""
+
+
+class ProFtpd(Server):
+    """See the module."""
+
+    name = "proftpd"
+    services = ("ftp", "ftps")
+    programs = ("proftpd",)
+    how_to_get = "apt install proftpd-core proftpd-mod-crypto"
+    version_arguments = ("-v",)
+
+    def root_problem(self, root: Path) -> str | None:
+        """See `Server.root_problem`: its configuration takes some characters for patterns."""
+        found = sorted(set(str(root.resolve())) & set(_PATTERNS))
+        if not found:
+            return None
+        return f"server `{self.name}`: found {' '.join(found)} in `{root}`; allowed: no pattern"
+
+    def problem(self, service: str, credentials: Credentials | None) -> str | None:
+        """See `Server.problem`."""
+        if credentials is None:
+            return f"server `{self.name}`: found no user; allowed: a user with a password"
+        return super().problem(service, credentials)
+
+    def launch(self, place: Place) -> Launch:
+        """See `Server.launch`."""
+        assert place.credentials is not None
+        (port,) = place.ports
+        log = place.private / "proftpd.log"
+        modules, tls, trust = "", "", None
+        if place.service == "ftps":
+            folder = self._module_folder()
+            modules = f"ModulePath {folder}\nLoadModule mod_tls.c\n"
+            identity = certificate(place)
+            tls = _TLS.format(certificate=identity.public, key=identity.key, log=log)
+            trust = identity.sha256
+        # The hash is made once; it is checked at each login.
+        hashed = place.run(
+            [tool("openssl"), "passwd", "-6", "-stdin"], f"{place.credentials.secret}\n"
+        ).strip()
+        root = place.root.resolve()
+        user = f"{place.credentials.user}:{hashed}:{place.uid}:{place.gid}::/:/bin/sh\n"
+        place.write("users", user)
+        place.write("groups", f"lanlab:x:{place.gid}:{place.credentials.user}\n")
+        text = _CONFIGURATION.format(
+            modules=modules,
+            port=port,
+            address=place.address,
+            ipv6="on" if ":" in place.address else "off",
+            user=place.user,
+            group=grp.getgrgid(place.gid).gr_name,
+            private=place.private,
+            log=log,
+            root=root,
+            tls=tls,
+        )
+        configuration = place.write("proftpd.conf", text)
+        argv = [self.path("proftpd"), "--nodaemon", "--config", str(configuration)]
+        return Launch(argv, port, trust_sha256=trust, logs=(log,))
+
+    def _module_folder(self) -> Path:
+        # As they lie to each other in every distribution; also where they were put by hand.
+        programs = Path(self.path("proftpd")).resolve().parent
+        for folder in (programs.parent / "lib/proftpd", programs.parent / "libexec/proftpd"):
+            if (folder / _TLS_MODULE).is_file():
+                return folder
+        raise UnmetNeed(
+            f"server `{self.name}` needs `{_TLS_MODULE}` for TLS, not found beside it",
+            hint=self.how_to_get,
+        )

@@ -1,0 +1,312 @@
+"""The servers that there are, and starting one."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import pwd
+import re
+import shutil
+import stat
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from lanlab.errors import LabError, RunError, UnknownName, UnmetNeed, UsageError
+from lanlab.testbeds.base import Host
+from lanlab.testbeds.servers import processes
+from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server, Service
+from lanlab.testbeds.servers.ganesha import Ganesha
+from lanlab.testbeds.servers.nginx import Nginx
+from lanlab.testbeds.servers.openssh import OpenSsh
+from lanlab.testbeds.servers.proftpd import ProFtpd
+from lanlab.testbeds.servers.running import Keeper, RunningServer
+from lanlab.testbeds.servers.samba import Samba
+from lanlab.testbeds.servers.vsftpd import Vsftpd
+
+#: By name; of two that serve the same, the first is taken unless another is named.
+SERVERS: Mapping[str, Server] = {
+    server.name: server for server in (Samba(), ProFtpd(), Vsftpd(), OpenSsh(), Nginx(), Ganesha())
+}
+_OVER_TLS: Mapping[str, Service] = {"ftp": "ftps", "webdav": "webdavs"}
+#: What every program's configuration takes as it is. A path of a Unix socket has 107 octets.
+_PLAIN_PATH = re.compile(r"[\w./+-]{1,60}", re.ASCII)
+_LOG_BYTES = 4096
+
+
+@dataclass(frozen=True)
+class ServerNeed:
+    """A server, and whether it can be had here."""
+
+    name: str
+    services: tuple[Service, ...]
+    found: bool
+    #: The version that it tells, or what is missing.
+    detail: str
+    how_to_get: str
+
+
+def server_needs() -> list[ServerNeed]:
+    """All servers, each looked for now."""
+    return [_look(server) for server in SERVERS.values()]
+
+
+def _look(server: Server) -> ServerNeed:
+    try:
+        server.check_found()
+        detail, how_to_get, found = server.version(), "", True
+        if server.needs_own_network:
+            detail += "; on hosts of the virtual testbed"
+    except UnmetNeed as missing:
+        detail, how_to_get, found = missing.message, missing.hint or "", False
+    return ServerNeed(server.name, server.services, found, detail, how_to_get)
+
+
+def servers_of(service: str) -> list[Server]:
+    """Those that serve it, the first choice first.
+
+    Raises:
+        UnknownName: No server here serves it.
+    """
+    found = [server for server in SERVERS.values() if service in server.services]
+    if not found:
+        known = {each for server in SERVERS.values() for each in server.services}
+        raise UnknownName("service of a server", service, known)
+    return found
+
+
+def _chosen(service: str, name: str | None, host: Host) -> Server:
+    if name is not None:
+        if name not in SERVERS:
+            raise UnknownName("server", name, SERVERS)
+        SERVERS[name].check_found(host)
+        return SERVERS[name]
+    missing: list[UnmetNeed] = []
+    for server in servers_of(service):
+        try:
+            server.check_found(host)
+            return server
+        except UnmetNeed as error:
+            missing.append(error)
+    said = "; ".join(error.message for error in missing)
+    hints = dict.fromkeys(error.hint for error in missing if error.hint)
+    raise UnmetNeed(said, hint=" or ".join(hints))
+
+
+def start(
+    host: Host,
+    service: str,
+    root: Path,
+    address: str,
+    credentials: Credentials | None,
+    tls: bool = False,
+    *,
+    server: str | None = None,
+) -> RunningServer:
+    """
+    Start a real server on a host, and wait until it listens.
+
+    Args:
+        host: Where.
+        service: Which service: `ftp`, `sftp`, `webdav`, `nfs`, `smb`; `ftps` and `webdavs` are
+            `ftp` and `webdav` with `tls`.
+        root: The directory to serve; it must be there. Where lanlab is root, the server runs as
+            its owner, and a directory of root's that is empty is given to `nobody`.
+        address: The host's address to listen at.
+        credentials: Whom to serve; `None`: anybody, where the server can.
+        tls: Whether to speak TLS.
+        server: By name; `None`: the first of `servers_of` that is here.
+
+    Raises:
+        UnknownName: No such server or service.
+        UsageError: The server cannot serve that, or not that directory.
+        UnmetNeed: A program or a right is missing.
+        RunError: It was started and does not listen. As after the others, nothing is left.
+    """
+    if tls and service not in (*_OVER_TLS, *_OVER_TLS.values()):
+        raise UsageError(f"found {service} over TLS; allowed: {', '.join(_OVER_TLS)}")
+    wanted = _OVER_TLS.get(service, service) if tls else service
+    chosen = _chosen(wanted, server, host)
+    if problem := chosen.problem(wanted, credentials) or chosen.root_problem(root):
+        raise UsageError(problem)
+    if credentials is not None:
+        _check_credentials(credentials)
+    return _Start(chosen, host, cast("Service", wanted), root, address, credentials).run()
+
+
+def _check_credentials(credentials: Credentials) -> None:
+    """See that every server's files can hold them: names of one line without separators."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,30}", credentials.user):
+        raise UsageError(
+            f"found user `{credentials.user}`; allowed: a letter, then at most 30 letters, "
+            "digits, `_` and `-`"
+        )
+    if not re.fullmatch(r"[!-9;-~]{1,100}", credentials.secret):
+        raise UsageError(
+            "the password cannot be used; allowed: 1 to 100 printable ASCII characters without "
+            "space and `:`"
+        )
+
+
+class _Start:
+    """One start, with what must be undone if it fails."""
+
+    def __init__(
+        self,
+        server: Server,
+        host: Host,
+        service: Service,
+        root: Path,
+        address: str,
+        credentials: Credentials | None,
+    ) -> None:
+        self.server, self.host, self.service = server, host, service
+        self.root, self.address, self.credentials = root, address, credentials
+
+    def run(self) -> RunningServer:
+        server = self.server
+        user, uid, gid = self._user()
+        private = Path(tempfile.mkdtemp(prefix="lanlab-server-", dir=_plain_folder()))
+        folders = [private]
+        keeper: Keeper | None = None
+        launch: Launch | None = None
+        try:
+            folders += server.further_folders(self.root, private)
+            keeper = Keeper(
+                self.host,
+                {
+                    "address": self.address,
+                    "ports": server.ports,
+                    "uid": None if server.needs_root else uid,
+                    "gid": gid,
+                    "remove": [str(folder) for folder in folders],
+                },
+            )
+            place = self._place(folders, keeper, user)
+            _hand_over(self.root, uid, gid)
+            launch = server.launch(place)
+            keeper.start(list(launch.argv), launch.port)
+            version = server.version()
+        except BaseException as error:
+            said = _last_words(launch) or (keeper.said() if keeper is not None else "")
+            if keeper is not None:
+                keeper.close()
+            for folder in folders:
+                shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, RunError):
+                raise RunError(
+                    f"{self.host.name}: server `{server.name}` {error.message}{said}",
+                    hint=error.hint,
+                    host=self.host.name,
+                ) from None
+            raise
+        if launch.credentials is None:
+            launch = dataclasses.replace(launch, credentials=self.credentials)
+        return RunningServer(server.name, self.service, version, keeper, launch)
+
+    def _user(self) -> tuple[str, int, int]:
+        """As whom the server shall run, by name, user and group."""
+        try:
+            found = self.root.stat()
+        except OSError as error:
+            raise UsageError(f"`{self.root}` cannot be served: {error.strerror}") from None
+        if not stat.S_ISDIR(found.st_mode) or not self.root.is_absolute():
+            raise UsageError(
+                f"`{self.root}` cannot be served; allowed: a directory by an absolute path"
+            )
+        uid, gid = os.geteuid(), os.getegid()
+        if uid == 0:
+            uid, gid = self.server.acts_as(self.root)
+            self._check_empty(found.st_uid)
+        if self.server.needs_root:
+            return "root", uid, gid
+        try:
+            return pwd.getpwuid(uid).pw_name, uid, gid
+        except KeyError:
+            raise UnmetNeed(
+                f"user {uid}, as whom `{self.server.name}` would run, has no name here",
+                hint="add it to /etc/passwd",
+            ) from None
+
+    def _check_empty(self, owner: int) -> None:
+        """See that nothing but an empty directory has to be given away."""
+        if owner == 0 and any(self.root.iterdir()):
+            raise UsageError(
+                f"`{self.root}` belongs to root, and is not empty: users of the server would need "
+                "the rights of root to write there",
+                hint=f"chown -R {self.server.nobody} {self.root}",
+            )
+
+    def _place(self, folders: Sequence[Path], keeper: Keeper, user: str) -> Place:
+        acting = processes.user_of(keeper.pid)
+        if acting is None:
+            raise RunError("what keeps it is gone", host=self.host.name)
+        private, *further = folders
+        served = private / "served"
+        served.symlink_to(self.root)
+        # In a user namespace it has another number, but here counts whom this process takes it for.
+        place = Place(
+            private,
+            served,
+            self.root,
+            self.address,
+            tuple(keeper.ports),
+            self.credentials,
+            self.service,
+            acting[0],
+            acting[1],
+            user,
+            tuple(further),
+        )
+        for path in (*folders, served):
+            place.give(path)
+        return place
+
+
+def _plain_folder() -> Path:
+    """Where private folders are made: a path that no configuration file needs quoted."""
+    for folder in (Path(tempfile.gettempdir()), Path("/tmp")):
+        if _PLAIN_PATH.fullmatch(str(folder)) and os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    raise UnmetNeed(
+        f"`{tempfile.gettempdir()}` cannot have a server's files; allowed: a writable folder of at "
+        "most 60 letters, digits, `.`, `_`, `+`, `-` and `/`",
+        hint="set TMPDIR to one",
+    )
+
+
+def _hand_over(root: Path, uid: int, gid: int) -> None:
+    """See that those whom the server acts for can write in the directory that is served."""
+    other = os.geteuid() == 0
+    if other and root.stat().st_uid == 0:
+        os.chown(root, uid, gid)
+    can = subprocess.run(
+        ["test", "-w", str(root), "-a", "-x", str(root)],
+        user=uid if other else None,
+        group=gid if other else None,
+        extra_groups=[] if other else None,
+        stderr=subprocess.DEVNULL,
+        timeout=10,
+        check=False,
+        cwd="/",
+    )
+    if can.returncode:
+        raise UsageError(
+            f"`{root}` cannot be reached and written by user {uid}, as whom the server acts",
+            hint="take a directory of that user's, in folders that it may enter",
+        )
+
+
+def _last_words(launch: Launch | None) -> str:
+    """The last line of the server's logs, after a colon; or nothing."""
+    for log in launch.logs if launch is not None else ():
+        with contextlib.suppress(OSError, LabError):
+            lines = log.read_bytes()[-_LOG_BYTES:].decode(errors="replace").splitlines()
+            for line in reversed(lines):
+                if line.strip():
+                    return f": {line.strip()}"
+    return ""

@@ -1,0 +1,220 @@
+"""A server that runs on a host, from its start to its end."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from lanlab.errors import RunError
+from lanlab.testbeds import leftovers
+from lanlab.testbeds.base import Host
+from lanlab.testbeds.servers import processes
+from lanlab.testbeds.servers.base import Credentials, Launch, Service
+
+KEEPER = Path(__file__).with_name("keeper.py")
+#: Starting Python on a host and finding ports takes 0.1 s on an idle machine.
+_ANSWER_WITHIN_S = 20.0
+_LISTEN_WITHIN_S = 30.0
+#: The keeper ends in order within 2 s and kills within 5 s more.
+_END_WITHIN_S = 10.0
+_LOG_BYTES = 4096
+
+
+class Keeper:
+    """The process on the host that starts the server, and ends it with lanlab; see `keeper.py`."""
+
+    def __init__(self, host: Host, settings: dict[str, Any]) -> None:
+        """
+        Raises:
+            RunError: It cannot be started there, or refuses; nothing is left then.
+        """
+        self.host = host
+        self._folders: list[str] = settings["remove"]
+        #: Every process of the server that was seen, by its id.
+        self._known: dict[int, processes.Process] = {}
+        # Closed by `close`.
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        argv = [*host.command_prefix, sys.executable, "-I", str(KEEPER), json.dumps(settings)]
+        try:
+            self._process = subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                # On a host of the virtual testbed the prefix puts that testbed's mark in its place.
+                env={**os.environ, leftovers.MARK: leftovers.new_mark(), "LC_ALL": "C"},
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._errors.close()
+            message = f"{host.name}: cannot start `{argv[0]}`: {error.strerror}"
+            raise RunError(message, host=host.name) from None
+        # A testbed that is closed first kills what is on its hosts: then this is left to us.
+        atexit.register(self.close)
+        try:
+            self.ports: list[int] = self._answer(_ANSWER_WITHIN_S)["ports"]
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    def start(self, argv: list[str], port: int) -> int:
+        """Start the server; its process id once it listens.
+
+        Raises:
+            RunError: It does not.
+        """
+        told = {"argv": argv, "port": port, "within_s": _LISTEN_WITHIN_S}
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.write(json.dumps(told).encode() + b"\n")
+            self._process.stdin.flush()
+        pid: int = self._answer(_LISTEN_WITHIN_S + _ANSWER_WITHIN_S)["pid"]
+        self.tree()
+        return pid
+
+    def tree(self) -> list[processes.Process]:
+        """The keeper and all that came of it; empty once it has ended."""
+        found = processes.tree(self.pid) if self._process.poll() is None else []
+        self._known |= {each.pid: each for each in found[1:]}
+        return found
+
+    def _answer(self, within_s: float) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        ready, _, _ = select.select([self._process.stdout], [], [], within_s)
+        line = self._process.stdout.readline() if ready else b""
+        if not line:
+            how = "ended" if ready else f"did not answer within {within_s:g} s"
+            raise RunError(f"what keeps it {how}{self.said()}", host=self.host.name)
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise RunError(answer["error"], host=self.host.name)
+        return answer
+
+    def said(self) -> str:
+        """The last line of its and the server's standard error, after a colon; or nothing."""
+        size = os.fstat(self._errors.fileno()).st_size
+        text = os.pread(self._errors.fileno(), _LOG_BYTES, max(0, size - _LOG_BYTES))
+        lines = [line.strip() for line in text.decode(errors="replace").splitlines()]
+        return next((f": {line}" for line in reversed(lines) if line), "")
+
+    def close(self) -> None:
+        """End it, and with it the server. Idempotent.
+
+        Raises:
+            RunError: A process is stuck in the kernel.
+        """
+        if self._errors.closed:
+            return
+        atexit.unregister(self.close)
+        self.tree()
+        with contextlib.suppress(OSError):
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+        try:
+            self._process.wait(_END_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            self.tree()
+            self._process.kill()
+            self._process.wait()
+        finally:
+            assert self._process.stdout is not None
+            self._process.stdout.close()
+            self._errors.close()
+            for folder in self._folders:
+                shutil.rmtree(folder, ignore_errors=True)
+        # Nothing, unless the keeper was killed or something is stuck in the kernel.
+        left = processes.still_there(list(self._known.values()))
+        if stuck := leftovers.end([leftovers.Leftover(each.pid, "") for each in left]):
+            pids = ", ".join(str(each.pid) for each in stuck)
+            raise RunError(
+                f"processes of a server cannot be ended: {pids}",
+                hint="the kernel holds them",
+                host=self.host.name,
+            )
+
+
+class RunningServer:
+    """A server that runs until `close`, or until lanlab ends, however it ends."""
+
+    def __init__(
+        self, name: str, service: Service, version: str, keeper: Keeper, launch: Launch
+    ) -> None:
+        self.name = name
+        self.service = service
+        #: What it tells of its version.
+        self.version = version
+        self.port = launch.port
+        #: Share of SMB, export of NFS; `None` where the service has none.
+        self.share = launch.share
+        #: SHA-256 of the certificate (DER) or of the host key's public blob, in hexadecimal.
+        self.trust_sha256 = launch.trust_sha256
+        #: Whom to log in as; of OpenSSH not who was asked for, see there.
+        self.credentials: Credentials | None = launch.credentials
+        self.other_ports = launch.other_ports
+        self._keeper = keeper
+        self._cpu_s = 0.0
+
+    @property
+    def host(self) -> Host:
+        """Where it runs."""
+        return self._keeper.host
+
+    @property
+    def keeper_pid(self) -> int:
+        """Id of the process that keeps it, of which all its own came."""
+        return self._keeper.pid
+
+    def pids(self) -> list[int]:
+        """Its processes now, that which keeps them left out; empty after `close`."""
+        return [process.pid for process in self._keeper.tree()[1:]]
+
+    def cpu_s(self) -> float:
+        """
+        User and system time of all its processes so far, seconds, in steps of 10 ms a process.
+
+        Counted are the processes that live and those that were waited for when they ended. What a
+        process used whose parent takes no leave of its children (`SIGCHLD` ignored) the system
+        forgets: no server here does that. The interrupts and kernel threads that carry its packets
+        are not its own. After `close` it is what was counted last.
+        """
+        found = self._keeper.tree()
+        if found:
+            keeper, own = found[0], found[1:]
+            used = keeper.children_cpu_s + sum(each.cpu_s + each.children_cpu_s for each in own)
+            self._cpu_s = max(self._cpu_s, used)
+        return self._cpu_s
+
+    def close(self) -> None:
+        """End it: its processes, its connections, its files. Idempotent.
+
+        Raises:
+            RunError: A process is stuck in the kernel.
+        """
+        self.cpu_s()
+        self._keeper.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,114 @@
+"""
+Samba, for SMB 2 and 3.
+
+It has users of its own, but each must be one of the system as well. The server's own user is that,
+by the name that was asked for (`username map`).
+"""
+
+from __future__ import annotations
+
+import pwd
+
+from lanlab.errors import UnmetNeed
+from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
+
+SHARE = "data"
+_CONFIGURATION = """\
+[global]
+server role = standalone server
+workgroup = LANLAB
+netbios name = LANLAB
+disable netbios = yes
+smb ports = {port}
+interfaces = {address}
+bind interfaces only = yes
+server min protocol = SMB2_02
+map to guest = never
+guest account = {guest}
+restrict anonymous = 2
+passdb backend = tdbsam:{private}/passdb.tdb
+username map = {private}/users
+private dir = {private}/state
+lock directory = {private}/state
+state directory = {private}/state
+cache directory = {private}/state
+pid directory = {private}/state
+ncalrpc dir = {private}/state/rpc
+usershare max shares = 0
+usershare path =
+load printers = no
+printing = bsd
+printcap name = /dev/null
+disable spoolss = yes
+# It would start for each name that a client looks for.
+rpc start on demand helpers = no
+dns proxy = no
+socket options = TCP_NODELAY
+log file = {private}/smbd.log
+max log size = 1000
+log level = 0
+panic action =
+
+[{share}]
+path = {served}
+read only = no
+guest ok = no
+valid users = {user}
+create mask = 0600
+directory mask = 0700
+# Names are the user's: none is hidden or forbidden, and case counts as on the disk below.
+hide dot files = no
+store dos attributes = no
+wide links = no
+follow symlinks = no
+"""
+
+
+class Samba(Server):
+    """See the module."""
+
+    name = "samba"
+    services = ("smb",)
+    programs = ("smbd", "pdbedit")
+    how_to_get = "apt install samba"
+
+    def problem(self, service: str, credentials: Credentials | None) -> str | None:
+        """See `Server.problem`: it has no guests here."""
+        if credentials is None:
+            return f"server `{self.name}`: found no user; allowed: a user with a password"
+        return super().problem(service, credentials)
+
+    def launch(self, place: Place) -> Launch:
+        """See `Server.launch`."""
+        assert place.credentials is not None
+        (port,) = place.ports
+        place.folder("state")
+        place.write("users", f"{place.user} = {place.credentials.user}\n")
+        text = _CONFIGURATION.format(
+            port=port,
+            address=place.address,
+            guest=_another_user(place.user),
+            private=place.private,
+            share=SHARE,
+            served=place.served,
+            user=place.user,
+        )
+        configuration = str(place.write("smb.conf", text))
+        password = f"{place.credentials.secret}\n"
+        make_user = [self.path("pdbedit"), "-s", configuration, "-a", "-t", "-u", place.user]
+        place.run(make_user, password * 2)
+        logs = (place.private / "smbd.log", place.private / "log.smbd")
+        # It wants to lead a process group, which the leader of a session may not ask for. At its
+        # end it kills its group: that is its own here, made by what keeps it.
+        argv = [self.path("smbd"), "-F", "--no-process-group", "-s", configuration]
+        return Launch([*argv, "-l", str(place.private)], port, share=SHARE, logs=logs)
+
+
+def _another_user(user: str) -> str:
+    """A user of the system for those who are nobody: it must be there, and is let in nowhere."""
+    for each in pwd.getpwall():
+        if each.pw_uid != 0 and each.pw_name != user:
+            return each.pw_name
+    raise UnmetNeed(
+        "server `samba` needs a second user of the system beside its own", hint="useradd a user"
+    )

@@ -1,0 +1,143 @@
+"""
+vsftpd, for FTP, with or without TLS.
+
+It works for root alone, and lets in users of the system. In a mount namespace of its own it finds
+our lists of users and our rule for PAM in place of the system's: there is one user who may log in,
+by the name and password that were asked for, and acts as the owner of the directory.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
+from lanlab.testbeds.servers.identities import certificate
+from lanlab.testbeds.tools import tool
+
+_CONFIGURATION = """\
+listen={ipv4}
+listen_ipv6={ipv6}
+listen_address{six}={address}
+listen_port={port}
+background=NO
+max_clients=0
+max_per_ip=0
+anonymous_enable=NO
+local_enable=YES
+write_enable=YES
+pam_service_name=lanlab
+local_root={root}
+chroot_local_user=YES
+allow_writeable_chroot=YES
+secure_chroot_dir={private}/empty
+local_umask=077
+file_open_mode=0666
+connect_from_port_20=NO
+pasv_enable=YES
+idle_session_timeout=3600
+data_connection_timeout=3600
+use_sendfile=YES
+xferlog_enable=NO
+vsftpd_log_file={private}/vsftpd.log
+tcp_wrappers=NO
+{tls}"""
+_TLS = """\
+ssl_enable=YES
+ssl_tlsv1=YES
+ssl_sslv2=NO
+ssl_sslv3=NO
+force_local_logins_ssl=YES
+force_local_data_ssl=YES
+require_ssl_reuse=NO
+ssl_ciphers=HIGH
+rsa_cert_file={certificate}
+rsa_private_key_file={key}
+"""
+_PAM = """\
+auth required pam_unix.so
+account required pam_unix.so
+session required pam_permit.so
+"""
+_PASSWD = """\
+root:x:0:0::/:/bin/sh
+nobody:x:65534:65534::/:/bin/sh
+{user}:x:{uid}:{gid}::/:/bin/sh
+"""
+_SHADOW = "root:!:1::::::\nnobody:!:1::::::\n{user}:{hashed}:1::::::\n"
+_START = """\
+set -e
+for each in pam.d passwd shadow; do
+    mount --bind "{private}/etc/$each" "/etc/$each"
+done
+# What is wrong it writes to its standard input.
+exec "$@" 0>&2
+"""
+_VERSION_WITHIN_S = 10.0
+
+
+class Vsftpd(Server):
+    """See the module."""
+
+    name = "vsftpd"
+    services = ("ftp", "ftps")
+    programs = ("vsftpd", "unshare", "mount")
+    how_to_get = "apt install vsftpd"
+    needs_root = True
+
+    def problem(self, service: str, credentials: Credentials | None) -> str | None:
+        """See `Server.problem`."""
+        if credentials is None:
+            return f"server `{self.name}`: found no user; allowed: a user with a password"
+        return super().problem(service, credentials)
+
+    def version(self) -> str:
+        """See `Server.version`. It writes it to its standard input (file descriptor 0)."""
+        reading, writing = os.pipe()
+        try:
+            subprocess.run(
+                [self.path("vsftpd"), "-v"],
+                stdin=writing,
+                stdout=writing,
+                stderr=writing,
+                timeout=_VERSION_WITHIN_S,
+                check=False,
+            )
+        finally:
+            os.close(writing)
+        with os.fdopen(reading, errors="replace") as file:
+            return file.read().strip() or "does not tell its version"
+
+    def launch(self, place: Place) -> Launch:
+        """See `Server.launch`."""
+        assert place.credentials is not None
+        (port,) = place.ports
+        tls, trust = "", None
+        if place.service == "ftps":
+            identity = certificate(place)
+            tls = _TLS.format(certificate=identity.public, key=identity.key)
+            trust = identity.sha256
+        place.folder("empty")
+        user, uid, gid = place.credentials.user, *self.acts_as(place.root)
+        hashed = place.run(
+            [tool("openssl"), "passwd", "-6", "-stdin"], f"{place.credentials.secret}\n"
+        ).strip()
+        place.write("etc/pam.d/lanlab", _PAM)
+        place.write("etc/passwd", _PASSWD.format(user=user, uid=uid, gid=gid), mode=0o644)
+        place.write("etc/shadow", _SHADOW.format(user=user, hashed=hashed))
+        six = ":" in place.address
+        text = _CONFIGURATION.format(
+            ipv4="NO" if six else "YES",
+            ipv6="YES" if six else "NO",
+            six="6" if six else "",
+            address=place.address,
+            port=port,
+            root=place.root.resolve(),
+            private=place.private,
+            tls=tls,
+        )
+        configuration = place.write("vsftpd.conf", text)
+        script = place.write("start", _START.format(private=place.private))
+        before = [tool("unshare"), "--mount", "--propagation", "private", "--", "/bin/sh"]
+        argv = [*before, str(script), self.path("vsftpd"), str(configuration)]
+        return Launch(argv, port, trust_sha256=trust, logs=(place.private / "vsftpd.log",))

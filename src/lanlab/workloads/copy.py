@@ -1,0 +1,141 @@
+"""`copy`: files to or from a file service, timed and checked octet by octet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from lanlab.errors import UsageError
+from lanlab.workloads import copy_datasets as datasets
+from lanlab.workloads import copy_server as servers
+from lanlab.workloads.copy_results import METRICS, copy_metrics
+from lanlab.workloads.copy_trial import run_copy
+from lanlab.workloads.drivers.registry import OWN
+from lanlab.workloads.exchange import CounterChanges, End, Exchange, Progress
+from lanlab.workloads.parameters import Seconds, SizeBytes, TrialParameters
+
+#: The server that comes with the engine.
+EMBEDDED = "embedded"
+#: A copy is taken to be at least so quick where a time must be told before.
+_EXPECTED_BPS = 400e6
+
+
+class CopyParameters(TrialParameters):
+    """Parameters of one `copy` condition."""
+
+    workload = "copy"
+
+    #: By which service. Of a `server` that is a URL: its own.
+    service: Literal[
+        "directory", "ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb", "s3", "s3s"
+    ] = "directory"
+    #: `embedded`, the name of a real server that lanlab starts, or the URL of one that is there.
+    server: str = EMBEDDED
+    direction: Literal["upload", "download"] = "upload"
+    #: A name or description, see `lanlab.workloads.copy_datasets`, or `dir:` and an absolute path.
+    dataset: str = "schomer-large"
+    dataset_seed: int = Field(default=1, ge=0, le=2**63 - 1)
+    #: Share of every file that compresses to nothing.
+    compressible_ratio: float = Field(default=0.0, ge=0, le=1)
+    #: Files under way at once, each over a connection of its own.
+    parallel_files: int = Field(default=1, ge=1, le=64)
+    #: Where files are at the client.
+    medium: Literal["memory", "tmpfs", "disk"] = "memory"
+    #: The directory of a download; absent: a temporary one on the medium.
+    client_directory: str | None = None
+    #: Where files are at a server that lanlab starts.
+    server_medium: Literal["tmpfs", "disk"] = "disk"
+    sync: Literal["none", "file"] = "none"
+    #: `cold`: both hosts forget what they keep of files in memory before each trial.
+    cache: Literal["warm", "cold"] = "warm"
+    verify: Literal["content", "size", "none"] = "content"
+    block_bytes: SizeBytes | None = Field(default=None, ge=512, le=8 * 2**20)
+    depth: int | None = Field(default=None, ge=1, le=256)
+    retries: int = Field(default=2, ge=0, le=100)
+    timeout_s: Seconds = Field(default=30.0, ge=0.001, le=600)
+    send_buffer_bytes: SizeBytes | None = Field(default=None, ge=1024, le=2**30)
+    receive_buffer_bytes: SizeBytes | None = Field(default=None, ge=1024, le=2**30)
+    #: Whom to take for the server of a URL: `sha256:…`, or a file.
+    trust: str | None = None
+
+    @field_validator("driver")
+    @classmethod
+    def _own_driver(cls, driver: str) -> str:
+        if driver != OWN:
+            raise ValueError(f"driver: found `{driver}`; allowed: {OWN}")
+        return driver
+
+    @field_validator("dataset")
+    @classmethod
+    def _known_dataset(cls, dataset: str) -> str:
+        try:
+            if not dataset.startswith(datasets.DIRECTORY):
+                datasets.groups(dataset)
+            elif not dataset.removeprefix(datasets.DIRECTORY).startswith(("/", "\\")) and (
+                ":" not in dataset[5:7]
+            ):
+                raise ValueError("dataset: found a relative path; allowed: an absolute one")
+        except UsageError as error:
+            told = f"{error.message}; {error.hint}" if error.hint else error.message
+            raise ValueError(told if told.startswith("dataset: ") else f"dataset: {told}") from None
+        return dataset
+
+    @model_validator(mode="after")
+    def _service_of_url(self) -> CopyParameters:
+        if servers.is_url(self.server):
+            try:
+                url = servers.parse_url(self.server)
+                servers.trust_of(url.service, self.trust)
+            except UsageError as error:
+                raise ValueError(error.message) from None
+            # Frozen once it is checked; the service is the URL's to say.
+            object.__setattr__(self, "service", url.service)
+        elif self.trust is not None:
+            raise ValueError("trust: found one for a server that lanlab starts; allowed: none")
+        return self
+
+    @property
+    def is_users_server(self) -> bool:
+        """Whether the server is one that was there before."""
+        return servers.is_url(self.server)
+
+    @property
+    def tree(self) -> str | None:
+        """The directory whose files are copied; `None` where they are a dataset."""
+        if not self.dataset.startswith(datasets.DIRECTORY):
+            return None
+        return self.dataset.removeprefix(datasets.DIRECTORY)
+
+
+class Copy:
+    """The `copy` workload."""
+
+    name = "copy"
+    Parameters = CopyParameters
+    metrics: Mapping[str, str] = METRICS
+
+    def expected_time_s(self, parameters: CopyParameters) -> float:
+        """About how long a trial takes, seconds; what nobody knows before is taken for 1 s."""
+        if parameters.tree is not None:
+            return 1.0
+        # There and, to be compared, back again.
+        return 0.5 + 2 * 8 * datasets.mean_bytes(parameters.dataset) / _EXPECTED_BPS
+
+    def run(
+        self,
+        parameters: CopyParameters,
+        source: End,
+        target: End,
+        lead_s: float,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> Exchange:
+        """Copy from or to a server on `target`; the client is `source`."""
+        return run_copy(parameters, source, target, lead_s, on_progress)
+
+    def summarise(
+        self, parameters: CopyParameters, exchange: Exchange, changes: CounterChanges
+    ) -> dict[str, float | int]:
+        """A trial's results from what the client measured and the server used."""
+        return copy_metrics(exchange)

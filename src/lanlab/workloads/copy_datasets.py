@@ -1,0 +1,123 @@
+"""Datasets by name or by a few words: what is copied, described so that it can be made again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from lanlab.errors import UnknownName, UsageError
+from lanlab.units import parse_size_bytes
+
+#: Files of a dataset at most; the engine has the same bound.
+MOST_FILES = 100_000
+#: Before the path of a directory of the user's.
+DIRECTORY = "dir:"
+
+Group = dict[str, int | None]
+
+
+def _group(count: int, least: int, most: int, total: int | None = None) -> Group:
+    return {"count": count, "least_bytes": least, "most_bytes": most, "total_bytes": total}
+
+
+#: Name to what it is and its files. Schomer and Claason say how many files there were and how much
+#: in all, not how each was: their 198 are drawn between 10 kB and 40 MB.
+NAMED: Mapping[str, tuple[str, tuple[Group, ...]]] = {
+    "schomer-large": (
+        "1 file of 623 MB (Schomer and Claason, 2001)",
+        (_group(1, 623_000_000, 623_000_000),),
+    ),
+    "schomer-many": (
+        "198 files, 472 MB together (Schomer and Claason, 2001)",
+        (_group(198, 10_000, 40_000_000, 472_000_000),),
+    ),
+    "brutman-small": ("1 file of 260,163 B (Brutman)", (_group(1, 260_163, 260_163),)),
+    "brutman-medium": ("1 file of 1,376,275 B (Brutman)", (_group(1, 1_376_275, 1_376_275),)),
+    "brutman-large": ("1 file of 3,239,589 B (Brutman)", (_group(1, 3_239_589, 3_239_589),)),
+    "many-small": ("1000 files of 6 kB", (_group(1000, 6_000, 6_000),)),
+    "mixed": (
+        "500 files from 1 kB to 16 MB, each doubling as likely, 256 MB together",
+        (_group(500, 1_000, 16_000_000, 256_000_000),),
+    ),
+}
+
+_PART = re.compile(r"(\d+)x([^.=+]+(?:\.\d[^.=+]*)?)(?:\.\.([^=+]+))?(?:=([^+]+))?")
+
+
+def groups(dataset: str) -> tuple[Group, ...]:
+    """
+    The files of a dataset.
+
+    Args:
+        dataset: A name of `NAMED`, or parts joined by `+`: `COUNTxSIZE`, `COUNTxLEAST..MOST`, and
+            `=TOTAL` after the latter for a sum that is met to the octet.
+
+    Raises:
+        UnknownName: There is no dataset of that name.
+        UsageError: A description that is not allowed.
+
+    Examples:
+        >>> groups("2x6kB+1x1kB..2MB=5kB")[1]
+        {'count': 1, 'least_bytes': 1000, 'most_bytes': 2000000, 'total_bytes': 5000}
+    """
+    if dataset in NAMED:
+        return NAMED[dataset][1]
+    if not re.match(r"\d", dataset):
+        raise UnknownName("dataset", dataset, NAMED)
+    found = []
+    for part in dataset.split("+"):
+        match = _PART.fullmatch(part)
+        if match is None:
+            raise UsageError(
+                f"dataset: found `{part}`; allowed: a name, or COUNTxSIZE, COUNTxLEAST..MOST=TOTAL",
+                hint=f"write it as in `1000x6kB` or `198x10kB..40MB=472MB`; names: "
+                f"{', '.join(NAMED)}",
+            )
+        count, least = int(match[1]), parse_size_bytes(match[2])
+        most = parse_size_bytes(match[3]) if match[3] else least
+        found.append(_group(count, least, most, parse_size_bytes(match[4]) if match[4] else None))
+    return checked(tuple(found))
+
+
+def checked(found: tuple[Group, ...]) -> tuple[Group, ...]:
+    """The groups, if the engine takes them.
+
+    Raises:
+        UsageError: It does not.
+    """
+    files = sum(group["count"] or 0 for group in found)
+    if not 1 <= files <= MOST_FILES:
+        raise UsageError(f"dataset: found {files} files; allowed: 1 to {MOST_FILES}")
+    for group in found:
+        least, most = group["least_bytes"] or 0, group["most_bytes"] or 0
+        if least > most or (least == 0 and most > 0):
+            raise UsageError(f"dataset: found sizes from {least} to {most}; allowed: least first")
+    return found
+
+
+def mean_bytes(dataset: str) -> float:
+    """About how many octets a dataset has: exactly, where the sizes are not drawn."""
+    octets = 0.0
+    for group in groups(dataset):
+        middle = ((group["least_bytes"] or 0) + (group["most_bytes"] or 0)) / 2
+        total = group["total_bytes"]
+        octets += (group["count"] or 0) * middle if total is None else total
+    return octets
+
+
+def spec(dataset: str, seed: int, compressible_ratio: float) -> dict[str, Any]:
+    """A dataset as engines are told of it."""
+    return {
+        "seed": seed,
+        "groups": [dict(group) for group in groups(dataset)],
+        "compressible_ratio": compressible_ratio,
+    }
+
+
+def key(described: Mapping[str, Any]) -> str:
+    """The name of the directory in which a dataset is kept: the same for the same files."""
+    text = json.dumps(described, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

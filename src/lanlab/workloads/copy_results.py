@@ -1,0 +1,85 @@
+"""What the trial of a copy came to, as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lanlab.workloads.exchange import Exchange
+from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
+
+_STATISTICS = ("mean", "p50", "p90", "p99", "max")
+_OPERATIONS = ("open", "read", "write", "sync", "close")
+
+METRICS: Mapping[str, str] = {
+    "goodput_bps": "bit/s",
+    "elapsed_s": "s",
+    "elapsed_ns": "ns",
+    "files_per_s": "1/s",
+    "first_byte_p50_s": "s",
+    "first_byte_max_s": "s",
+    **{f"file_time_{name}_s": "s" for name in _STATISTICS},
+    **{f"{operation}_{name}_s": "s" for operation in _OPERATIONS for name in ("p50", "p99")},
+    "connect_s": "s",
+    "retries": "retries",
+    "faults": "faults",
+    "stall_ratio": "ratio",
+    "client_cpu_s": "s",
+    "client_cpu_user_s": "s",
+    "client_cpu_system_s": "s",
+    "client_cpu_s_per_gb": "s/GB",
+    "server_cpu_s": "s",
+    "server_cpu_s_per_gb": "s/GB",
+    "interrupt_cpu_s": "s",
+    "copied_files": "files",
+    "copied_bytes": "B",
+    "start_skew_ns": "ns",
+}
+
+
+def copy_metrics(exchange: Exchange) -> dict[str, float | int]:
+    """
+    A trial's results.
+
+    Args:
+        exchange: Its `connector` is what the client's engine told of `copy`, its `listener` what
+            is known of the server: `cpu_s`, or `None`.
+    """
+    copied, server = exchange.connector, exchange.listener or {}
+    assert copied is not None
+    elapsed_s, octets = copied["elapsed_ns"] / 1e9, copied["copied_bytes"]
+    metrics: dict[str, float | int] = {
+        "elapsed_s": elapsed_s,
+        "elapsed_ns": copied["elapsed_ns"],
+        "copied_files": copied["copied_files"],
+        "copied_bytes": octets,
+        "retries": copied["retries"],
+        "faults": sum(copied["faults"].values()),
+        "start_skew_ns": copied["start_skew_ns"],
+        "connect_s": sum(copied["connect_ns"]) / len(copied["connect_ns"]) / 1e9,
+        "stall_ratio": max((stall["time_ratio"] for stall in copied["stalls"]), default=0.0),
+    }
+    if elapsed_s > 0:
+        metrics["goodput_bps"] = 8 * octets / elapsed_s
+        metrics["files_per_s"] = copied["copied_files"] / elapsed_s
+    metrics |= _times("first_byte", copied["first_byte"], ("p50", "max"))
+    metrics |= _times("file_time", copied["file_time"], _STATISTICS)
+    for operation in _OPERATIONS:
+        metrics |= _times(operation, copied["operations"][operation], ("p50", "p99"))
+    capabilities = (exchange.setup.get("capabilities") or {}).get("connector") or {}
+    metrics |= cpu_metrics("client", copied["cpu"], capabilities)
+    if server.get("cpu_s") is not None:
+        metrics["server_cpu_s"] = server["cpu_s"]
+    if octets > 0:
+        for end in ("client", "server"):
+            if f"{end}_cpu_s" in metrics:
+                metrics[f"{end}_cpu_s_per_gb"] = 1e9 * metrics[f"{end}_cpu_s"] / octets
+    return metrics | interrupt_metrics(Exchange(None, copied, {"clocks": {"same_kernel": True}}))
+
+
+def _times(
+    name: str, told: Mapping[str, Any], statistics: tuple[str, ...]
+) -> dict[str, float | int]:
+    if told["samples"] == 0:
+        return {}
+    return {f"{name}_{each}_s": told[f"{each}_ns"] / 1e9 for each in statistics}

@@ -1,0 +1,208 @@
+"""Where a file service is and who may use it: URLs of users' own servers, and passwords."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from lanlab.errors import UsageError
+
+#: Scheme of a URL to the service, as engines name it.
+SERVICES = ("directory", "ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb", "s3", "s3s")
+_SCHEMES = {
+    **{name: name for name in SERVICES if name != "directory"},
+    "http": "webdav",
+    "https": "webdavs",
+    "dav": "webdav",
+    "davs": "webdavs",
+    "ssh": "sftp",
+    "file": "directory",
+}
+#: Services whose first part of the path is a share, bucket or export of its own.
+_SHARED = ("smb", "s3", "s3s")
+#: Services over TLS or SSH, whose server shows who it is.
+_TRUSTED = ("ftps", "sftp", "webdavs", "s3s")
+
+#: Passwords that were asked for, by URL; never written anywhere.
+_asked: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class ServerUrl:
+    """A URL in its parts, with no password."""
+
+    text: str
+    service: str
+    host: str
+    port: int | None
+    user: str | None
+    share: str | None
+    directory: str
+
+
+def is_url(text: str) -> bool:
+    """Whether this is a URL, not a path."""
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text) is not None
+
+
+def parse_url(text: str) -> ServerUrl:
+    """
+    Read the URL of a file service, as in `smb://user@nas/share/below` or `sftp://host:2222/`.
+
+    Raises:
+        UsageError: No such service, no host, a password, or a share that is missing.
+    """
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError as error:
+        raise UsageError(f"`{text}` is no URL: {error}") from None
+    if parts.password is not None:
+        # It is not repeated.
+        raise UsageError(
+            "a URL with a password in it, which the shell keeps in its history and every user of "
+            "this machine may see",
+            hint="leave it out; give it in LANLAB_PASSWORD, by --password-file, or when asked",
+        )
+    service = _SCHEMES.get(parts.scheme.lower())
+    if service is None:
+        known = ", ".join(sorted(_SCHEMES))
+        raise UsageError(f"`{parts.scheme}://`: no such file service; allowed: {known}")
+    if parts.query or parts.fragment:
+        raise UsageError(f"`{text}`: found `?` or `#`; write them as %3F and %23")
+    path = unquote(parts.path)
+    if service == "directory":
+        if parts.netloc not in ("", "localhost"):
+            raise UsageError(f"`{text}`: files of another host need a service, as sftp://")
+        return ServerUrl(text, service, "", None, None, None, path)
+    if not parts.hostname:
+        raise UsageError(f"`{text}`: no host; write it as {service}://HOST/…")
+    share: str | None = None
+    names = [name for name in path.split("/") if name]
+    if service in _SHARED:
+        if not names:
+            what = "share" if service == "smb" else "bucket"
+            raise UsageError(f"`{text}`: no {what}; write it as {service}://HOST/{what.upper()}")
+        share = names.pop(0)
+    elif service == "nfs":
+        share, names = "/" + "/".join(names), []
+    user = unquote(parts.username) if parts.username else None
+    return ServerUrl(text, service, parts.hostname, port, user, share, "/".join(names))
+
+
+def is_local(text: str) -> bool:
+    """Whether a `server` parameter names a directory of this host."""
+    return parse_url(text).service == "directory"
+
+
+def remember_password(url: str, secret: str) -> None:
+    """Use this password for that URL for as long as this process lasts."""
+    _asked[url] = secret
+
+
+def password_of(url: ServerUrl) -> str | None:
+    """The password for a URL: as asked for, from LANLAB_PASSWORD, or the file that
+    LANLAB_PASSWORD_FILE names; `None` if there is none.
+
+    Raises:
+        UsageError: The file cannot be read.
+    """
+    if url.text in _asked:
+        return _asked[url.text]
+    if "LANLAB_PASSWORD" in os.environ:
+        return os.environ["LANLAB_PASSWORD"]
+    named = os.environ.get("LANLAB_PASSWORD_FILE")
+    return None if named is None else read_password_file(Path(named))
+
+
+def read_password_file(path: Path) -> str:
+    """The password in a file: all of it, without the line feed at its end.
+
+    Raises:
+        UsageError: It cannot be read, or others may read it.
+    """
+    try:
+        if os.name == "posix" and path.stat().st_mode & 0o077:
+            raise UsageError(
+                f"{path}: others may read this password file", hint=f"chmod 600 {path}"
+            )
+        return path.read_text(encoding="utf-8").removesuffix("\n").removesuffix("\r")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: the password cannot be read: {error}") from None
+
+
+def target_of(url: ServerUrl, trust: str | None, ip_version: int) -> dict[str, Any]:
+    """
+    A user's own server as engines are told of it, with its password.
+
+    Args:
+        trust: `sha256:HEX` of a certificate or host key, or the path of a file with those that are
+            trusted; `None`: whom this system trusts.
+
+    Raises:
+        UsageError: Its name is not known, or it needs a password and there is none.
+    """
+    if url.service == "directory":
+        return {"service": "directory", "directory": url.directory}
+    secret = password_of(url)
+    if url.user is not None and secret is None and url.service != "nfs":
+        raise UsageError(
+            f"no password for `{url.text}`",
+            hint="give it in LANLAB_PASSWORD, or name a file by LANLAB_PASSWORD_FILE",
+        )
+    credentials = None if url.user is None else {"user": url.user, "secret": secret or ""}
+    if credentials is not None and url.service == "smb" and ";" in credentials["user"]:
+        domain, _, user = credentials["user"].partition(";")
+        credentials |= {"user": user, "domain": domain}
+    return {
+        "service": url.service,
+        "address": _resolved(url, ip_version),
+        "port": url.port,
+        "server_name": url.host,
+        "share": url.share,
+        "directory": url.directory,
+        "credentials": credentials,
+        "trust": trust_of(url.service, trust),
+    }
+
+
+def trust_of(service: str, trust: str | None) -> Any:
+    """Whom to take for the server, as engines are told.
+
+    Raises:
+        UsageError: No SHA-256, or a service whose server does not show who it is.
+    """
+    if trust is None:
+        return "system"
+    if service not in _TRUSTED:
+        raise UsageError(f"trust: `{service}` has no certificate or host key to check")
+    if trust.startswith("sha256:"):
+        digits = trust.removeprefix("sha256:").replace(":", "").lower()
+        if not re.fullmatch(r"[0-9a-f]{64}", digits):
+            raise UsageError(
+                "trust: found another text; allowed: sha256: and 64 hexadecimal digits"
+            )
+        return {"sha256": digits}
+    return {"file": str(Path(trust).absolute())}
+
+
+def _resolved(url: ServerUrl, ip_version: int) -> str:
+    """The address of a host. Asked for once: a trial is of one server."""
+    try:
+        return str(ipaddress.ip_address(url.host))
+    except ValueError:
+        pass
+    family = socket.AF_INET if ip_version == 4 else socket.AF_INET6
+    try:
+        found = socket.getaddrinfo(url.host, None, family, socket.SOCK_STREAM)
+    except OSError as error:
+        raise UsageError(
+            f"`{url.host}` has no IPv{ip_version} address: {error.strerror or error}"
+        ) from None
+    return str(found[0][4][0])

@@ -1,0 +1,162 @@
+"""Clients that are not ours, and what is needed to try real servers with them."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from lanlab.errors import UnmetNeed
+from lanlab.testbeds.base import Host
+from lanlab.testbeds.servers import SERVERS, Credentials, RunningServer
+
+WHO = Credentials("lab", "Secret-1")
+_NFS_CLIENT = Path(__file__).with_name("nfs_client.py")
+_WITHIN_S = 30
+
+
+class Case(NamedTuple):
+    """A server and a service of it."""
+
+    server: str
+    service: str
+
+    @property
+    def credentials(self) -> Credentials | None:
+        """Whom to serve; NFS has no users."""
+        return None if self.service == "nfs" else WHO
+
+
+CASES = {
+    f"{server.name}-{service}": Case(server.name, service)
+    for server in SERVERS.values()
+    for service in server.services
+}
+
+
+def skip_or_fail(why: str) -> None:
+    """Where the machine shall have all peers, a missing one is a failure."""
+    if os.environ.get("LANLAB_REQUIRE_PEERS") == "1":
+        pytest.fail(why)
+    pytest.skip(why)
+
+
+def require(case: Case, host: Host) -> None:
+    """Skip where this machine cannot have the server."""
+    server = SERVERS[case.server]
+    try:
+        server.check_found(host)
+    except UnmetNeed as error:
+        missing_right = "root only" in error.message or "network of its own" in error.message
+        if missing_right or case.server == "vsftpd" or "proftpd" in error.message:
+            # Debian's packages of vsftpd and ProFTPD exclude each other.
+            pytest.skip(f"{error.message} ({error.hint})")
+        skip_or_fail(f"{error.message} ({error.hint})")
+
+
+def client(name: str) -> str:
+    """Path of a client, or skip."""
+    path = shutil.which(name)
+    if path is None:
+        skip_or_fail(f"`{name}` is not installed")
+    assert path is not None
+    return path
+
+
+@contextmanager
+def folder_for_all(name: str = "served") -> Iterator[Path]:
+    """An empty folder that other users can reach, unlike pytest's."""
+    with tempfile.TemporaryDirectory() as above:
+        Path(above).chmod(0o755)
+        folder = Path(above, name)
+        folder.mkdir()
+        yield folder
+
+
+def await_end(pids: Sequence[int], within_s: float = 10.0) -> None:
+    """Wait until processes have ended; fail if they do not."""
+    for pid in pids:
+        try:
+            descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        try:
+            ended, _, _ = select.select([descriptor], [], [], within_s)
+            assert ended, f"process {pid} is still there"
+        finally:
+            os.close(descriptor)
+
+
+class Client:
+    """Puts files to a server and gets them, from a host of the testbed, by another's program."""
+
+    def __init__(self, server: RunningServer, host: Host, scratch: Path) -> None:
+        self.server, self.host, self.scratch = server, host, scratch
+        self.address = server.host.addresses[4]
+
+    def put(self, file: Path, name: str, who: Credentials | None) -> str:
+        """What went wrong, or an empty text."""
+        return self._move("put", file, name, who)
+
+    def get(self, name: str, file: Path, who: Credentials | None) -> str:
+        """What went wrong, or an empty text."""
+        return self._move("get", file, name, who)
+
+    def _move(self, action: str, file: Path, name: str, who: Credentials | None) -> str:
+        service, port = self.server.service, self.server.port
+        if service == "smb":
+            assert who is not None
+            command = f'put "{file}" "{name}"' if action == "put" else f'get "{name}" "{file}"'
+            share = f"//{self.address}/{self.server.share}"
+            login = ["-U", f"{who.user}%{who.secret}", "-m", "SMB3"]
+            return self._run([client("smbclient"), share, "-p", str(port), *login, "-c", command])
+        if service == "sftp":
+            return self._sftp(action, file, name, who)
+        if service == "nfs":
+            ends = [self.address, str(port), str(self.server.other_ports["mount"])]
+            where = [str(self.server.share), name, str(file)]
+            return self._run([sys.executable, str(_NFS_CLIENT), action, *ends, *where])
+        assert who is not None
+        scheme = {"ftp": "ftp", "ftps": "ftp", "webdav": "http", "webdavs": "https"}[service]
+        curl = [client("curl"), "-sS", "--fail", "-m", "20", "-u", f"{who.user}:{who.secret}"]
+        curl += ["-k"] if service.endswith("s") else []
+        curl += ["--ssl-reqd"] if service == "ftps" else []
+        what = ["-T", str(file)] if action == "put" else ["-o", str(file)]
+        return self._run([*curl, *what, f"{scheme}://{self.address}:{port}/{name}"])
+
+    def _sftp(self, action: str, file: Path, name: str, who: Credentials | None) -> str:
+        assert who is not None
+        key = self.scratch / "key"
+        key.unlink(missing_ok=True)
+        key.touch(mode=0o600)
+        key.write_text(who.secret)
+        options = ["StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "BatchMode=yes"]
+        options += ["IdentitiesOnly=yes", "LogLevel=ERROR"]
+        argv = [client("sftp"), "-F", "/dev/null", "-i", str(key), "-P", str(self.server.port)]
+        argv += [word for option in options for word in ("-o", option)]
+        batch = f'put "{file}" "{name}"' if action == "put" else f'get "{name}" "{file}"'
+        return self._run([*argv, "-b", "-", f"{who.user}@{self.address}"], batch + "\n")
+
+    def _run(self, argv: Sequence[str], text: str = "") -> str:
+        done = subprocess.run(
+            [*self.host.command_prefix, *argv],
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=_WITHIN_S,
+            check=False,
+            # `sftp` and `smbclient` look for what is the user's.
+            env={**os.environ, "HOME": str(self.scratch)},
+        )
+        if done.returncode == 0:
+            return ""
+        return done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}"

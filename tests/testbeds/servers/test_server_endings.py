@@ -1,0 +1,175 @@
+"""Nothing of a server is left, however it ends: no process, no port, no file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from server_clients import CASES, Case, await_end, folder_for_all, require
+
+from lanlab.errors import UnmetNeed
+from lanlab.testbeds.registry import testbed as open_testbed
+from lanlab.testbeds.servers import RunningServer, processes, start
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="real servers are run on Linux")
+
+#: Runs a server, says of its processes and files, and waits.
+CHILD = """
+import json, sys
+from pathlib import Path
+from lanlab.testbeds.registry import testbed
+from lanlab.testbeds.servers import Credentials, start
+bed, server, service, root = sys.argv[1:]
+with testbed(bed, 2) as opened:
+    host = opened.hosts[1]
+    who = None if service == "nfs" else Credentials("lab", "Secret-1")
+    running = start(host, service, Path(root), host.addresses[4], who, server=server)
+    print(json.dumps([running.keeper_pid, *running.pids()]), flush=True)
+    sys.stdin.readline()
+    raise RuntimeError("as any error in a run")
+"""
+
+
+@pytest.fixture(params=["loopback", "virtual"])
+def bed_name(request: pytest.FixtureRequest) -> str:
+    """Each testbed that can be had."""
+    try:
+        open_testbed(request.param, 2).close()
+    except UnmetNeed as error:
+        pytest.skip(f"{error.message} ({error.hint})")
+    return str(request.param)
+
+
+@pytest.fixture(params=[name for name in CASES if not name.endswith(("ftps", "webdavs"))])
+def case(request: pytest.FixtureRequest, bed_name: str) -> Case:
+    """Each server."""
+    chosen = CASES[request.param]
+    with open_testbed(bed_name, 2) as bed:
+        require(chosen, bed.hosts[1])
+    return chosen
+
+
+@pytest.fixture
+def served() -> Iterator[Path]:
+    """The directory that is served."""
+    with folder_for_all() as folder:
+        yield folder
+
+
+def own_files() -> set[str]:
+    """Private folders of servers that are there."""
+    folders = {Path("/tmp"), Path(tempfile.gettempdir())}
+    return {str(each) for folder in folders for each in folder.glob("lanlab-server-*")}
+
+
+def is_listened_on(address: str, port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, port))
+        except OSError:
+            return True
+        return False
+
+
+def test_close_leaves_no_process_port_or_file(case: Case, bed_name: str, served: Path) -> None:
+    """Even with clients connected; a second close does nothing."""
+    files = own_files()
+    with open_testbed(bed_name, 2) as bed:
+        host = bed.hosts[1]
+        address = host.addresses[4]
+        running = start(host, case.service, served, address, case.credentials, server=case.server)
+        assert own_files() != files
+        pids = [running.keeper_pid, *running.pids()]
+        if bed_name == "loopback":
+            with socket.create_connection((address, running.port), 5):
+                await_children(running, len(pids))
+                pids += running.pids()
+                running.close()
+            assert not is_listened_on(address, running.port)
+        running.close()
+        running.close()
+        await_end(pids)
+        assert running.pids() == []
+    assert own_files() == files
+    assert served.is_dir()
+
+
+def await_children(running: RunningServer, count: int, within_s: float = 1.0) -> None:
+    """Give the server a moment to fork for a connection, as most do."""
+    deadline = time.monotonic() + within_s
+    while len(running.pids()) < count and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def kill(child: subprocess.Popen[str]) -> None:
+    child.kill()
+
+
+def interrupt(child: subprocess.Popen[str]) -> None:
+    child.send_signal(signal.SIGINT)
+
+
+def fail(child: subprocess.Popen[str]) -> None:
+    assert child.stdin is not None
+    child.stdin.write("\n")
+    child.stdin.flush()
+
+
+@pytest.mark.parametrize("end", [kill, interrupt, fail])
+def test_an_ended_lanlab_leaves_nothing(
+    case: Case, bed_name: str, served: Path, end: Callable[[subprocess.Popen[str]], None]
+) -> None:
+    """Killed without warning, by Ctrl-C, or by an error of its own that closes no server."""
+    files = own_files()
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, bed_name, case.server, case.service, str(served)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    told = child.stdout.readline()
+    assert told, child.communicate()[1]
+    pids = [int(word) for word in told.strip("[]\n").split(",")]
+    assert len(pids) > 1
+    end(child)
+    child.communicate(timeout=20)
+    await_end(pids)
+    assert own_files() == files
+
+
+def test_a_server_that_does_not_end_in_order_is_killed(served: Path) -> None:
+    """Stopped, it does not hear that it shall end."""
+    case = CASES["nginx-webdav"]
+    with open_testbed("loopback", 2) as bed:
+        host = bed.hosts[1]
+        require(case, host)
+        running = start(host, case.service, served, host.addresses[4], case.credentials)
+        pids = running.pids()
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        running.close()
+        await_end(pids)
+        assert processes.tree(running.keeper_pid) == []
+
+
+def test_a_killed_keeper_does_not_leave_the_server(served: Path) -> None:
+    """The kernel ends what it started itself; `close` ends what that forked."""
+    case = CASES["nginx-webdav"]
+    with open_testbed("loopback", 2) as bed:
+        host = bed.hosts[1]
+        require(case, host)
+        with start(host, case.service, served, host.addresses[4], case.credentials) as running:
+            pids = running.pids()
+            os.kill(running.keeper_pid, signal.SIGKILL)
+        await_end(pids)

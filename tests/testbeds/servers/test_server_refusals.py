@@ -1,0 +1,147 @@
+"""What cannot be had is refused before anything is started, in words that say what to do."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from server_clients import CASES, WHO, folder_for_all, require
+
+from lanlab.errors import RunError, UnknownName, UnmetNeed, UsageError
+from lanlab.testbeds.base import Host
+from lanlab.testbeds.servers import SERVERS, Credentials, server_needs, servers_of, start
+from lanlab.testbeds.servers.nginx import Nginx
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="real servers are run on Linux")
+
+HERE = Host("host1", {4: "127.0.0.1"}, ())
+
+
+@pytest.fixture
+def served() -> Iterator[Path]:
+    """The directory that is served."""
+    with folder_for_all() as folder:
+        yield folder
+
+
+@pytest.fixture
+def nginx() -> str:
+    """A server that takes no root, or a skip."""
+    require(CASES["nginx-webdav"], HERE)
+    return "nginx"
+
+
+def refused(served: Path, service: str = "webdav", **others: object) -> UsageError:
+    arguments: dict[str, object] = {"tls": False, "server": None, "credentials": WHO, **others}
+    credentials = arguments.pop("credentials")
+    with pytest.raises(UsageError) as caught:
+        start(HERE, service, served, "127.0.0.1", credentials, **arguments)  # type: ignore[arg-type]
+    return caught.value
+
+
+def test_an_unknown_service_or_server_is_named(served: Path) -> None:
+    """With what there is."""
+    assert isinstance(refused(served, "gopher"), UnknownName)
+    error = refused(served, server="apache")
+    assert isinstance(error, UnknownName)
+    assert "nginx" in str(error.hint)
+
+
+def test_a_server_that_serves_something_else_says_what(served: Path, nginx: str) -> None:
+    """Also over TLS, which not every service has."""
+    assert refused(served, "smb", server=nginx).message == (
+        "server `nginx`: found smb; allowed: webdav, webdavs"
+    )
+    assert refused(served, "smb", tls=True).message == "found smb over TLS; allowed: ftp, webdav"
+
+
+def test_a_program_that_is_missing_is_named_with_how_to_get_it(
+    served: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of all servers of the service."""
+    monkeypatch.setattr("lanlab.testbeds.tools._SYSTEM_FOLDERS", ())
+    monkeypatch.setenv("PATH", "/nowhere")
+    error = refused(served, "ftp")
+    assert isinstance(error, UnmetNeed)
+    assert error.message == (
+        "server `proftpd` needs `proftpd`, not found on PATH; "
+        "server `vsftpd` needs `vsftpd`, not found on PATH"
+    )
+    assert error.hint == "apt install proftpd-core proftpd-mod-crypto or apt install vsftpd"
+    assert [need.found for need in server_needs()] == [False] * len(SERVERS)
+
+
+def test_nfs_wants_a_network_of_its_own(served: Path) -> None:
+    """Which loopback is not; its other needs come first."""
+    error = refused(served, "nfs", credentials=None)
+    assert isinstance(error, UnmetNeed)
+    assert error.hint
+
+
+def test_who_is_not_root_is_told_of_servers_for_root(
+    served: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is started."""
+    require(CASES["vsftpd-ftp"], HERE)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    error = refused(served, "ftp", server="vsftpd")
+    assert error.message == "server `vsftpd` works for root only, and lanlab runs as user 1000"
+
+
+@pytest.mark.parametrize(
+    "who",
+    [Credentials("a:b", "x"), Credentials("", "x"), Credentials("a", ""), Credentials("a", "x\ny")],
+    ids=["colon", "no name", "no secret", "two lines"],
+)
+def test_names_and_secrets_that_no_file_can_hold_are_refused(
+    served: Path, nginx: str, who: Credentials
+) -> None:
+    """Not changed; and the secret is not repeated."""
+    error = refused(served, credentials=who)
+    assert "allowed: " in error.message
+    assert not who.secret or "x\n" not in error.message
+
+
+def test_a_directory_that_cannot_be_served_is_named(served: Path, nginx: str) -> None:
+    """Missing, a file, or by a path that depends on where one is."""
+    file = served / "file"
+    file.touch()
+    for root in (served / "none", file, Path("served")):
+        assert str(root) in refused(root).message
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has directories of root's")
+def test_what_is_roots_is_not_given_away(served: Path, nginx: str) -> None:
+    """Unless it is empty; and not what the server's user cannot reach."""
+    (served / "precious").touch()
+    error = refused(served)
+    assert "belongs to root, and is not empty" in error.message
+    assert error.hint == f"chown -R nobody {served}"
+    (served / "precious").unlink()
+    served.parent.chmod(0o700)
+    assert "cannot be reached and written by user" in refused(served).message
+
+
+def test_a_server_that_does_not_start_says_why_and_leaves_nothing(
+    served: Path, nginx: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its own last word."""
+    monkeypatch.setattr(Nginx, "_module", lambda _: Path("/nowhere.so"))
+    before = set(Path("/tmp").glob("lanlab-server-*"))
+    with pytest.raises(RunError, match=r"server `nginx` ended with exit code 1 .*/nowhere\.so"):
+        start(HERE, "webdav", served, "127.0.0.1", WHO)
+    assert set(Path("/tmp").glob("lanlab-server-*")) == before
+
+
+def test_every_service_is_served_and_every_server_is_looked_for() -> None:
+    """`lanlab doctor` shows what is found, and of the rest how to get it."""
+    for service in ("ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb"):
+        assert servers_of(service)
+    needs = server_needs()
+    assert [need.name for need in needs] == list(SERVERS)
+    for need in needs:
+        assert need.detail
+        assert need.found or need.how_to_get

@@ -1,0 +1,188 @@
+"""What every real server promises, tried on each that is here, by a client that is not ours."""
+
+from __future__ import annotations
+
+import os
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from server_clients import CASES, WHO, Case, Client, folder_for_all, require
+
+from lanlab.errors import UnmetNeed, UsageError
+from lanlab.testbeds.base import Testbed as Bed
+from lanlab.testbeds.registry import testbed as open_testbed
+from lanlab.testbeds.servers import Credentials, RunningServer, start
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="real servers are run on Linux")
+
+#: More than any buffer on the way, and no multiple of a block.
+CONTENT = os.urandom(3_000_017)
+
+
+@pytest.fixture(params=["loopback", "virtual"])
+def bed(request: pytest.FixtureRequest) -> Iterator[Bed]:
+    """Each testbed, with two hosts."""
+    try:
+        opened = open_testbed(request.param, 2)
+    except UnmetNeed as error:
+        pytest.skip(f"{error.message} ({error.hint})")
+    with opened:
+        yield opened
+
+
+@pytest.fixture(params=list(CASES.values()), ids=list(CASES))
+def case(request: pytest.FixtureRequest, bed: Bed) -> Case:
+    """Each server with each of its services."""
+    chosen: Case = request.param
+    require(chosen, bed.hosts[1])
+    return chosen
+
+
+@pytest.fixture
+def served() -> Iterator[Path]:
+    """The directory that is served."""
+    with folder_for_all() as folder:
+        yield folder
+
+
+def started(case: Case, bed: Bed, served: Path) -> RunningServer:
+    host = bed.hosts[1]
+    return start(
+        host, case.service, served, host.addresses[4], case.credentials, server=case.server
+    )
+
+
+@pytest.fixture
+def server(case: Case, bed: Bed, served: Path) -> Iterator[RunningServer]:
+    """The server, running on the second host."""
+    with started(case, bed, served) as running:
+        yield running
+
+
+@pytest.fixture
+def their_client(server: RunningServer, bed: Bed, tmp_path: Path) -> Client:
+    """A client on the first host."""
+    return Client(server, bed.hosts[0], tmp_path)
+
+
+@pytest.fixture
+def content(tmp_path: Path) -> Path:
+    """A file with something in it."""
+    file = tmp_path / "content"
+    file.write_bytes(CONTENT)
+    return file
+
+
+def test_a_file_goes_there_and_comes_back_the_same(
+    server: RunningServer, their_client: Client, content: Path, served: Path, tmp_path: Path
+) -> None:
+    """And lies in the directory that was to be served, under its name."""
+    assert their_client.put(content, "file", server.credentials) == ""
+    assert (served / "file").read_bytes() == CONTENT
+    back = tmp_path / "back"
+    assert their_client.get("file", back, server.credentials) == ""
+    assert back.read_bytes() == CONTENT
+
+
+def test_who_has_not_the_secret_gets_nothing(
+    case: Case, server: RunningServer, their_client: Client, content: Path, served: Path
+) -> None:
+    """Nor who has it, under another name. Of SFTP the secret is a key."""
+    if case.service == "nfs":
+        pytest.skip("NFSv3 has no login")
+    assert server.credentials is not None
+    user, secret = server.credentials.user, server.credentials.secret
+    # With one letter changed, neither a password nor a key is right.
+    wrong = secret[: len(secret) // 2] + "@" + secret[len(secret) // 2 + 1 :]
+    for who in (Credentials(user, wrong), Credentials("bin", secret)):
+        assert their_client.put(content, "file", who) != ""
+    assert not list(served.iterdir())
+    assert their_client.put(content, "file", server.credentials) == ""
+
+
+def test_the_certificate_is_the_one_that_is_named(case: Case, bed: Bed, served: Path) -> None:
+    """By its SHA-256; what is not over TLS names none."""
+    with started(case, bed, served) as server:
+        if case.service == "webdavs":
+            script = (
+                "import socket,ssl,sys\n"
+                "c=ssl.create_default_context(); c.check_hostname=False; c.verify_mode=0\n"
+                "s=c.wrap_socket(socket.create_connection((sys.argv[1],int(sys.argv[2])),10))\n"
+                "print(ssl.DER_cert_to_PEM_cert(s.getpeercert(True)))"
+            )
+            argv = [*bed.hosts[0].command_prefix, sys.executable, "-c", script]
+            where = [server.host.addresses[4], str(server.port)]
+            shown = subprocess.run([*argv, *where], capture_output=True, text=True, check=True)
+            der = ssl.PEM_cert_to_DER_cert(shown.stdout.strip())
+            assert sha256(der).hexdigest() == server.trust_sha256
+        else:
+            protected = case.service in ("ftps", "sftp")
+            assert (server.trust_sha256 is not None) == protected
+
+
+def test_its_processes_have_few_rights_and_their_time_is_known(
+    case: Case, server: RunningServer, their_client: Client, content: Path, tmp_path: Path
+) -> None:
+    """None runs as root that need not, and what a transfer costs is seen."""
+    before, pids = server.cpu_s(), server.pids()
+    assert pids
+    for pid in pids:
+        status = Path(f"/proc/{pid}/status").read_text()
+        uid = int(status.partition("Uid:")[2].split()[1])
+        assert uid == (os.geteuid() or uid)
+        assert uid != 0 or case.server in ("vsftpd", "ganesha")
+    for i in range(5):
+        assert their_client.put(content, f"file{i}", server.credentials) == ""
+    assert server.cpu_s() > before
+    during = server.cpu_s()
+    server.close()
+    assert server.cpu_s() >= during
+    assert server.pids() == []
+
+
+def test_two_at_once_do_not_disturb_each_other(
+    case: Case, bed: Bed, server: RunningServer, content: Path, served: Path, tmp_path: Path
+) -> None:
+    """On the same host: other ports, other files; the end of one is not the end of the other."""
+    if case.server == "ganesha":
+        pytest.skip("`rpcbind` tells of one NFS server on a host")
+    with folder_for_all("other") as other_served:
+        with started(case, bed, other_served) as other:
+            assert other.port != server.port
+            assert not set(other.pids()) & set(server.pids())
+            put = Client(other, bed.hosts[0], tmp_path).put
+            assert put(content, "file", other.credentials) == ""
+        assert (other_served / "file").read_bytes() == CONTENT
+        assert not list(served.iterdir())
+    assert Client(server, bed.hosts[0], tmp_path).put(content, "file", server.credentials) == ""
+
+
+@pytest.mark.parametrize("name", ["two words", "Öl & 100 %", 'it\'s #1; $HOME {x} "y"'])
+def test_the_directory_may_have_any_name(
+    case: Case, bed: Bed, name: str, content: Path, tmp_path: Path
+) -> None:
+    """Whatever a program's configuration makes of it otherwise."""
+    if bed.name == "virtual" and case.server != "ganesha":
+        pytest.skip("the same as on loopback")
+    with folder_for_all(name) as served:
+        try:
+            server = started(case, bed, served)
+        except UsageError as error:
+            assert case.server == "proftpd" and "allowed: no pattern" in error.message
+            return
+        with server:
+            there = Client(server, bed.hosts[0], tmp_path)
+            assert there.put(content, "file", server.credentials) == ""
+            assert (served / "file").read_bytes() == CONTENT
+
+
+def test_who_serves_whom_is_in_no_text_about_it(server: RunningServer) -> None:
+    """The secret is not shown with the credentials."""
+    assert WHO.secret not in repr(server.credentials)
+    assert server.credentials is None or server.credentials.secret not in repr(server.credentials)
+    assert server.version and server.host.name == "host1"
