@@ -56,7 +56,8 @@ def require(case: Case, host: Host) -> None:
     try:
         server.check_found(host)
     except UnmetNeed as error:
-        missing_right = "root only" in error.message or "network of its own" in error.message
+        rights = ("root only", "network of its own", "takes that account for locked")
+        missing_right = any(words in error.message for words in rights)
         if missing_right or case.server == "vsftpd" or "proftpd" in error.message:
             # Debian's packages of vsftpd and ProFTPD exclude each other.
             pytest.skip(f"{error.message} ({error.hint})")

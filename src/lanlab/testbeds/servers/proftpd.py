@@ -108,7 +108,7 @@ class ProFtpd(Server):
         modules, tls, trust = "", "", None
         if place.service == "ftps":
             folder = self._module_folder()
-            modules = f"ModulePath {folder}\nLoadModule mod_tls.c\n"
+            modules = f'ModulePath "{folder}"\nLoadModule mod_tls.c\n'
             identity = certificate(place)
             tls = _TLS.format(certificate=identity.public, key=identity.key, log=log)
             trust = identity.sha256
