@@ -58,8 +58,8 @@ def require(case: Case, host: Host) -> None:
     except UnmetNeed as error:
         rights = ("root only", "network of its own", "takes that account for locked")
         missing_right = any(words in error.message for words in rights)
-        if missing_right or case.server == "vsftpd" or "proftpd" in error.message:
-            # Debian's packages of vsftpd and ProFTPD exclude each other.
+        # Debian's packages of vsftpd and ProFTPD exclude each other.
+        if missing_right or case.server in ("vsftpd", "proftpd"):
             pytest.skip(f"{error.message} ({error.hint})")
         skip_or_fail(f"{error.message} ({error.hint})")
 

@@ -136,6 +136,15 @@ def test_a_server_that_does_not_start_says_why_and_leaves_nothing(
     assert set(Path("/tmp").glob("lanlab-server-*")) == before
 
 
+@pytest.mark.skipif(
+    os.environ.get("LANLAB_REQUIRE_PEERS") != "1", reason="not all peers have to be here"
+)
+def test_where_all_peers_shall_be_there_is_a_server_of_each_service() -> None:
+    """Of FTP one of the two is enough: packages of both exclude each other."""
+    found = {service for need in server_needs() if need.found for service in need.services}
+    assert found >= {"ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb"}
+
+
 def test_every_service_is_served_and_every_server_is_looked_for() -> None:
     """`lanlab doctor` shows what is found, and of the rest how to get it."""
     for service in ("ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb"):
