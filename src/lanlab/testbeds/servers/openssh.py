@@ -12,7 +12,6 @@ it may do what its user may.
 from __future__ import annotations
 
 import os
-import pwd
 import subprocess
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from lanlab.errors import UnmetNeed
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
 from lanlab.testbeds.servers.identities import ssh_key
+from lanlab.testbeds.servers.users import name_of_user
 from lanlab.testbeds.tools import tool
 
 _CONFIGURATION = """\
@@ -101,7 +101,7 @@ class OpenSsh(Server):
         super().check_found(host)
         if os.geteuid() == 0:
             return
-        name = pwd.getpwuid(os.geteuid()).pw_name if _has_name(os.geteuid()) else ""
+        name = name_of_user(os.geteuid()) or ""
         shown = subprocess.run(
             [tool("getent"), "shadow", name],
             capture_output=True,
@@ -119,13 +119,9 @@ class OpenSsh(Server):
     def acts_as(self, root: Path) -> tuple[int, int]:
         """See `Server.acts_as`; not as `nobody`, of whom see `check_found`."""
         uid, gid = super().acts_as(root)
-        if uid == pwd.getpwnam("nobody").pw_uid:
+        if name_of_user(uid) == "nobody":
             raise UnmetNeed(
                 f"server `{self.name}` lets in nobody as `nobody`, who owns `{root}`",
                 hint=f"chown -R {self.nobody} {root}",
             )
         return uid, gid
-
-
-def _has_name(uid: int) -> bool:
-    return any(each.pw_uid == uid for each in pwd.getpwall())
