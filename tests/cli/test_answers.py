@@ -258,7 +258,7 @@ def test_the_doctor_exits_with_0_only_if_every_testbed_can_be_had(
     assert said.code == as_json.code == (0 if able else 1)
     assert ("apt install iproute2" in said.out) is not able
     answer = as_json.json()
-    assert answer.keys() == {"loopback", "virtual", "drivers", "store"}
+    assert answer.keys() == {"loopback", "virtual", "drivers", "servers", "store"}
     assert {answer[bed]["able"] for bed in ("loopback", "virtual")} == {able}
     assert answer["virtual"]["needs"][0]["found"] is able
 
