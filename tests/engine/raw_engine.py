@@ -200,6 +200,38 @@ def run_echo(responder: RawEngine, requester: RawEngine, **spec: Any) -> tuple[i
     return responding, requesting
 
 
+def run_copy(client: RawEngine, host: RawEngine, root: str) -> None:
+    """Copy a small dataset to an embedded server, with every request that there is for it."""
+    described = {
+        "seed": 1,
+        "groups": [{"count": 2, "least_bytes": 5, "most_bytes": 5}],
+    }
+    client.ask({"type": "dataset", "spec": described, "directory": root + "/dataset"})
+    client.ask({"type": "drop_caches", "directory": root + "/dataset"})
+    serve = {"type": "serve", "service": "ftp", "root": root, "bind": "127.0.0.1"}
+    serving, ports = host.ready(serve)
+    spec = {
+        "service": {"service": "ftp", "address": "127.0.0.1", "port": ports[0]},
+        "working_name": "lanlab-lines",
+        "token": SESSION,
+        "direction": "upload",
+        "files": {"dataset": described},
+        "client": "memory",
+        "parallel_files": 1,
+        "sync": "none",
+        "verify": "content",
+        "retries": 0,
+    }
+    client.ask({"type": "copy_prepare", "spec": spec})
+    copying, _ = client.ready({"type": "copy", "spec": spec})
+    start_together((client, copying))
+    client.wait(copying)
+    client.ask({"type": "copy_check", "spec": spec})
+    client.ask({"type": "copy_empty", "spec": spec})
+    host.ask({"type": "cancel", "target": serving})
+    host.wait(serving)
+
+
 def start_together(*ends: tuple[RawEngine, int], lead_ns: int = 150_000_000) -> int:
     """Arm every end for the same moment, and give it."""
     pong = ends[0][0].ask({"type": "ping"})["result"]

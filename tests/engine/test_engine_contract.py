@@ -20,6 +20,7 @@ from raw_engine import (
     RawEngine,
     echo_request,
     echo_respond,
+    run_copy,
     run_echo,
     run_stream,
     stream_receive,
@@ -60,7 +61,7 @@ def variants(definition: str, tag: str) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def lines() -> Iterator[list[Line]]:
+def lines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Line]]:
     """Real lines: every type, every kind of result, errors with and without a partial result."""
     with RawEngine() as target, RawEngine() as source:
         source.ask({"type": "describe"})
@@ -80,6 +81,7 @@ def lines() -> Iterator[list[Line]]:
         target.wait(listening)
         source.wait(connecting)
         target.refusal(stream_receive(message_size_bytes=0))
+        run_copy(source, target, str(tmp_path_factory.mktemp("served")))
         target.send_bytes(b"{\n")
         target.wait(None, "error")
         yield target.lines + source.lines
@@ -107,7 +109,10 @@ def test_real_lines_show_every_kind(lines: list[Line]) -> None:
     """So that the test above has seen all that there is."""
     assert {line["type"] for line in lines} == variants("Reply", "type")
     results = {line["result"]["kind"] for line in lines if line["type"] == "result"}
-    assert results == variants("Outcome", "kind")
+    # A server ends only when it is cancelled.
+    partial = {line["partial"]["kind"] for line in lines if line.get("partial")}
+    assert results | partial == variants("Outcome", "kind")
+    assert "serve_ended" in partial
     errors = [line for line in lines if line["type"] == "error"]
     assert {error["partial"] is None for error in errors} == {True, False}
     assert {error["id"] is None for error in errors} == {True, False}

@@ -21,7 +21,7 @@ title = "Files"
 [[waiting]]
 id = "copies"
 title = "Copies"
-workload = "copy"
+workload = "stations"
 """
 
 EXPERIMENT: dict[str, Any] = {
@@ -46,7 +46,7 @@ def test_a_study_that_waits_for_a_workload_is_a_study_that_cannot_be_run() -> No
         at_scale(study, "quick")
 
     assert caught.value.message == (
-        "study `files` needs workload `copy`, which this version does not have"
+        "study `files` needs workload `stations`, which this version does not have"
     )
     assert caught.value.hint == "`lanlab show files` prints what it published"
 
@@ -71,8 +71,8 @@ def test_what_a_study_without_experiments_must_say() -> None:
 def test_a_study_may_run_in_part() -> None:
     study = load_study("brutman-mtcp").study
 
-    assert [scaled.experiment.id for scaled in at_scale(study, "quick")] == ["speed-test"]
-    assert [part.workload for part in study.waiting] == ["copy"]
+    assert [scaled.experiment.id for scaled in at_scale(study, "quick")] == ["speed-test", "ftp"]
+    assert [part.workload for part in study.waiting] == ["historic-copy"]
 
 
 def test_a_published_table_is_laid_out_as_it_was_printed() -> None:

@@ -18,6 +18,7 @@ mod path;
 mod positioned;
 pub mod servers;
 mod session;
+mod sftp;
 mod target;
 mod transport;
 mod trust;

@@ -216,4 +216,7 @@ services! {
     webdavs: Webdavs,
     nfs: Nfs,
     smb: Smb,
+    sftp: Sftp,
+    s3: S3,
+    s3s: S3s,
 }

@@ -98,8 +98,9 @@ def copy(
     """Copy files over a file service and time them; every octet is compared afterwards.
 
     SOURCE is a directory, or a dataset that lanlab makes: schomer-large, schomer-many, many-small,
-    mixed, brutman-2mb, or a description as 1000x6kB. What is written is removed again, and nothing
-    else. Of a URL as SOURCE the dataset or directory comes second, and the way back is measured.
+    mixed, brutman-small, or a description as 1000x6kB. What is written is removed again, and
+    nothing else. Of a URL as SOURCE the dataset or directory comes second, and the way back is
+    measured.
 
     Examples: lanlab copy ~/photos smb://me@nas/share --trials 5;
     lanlab copy many-small --service webdav --link 1G;

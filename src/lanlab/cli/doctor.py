@@ -23,6 +23,7 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
     from lanlab.testbeds.needs import needs
     from lanlab.testbeds.registry import TESTBEDS
     from lanlab.testbeds.servers import server_needs
+    from lanlab.workloads.copy_server import SERVICES
     from lanlab.workloads.drivers.found import driver_needs
 
     kept = readiness(store)
@@ -39,7 +40,12 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
                 }
                 for name in found
             }
-            | {"drivers": drivers, "servers": servers, "store": dataclasses.asdict(kept)}
+            | {
+                "drivers": drivers,
+                "services": list(SERVICES),
+                "servers": servers,
+                "store": dataclasses.asdict(kept),
+            }
         )
     else:
         from rich.table import Table
@@ -57,6 +63,8 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
         console.print(f"  {kept.detail}")
         if kept.how_to_get:
             console.print(f"  {kept.how_to_get}")
+        console.print(f"file services: {', '.join(SERVICES)}")
+        console.print("  each but a directory with a server of its own (`lanlab copy --service`)")
         for each in servers:
             each["name"] = f"{each['name']} ({', '.join(each['services'])})"
         for title, listed in (

@@ -26,7 +26,8 @@ def copy_lines(trial: TrialRecord) -> list[str]:
         said.append(line("goodput", f"{format_rate(metrics['goodput_bps'])}, {rate}"))
     if "file_time_p50_s" in metrics:
         times = ", ".join(
-            f"{name} {format_time(metrics[f'file_time_{name}_s'])}" for name in ("p50", "p99", "max")
+            f"{name} {format_time(metrics[f'file_time_{name}_s'])}"
+            for name in ("p50", "p99", "max")
         )
         said.append(line("each file", f"{times}; first byte {_first_byte(metrics)}"))
     said.append(line("connecting", f"{format_time(metrics['connect_s'])}, before the clock"))
@@ -41,7 +42,7 @@ def copy_lines(trial: TrialRecord) -> list[str]:
         faults = ", ".join(f"{count} {name}" for name, count in source.get("faults", {}).items())
         said.append(line("retries", f"{metrics['retries']} ({faults})"))
     said += [line("stall", _stall(stall)) for stall in source.get("stalls", ())]
-    return said + [line("manner", manner_words(trial)), line("checked", _checked(trial))]
+    return [*said, line("manner", manner_words(trial)), line("checked", _checked(trial))]
 
 
 def _first_byte(metrics: dict[str, float | int]) -> str:

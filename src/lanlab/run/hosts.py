@@ -7,8 +7,8 @@ from typing import Any
 
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import EngineLost, LabError, UnmetNeed
-from lanlab.testbeds.base import Host, Testbed
 from lanlab.run.servers import start_server
+from lanlab.testbeds.base import Host, Testbed
 from lanlab.workloads import End
 
 #: Facts of a host that do not change while it is up; the others are taken before and after each

@@ -20,13 +20,16 @@ from lanlab import __version__
 from lanlab.errors import RunInterrupted, StoreError, UsageError
 from lanlab.plan import Condition, Estimate, Plan, PlannedTrial, expand, searched
 from lanlab.run.hosts import Hosts
+from lanlab.run.servers import check_server
 from lanlab.run.site import Site, opened
 from lanlab.run.trial import now, run_trial
 from lanlab.store import RunRecord, Store, TrialRecord, take_intervals
 from lanlab.studies import Study
 from lanlab.testbeds import Testbed
 from lanlab.workloads import Progress, workload
+from lanlab.workloads.copy import CopyParameters
 from lanlab.workloads.drivers.registry import OWN, driver
+from lanlab.workloads.parameters import FlowParameters
 
 
 @dataclass(frozen=True)
@@ -140,11 +143,14 @@ def _check_conditions(conditions: tuple[Condition, ...], bed: Testbed) -> None:
                 hint="enable it on this system, or use another testbed",
             )
         driver_name = str(condition.parameters["driver"])
-        if driver_name != OWN:
-            # Before the run is in the store: what is missing now would fail every trial.
-            kind = workload(condition.workload)
-            parameters = kind.Parameters.model_validate(dict(condition.parameters))
+        parameters = workload(condition.workload).Parameters.model_validate(
+            dict(condition.parameters)
+        )
+        # Before the run is in the store: what is missing now would fail every trial.
+        if driver_name != OWN and isinstance(parameters, FlowParameters):
             driver(driver_name).check_found(condition.workload, parameters)
+        if isinstance(parameters, CopyParameters):
+            check_server(parameters, bed.hosts[1])
         if condition.parameters.get("io") == "segment" and bed.link.shape != "none":
             # The kernel hands a buffer of several messages to the shaper as one: measured, such
             # traffic is some per cent faster than the medium it is meant to be on.

@@ -7,11 +7,45 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lanlab.errors import UnmetNeed
+from lanlab.errors import UnknownName, UnmetNeed, UsageError
 from lanlab.testbeds.base import Host
+from lanlab.workloads import copy_server as servers
+from lanlab.workloads.copy import EMBEDDED, CopyParameters
 
 if TYPE_CHECKING:
     from lanlab.testbeds.servers import RunningServer
+
+
+def check_server(parameters: CopyParameters, host: Host) -> None:
+    """
+    See that the server of a copy can be had, before a run begins.
+
+    Args:
+        host: Where it would run.
+
+    Raises:
+        UsageError: There is no such server, it does not serve that, a program or right is missing,
+            or there is no password for a user's own.
+    """
+    if parameters.is_users_server:
+        url = servers.parse_url(parameters.server)
+        servers.target_of(url, parameters.trust, parameters.ip_version)
+    elif parameters.server != EMBEDDED:
+        _check_system(parameters.server)
+        from lanlab.testbeds.servers import SERVERS, Credentials
+
+        if parameters.server not in SERVERS:
+            raise UnknownName("server", parameters.server, (EMBEDDED, *SERVERS))
+        anybody = None if parameters.service == "nfs" else Credentials("somebody", "a secret")
+        problem = SERVERS[parameters.server].problem(parameters.service, anybody)
+        if problem is not None:
+            raise UsageError(problem)
+        SERVERS[parameters.server].check_found(host)
+
+
+def _check_system(name: str) -> None:
+    if sys.platform == "win32":
+        raise UnmetNeed(f"server `{name}` needs a Unix system", hint="use server `embedded`")
 
 
 def start_server(
@@ -35,8 +69,7 @@ def start_server(
         UnmetNeed: It cannot be had on this system.
         LabError: As `lanlab.testbeds.servers.start`.
     """
-    if sys.platform == "win32":
-        raise UnmetNeed(f"server `{name}` needs a Unix system", hint="use server `embedded`")
+    _check_system(name)
     from lanlab.testbeds.servers import Credentials, start
 
     who = None if credentials is None else Credentials(credentials["user"], credentials["secret"])

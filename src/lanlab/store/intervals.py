@@ -39,7 +39,9 @@ def _take_file_times(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...
     """A trial of a copy without the times of its files, and these: `source-files`, in the order in
     which the files were opened. Where they stood in `raw` remains the series' name."""
     source = trial.raw.get("source")
-    told = source.get("file_times") if isinstance(source, dict) else None
+    if not isinstance(source, dict):
+        return trial, ()
+    told = source.get("file_times")
     if not (isinstance(told, dict) and told.get("number")):
         return trial, ()
     import numpy as np

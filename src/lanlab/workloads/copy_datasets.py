@@ -34,9 +34,9 @@ NAMED: Mapping[str, tuple[str, tuple[Group, ...]]] = {
         "198 files, 472 MB together (Schomer and Claason, 2001)",
         (_group(198, 10_000, 40_000_000, 472_000_000),),
     ),
-    "brutman-2mb": ("1 file of 2 MiB (Brutman, 2011)", (_group(1, 2**21, 2**21),)),
-    "brutman-4mb": ("1 file of 4 MiB (Brutman, 2011)", (_group(1, 2**22, 2**22),)),
-    "brutman-8mb": ("1 file of 8 MiB (Brutman, 2011)", (_group(1, 2**23, 2**23),)),
+    "brutman-small": ("1 file of 260,163 B (Brutman)", (_group(1, 260_163, 260_163),)),
+    "brutman-medium": ("1 file of 1,376,275 B (Brutman)", (_group(1, 1_376_275, 1_376_275),)),
+    "brutman-large": ("1 file of 3,239,589 B (Brutman)", (_group(1, 3_239_589, 3_239_589),)),
     "many-small": ("1000 files of 6 kB", (_group(1000, 6_000, 6_000),)),
     "mixed": (
         "500 files from 1 kB to 16 MB, each doubling as likely, 256 MB together",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -66,8 +69,26 @@ def _reachable(medium: str) -> Path:
 
 
 def dataset_directory(medium: str, key: str) -> Path:
-    """Where a dataset is kept from run to run."""
-    return base(medium) / "datasets" / key
+    """Where a dataset is kept: on disk from run to run, in memory until this process ends."""
+    if medium != "tmpfs":
+        return base(medium) / "datasets" / key
+    return _in_memory() / key
+
+
+@functools.cache
+def _in_memory() -> Path:
+    """A directory in memory for this process, removed at its end; those of processes that were
+    killed are removed now, for they take memory from everybody."""
+    parent = base("tmpfs")
+    for other in parent.glob("process-*"):
+        with suppress(ValueError):
+            pid = int(other.name.removeprefix("process-"))
+            if not Path(f"/proc/{pid}").exists():
+                shutil.rmtree(other, ignore_errors=True)
+    mine = parent / f"process-{os.getpid()}"
+    mine.mkdir(mode=0o700, exist_ok=True)
+    atexit.register(shutil.rmtree, mine, ignore_errors=True)
+    return mine
 
 
 @contextmanager

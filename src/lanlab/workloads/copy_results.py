@@ -14,15 +14,12 @@ _OPERATIONS = ("open", "read", "write", "sync", "close")
 METRICS: Mapping[str, str] = {
     "goodput_bps": "bit/s",
     "elapsed_s": "s",
+    "elapsed_ns": "ns",
     "files_per_s": "1/s",
     "first_byte_p50_s": "s",
     "first_byte_max_s": "s",
     **{f"file_time_{name}_s": "s" for name in _STATISTICS},
-    **{
-        f"{operation}_{name}_s": "s"
-        for operation in _OPERATIONS
-        for name in ("p50", "p99")
-    },
+    **{f"{operation}_{name}_s": "s" for operation in _OPERATIONS for name in ("p50", "p99")},
     "connect_s": "s",
     "retries": "retries",
     "faults": "faults",
@@ -53,6 +50,7 @@ def copy_metrics(exchange: Exchange) -> dict[str, float | int]:
     elapsed_s, octets = copied["elapsed_ns"] / 1e9, copied["copied_bytes"]
     metrics: dict[str, float | int] = {
         "elapsed_s": elapsed_s,
+        "elapsed_ns": copied["elapsed_ns"],
         "copied_files": copied["copied_files"],
         "copied_bytes": octets,
         "retries": copied["retries"],

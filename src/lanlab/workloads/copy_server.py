@@ -185,7 +185,9 @@ def trust_of(service: str, trust: str | None) -> Any:
     if trust.startswith("sha256:"):
         digits = trust.removeprefix("sha256:").replace(":", "").lower()
         if not re.fullmatch(r"[0-9a-f]{64}", digits):
-            raise UsageError("trust: found another text; allowed: sha256: and 64 hexadecimal digits")
+            raise UsageError(
+                "trust: found another text; allowed: sha256: and 64 hexadecimal digits"
+            )
         return {"sha256": digits}
     return {"file": str(Path(trust).absolute())}
 

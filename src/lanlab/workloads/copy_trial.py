@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lanlab.engine import Engine, Measurement
 from lanlab.errors import EngineError, EngineLost, LabError, UnmetNeed
 from lanlab.workloads import copy_datasets as datasets
+from lanlab.workloads import copy_journal as journal
 from lanlab.workloads import copy_places as places
 from lanlab.workloads import copy_server as servers
 from lanlab.workloads.exchange import End, Exchange, Progress
@@ -82,10 +83,36 @@ def run_copy(
             server = stack.enter_context(_server(parameters, client, host, exchange.setup))
             spec = _spec(parameters, server.target, directory)
             exchange.setup["spec"] = _without_secrets(spec)
-            _trial(exchange, parameters, spec, server, (client, host), lead_s, on_progress)
+            note_emptied: Callable[[], None] = _nothing
+            if parameters.is_users_server:
+                _empty_left(parameters, spec, client.engine, exchange.setup)
+                note_emptied = stack.enter_context(journal.noted(parameters.server, spec))
+            ends = (client, host)
+            _trial(exchange, parameters, spec, server, ends, lead_s, on_progress, note_emptied)
     except LabError as error:
         exchange.error = error
     return exchange
+
+
+def _nothing() -> None:
+    """A server of ours goes with all that is in it."""
+
+
+def _empty_left(
+    parameters: CopyParameters, spec: Request, engine: Engine, setup: dict[str, Any]
+) -> None:
+    """Remove what earlier trials at this server have left that were killed. What cannot be removed
+    is said in the record, and tried again the next time."""
+    ask = _Asking(engine, parameters, None)
+    for path, of_other in journal.left(parameters.server):
+        what = {"working_name": of_other["working_name"]}
+        with_password = {**of_other, "service": spec["service"]}
+        try:
+            what |= ask({"type": "copy_empty", "spec": with_password})
+            path.unlink(missing_ok=True)
+        except EngineError as error:
+            what |= {"error": error.message}
+        setup.setdefault("left_before", []).append(what)
 
 
 def _trial(
@@ -96,6 +123,7 @@ def _trial(
     ends: tuple[End, End],
     lead_s: float,
     on_progress: Callable[[Progress], None] | None,
+    note_emptied: Callable[[], None],
 ) -> None:
     client, host = ends
     engine, setup = client.engine, exchange.setup
@@ -117,17 +145,21 @@ def _trial(
                     raise
                 lead_s *= 2
         cpu_s = None if before is None or after is None else after - before
-        exchange.listener = {"kind": "file_server", "cpu_s": cpu_s, **server.facts}
+        # What a server that nobody here runs takes is others' work, or another machine's.
+        used = {"user_ns": round(1e9 * (cpu_s or 0.0)), "system_ns": 0}
+        exchange.listener = {"kind": "file_server", "cpu_s": cpu_s, "cpu": used, **server.facts}
         if parameters.direction == "upload":
             setup["checked"] = ask({"type": "copy_check", "spec": spec})
     except BaseException as error:
         # What is wrong with the trial is not hidden by what is wrong with the tidying.
         with contextlib.suppress(LabError):
             setup["emptied"] = ask({"type": "copy_empty", "spec": spec})
+            note_emptied()
         if isinstance(error, EngineError) and exchange.connector is None:
             exchange.connector = error.partial if _is_copied(error.partial) else None
         raise
     setup["emptied"] = ask({"type": "copy_empty", "spec": spec})
+    note_emptied()
 
 
 def _is_copied(partial: Mapping[str, object] | None) -> bool:
@@ -237,9 +269,7 @@ def _client_directory(
 
 
 def _dataset(parameters: CopyParameters) -> Request:
-    return datasets.spec(
-        parameters.dataset, parameters.dataset_seed, parameters.compressible_ratio
-    )
+    return datasets.spec(parameters.dataset, parameters.dataset_seed, parameters.compressible_ratio)
 
 
 def _spec(parameters: CopyParameters, target: Request, directory: str | None) -> Request:
@@ -303,9 +333,7 @@ def _credentials(parameters: CopyParameters) -> Request | None:
 
 
 @contextlib.contextmanager
-def _embedded(
-    parameters: CopyParameters, client: End, host: End, root: Path
-) -> Iterator[_Server]:
+def _embedded(parameters: CopyParameters, client: End, host: End, root: Path) -> Iterator[_Server]:
     """The engine's own server, on the host's engine."""
     credentials = _credentials(parameters)
     request = {
@@ -348,9 +376,7 @@ def _real(parameters: CopyParameters, client: End, host: End, root: Path) -> Ite
         )
     credentials = _credentials(parameters)
     service = parameters.service
-    with host.start_server(
-        parameters.server, service, root, host.address, credentials
-    ) as running:
+    with host.start_server(parameters.server, service, root, host.address, credentials) as running:
         # Some servers know only users of their own choosing.
         own = running.credentials
         if own is not None:
@@ -359,7 +385,8 @@ def _real(parameters: CopyParameters, client: End, host: End, root: Path) -> Ite
         target = {
             "service": service,
             "address": host.address,
-            "port": running.port,
+            # Of NFS the portmapper tells it, and that of mounting, which is another.
+            "port": None if service == "nfs" else running.port,
             "bind": client.address,
             "share": running.share,
             "credentials": credentials,

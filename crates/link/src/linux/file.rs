@@ -18,7 +18,7 @@ pub fn close(file: File) -> io::Result<()> {
 }
 
 /// Let the system read ahead of a program that reads this file from its beginning to its end
-/// (posix_fadvise(2)). An advice: that the system does not take it is no error.
+/// (`posix_fadvise`). An advice: that the system does not take it is no error.
 pub fn will_read_in_order(file: &File) {
     let _ = advise(file, libc::POSIX_FADV_SEQUENTIAL);
 }
@@ -42,7 +42,7 @@ fn advise(file: &File, advice: libc::c_int) -> io::Result<()> {
 }
 
 /// Bring everything to the disks and have the system forget all that it keeps of files in memory,
-/// everybody's (proc_sys_vm(5)).
+/// everybody's (`vm.drop_caches`).
 ///
 /// # Errors
 /// `PermissionDenied` unless this is root, and not one of a container.

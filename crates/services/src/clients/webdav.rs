@@ -112,13 +112,10 @@ impl Session {
 
     async fn refused(&self, what: &str, answer: Answer) -> Fault {
         let status = answer.status();
-        // What else is in the answer is for people to look at; only that it ends matters.
-        if let Err(fault) = answer.whole(&self.http, what, REFUSAL_BYTES).await
-            && fault.class.is_passing()
-        {
-            return fault;
+        match answer.reason(&self.http, what).await {
+            Ok(_) => refusal(what, status),
+            Err(fault) => fault,
         }
-        refusal(what, status)
     }
 
     async fn list_at(&self, what: &str, uri: &str) -> Result<Vec<Entry>> {

@@ -30,16 +30,14 @@ struct Served {
     root: PathBuf,
     authorization: Option<String>,
     dav: DavHandler,
+    read_only: bool,
 }
 
 /// Begin to serve.
 pub async fn serve(offer: &Offer) -> Result<Serving> {
-    let mut methods = vec![DavMethod::Options, DavMethod::PropFind];
-    if !offer.read_only {
-        methods.extend([DavMethod::Put, DavMethod::MkCol, DavMethod::Delete]);
-    }
     let mut allowed = DavMethodSet::none();
-    for method in methods {
+    let looking = [DavMethod::Options, DavMethod::PropFind];
+    for method in looking.into_iter().chain([DavMethod::Put, DavMethod::MkCol, DavMethod::Delete]) {
         allowed.add(method);
     }
     let dav = DavHandler::builder()
@@ -50,7 +48,12 @@ pub async fn serve(offer: &Offer) -> Result<Serving> {
         let pair = format!("{}:{}", credentials.user, credentials.secret);
         format!("Basic {}", BASE64_STANDARD.encode(pair))
     });
-    let served = Arc::new(Served { root: offer.root.clone(), authorization, dav });
+    let served = Arc::new(Served {
+        root: offer.root.clone(),
+        authorization,
+        dav,
+        read_only: offer.read_only,
+    });
     let with_tls = offer.service == ServiceKind::Webdavs;
     http::serve(offer, with_tls, None, move |request| {
         let served = Arc::clone(&served);
@@ -79,14 +82,23 @@ impl Served {
             let range = range.map(str::to_owned);
             return blocking(move || give(&root, &names, range.as_deref(), is_head)).await;
         }
+        if self.read_only && !matches!(request.method().as_str(), "OPTIONS" | "PROPFIND") {
+            return plain(StatusCode::FORBIDDEN);
+        }
         let is_root = names.bytes().all(|octet| octet == b'/');
-        let looked = tokio::task::spawn_blocking(move || confined(&root, &names).map(drop)).await;
-        match looked {
+        let method = request.method().clone();
+        let looked = tokio::task::spawn_blocking(move || {
+            let path = confined(&root, &names)?;
+            Ok(method != Method::PUT || path.parent().is_some_and(Path::is_dir))
+        });
+        match looked.await {
             // What is served cannot be taken away.
-            Ok(Ok(())) if is_root && request.method() == Method::DELETE => {
+            Ok(Ok(_)) if is_root && request.method() == Method::DELETE => {
                 plain(StatusCode::FORBIDDEN)
             }
-            Ok(Ok(())) => self.dav.handle(request).await.map(BodyExt::boxed_unsync),
+            Ok(Ok(true)) => self.dav.handle(request).await.map(BodyExt::boxed_unsync),
+            // RFC 4918, section 9.7.1; dav-server would say 412, as if the file were there.
+            Ok(Ok(false)) => plain(StatusCode::CONFLICT),
             Ok(Err(error)) => plain(status(&error)),
             Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR),
         }

@@ -54,9 +54,6 @@ pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
     let failed = |failure| Box::new((failure, None));
     let files = Files::find(&spec.files, running).map_err(failed)?;
     let place = local_place(spec).map_err(failed)?;
-    if let Some(place) = &place {
-        place.make(&files).map_err(failed)?;
-    }
     let job = Job {
         spec,
         files: &files,
@@ -117,8 +114,8 @@ impl Job<'_> {
             let workers: Vec<_> = (0..self.spec.parallel_files)
                 .map(|_| {
                     let tell = tell.clone();
-                    let (begin, began) = mpsc::channel();
-                    let work = move || self.work(&tell, &began);
+                    let (begin, starts) = mpsc::channel();
+                    let work = move || self.work(&tell, &starts);
                     thread::Builder::new()
                         .spawn_scoped(scope, work)
                         .map(|thread| (begin, thread))
@@ -155,7 +152,7 @@ impl Job<'_> {
     fn work(
         &self,
         tell: &mpsc::Sender<Result<(), Failure>>,
-        begin: &mpsc::Receiver<Instant>,
+        starts: &mpsc::Receiver<Instant>,
     ) -> Result<Done, Failure> {
         link::prepare_thread();
         let runtime = runtime()?;
@@ -178,11 +175,11 @@ impl Job<'_> {
         let facts = session.facts();
         let mover = Mover::new(manner, self.spec.sync, &self.watch);
         let _ = tell.send(Ok(()));
-        let start = begin.recv().map_err(|_| Failure::cancelled())?;
-        let begun = self.watch.running.wait_to_begin(start);
+        let start = starts.recv().map_err(|_| Failure::cancelled())?;
+        let is_time = self.watch.running.wait_to_begin(start);
         let before = link::thread_usage();
         let mut hashes = Hashes::new();
-        let failure = match begun {
+        let failure = match is_time {
             None => Some(Failure::cancelled()),
             Some(_) => runtime.block_on(self.copy_all(session, &mover, &mut hashes)).err(),
         };

@@ -1,4 +1,8 @@
 //! One file, moved one way: opened, its blocks in order or several at once, closed.
+#![allow(
+    clippy::await_holding_refcell_ref,
+    reason = "a buffer is one lane's: nobody else borrows it while that one waits"
+)]
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -184,7 +188,6 @@ impl<'a> Mover<'a> {
         place: &Place,
         buffer: &RefCell<Vec<u8>>,
     ) -> Result<(), Trouble> {
-        // A buffer is one lane's: nobody else borrows it while this one waits.
         let mut buffer = buffer.borrow_mut();
         while let Some((offset, length)) = place.next() {
             self.watch.check()?;

@@ -94,6 +94,9 @@ async fn make(
     for directory in &files.directories {
         session.make_directory(&remote_path(spec, directory)?).await?;
     }
+    if let Some(place) = local_place(spec)? {
+        place.make(files)?;
+    }
     if spec.direction == Direction::Download {
         let mover = Mover::new(manner(spec, session.manner())?, CopySync::None, watch);
         for (number, entry) in files.entries.iter().enumerate() {

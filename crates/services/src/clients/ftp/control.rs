@@ -20,12 +20,14 @@ pub struct Control {
     lines: Lines,
     /// Answers that are still to come.
     awaited: u32,
+    /// Why none of them will.
+    lost: Option<Fault>,
 }
 
 impl Control {
     /// A dialogue on a connection whose server speaks first, if it `greets`.
     pub fn new(target: Target, wire: Wire, greets: bool) -> Self {
-        Self { target, lines: Lines::new(wire), awaited: u32::from(greets) }
+        Self { target, lines: Lines::new(wire), awaited: u32::from(greets), lost: None }
     }
 
     /// The connection.
@@ -44,6 +46,10 @@ impl Control {
     /// Answers to something else are still to come: a file is open, or a call was given up. To take
     /// one of them for the answer to this would be to report what did not happen.
     pub async fn send(&mut self, what: &str, commands: &[&str]) -> Result<()> {
+        if let Some(lost) = &self.lost {
+            let message = format!("{what}: this FTP session has ended: {}", lost.message);
+            return Err(Fault { message, ..lost.clone() });
+        }
         if self.awaited > 0 {
             let message = format!("{what}: this FTP session still waits for an answer");
             return Err(Fault::new(Class::Unsupported, message)
@@ -55,13 +61,21 @@ impl Control {
         let Self { target, lines, .. } = self;
         let sending =
             async { lines.send(&text).await.map_err(|error| Fault::of_connection(what, &error)) };
-        transport::within(target, what, sending).await
+        transport::within(target, what, sending).await.inspect_err(|lost| {
+            self.lost = Some(lost.clone());
+        })
     }
 
     /// The next answer.
     pub async fn reply(&mut self, what: &str) -> Result<Reply> {
         let Self { target, lines, .. } = self;
-        let reply = transport::within(target, what, read_reply(what, lines)).await?;
+        let reply = match transport::within(target, what, read_reply(what, lines)).await {
+            Ok(reply) => reply,
+            Err(lost) => {
+                self.lost = Some(lost.clone());
+                return Err(lost);
+            }
+        };
         if !reply.is_preliminary() {
             self.awaited = self.awaited.saturating_sub(1);
         }

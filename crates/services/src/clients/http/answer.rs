@@ -6,6 +6,7 @@ use hyper::body::Incoming;
 use hyper::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderName};
 use hyper::{Response, StatusCode};
 
+use super::REFUSAL_BYTES;
 use super::connection::{Connection, Http, fault};
 use crate::fault::{Class, Fault, Result};
 use crate::transport;
@@ -98,6 +99,14 @@ impl Answer {
         }
         self.done(http, what).await?;
         Ok(whole)
+    }
+
+    /// What is said in an answer of which the status is enough: nothing, if that does not end.
+    pub async fn reason(self, http: &Http, what: &str) -> Result<Vec<u8>> {
+        match self.whole(http, what, REFUSAL_BYTES).await {
+            Err(fault) if fault.class.is_passing() => Err(fault),
+            said => Ok(said.unwrap_or_default()),
+        }
     }
 }
 

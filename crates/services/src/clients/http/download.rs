@@ -8,10 +8,10 @@ use hyper::StatusCode;
 use hyper::header::RANGE;
 use hyper::http::request::Builder;
 
+use super::Outgoing;
 use super::answer::Answer;
 use super::connection::Http;
 use super::upload::whole_request;
-use super::{Outgoing, REFUSAL_BYTES};
 use crate::fault::{Class, Fault, Result};
 
 /// A file that is being read.
@@ -38,6 +38,11 @@ impl Download {
     /// Read on in the answer to a request for the whole file.
     pub fn new(what: String, answer: Answer) -> Self {
         Self { what, state: RefCell::new(State::Stream { answer, at: 0, rest: Bytes::new() }) }
+    }
+
+    /// The operation, for errors.
+    pub fn what(&self) -> &str {
+        &self.what
     }
 
     /// Fill `buffer` with what lies from `offset` on, as far as the file goes. `request` asks for
@@ -75,7 +80,8 @@ impl Download {
                 Ok(0)
             }
             // A stream that is left in its middle takes its connection with it.
-            State::Stream { .. } | State::Ended { .. } | State::Ranges => {
+            left @ (State::Stream { .. } | State::Ended { .. } | State::Ranges) => {
+                drop(left);
                 let done = self.read_range(http, offset, buffer, request(), refused).await;
                 self.state.replace(State::Ranges);
                 done
@@ -114,7 +120,7 @@ impl Download {
         match status {
             StatusCode::PARTIAL_CONTENT => {}
             StatusCode::RANGE_NOT_SATISFIABLE => {
-                answer.whole(http, what, REFUSAL_BYTES).await?;
+                answer.reason(http, what).await?;
                 return Ok(0);
             }
             StatusCode::OK => {
@@ -122,7 +128,7 @@ impl Download {
                 return Err(Fault::new(Class::Unsupported, message).hint("read it in order"));
             }
             _ => {
-                let text = answer.whole(http, what, REFUSAL_BYTES).await?;
+                let text = answer.reason(http, what).await?;
                 return Err(refused(status, &text));
             }
         }

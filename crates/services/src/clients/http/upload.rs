@@ -8,10 +8,10 @@ use hyper::body::Incoming;
 use hyper::{Request, Response, StatusCode};
 use tokio::sync::mpsc;
 
+use super::BLOCK_BYTES;
 use super::answer::Answer;
 use super::connection::{Coming, Connection, Http};
 use super::outgoing::Outgoing;
-use super::{BLOCK_BYTES, REFUSAL_BYTES};
 use crate::fault::{Class, Fault, Result};
 use crate::transport;
 
@@ -149,7 +149,8 @@ impl Upload {
             let message = format!("{what}: the server answers {status} before it has the file");
             return Fault::new(Class::Protocol, message);
         }
-        let text = answer.whole(http, what, REFUSAL_BYTES).await.unwrap_or_default();
+        // Whatever happens to the rest: the status has come.
+        let text = answer.reason(http, what).await.unwrap_or_default();
         refused(status, &text)
     }
 }

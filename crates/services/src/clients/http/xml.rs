@@ -8,7 +8,7 @@ use quick_xml::events::Event;
 const MAX_DEPTH: usize = 32;
 
 /// Call `visit` at the end of each element with the local names of it and those around it,
-/// outermost first, and the text directly in it.
+/// outermost first, and the text directly in it, as it stands.
 ///
 /// # Errors
 /// What is wrong with the document. Entities other than those of XML itself (section 4.6) are
@@ -31,7 +31,7 @@ pub fn elements(document: &[u8], mut visit: impl FnMut(&[String], &str)) -> Resu
             }
             Event::End(_) => {
                 let text = texts.pop().unwrap_or_default();
-                visit(&names, text.trim());
+                visit(&names, &text);
                 names.pop();
             }
             Event::Text(text) => add(&mut texts, utf8(&text)?),
@@ -81,7 +81,7 @@ mod tests {
         let found =
             all("<?xml version='1.0'?><D:a xmlns:D='DAV:'> <D:b>x &amp;&#x79;</D:b><c/></D:a>");
         let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-        assert_eq!(found.unwrap(), [pair("a/b", "x &y"), pair("a/c", ""), pair("a", "")]);
+        assert_eq!(found.unwrap(), [pair("a/b", "x &y"), pair("a/c", ""), pair("a", " ")]);
     }
 
     #[test]

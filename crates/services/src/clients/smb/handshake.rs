@@ -79,7 +79,8 @@ pub async fn agree(target: &Target) -> Result<Agreed> {
         .params()
         .ok_or_else(|| Fault::new(Class::Protocol, "negotiate: nothing was agreed on"))?;
 
-    let nobody = (String::new(), String::new(), String::new());
+    // Who has no name asks as this one, whom servers take for a guest if they take guests.
+    let nobody = ("Guest".to_owned(), String::new(), String::new());
     let (user, secret, domain) = target.credentials.as_ref().map_or(nobody, |who| {
         (who.user.clone(), who.secret.clone(), who.domain.clone().unwrap_or_default())
     });

@@ -89,7 +89,9 @@ pub fn fault(what: &str, error: &Error) -> Fault {
 pub fn login_fault(what: &str, error: &Error) -> Fault {
     let fault = fault(what, error);
     match fault.class {
-        Class::Denied => Fault { class: Class::Login, ..fault },
+        Class::Denied => Fault { class: Class::Login, ..fault }.hint(
+            "if the server wants encryption: below SMB 3.1.1, and by Samba, it is not to be had here",
+        ),
         _ => fault,
     }
 }

@@ -20,6 +20,7 @@ pub fn parse(document: &[u8], of: &str) -> Result<Vec<Entry>, String> {
     let mut wrong = None;
     xml::elements(document, |names, text| {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let text = text.trim();
         match names[..] {
             ["multistatus", "response", "href"] => text.clone_into(&mut current.href),
             ["multistatus", "response", "propstat", "prop", "resourcetype", "collection"] => {
@@ -30,12 +31,16 @@ pub fn parse(document: &[u8], of: &str) -> Result<Vec<Entry>, String> {
             {
                 match text.parse() {
                     Ok(size_bytes) => current.size_bytes = Some(size_bytes),
-                    Err(_) => wrong = Some(format!("length `{}`", text.escape_debug())),
+                    Err(_) => {
+                        wrong.get_or_insert(format!("length `{}`", text.escape_debug()));
+                    }
                 }
             }
             ["multistatus", "response"] => match entry(&std::mem::take(&mut current), &own) {
                 Ok(found) => entries.extend(found),
-                Err(found) => wrong = Some(found),
+                Err(found) => {
+                    wrong.get_or_insert(found);
+                }
             },
             _ => {}
         }

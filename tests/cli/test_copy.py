@@ -1,0 +1,94 @@
+"""`lanlab copy`: what it answers, what it refuses."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place for directories of trials of the test's own."""
+    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
+    for name in ("LANLAB_PASSWORD", "LANLAB_PASSWORD_FILE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_directory_is_copied_to_a_directory(lanlab: Lanlab, tmp_path: Path) -> None:
+    """All that people want to know, and both directories as they were."""
+    photos, nas = tmp_path / "photos", tmp_path / "nas"
+    (photos / "2026").mkdir(parents=True)
+    nas.mkdir()
+    (nas / "letter").write_text("dear")
+    (photos / "2026/a #1.jpg").write_bytes(b"x" * 50_000)
+    (photos / "b.jpg").write_bytes(b"")
+    (photos / "link").symlink_to("/etc/passwd")
+    said = lanlab("copy", str(photos), str(nas), "--trials", "2")
+
+    assert said.code == 0, said.err
+    for what in (
+        "goodput",
+        "2 files, 50.0 kB",
+        "every octet compared",
+        "left out: 1 symbolic link",
+    ):
+        assert what in said.out
+    assert "mean of 2" in said.out
+    assert [path.name for path in nas.rglob("*")] == ["letter"]
+    assert len(list(photos.rglob("*"))) == 4
+
+
+def test_a_service_as_json_has_every_trial(lanlab: Lanlab) -> None:
+    """The same answer for programs, and the times of files as a series of the store."""
+    said = lanlab(
+        *("copy", "3x10kB", "--service", "webdav", "--download", "--trials", "2"),
+        *("--testbed", "loopback", "--json"),
+    )
+
+    assert said.code == 0, said.err
+    answer = json.loads(said.out)
+    assert (answer["workload"], answer["n"]) == ("copy", 2)
+    assert answer["copied_bytes"] == 30_000
+    assert [trial["copied_files"] for trial in answer["trials"]] == [3, 3]
+    with sqlite3.connect("lanlab-results/store.sqlite") as store:
+        assert "source-files" in "\n".join(store.iterdump())
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["smb://nas/share"], "found a URL and no files"),
+        (["smb://nas/share", "ftp://nas/"], "found two URLs"),
+        (["many-small", "smb://me:pw1@nas/share"], "a URL with a password in it"),
+        (["many-small", "sftp://me@nas/"], "no password for"),
+        (["many-small", "gopher://nas/"], "no such file service"),
+        (["/no/such/directory", "ftp://nas/"], "no such directory"),
+        (["many-smal", "--service", "ftp"], "no dataset named `many-smal`"),
+        (["many-small", "--service", "gopher"], "--service: found `gopher`"),
+        (["many-small", "--service", "ftp", "--server", "nonsense"], "no server named"),
+        (["many-small", "--parallel", "65"], "--parallel: found `65`"),
+        (["many-small", "ftp://nas/", "--service", "ftp"], "leave TARGET out"),
+        (["many-small", "--password-file", "x"], "no URL with a user"),
+    ],
+)
+def test_what_cannot_be_copied_is_refused(args: list[str], said: str, lanlab: Lanlab) -> None:
+    """With exit code 2, before anything is run, and no password repeated."""
+    told = lanlab("copy", *args, "--testbed", *(["loopback"] if args else []))
+
+    assert told.code == 2, told.err
+    assert said in told.err
+    assert "pw1" not in told.err
+    assert told.out == ""
+
+
+def test_a_server_that_is_not_there_is_an_error(lanlab: Lanlab) -> None:
+    """With what to do."""
+    said = lanlab("copy", "1x1kB", "ftp://127.0.0.1:1/", "--trials", "1")
+
+    assert said.code == 1
+    assert "connect to 127.0.0.1:1" in said.err
+    assert "hint: see whether the server runs" in said.err
