@@ -56,9 +56,10 @@ def require(case: Case, host: Host) -> None:
     try:
         server.check_found(host)
     except UnmetNeed as error:
-        missing_right = "root only" in error.message or "network of its own" in error.message
-        if missing_right or case.server == "vsftpd" or "proftpd" in error.message:
-            # Debian's packages of vsftpd and ProFTPD exclude each other.
+        rights = ("root only", "network of its own", "takes that account for locked")
+        missing_right = any(words in error.message for words in rights)
+        # Debian's packages of vsftpd and ProFTPD exclude each other.
+        if missing_right or case.server in ("vsftpd", "proftpd"):
             pytest.skip(f"{error.message} ({error.hint})")
         skip_or_fail(f"{error.message} ({error.hint})")
 

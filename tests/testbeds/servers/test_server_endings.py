@@ -64,10 +64,15 @@ def served() -> Iterator[Path]:
         yield folder
 
 
-def own_files() -> set[str]:
-    """Private folders of servers that are there."""
-    folders = {Path("/tmp"), Path(tempfile.gettempdir())}
-    return {str(each) for folder in folders for each in folder.glob("lanlab-server-*")}
+@pytest.fixture
+def private(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where servers of this test have their private folders."""
+    # Other users make theirs there, too; and it needs a short path without spaces.
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="servers-") as folder:
+        Path(folder).chmod(0o1777)
+        monkeypatch.setenv("TMPDIR", folder)
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        yield Path(folder)
 
 
 def is_listened_on(address: str, port: int) -> bool:
@@ -80,14 +85,15 @@ def is_listened_on(address: str, port: int) -> bool:
         return False
 
 
-def test_close_leaves_no_process_port_or_file(case: Case, bed_name: str, served: Path) -> None:
+def test_close_leaves_no_process_port_or_file(
+    case: Case, bed_name: str, served: Path, private: Path
+) -> None:
     """Even with clients connected; a second close does nothing."""
-    files = own_files()
     with open_testbed(bed_name, 2) as bed:
         host = bed.hosts[1]
         address = host.addresses[4]
         running = start(host, case.service, served, address, case.credentials, server=case.server)
-        assert own_files() != files
+        assert list(private.iterdir())
         pids = [running.keeper_pid, *running.pids()]
         if bed_name == "loopback":
             with socket.create_connection((address, running.port), 5):
@@ -99,7 +105,7 @@ def test_close_leaves_no_process_port_or_file(case: Case, bed_name: str, served:
         running.close()
         await_end(pids)
         assert running.pids() == []
-    assert own_files() == files
+    assert not list(private.iterdir())
     assert served.is_dir()
 
 
@@ -126,10 +132,13 @@ def fail(child: subprocess.Popen[str]) -> None:
 
 @pytest.mark.parametrize("end", [kill, interrupt, fail])
 def test_an_ended_lanlab_leaves_nothing(
-    case: Case, bed_name: str, served: Path, end: Callable[[subprocess.Popen[str]], None]
+    case: Case,
+    bed_name: str,
+    served: Path,
+    private: Path,
+    end: Callable[[subprocess.Popen[str]], None],
 ) -> None:
     """Killed without warning, by Ctrl-C, or by an error of its own that closes no server."""
-    files = own_files()
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, bed_name, case.server, case.service, str(served)],
         stdin=subprocess.PIPE,
@@ -145,7 +154,7 @@ def test_an_ended_lanlab_leaves_nothing(
     end(child)
     child.communicate(timeout=20)
     await_end(pids)
-    assert own_files() == files
+    assert not list(private.iterdir())
 
 
 def test_a_server_that_does_not_end_in_order_is_killed(served: Path) -> None:

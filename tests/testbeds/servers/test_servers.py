@@ -173,7 +173,8 @@ def test_the_directory_may_have_any_name(
         try:
             server = started(case, bed, served)
         except UsageError as error:
-            assert case.server == "proftpd" and "allowed: no pattern" in error.message
+            assert case.server == "proftpd"
+            assert "allowed: no pattern" in error.message
             return
         with server:
             there = Client(server, bed.hosts[0], tmp_path)

@@ -9,9 +9,10 @@ a service that it may run already, are neither read nor touched.
 from __future__ import annotations
 
 import os
-import pwd
+import platform
 import re
 import subprocess
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from typing import Literal
 
 from lanlab.errors import RunError, UnmetNeed
 from lanlab.testbeds.base import Host
+from lanlab.testbeds.servers.users import user_named
 from lanlab.testbeds.tools import find_tool
 
 #: Names of file services, as the engine has them. Those that end in `s` beyond another's name are
@@ -185,14 +187,13 @@ class Server(ABC):
         found = root.stat()
         if found.st_uid != 0:
             return found.st_uid, found.st_gid
-        try:
-            other = pwd.getpwnam(self.nobody)
-        except KeyError:
+        other = user_named(self.nobody)
+        if other is None:
             raise UnmetNeed(
                 f"server `{self.name}` would act as user `{self.nobody}`, and there is none",
                 hint=f"`chown` {root} to another user than root",
-            ) from None
-        return other.pw_uid, other.pw_gid
+            )
+        return other
 
     def path(self, program: str) -> str:
         """Path of one of its programs.
@@ -213,6 +214,11 @@ class Server(ABC):
         Raises:
             UnmetNeed: They are not; with what to do.
         """
+        if sys.platform != "linux":
+            raise UnmetNeed(
+                f"server `{self.name}` is run on Linux, and this is {platform.system()}",
+                hint="use the server that comes with lanlab",
+            )
         for program in self.programs:
             self.path(program)
         if self.needs_root and os.geteuid() != 0:

@@ -48,8 +48,6 @@ _ATTEMPTS = 2_000
 #: Says to ourselves that we are in a user namespace of our own.
 _NESTED = "nested"
 
-_libc = ctypes.CDLL(None, use_errno=True)
-
 
 def main() -> int:
     """Keep a server until the input closes."""
@@ -63,7 +61,7 @@ def main() -> int:
     ended: list[int] = []
     signal.signal(signal.SIGTERM, lambda *_: ended.append(1))
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     try:
         if settings["uid"] is not None:
             _become(settings["uid"], settings["gid"])
@@ -84,6 +82,10 @@ def main() -> int:
 
 class _Refusal(Exception):
     pass
+
+
+def _prctl(option: int, value: int) -> None:
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def _say(line: dict[str, Any]) -> None:
@@ -147,7 +149,7 @@ def _die_with_us() -> None:
     os.setsid()
     signal.set_wakeup_fd(-1)
     # Should the keeper itself be killed.
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 _server: subprocess.Popen[bytes] | None = None

@@ -11,9 +11,15 @@ it may do what its user may.
 
 from __future__ import annotations
 
-from lanlab.errors import RunError, UnmetNeed
+import os
+import subprocess
+from pathlib import Path
+
+from lanlab.errors import UnmetNeed
+from lanlab.testbeds.base import Host
 from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
 from lanlab.testbeds.servers.identities import ssh_key
+from lanlab.testbeds.servers.users import name_of_user
 from lanlab.testbeds.tools import tool
 
 _CONFIGURATION = """\
@@ -62,7 +68,6 @@ class OpenSsh(Server):
 
     def launch(self, place: Place) -> Launch:
         """See `Server.launch`."""
-        _check_account(place)
         host = ssh_key(place, "host_key")
         user = ssh_key(place, "user_key")
         authorized = place.write("authorized_keys", user.public.read_text())
@@ -86,25 +91,37 @@ class OpenSsh(Server):
         credentials = Credentials(place.user, secret)
         return Launch(argv, port, credentials=credentials, trust_sha256=host.sha256, logs=(log,))
 
+    def check_found(self, host: Host | None = None) -> None:
+        """
+        See `Server.check_found`; also that the server would let its user in.
 
-def _check_account(place: Place) -> None:
-    """
-    See that the server lets its user in: without PAM it looks for a `!` before the password.
+        Without PAM it looks for a `!` before the password. For users who may not read /etc/shadow,
+        systemd's `nss-systemd` answers in its place, and says so of `nobody`.
+        """
+        super().check_found(host)
+        if os.geteuid() == 0:
+            return
+        name = name_of_user(os.geteuid()) or ""
+        shown = subprocess.run(
+            [tool("getent"), "shadow", name],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=False,
+        ).stdout
+        if shown.partition(":")[2].startswith("!"):
+            raise UnmetNeed(
+                f"server `{self.name}` lets in nobody as `{name}`, as whom it would run: it takes "
+                "that account for locked",
+                hint="run lanlab as another user",
+            )
 
-    For users who may not read /etc/shadow, systemd's `nss-systemd` answers in its place, and says
-    of `nobody` that it is locked.
-
-    Raises:
-        UnmetNeed: The account is taken for locked.
-    """
-    try:
-        shown = place.run([tool("getent"), "shadow", place.user])
-    except RunError:
-        # Nobody says anything of its password.
-        return
-    if shown.partition(":")[2].startswith("!"):
-        raise UnmetNeed(
-            f"server `openssh` lets in nobody as `{place.user}`, as whom it would run: it takes "
-            "that account for locked",
-            hint="run lanlab as another user, or serve a directory of another user's",
-        )
+    def acts_as(self, root: Path) -> tuple[int, int]:
+        """See `Server.acts_as`; not as `nobody`, of whom see `check_found`."""
+        uid, gid = super().acts_as(root)
+        if name_of_user(uid) == "nobody":
+            raise UnmetNeed(
+                f"server `{self.name}` lets in nobody as `nobody`, who owns `{root}`",
+                hint=f"chown -R {self.nobody} {root}",
+            )
+        return uid, gid

@@ -7,12 +7,12 @@ instead.
 
 from __future__ import annotations
 
-import grp
 from pathlib import Path
 
 from lanlab.errors import UnmetNeed
 from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
 from lanlab.testbeds.servers.identities import certificate
+from lanlab.testbeds.servers.users import name_of_group
 from lanlab.testbeds.tools import tool
 
 #: Read as patterns and variables in the name of a directory (glob(7), and `%` of its own).
@@ -108,7 +108,7 @@ class ProFtpd(Server):
         modules, tls, trust = "", "", None
         if place.service == "ftps":
             folder = self._module_folder()
-            modules = f"ModulePath {folder}\nLoadModule mod_tls.c\n"
+            modules = f'ModulePath "{folder}"\nLoadModule mod_tls.c\n'
             identity = certificate(place)
             tls = _TLS.format(certificate=identity.public, key=identity.key, log=log)
             trust = identity.sha256
@@ -126,7 +126,7 @@ class ProFtpd(Server):
             address=place.address,
             ipv6="on" if ":" in place.address else "off",
             user=place.user,
-            group=grp.getgrgid(place.gid).gr_name,
+            group=name_of_group(place.gid) or place.gid,
             private=place.private,
             log=log,
             root=root,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import pwd
 import re
 import shutil
 import stat
@@ -26,6 +25,7 @@ from lanlab.testbeds.servers.openssh import OpenSsh
 from lanlab.testbeds.servers.proftpd import ProFtpd
 from lanlab.testbeds.servers.running import Keeper, RunningServer
 from lanlab.testbeds.servers.samba import Samba
+from lanlab.testbeds.servers.users import name_of_user
 from lanlab.testbeds.servers.vsftpd import Vsftpd
 
 #: By name; of two that serve the same, the first is taken unless another is named.
@@ -224,13 +224,13 @@ class _Start:
             self._check_empty(found.st_uid)
         if self.server.needs_root:
             return "root", uid, gid
-        try:
-            return pwd.getpwuid(uid).pw_name, uid, gid
-        except KeyError:
+        name = name_of_user(uid)
+        if name is None:
             raise UnmetNeed(
                 f"user {uid}, as whom `{self.server.name}` would run, has no name here",
                 hint="add it to /etc/passwd",
-            ) from None
+            )
+        return name, uid, gid
 
     def _check_empty(self, owner: int) -> None:
         """See that nothing but an empty directory has to be given away."""

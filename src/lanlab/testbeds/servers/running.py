@@ -185,7 +185,8 @@ class RunningServer:
 
     def cpu_s(self) -> float:
         """
-        User and system time of all its processes so far, seconds, in steps of 10 ms a process.
+        User and system time of all its processes so far, seconds; of those that have ended in steps
+        of 10 ms.
 
         Counted are the processes that live and those that were waited for when they ended. What a
         process used whose parent takes no leave of its children (`SIGCHLD` ignored) the system

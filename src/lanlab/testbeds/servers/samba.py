@@ -7,10 +7,9 @@ by the name that was asked for (`username map`).
 
 from __future__ import annotations
 
-import pwd
-
 from lanlab.errors import UnmetNeed
 from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
+from lanlab.testbeds.servers.users import other_user
 
 SHARE = "data"
 _CONFIGURATION = """\
@@ -106,9 +105,8 @@ class Samba(Server):
 
 def _another_user(user: str) -> str:
     """A user of the system for those who are nobody: it must be there, and is let in nowhere."""
-    for each in pwd.getpwall():
-        if each.pw_uid != 0 and each.pw_name != user:
-            return each.pw_name
+    if (other := other_user(user)) is not None:
+        return other
     raise UnmetNeed(
         "server `samba` needs a second user of the system beside its own", hint="useradd a user"
     )

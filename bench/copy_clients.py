@@ -1,0 +1,211 @@
+"""
+Measure `lanlab copy` and the clients that people use, against the same real servers, in one run.
+
+    .venv/bin/python bench/copy_clients.py > copy-clients.md
+
+Each service has one server that lanlab starts (`lanlab.testbeds.servers`), on loopback; files are
+in memory (tmpfs) at both sides. One block has every cell of every client once, in random order;
+there are as many blocks as `--runs`. A trial is a new directory at the server, the copy, and a
+comparison octet by octet, which is not timed. The time of a client is that of its process, login
+included; that of lanlab is from its first connection to the last close. Clients that are not found
+are named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime
+import json
+import os
+import platform
+import random
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from copy_peers import PEERS, Copying, dataset_files, lanlab_copy, same_content
+from copy_tables import Trial, tables
+from peer_tables import median
+
+from lanlab import __version__
+from lanlab.engine.locate import engine_path
+from lanlab.engine.process import Engine
+from lanlab.errors import LabError
+from lanlab.testbeds import testbed
+from lanlab.testbeds.servers import Credentials, RunningServer, servers_of, start
+from lanlab.workloads.copy_datasets import NAMED
+
+_MEMORY = Path("/dev/shm")
+_WHO = Credentials("lab", "Secret-1")
+_SERVICES = ("ftp", "sftp", "webdav", "smb")
+#: Of lanlab: files at once.
+_STREAMS = (1, 4)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="lanlab copy beside the clients people use.")
+    parser.add_argument("--services", default=",".join(_SERVICES), help="of ftp, sftp, webdav, smb")
+    parser.add_argument("--datasets", default="schomer-large,schomer-many,many-small")
+    parser.add_argument("--directions", default="upload,download")
+    parser.add_argument("--clients", default=None, help="only these, by name; `lanlab` is one")
+    parser.add_argument("--runs", type=int, default=7, help="how often each (7)")
+    parser.add_argument("--seed", type=int, default=None, help="of the order; drawn if not given")
+    parser.add_argument("--json", metavar="FILE", help="every trial, for programs")
+    asked = parser.parse_args()
+    known = {"services": _SERVICES, "datasets": (), "directions": ("upload", "download")}
+    for name, allowed in known.items():
+        setattr(asked, name, getattr(asked, name).split(","))
+        for each in getattr(asked, name):
+            if allowed and each not in allowed:
+                parser.error(f"--{name}: found `{each}`; allowed: {', '.join(allowed)}")
+    if asked.seed is None:
+        asked.seed = random.SystemRandom().randrange(2**32)
+    return asked
+
+
+@contextlib.contextmanager
+def _folder(prefix: str) -> Iterator[Path]:
+    """A folder in memory that the server's user can reach."""
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=_MEMORY))
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _clients(service: str, asked: argparse.Namespace) -> dict[str, Any]:
+    """Who takes part for a service: label to what copies."""
+    found: dict[str, Any] = {}
+    wanted = None if asked.clients is None else asked.clients.split(",")
+    for streams in _STREAMS:
+        if wanted is None or "lanlab" in wanted:
+            found[f"lanlab {streams}"] = lambda copying, n=streams: lanlab_copy(copying, n)
+    for peer in PEERS:
+        if service in peer.services and (wanted is None or peer.program in wanted):
+            for streams in peer.streams:
+                if peer.path() is not None:
+                    label = f"{peer.program} {streams}"
+                    found[label] = lambda copying, p=peer, n=streams: p.copy(copying, n)
+    return found
+
+
+def _trial(copying: Copying, copy: Any, label: str, record: dict[str, Any]) -> Trial | None:
+    """One copy, compared; `None` if it failed, with why in the record."""
+    place = copying.prepare()
+    cpu_before = copying.server.cpu_s()
+    try:
+        elapsed_s = copy(copying)
+        record["server_cpu_s"] = copying.server.cpu_s() - cpu_before
+        if not label.startswith("lanlab") and not same_content(copying.source, place):
+            raise LabError("what arrived is not what was sent")
+    except LabError as error:
+        record["error"] = error.message
+        return None
+    finally:
+        copying.empty()
+    record["elapsed_s"] = elapsed_s
+    return Trial(
+        record["block"],
+        copying.server.service,
+        record["dataset"],
+        copying.direction,
+        label,
+        copying.octets,
+        copying.files,
+        elapsed_s,
+    )
+
+
+def _measure(asked: argparse.Namespace, log: list[Any], versions: dict[str, str]) -> list[Trial]:
+    order = random.Random(asked.seed)
+    done: list[Trial] = []
+    with contextlib.ExitStack() as stack:
+        bed = stack.enter_context(testbed("loopback", 2))
+        engine = stack.enter_context(Engine("host0", [engine_path()]))
+        datasets = stack.enter_context(_folder("lanlab-datasets-"))
+        for name in asked.datasets:
+            dataset_files(engine, name, datasets / name)
+        servers: dict[str, tuple[RunningServer, Path]] = {}
+        for service in asked.services:
+            root = stack.enter_context(_folder("lanlab-served-")) / "root"
+            root.mkdir()
+            address = bed.hosts[1].addresses[4]
+            running = start(bed.hosts[1], service, root, address, _WHO)
+            servers[service] = stack.enter_context(running), root
+            versions[service] = f"{running.name}: {running.version}"
+        scratch = stack.enter_context(_folder("lanlab-client-"))
+        tasks = [
+            (service, dataset, direction, label, copy)
+            for service in asked.services
+            for dataset in asked.datasets
+            for direction in asked.directions
+            for label, copy in _clients(service, asked).items()
+            if not (label.endswith(" 4") and dataset == "schomer-large")
+        ]
+        for block in range(asked.runs):
+            for service, dataset, direction, label, copy in order.sample(tasks, len(tasks)):
+                server, root = servers[service]
+                copying = Copying(engine, server, root, datasets / dataset, direction, scratch)
+                record: dict[str, Any] = {
+                    "block": block,
+                    "service": service,
+                    "dataset": dataset,
+                    "direction": direction,
+                    "label": label,
+                    "load": os.getloadavg()[0],
+                }
+                trial = _trial(copying, copy, label, record)
+                if trial is not None:
+                    done.append(trial)
+                log.append(record)
+                said = record.get("error") or f"{record['elapsed_s']:.3f} s"
+                where = f"{len(log)}/{asked.runs * len(tasks)} {service} {dataset} {direction}"
+                print(f"{where} {label}: {said}", file=sys.stderr, flush=True)
+    return done
+
+
+def main() -> int:
+    """Print the tables."""
+    asked = _arguments()
+    log: list[Any] = []
+    versions: dict[str, str] = {}
+    trials = _measure(asked, log, versions)
+    if asked.json:
+        settings = {key: value for key, value in vars(asked).items() if key != "json"}
+        text = json.dumps({"asked": settings, "servers": versions, "trials": log})
+        Path(asked.json).write_text(text + "\n")
+    print("# lanlab copy and the clients people use\n")
+    print(f"    {shlex.join(['python', *sys.argv])}   # seed {asked.seed}\n")
+    print(f"{datetime.datetime.now(datetime.UTC).date()}, Linux {platform.release()}, ", end="")
+    loads = [record["load"] for record in log]
+    print(f"{os.cpu_count()} processors; load before each trial: ", end="")
+    print(f"median {median(loads):.2f}, greatest {max(loads):.2f}. {asked.runs} runs of each.\n")
+    print(f"lanlab {__version__}; files at once: the number behind a client.\n")
+    for name in asked.datasets:
+        print(f"- `{name}`: {NAMED[name][0] if name in NAMED else name}")
+    print("\n| service | server |\n|---|---|")
+    for service, version in versions.items():
+        print(f"| {service} | {version} |")
+    print("\n| client | version |\n|---|---|")
+    for peer in PEERS:
+        print(f"| {peer.program} | {peer.version()} |")
+    for line in tables(trials):
+        print(line)
+    failed = [record for record in log if "error" in record]
+    if failed:
+        print(f"\n{len(failed)} of {len(log)} trials failed:\n")
+        for record in failed:
+            where = f"{record['service']}, {record['dataset']}, {record['direction']}"
+            print(f"- {where}, {record['label']}: {record['error']}")
+    missing = [name for name in asked.services if not servers_of(name)]
+    return 1 if failed or missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

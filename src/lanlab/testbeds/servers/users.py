@@ -1,0 +1,44 @@
+"""Users and groups of the system. Not every system that lanlab runs on has them."""
+
+from __future__ import annotations
+
+
+def user_named(name: str) -> tuple[int, int] | None:
+    """User and group of a name; `None` if there is no such user."""
+    import pwd
+
+    try:
+        found = pwd.getpwnam(name)
+    except KeyError:
+        return None
+    return found.pw_uid, found.pw_gid
+
+
+def name_of_user(uid: int) -> str | None:
+    """Name of a user; `None` if it has none."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return None
+
+
+def name_of_group(gid: int) -> str | None:
+    """Name of a group; `None` if it has none."""
+    import grp
+
+    try:
+        return grp.getgrgid(gid).gr_name
+    except KeyError:
+        return None
+
+
+def other_user(name: str) -> str | None:
+    """Name of some user that is neither this one nor root; `None` if there is none."""
+    import pwd
+
+    for each in pwd.getpwall():
+        if each.pw_uid != 0 and each.pw_name != name:
+            return each.pw_name
+    return None

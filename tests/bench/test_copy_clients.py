@@ -1,0 +1,50 @@
+"""The tables of `bench/copy_clients.py` from trials whose ratios are known."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+if not BENCH.is_dir():
+    pytest.skip("the bench is not part of what is installed", allow_module_level=True)
+sys.path.insert(0, str(BENCH))
+
+from copy_peers import same_content  # noqa: E402
+from copy_tables import Trial, tables  # noqa: E402
+
+
+def trial(block: int, label: str, elapsed_s: float) -> Trial:
+    return Trial(block, "ftp", "many-small", "upload", label, 6_000_000, 1000, elapsed_s)
+
+
+def test_ratios_are_of_goodput_paired_by_block_and_of_as_many_files_at_once() -> None:
+    """A client that takes twice as long has half the goodput; blocks that lack one are left out."""
+    trials = [
+        *(trial(block, "lanlab 1", 1.0 + block) for block in range(6)),
+        *(trial(block, "curl 1", 2.0 + 2 * block) for block in range(6)),
+        trial(6, "curl 1", 1000.0),
+        *(trial(block, "lanlab 4", 0.5) for block in range(6)),
+        *(trial(block, "rclone 4", 2.0) for block in range(6)),
+    ]
+    lines = list(tables(trials))
+    assert "| ftp | many-small | upload | 1 | curl | 2 (2 … 2) |" in lines
+    assert "| ftp | many-small | upload | 4 | rclone | 4 (4 … 4) |" in lines
+    assert "| ftp | many-small | upload | rclone 4 | 6 | 3 (3 … 3) | 500 (500 … 500) |" in lines
+    assert not any("| 4 | curl" in line for line in lines)
+
+
+def test_copies_are_the_same_only_octet_for_octet(tmp_path: Path) -> None:
+    """Neither with a file less, nor with one that has another octet."""
+    source, arrived = tmp_path / "source", tmp_path / "arrived"
+    for folder in (source, arrived):
+        folder.mkdir()
+        (folder / "a").write_bytes(b"12345")
+    assert same_content(source, arrived)
+    (arrived / "a").write_bytes(b"12346")
+    assert not same_content(source, arrived)
+    (arrived / "a").unlink()
+    assert not same_content(source, arrived)
