@@ -88,9 +88,13 @@ pub fn tls_name(target: &Target) -> Result<ServerName<'static>> {
     })
 }
 
-/// Speak TLS over a connection.
-pub async fn tls(target: &Target, stream: TcpStream) -> Result<TlsStream<TcpStream>> {
-    let connector = TlsConnector::from(tls_client(target)?);
+/// Speak TLS over a connection, by a configuration from [`tls_client`].
+pub async fn tls(
+    target: &Target,
+    config: Arc<ClientConfig>,
+    stream: TcpStream,
+) -> Result<TlsStream<TcpStream>> {
+    let connector = TlsConnector::from(config);
     let name = tls_name(target)?;
     let handshake = async {
         connector.connect(name, stream).await.map_err(|error| trust::tls_fault("TLS", &error))

@@ -1,4 +1,4 @@
-//! HTTP and WebDAV beyond what every service does alike.
+//! HTTP and `WebDAV` beyond what every service does alike.
 
 mod http_support;
 

@@ -36,7 +36,7 @@ use writing::Writing;
 const USUAL_REGION: &str = "us-east-1";
 
 /// How long a signature holds: a request is signed when it is made.
-const SIGNED_FOR: Duration = Duration::from_secs(900);
+const SIGNED_FOR: Duration = Duration::from_mins(15);
 
 /// Entries of one directory at most, so that a server cannot fill the memory.
 const MAX_ENTRIES: usize = 1_000_000;
@@ -117,16 +117,6 @@ impl Session {
         self.credentials.as_ref()
     }
 
-    /// A request for what `action` is about, signed if there is somebody to sign.
-    fn signed<'a, A: S3Action<'a>>(&self, method: Method, action: &A) -> Builder {
-        let url = action.sign(SIGNED_FOR);
-        let uri = match url.query() {
-            Some(query) => format!("{}?{query}", url.path()),
-            None => url.path().to_owned(),
-        };
-        Request::builder().method(method).uri(uri)
-    }
-
     async fn ask(&self, what: &str, request: Builder, body: Outgoing) -> Result<Answer> {
         self.http.ask(what, http::whole_request(what, request, body)?).await
     }
@@ -142,7 +132,7 @@ impl Session {
     }
 
     fn get(&self, key: &str) -> Builder {
-        self.signed(Method::GET, &self.bucket.get_object(self.credentials(), key))
+        signed(Method::GET, &self.bucket.get_object(self.credentials(), key))
     }
 
     async fn page(
@@ -161,7 +151,7 @@ impl Session {
         if let Some(token) = token {
             action.with_continuation_token(token);
         }
-        let request = self.signed(Method::GET, &action);
+        let request = signed(Method::GET, &action);
         let answer = self.ask(what, request, Outgoing::nothing()).await?;
         let text = self.text(what, answer, LISTING_BYTES).await?;
         listing::parse(&text, prefix)
@@ -248,7 +238,7 @@ impl session::Session for Session {
     async fn remove(&self, path: &ServicePath) -> Result<()> {
         let (what, key) = (format!("DELETE {path}"), self.key(path));
         let action = self.bucket.delete_object(self.credentials(), &key);
-        let request = self.signed(Method::DELETE, &action);
+        let request = signed(Method::DELETE, &action);
         let answer = self.ask(&what, request, Outgoing::nothing()).await?;
         self.text(&what, answer, REFUSAL_BYTES).await.map(drop)
     }
@@ -285,6 +275,16 @@ impl session::Session for Session {
     async fn end(self) -> Result<()> {
         self.http.end().await
     }
+}
+
+/// A request for what `action` is about, signed if there is somebody to sign.
+fn signed<'a, A: S3Action<'a>>(method: Method, action: &A) -> Builder {
+    let url = action.sign(SIGNED_FOR);
+    let uri = match url.query() {
+        Some(query) => format!("{}?{query}", url.path()),
+        None => url.path().to_owned(),
+    };
+    Request::builder().method(method).uri(uri)
 }
 
 fn create(request: Builder) -> Builder {

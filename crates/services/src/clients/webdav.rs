@@ -1,4 +1,4 @@
-//! HTTP with the verbs of WebDAV (RFC 4918). A server without those serves files to be read.
+//! HTTP with the verbs of `WebDAV` (RFC 4918). A server without those serves files to be read.
 //!
 //! A file is written by one PUT of its whole length and read by one GET, as a stream. Reading out of
 //! order asks for ranges, a request each. The password goes with every request by the Basic scheme
@@ -147,7 +147,7 @@ fn basic(credentials: &Credentials) -> Result<HeaderValue> {
     Ok(value)
 }
 
-/// What a status says, of WebDAV.
+/// What a status says, of `WebDAV`.
 fn refusal(what: &str, status: StatusCode) -> Fault {
     let fault = http::refusal(what, status);
     match fault.class {
@@ -240,7 +240,7 @@ impl session::Session for Session {
         self.settle(&what, answer, &[200, 201, 204]).await
     }
 
-    /// WebDAV has one verb for files and directories, which removes a directory with all that is in
+    /// `WebDAV` has one verb for files and directories, which removes a directory with all that is in
     /// it: `path` must be a file.
     async fn remove(&self, path: &ServicePath) -> Result<()> {
         let what = format!("DELETE {path}");
@@ -259,13 +259,12 @@ impl session::Session for Session {
         let answer = self.ask(&what, "MKCOL", &format!("{}/", self.at(path))).await?;
         // RFC 4918, section 9.3.1: the place is taken.
         let is_taken = self.has_dav && answer.status() == StatusCode::METHOD_NOT_ALLOWED;
-        self.settle(&what, answer, &[200, 201]).await.map_err(|fault| match is_taken {
-            true => Fault { class: Class::Exists, ..fault },
-            false => fault,
-        })
+        self.settle(&what, answer, &[200, 201])
+            .await
+            .map_err(|fault| if is_taken { Fault { class: Class::Exists, ..fault } } else { fault })
     }
 
-    /// Two operations: the verb of WebDAV removes what is in a directory, too, so it is looked at
+    /// Two operations: the verb of `WebDAV` removes what is in a directory, too, so it is looked at
     /// first.
     async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
         let uri = format!("{}/", self.at(path));

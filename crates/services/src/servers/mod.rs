@@ -99,10 +99,10 @@ pub async fn serve(offer: &Offer) -> Result<Serving> {
         }
         ServiceKind::Ftp | ServiceKind::Ftps => ftp::serve(offer).await,
         ServiceKind::Sftp => sftp::serve(offer).await,
-        ServiceKind::Webdav | ServiceKind::Webdavs => webdav::serve(offer).await,
+        ServiceKind::Webdav | ServiceKind::Webdavs => webdav::serve(offer),
         ServiceKind::Nfs => nfs::serve(offer).await,
         ServiceKind::Smb => smb::serve(offer).await,
-        ServiceKind::S3 | ServiceKind::S3s => s3::serve(offer).await,
+        ServiceKind::S3 | ServiceKind::S3s => s3::serve(offer),
     }
 }
 

@@ -37,10 +37,10 @@ use uploads::Uploads;
 const BUCKET: &str = "lanlab";
 
 /// Entries of one answer that lists, at most.
-const MAX_KEYS: usize = 1000;
+const MAX_KEYS: i32 = 1000;
 
 /// Begin to serve.
-pub async fn serve(offer: &Offer) -> Result<Serving> {
+pub fn serve(offer: &Offer) -> Result<Serving> {
     let served = Served {
         store: Arc::new(Store::new(offer.root.clone())),
         uploads: Uploads::default(),
@@ -56,14 +56,11 @@ pub async fn serve(offer: &Offer) -> Result<Serving> {
     http::serve(offer, with_tls, Some(BUCKET.to_owned()), move |request| {
         let service = service.clone();
         async move {
-            match service.call(request.map(Body::http_body)).await {
-                Ok(answer) => answer,
-                Err(_) => {
-                    let mut answer = s3s::HttpResponse::new(Body::empty());
-                    *answer.status_mut() = hyper::StatusCode::INTERNAL_SERVER_ERROR;
-                    answer
-                }
-            }
+            service.call(request.map(Body::http_body)).await.unwrap_or_else(|_| {
+                let mut answer = s3s::HttpResponse::new(Body::empty());
+                *answer.status_mut() = hyper::StatusCode::INTERNAL_SERVER_ERROR;
+                answer
+            })
         }
     })
 }
@@ -98,24 +95,24 @@ impl Served {
     }
 
     /// A page of the list, and how many entries it may have.
-    async fn list(&self, bucket: &str, asked: Asked) -> S3Result<(usize, Listed)> {
+    async fn list(&self, bucket: &str, asked: Asked) -> S3Result<(i32, Listed)> {
         let prefix = asked.prefix.unwrap_or_default();
         let by_directory = match asked.delimiter.as_deref() {
             None | Some("") => false,
             Some("/") => true,
             Some(_) => return Err(s3_error!(NotImplemented, "the delimiter is `/` or none")),
         };
-        let wanted = asked.max_keys.map_or(MAX_KEYS, |wanted| wanted.max(0) as usize);
-        let (wanted, after) = (wanted.min(MAX_KEYS), asked.after);
+        let wanted = asked.max_keys.unwrap_or(MAX_KEYS).clamp(0, MAX_KEYS);
+        let after = asked.after;
         let page = self.with(bucket, move |store| {
-            keys::page(store.root(), &prefix, by_directory, after.as_deref(), wanted)
+            keys::page(store.root(), &prefix, by_directory, after.as_deref(), wanted as usize)
         });
         let keys::Page { objects, prefixes, next } = page.await?;
         let contents = objects.into_iter().map(|(key, found)| Object {
             e_tag: Some(etag(&found)),
             key: Some(key),
             last_modified: Some(Timestamp::from(found.modified)),
-            size: Some(found.size_bytes as i64),
+            size: Some(octets(found.size_bytes)),
             ..Default::default()
         });
         let prefixes = prefixes.into_iter().map(|prefix| CommonPrefix { prefix: Some(prefix) });
@@ -158,6 +155,11 @@ fn is_ours(bucket: &str) -> S3Result<()> {
     }
 }
 
+/// Octets as S3 counts them.
+fn octets(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
 /// No MD5, and not of its form, so that no client takes it for one.
 fn etag(found: &Found) -> ETag {
     let since = found.modified.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -181,7 +183,7 @@ impl S3 for Served {
         let key = request.input.key;
         let found = self.with(&request.input.bucket, move |store| store.look_at(&key)).await?;
         Ok(S3Response::new(HeadObjectOutput {
-            content_length: Some(found.size_bytes as i64),
+            content_length: Some(octets(found.size_bytes)),
             e_tag: Some(etag(&found)),
             last_modified: Some(Timestamp::from(found.modified)),
             ..Default::default()
@@ -214,7 +216,7 @@ impl S3 for Served {
         Ok(S3Response::new(GetObjectOutput {
             accept_ranges: Some("bytes".to_owned()),
             body: Some(StreamingBlob::from(Body::http_body(body))),
-            content_length: Some((wanted.end - wanted.start) as i64),
+            content_length: Some(octets(wanted.end - wanted.start)),
             content_range: is_part.then_some(said),
             e_tag: Some(etag(&found)),
             last_modified: Some(Timestamp::from(found.modified)),
@@ -273,7 +275,7 @@ impl S3 for Served {
             next_marker: listed.next,
             marker: input.marker,
             delimiter: input.delimiter,
-            max_keys: Some(wanted as i32),
+            max_keys: Some(wanted),
             name: Some(input.bucket),
             prefix: input.prefix,
             ..Default::default()
@@ -293,14 +295,14 @@ impl S3 for Served {
         };
         let (wanted, listed) = self.list(&input.bucket, asked).await?;
         Ok(S3Response::new(ListObjectsV2Output {
-            key_count: Some((listed.contents.len() + listed.prefixes.len()) as i32),
+            key_count: i32::try_from(listed.contents.len() + listed.prefixes.len()).ok(),
             contents: Some(listed.contents),
             common_prefixes: Some(listed.prefixes),
             is_truncated: Some(listed.next.is_some()),
             next_continuation_token: listed.next,
             continuation_token: input.continuation_token,
             delimiter: input.delimiter,
-            max_keys: Some(wanted as i32),
+            max_keys: Some(wanted),
             name: Some(input.bucket),
             prefix: input.prefix,
             start_after: input.start_after,

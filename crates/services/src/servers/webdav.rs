@@ -1,4 +1,4 @@
-//! WebDAV: dav-server for what concerns names and directories and for PUT; files are given out by
+//! `WebDAV`: dav-server for what concerns names and directories and for PUT; files are given out by
 //! ourselves, because dav-server reads 16 KiB at a time and fills up with zeros when a file becomes
 //! shorter while it is sent.
 
@@ -34,7 +34,7 @@ struct Served {
 }
 
 /// Begin to serve.
-pub async fn serve(offer: &Offer) -> Result<Serving> {
+pub fn serve(offer: &Offer) -> Result<Serving> {
     let mut allowed = DavMethodSet::none();
     let looking = [DavMethod::Options, DavMethod::PropFind];
     for method in looking.into_iter().chain([DavMethod::Put, DavMethod::MkCol, DavMethod::Delete]) {
@@ -131,8 +131,10 @@ fn give(
     let size_bytes = found.len();
     let (status, first, count) = match range.and_then(|range| asked(range, size_bytes)) {
         None => (StatusCode::OK, 0, size_bytes),
-        Some(Some((first, last))) => (StatusCode::PARTIAL_CONTENT, first, last - first + 1),
-        Some(None) => {
+        Some((first, last)) if first <= last => {
+            (StatusCode::PARTIAL_CONTENT, first, last - first + 1)
+        }
+        Some(_) => {
             let mut answer = plain(StatusCode::RANGE_NOT_SATISFIABLE);
             if let Ok(value) = HeaderValue::from_str(&format!("bytes */{size_bytes}")) {
                 answer.headers_mut().insert(CONTENT_RANGE, value);
@@ -150,16 +152,17 @@ fn give(
     builder.body(body.boxed_unsync()).map_err(io::Error::other)
 }
 
-/// First and last octet of a range. `None`: it is to be passed over; `Some(None)`: there is no such.
-fn asked(range: &str, size_bytes: u64) -> Option<Option<(u64, u64)>> {
+/// First and last octet of a range, the last before the first if there are none such in the file.
+/// `None`: not one range of octets, which is to be passed over.
+fn asked(range: &str, size_bytes: u64) -> Option<(u64, u64)> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
-    let Some(end) = size_bytes.checked_sub(1) else { return Some(None) };
+    let Some(end) = size_bytes.checked_sub(1) else { return Some((1, 0)) };
     let (first, last) = match (first, last) {
         ("", last) => (size_bytes.saturating_sub(last.parse().ok()?), end),
         (first, "") => (first.parse().ok()?, end),
         (first, last) => (first.parse().ok()?, last.parse::<u64>().ok()?.min(end)),
     };
-    Some((first <= last).then_some((first, last)))
+    Some((first, last))
 }
 
 fn plain(status: StatusCode) -> Response<Body> {
@@ -190,13 +193,13 @@ mod tests {
 
     #[test]
     fn a_range_is_what_rfc_9110_says() {
-        assert_eq!(asked("bytes=0-0", 10), Some(Some((0, 0))));
-        assert_eq!(asked("bytes=3-", 10), Some(Some((3, 9))));
-        assert_eq!(asked("bytes=-3", 10), Some(Some((7, 9))));
-        assert_eq!(asked("bytes=-30", 10), Some(Some((0, 9))));
-        assert_eq!(asked("bytes=3-99", 10), Some(Some((3, 9))));
-        assert_eq!(asked("bytes=10-12", 10), Some(None));
-        assert_eq!(asked("bytes=0-0", 0), Some(None));
+        assert_eq!(asked("bytes=0-0", 10), Some((0, 0)));
+        assert_eq!(asked("bytes=3-", 10), Some((3, 9)));
+        assert_eq!(asked("bytes=-3", 10), Some((7, 9)));
+        assert_eq!(asked("bytes=-30", 10), Some((0, 9)));
+        assert_eq!(asked("bytes=3-99", 10), Some((3, 9)));
+        assert_eq!(asked("bytes=10-12", 10), Some((10, 9)), "none such");
+        assert_eq!(asked("bytes=0-0", 0), Some((1, 0)), "none such");
         for odd in ["lines=1-2", "bytes=1-2,4-5", "bytes=x-", "bytes=5", "bytes=-"] {
             assert_eq!(asked(odd, 10), None, "{odd}");
         }

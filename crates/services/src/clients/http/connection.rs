@@ -15,13 +15,12 @@ use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
-use tokio_rustls::TlsConnector;
 
 use super::answer::Answer;
 use super::outgoing::Outgoing;
 use crate::fault::{Class, Fault, Result};
 use crate::target::Target;
-use crate::{transport, trust};
+use crate::transport;
 
 /// Octets of a connection that are held here at most, either way; no head of an answer is longer.
 const BUFFER_BYTES: usize = 1 << 19;
@@ -144,7 +143,8 @@ impl Http {
         }
         let mut connection = match self.still_open().await {
             Some(connection) => connection,
-            None => self.open(what).await?,
+            // Boxed: it is rare and large.
+            None => Box::pin(self.open(what)).await?,
         };
         let coming = connection.sender.send_request(request);
         Ok((connection, Box::pin(coming)))
@@ -214,12 +214,7 @@ impl Http {
         let Some(tls) = &self.tls else {
             return speak(what, stream).await;
         };
-        let connector = TlsConnector::from(Arc::clone(tls));
-        let name = transport::tls_name(&self.target)?;
-        let handshake = async {
-            connector.connect(name, stream).await.map_err(|error| trust::tls_fault("TLS", &error))
-        };
-        let stream = transport::within(&self.target, "TLS", handshake).await?;
+        let stream = transport::tls(&self.target, Arc::clone(tls), stream).await?;
         *self.protection.borrow_mut() = transport::tls_words(stream.get_ref().1);
         speak(what, stream).await
     }

@@ -27,7 +27,7 @@ enum State {
     #[default]
     Busy,
     /// The stream that began with the file.
-    Stream { answer: Answer, at: u64, rest: Bytes },
+    Stream { answer: Box<Answer>, at: u64, rest: Bytes },
     /// The stream has come to its end there.
     Ended { at: u64 },
     /// Read out of order: each read is a request.
@@ -37,7 +37,14 @@ enum State {
 impl Download {
     /// Read on in the answer to a request for the whole file.
     pub fn new(what: String, answer: Answer) -> Self {
-        Self { what, state: RefCell::new(State::Stream { answer, at: 0, rest: Bytes::new() }) }
+        Self {
+            what,
+            state: RefCell::new(State::Stream {
+                answer: Box::new(answer),
+                at: 0,
+                rest: Bytes::new(),
+            }),
+        }
     }
 
     /// The operation, for errors.

@@ -38,13 +38,12 @@ pub fn elements(document: &[u8], mut visit: impl FnMut(&[String], &str)) -> Resu
             Event::CData(text) => add(&mut texts, utf8(&text)?),
             Event::GeneralRef(reference) => {
                 let character = reference.resolve_char_ref().map_err(|error| error.to_string())?;
-                match character {
-                    Some(character) => add(&mut texts, character.encode_utf8(&mut [0; 4])),
-                    None => {
-                        let name = utf8(&reference)?;
-                        let meant = resolve_predefined_entity(name);
-                        add(&mut texts, meant.ok_or_else(|| format!("entity `{name}`"))?);
-                    }
+                if let Some(character) = character {
+                    add(&mut texts, character.encode_utf8(&mut [0; 4]));
+                } else {
+                    let name = utf8(&reference)?;
+                    let meant = resolve_predefined_entity(name);
+                    add(&mut texts, meant.ok_or_else(|| format!("entity `{name}`"))?);
                 }
             }
             Event::Eof if names.is_empty() && found_any => return Ok(()),

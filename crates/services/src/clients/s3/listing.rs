@@ -1,4 +1,4 @@
-//! What a server answers to ListObjectsV2.
+//! What a server answers to `ListObjectsV2`.
 
 use crate::clients::http::xml;
 use crate::session::Entry;
@@ -36,7 +36,7 @@ pub fn parse(document: &[u8], prefix: &str) -> Result<Page, String> {
         match names[..] {
             ["ListBucketResult", "Contents", "Key"] => text.clone_into(&mut object.key),
             ["ListBucketResult", "Contents", "Size"] => {
-                object.size_bytes = text.trim().parse().ok()
+                object.size_bytes = text.trim().parse().ok();
             }
             ["ListBucketResult", "Contents"] => {
                 let Object { key, size_bytes } = std::mem::take(&mut object);
@@ -79,7 +79,7 @@ pub fn parse(document: &[u8], prefix: &str) -> Result<Page, String> {
 mod tests {
     use super::*;
 
-    /// As the documentation of ListObjectsV2 shows it, cut and with names of our own.
+    /// As the documentation of `ListObjectsV2` shows it, cut and with names of our own.
     const ANSWER: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
   <Name>lanlab</Name><Prefix>a b/</Prefix><KeyCount>3</KeyCount><MaxKeys>2</MaxKeys>

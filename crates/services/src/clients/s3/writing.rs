@@ -6,7 +6,7 @@ use hyper::header::ETAG;
 use hyper::{Method, StatusCode};
 
 use super::refusal::{code, refusal};
-use super::{Session, create};
+use super::{Session, create, signed};
 use crate::clients::http::{Outgoing, REFUSAL_BYTES, Upload, xml};
 use crate::fault::{Class, Fault, Result};
 
@@ -59,7 +59,7 @@ impl Writing {
     ) -> Result<Self> {
         let state = if size_bytes <= session.single_bytes {
             let action = session.bucket.put_object(session.credentials(), &key);
-            let request = create(session.signed(Method::PUT, &action));
+            let request = create(signed(Method::PUT, &action));
             State::Single(Upload::begin(&session.http, what.clone(), request, size_bytes).await?)
         } else {
             let upload_id = upload_id(session, &key, &what).await?;
@@ -169,7 +169,7 @@ impl Writing {
         let number = parts.etags.len() as u16 + 1;
         let action =
             session.bucket.upload_part(session.credentials(), &self.key, number, &parts.upload_id);
-        let request = session.signed(Method::PUT, &action);
+        let request = signed(Method::PUT, &action);
         let size_bytes = left_bytes.min(parts.part_bytes);
         Upload::begin(&session.http, self.what.clone(), request, size_bytes).await
     }
@@ -201,7 +201,7 @@ impl Writing {
             &parts.upload_id,
             etags,
         );
-        let request = create(session.signed(Method::POST, &action));
+        let request = create(signed(Method::POST, &action));
         let body = Outgoing::Whole(Some(action.body().into()));
         let answer = session.ask(what, request, body).await?;
         let text = session.text(what, answer, REFUSAL_BYTES).await?;
@@ -218,7 +218,7 @@ impl Writing {
         drop(current);
         let (bucket, key) = (&session.bucket, &self.key);
         let action = bucket.abort_multipart_upload(session.credentials(), key, &upload_id);
-        let request = session.signed(Method::DELETE, &action);
+        let request = signed(Method::DELETE, &action);
         if let Ok(answer) = session.ask(&self.what, request, Outgoing::nothing()).await {
             let _ = session.text(&self.what, answer, REFUSAL_BYTES).await;
         }
@@ -228,7 +228,7 @@ impl Writing {
 /// What the server names an upload by parts.
 async fn upload_id(session: &Session, key: &str, what: &str) -> Result<String> {
     let action = session.bucket.create_multipart_upload(session.credentials(), key);
-    let request = session.signed(Method::POST, &action);
+    let request = signed(Method::POST, &action);
     let answer = session.ask(what, request, Outgoing::nothing()).await?;
     let text = session.text(what, answer, REFUSAL_BYTES).await?;
     let mut upload_id = None;

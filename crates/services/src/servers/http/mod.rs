@@ -32,7 +32,7 @@ pub use lingering::Lingering;
 const BUFFER_BYTES: usize = 1 << 19;
 
 /// A client that says nothing for so long is gone.
-const IDLE: Duration = Duration::from_secs(600);
+const IDLE: Duration = Duration::from_mins(10);
 
 /// A client that does not get its TLS handshake done in so long is none.
 const HANDSHAKE: Duration = Duration::from_secs(10);

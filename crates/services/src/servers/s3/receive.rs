@@ -75,7 +75,7 @@ impl Hashing {
         }
     }
 
-    fn is_right(self) -> bool {
+    fn agrees(self) -> bool {
         use base64::Engine;
         let md5 = self.md5.map(|md5| base64::prelude::BASE64_STANDARD.encode(md5.finalize()));
         let (found, given) = (self.hasher.finalize(), self.checks.given);
@@ -116,7 +116,7 @@ pub async fn receive(
     if gathered > 0 {
         unseen = write(unseen, block).await?;
     }
-    if !hashing.is_right() {
+    if !hashing.agrees() {
         return Err(s3_error!(BadDigest, "not the checksum that was sent"));
     }
     Ok(unseen)

@@ -1,0 +1,166 @@
+//! A peer that says what it is told to, and what must be made of it.
+
+use lanlab_services::{Access, AnySession, Class, ServiceKind, Session, connect};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+use super::{LOOPBACK, content, path, read_whole, target, within_seconds, write_whole};
+
+/// What a hostile peer does once it has said what it has to say.
+#[derive(Debug, Clone, Copy)]
+pub enum Then {
+    /// Wait for the next request.
+    GoOn,
+    /// Close the connection.
+    Close,
+    /// Say nothing any more, and read nothing.
+    Hang,
+    /// Say this again and again, as long as anybody listens.
+    Repeat(&'static [u8]),
+}
+
+/// A peer that answers one request after another as it is told, over as many connections as it
+/// takes. Gives its port.
+pub async fn scripted(answers: Vec<(Vec<u8>, Then)>) -> (u16, JoinHandle<()>) {
+    let listener = TcpListener::bind((LOOPBACK, 0)).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let task = tokio::spawn(async move {
+        let mut answers = answers.into_iter();
+        let mut kept = Vec::new();
+        while let Ok((mut stream, _)) = listener.accept().await {
+            while request_head(&mut stream).await {
+                let Some((text, then)) = answers.next() else { return };
+                let _ = stream.write_all(&text).await;
+                match then {
+                    Then::GoOn => continue,
+                    Then::Close => {}
+                    Then::Hang => {
+                        kept.push(stream);
+                        break;
+                    }
+                    Then::Repeat(again) => while stream.write_all(again).await.is_ok() {},
+                }
+                break;
+            }
+        }
+    });
+    (port, task)
+}
+
+/// Read the head of a request, and its body if that is short. False at the end.
+async fn request_head(stream: &mut TcpStream) -> bool {
+    let mut head = Vec::new();
+    let mut octet = [0; 1];
+    while !head.ends_with(b"\r\n\r\n") {
+        match stream.read(&mut octet).await {
+            Ok(1) if head.len() < 10_000 => head.push(octet[0]),
+            _ => return false,
+        }
+    }
+    let head = String::from_utf8_lossy(&head).to_ascii_lowercase();
+    let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next());
+    let length: usize = length.and_then(|length| length.parse().ok()).unwrap_or(0);
+    let mut body = vec![0; if length < 10_000 { length } else { 0 }];
+    stream.read_exact(&mut body).await.is_ok()
+}
+
+/// An answer with a body of its length.
+pub fn answer(status: &str, body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+/// Connect to a scripted peer of which the first answer is `greeting`; the rest is `answers`.
+pub async fn to_scripted(
+    service: ServiceKind,
+    greeting: Vec<u8>,
+    answers: Vec<(Vec<u8>, Then)>,
+) -> AnySession {
+    let mut script = vec![(greeting, Then::GoOn)];
+    script.extend(answers);
+    let (port, _) = scripted(script).await;
+    let mut target = target(service, port);
+    target.timeout_ns = 2_000_000_000;
+    connect(&target).await.unwrap()
+}
+
+/// What every service over HTTP must make of a peer that does not keep to it while a file is read.
+pub async fn reading_from_hostile_peers(service: ServiceKind, greeting: fn() -> Vec<u8>) {
+    let said = |length: usize, sent: usize| {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+        [head.into_bytes(), vec![b'x'; sent]].concat()
+    };
+    let chunked = |body: &str| {
+        format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}").into_bytes()
+    };
+    let text = |text: &str| text.as_bytes().to_vec();
+    let filler: &[u8] = &[b'a'; 4096];
+    let header: &[u8] = b"X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n";
+    let cases = [
+        ("cut in its middle", said(1000, 500), Then::Close, Class::Reset),
+        ("too many octets", said(10, 20), Then::GoOn, Class::Length),
+        ("no answer", Vec::new(), Then::Hang, Class::TimedOut),
+        ("nothing after the head", said(1000, 0), Then::Hang, Class::TimedOut),
+        ("gone", Vec::new(), Then::Close, Class::Reset),
+        ("no HTTP", text("\x00\x01garbage\r\n\r\n"), Then::Hang, Class::Protocol),
+        ("a line without an end", text("HTTP/1.1 200 "), Then::Repeat(filler), Class::Protocol),
+        (
+            "headers without an end",
+            text("HTTP/1.1 200 OK\r\n"),
+            Then::Repeat(header),
+            Class::Protocol,
+        ),
+        ("no length of a chunk", chunked("zz\r\n"), Then::Hang, Class::Protocol),
+        ("a chunk beyond all", chunked("fffffffffffffffff\r\n"), Then::Hang, Class::Protocol),
+        ("chunks that break off", chunked("5\r\nabc"), Then::Close, Class::Reset),
+        (
+            "another place",
+            text("HTTP/1.1 301 Moved\r\nContent-Length: 0\r\n\r\n"),
+            Then::GoOn,
+            Class::Protocol,
+        ),
+        ("no space", answer("507 Insufficient Storage", ""), Then::GoOn, Class::NoSpace),
+        (
+            "an endless reason",
+            text("HTTP/1.1 404 No\r\n\r\n"),
+            Then::Repeat(filler),
+            Class::Missing,
+        ),
+    ];
+    for (what, bytes, then, class) in cases {
+        let session = to_scripted(service, greeting(), vec![(bytes, then)]).await;
+        let read = within_seconds(10, read_whole(&session, &path("x"))).await;
+        let fault = read.expect_err(what);
+        assert_eq!(fault.class, class, "{what}: {fault}");
+        assert!(fault.message.contains("GET x"), "{what}: {fault}");
+    }
+    // An answer of another range than was asked for.
+    let lies = ["bytes 0-9/5000", "bytes 700-1699/5000", "bytes 700-", "none"];
+    for lie in lies {
+        let head = format!(
+            "HTTP/1.1 206 Partial\r\nContent-Range: {lie}\r\nContent-Length: 10\r\n\r\n0123456789"
+        );
+        let script = vec![(said(5000, 5000), Then::GoOn), (text(&head), Then::GoOn)];
+        let session = to_scripted(service, greeting(), script).await;
+        let file = session.open(&path("x"), Access::Read).await.unwrap();
+        let read = session.read_at(&file, 700, &mut [0; 100]).await;
+        assert_eq!(read.expect_err(lie).class, Class::Length, "{lie}");
+    }
+}
+
+/// What it must make of one that does not keep to it while a file is written.
+pub async fn writing_to_hostile_peers(service: ServiceKind, greeting: fn() -> Vec<u8>) {
+    let data = content(16 << 20, 1);
+    let cases = [
+        ("refused at once", answer("507 Insufficient Storage", ""), Then::Hang, Class::NoSpace),
+        ("taken before it came", answer("201 Created", ""), Then::Hang, Class::Protocol),
+        ("never read", Vec::new(), Then::Hang, Class::TimedOut),
+        ("gone", Vec::new(), Then::Close, Class::Reset),
+    ];
+    for (what, bytes, then, class) in cases {
+        let session = to_scripted(service, greeting(), vec![(bytes, then)]).await;
+        let written = within_seconds(10, write_whole(&session, &path("x"), &data)).await;
+        let fault = written.expect_err(what);
+        assert_eq!(fault.class, class, "{what}: {fault}");
+    }
+}
