@@ -509,7 +509,7 @@ pub async fn survives_nonsense(service: ServiceKind) {
     // A length that nobody has the memory for.
     let (port, _) = peer(|mut stream| {
         let _ = stream.write_all(&[0x7f, 0xff, 0xff, 0xff]);
-        while stream.write_all(&[0; 1 << 16]).is_ok() {}
+        while stream.write_all(&[0; 1 << 12]).is_ok() {}
     });
     let fault = connect(&brief(port)).await.unwrap_err();
     assert!(matches!(fault.class, Class::Protocol | Class::Reset), "{fault:?}");

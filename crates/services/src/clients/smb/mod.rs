@@ -39,7 +39,7 @@ const MAX_DATA_OCTETS: u32 = 8 << 20;
 /// Octets of a call and calls under way at once when a whole file is moved; measured, see
 /// `docs/services.md`.
 const BLOCK_BYTES: u32 = 1 << 20;
-const DEPTH: u16 = 4;
+const DEPTH: u16 = 8;
 
 /// More entries than any study makes; a server that says more is not believed.
 const MAX_ENTRIES: usize = 1 << 20;
