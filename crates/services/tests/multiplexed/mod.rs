@@ -266,7 +266,9 @@ pub async fn tells_why_not(target: &Target) {
     let elsewhere = Target { directory: "nothing/at all".to_owned(), ..target.clone() };
     assert_eq!(class(connect(&elsewhere).await), Class::Missing);
     let share = target.share.as_ref().map(|share| format!("{share}-not"));
-    assert_eq!(class(connect(&Target { share, ..target.clone() }).await), Class::Missing);
+    // Some servers do not tell which there are.
+    let no_share = class(connect(&Target { share, ..target.clone() }).await);
+    assert!(matches!(no_share, Class::Missing | Class::Denied), "{no_share:?}");
     assert_eq!(class(connect(&Target { share: None, ..target.clone() }).await), Class::Missing);
     session.end().await.unwrap();
 }
