@@ -88,7 +88,7 @@ fn inside() {
     let share = export.to_str().map(str::to_owned);
     let target = Target { port: None, share, ..target(Nfs, 0) };
     run(async {
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + Duration::from_mins(1);
         while let Err(fault) = connect(&target).await {
             assert!(Instant::now() < until, "{fault}\n{}", fs::read_to_string(&log).unwrap());
             thread::sleep(Duration::from_millis(200));
