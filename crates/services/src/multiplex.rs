@@ -24,6 +24,13 @@ const READ_AHEAD_OCTETS: usize = 8 << 10;
 /// Data up to here is copied behind its header, which costs less than a second part of a write.
 const COPIED_OCTETS: usize = 4 << 10;
 
+/// Answers longer than this are read into memory that is used again: to have it from the system
+/// anew, page by page, costs as much as all else about a long answer.
+const REUSED_OCTETS: usize = 16 << 10;
+
+/// Long answers whose memory is kept.
+const MAX_SPARE: usize = 16;
+
 /// How answers are told from each other on a connection, and whose they are.
 pub trait Wire: Send + Sync + 'static {
     /// Octets that follow a header, and whether the answer ends with them.
@@ -66,6 +73,7 @@ struct Waiting {
 struct State {
     calls: HashMap<u64, oneshot::Sender<Vec<u8>>>,
     ended: Option<Fault>,
+    spare: Vec<Vec<u8>>,
 }
 
 impl Waiting {
@@ -117,6 +125,17 @@ impl<W: Wire> Multiplex<W> {
         match tokio::time::timeout(self.patience, self.call_unbounded(begin, data)).await {
             Ok(done) => done,
             Err(_) => Err(self.too_late()),
+        }
+    }
+
+    /// An answer that is needed no longer.
+    pub fn give_back(&self, mut answer: Vec<u8>) {
+        if answer.capacity() > REUSED_OCTETS {
+            answer.clear();
+            let mut state = self.waiting.state();
+            if state.spare.len() < MAX_SPARE {
+                state.spare.push(answer);
+            }
         }
     }
 
@@ -185,7 +204,7 @@ async fn write_both(half: &mut OwnedWriteHalf, mut head: Vec<u8>, data: &[u8]) -
 async fn read_all<W: Wire>(half: OwnedReadHalf, wire: Arc<W>, waiting: Arc<Waiting>) {
     let mut half = BufReader::with_capacity(READ_AHEAD_OCTETS, half);
     let fault = loop {
-        let accepted = match read_one(&mut half, &*wire).await {
+        let accepted = match read_one(&mut half, &*wire, &waiting).await {
             Ok(mut answer) => wire.accept(&mut answer).map(|key| (key, answer)),
             Err(fault) => Err(fault),
         };
@@ -206,7 +225,11 @@ async fn read_all<W: Wire>(half: OwnedReadHalf, wire: Arc<W>, waiting: Arc<Waiti
     state.calls.clear();
 }
 
-async fn read_one(half: &mut BufReader<OwnedReadHalf>, wire: &impl Wire) -> Result<Vec<u8>> {
+async fn read_one(
+    half: &mut BufReader<OwnedReadHalf>,
+    wire: &impl Wire,
+    waiting: &Waiting,
+) -> Result<Vec<u8>> {
     let mut answer = Vec::new();
     loop {
         let mut header = [0; 4];
@@ -219,6 +242,9 @@ async fn read_one(half: &mut BufReader<OwnedReadHalf>, wire: &impl Wire) -> Resu
         }
         if length == 0 && !last {
             return Err(Fault::new(Class::Protocol, "an empty part of an answer"));
+        }
+        if answer.is_empty() && length > REUSED_OCTETS {
+            answer = waiting.state().spare.pop().unwrap_or_default();
         }
         answer.reserve_exact(length);
         while answer.len() < whole {

@@ -1,5 +1,7 @@
 //! NFS version 3: what the conformance suite does not ask.
 
+#[cfg(target_os = "linux")]
+mod ganesha;
 mod multiplexed;
 
 use lanlab_services::servers::serve;

@@ -66,9 +66,10 @@ pub fn begin_call(xid: u32, program: (u32, u32), procedure: u32, user: &[u8]) ->
     writer
 }
 
-/// Begin an answer in the same way.
-pub fn begin_reply(xid: u32, accepted: Accepted) -> Writer {
-    let mut writer = Writer::after(Vec::with_capacity(256));
+/// Begin an answer in the same way, in memory that was used before.
+pub fn begin_reply(mut memory: Vec<u8>, xid: u32, accepted: Accepted) -> Writer {
+    memory.clear();
+    let mut writer = Writer::after(memory);
     for word in [0, xid, REPLY] {
         writer.u32(word);
     }
@@ -87,7 +88,9 @@ pub fn begin_reply(xid: u32, accepted: Accepted) -> Writer {
         writer.u32(AUTH_NONE);
         writer.opaque(&[]);
     }
-    words.iter().for_each(|word| writer.u32(*word));
+    for word in words {
+        writer.u32(*word);
+    }
     writer
 }
 
@@ -105,7 +108,7 @@ pub fn xid(record: &[u8]) -> Option<u32> {
 }
 
 /// Read an answer up to its result.
-pub fn read_reply<'a>(record: &'a [u8]) -> Result<(Accepted, Reader<'a>), Garbled> {
+pub fn read_reply(record: &[u8]) -> Result<(Accepted, Reader<'_>), Garbled> {
     let mut reader = Reader::new(record);
     reader.u32()?;
     if reader.u32()? != REPLY {
@@ -203,7 +206,7 @@ mod tests {
             Accepted::NoRpcVersion(2, 2),
             Accepted::NotAuthenticated(5),
         ] {
-            let octets = finish(begin_reply(9, accepted), 0);
+            let octets = finish(begin_reply(Vec::new(), 9, accepted), 0);
             assert_eq!(xid(&octets[4..]), Some(9));
             assert_eq!(read_reply(&octets[4..]).unwrap().0, accepted);
         }

@@ -110,6 +110,18 @@ impl Writer {
         self.fixed(octets);
     }
 
+    /// So many octets, all zero, to be filled.
+    pub fn room(&mut self, length: usize) -> &mut [u8] {
+        let begin = self.octets.len();
+        self.octets.resize(begin + length, 0);
+        &mut self.octets[begin..]
+    }
+
+    /// A word that was written before, so many octets from the beginning.
+    pub fn set_u32(&mut self, at: usize, value: u32) {
+        self.octets[at..at + 4].copy_from_slice(&value.to_be_bytes());
+    }
+
     /// Go back to a length that it had.
     pub fn truncate(&mut self, length: usize) {
         self.octets.truncate(length);

@@ -102,6 +102,11 @@ impl Connection {
         }
     }
 
+    /// An answer that is needed no longer.
+    pub fn give_back(&self, answer: Answer) {
+        self.calls.give_back(answer.record);
+    }
+
     /// The same, of a procedure whose result begins with its status.
     pub async fn call_with_status(
         &self,

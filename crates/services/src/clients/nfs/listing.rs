@@ -48,13 +48,7 @@ impl Session {
                 // A server need not say what an entry is.
                 let attributes = match attributes {
                     Some(attributes) => attributes,
-                    None => {
-                        let (handle, attributes) = self.lookup(&directory, &name).await?;
-                        match attributes {
-                            Some(attributes) => attributes,
-                            None => self.attributes(&handle).await?,
-                        }
-                    }
+                    None => self.look(&directory, &name).await?.1,
                 };
                 let is_directory = attributes.kind == DIRECTORY;
                 let size_bytes = if is_directory { 0 } else { attributes.size_bytes };

@@ -219,6 +219,7 @@ impl Calls {
         match answer.part(begin, length) {
             Some(data) if length <= buffer.len() => {
                 buffer[..length].copy_from_slice(data);
+                self.calls.give_back(answer.message);
                 Ok(length)
             }
             _ => {

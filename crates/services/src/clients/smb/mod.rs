@@ -36,10 +36,10 @@ use calls::{Calls, Opening};
 /// Octets of the longest data of a call: what Windows and Samba take at most.
 const MAX_DATA_OCTETS: u32 = 8 << 20;
 
-/// Octets of a call and calls under way at once when a whole file is moved; measured, see
-/// `docs/services.md`.
+/// Octets of a call and calls under way at once when a whole file is moved. Measured with Samba 4.17
+/// on loopback, up: 8 calls of 1 MiB were faster than 2, 4 or 16, than 8 of 512 KiB and 2 of 8 MiB.
 const BLOCK_BYTES: u32 = 1 << 20;
-const DEPTH: u16 = 4;
+const DEPTH: u16 = 8;
 
 /// More entries than any study makes; a server that says more is not believed.
 const MAX_ENTRIES: usize = 1 << 20;

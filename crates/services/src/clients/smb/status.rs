@@ -31,9 +31,11 @@ pub fn class(status: NtStatus) -> Class {
         | S::DELETE_PENDING
         | S::NOT_FOUND => Class::Missing,
         S::OBJECT_NAME_COLLISION | S::DIRECTORY_NOT_EMPTY | S::FILE_IS_A_DIRECTORY => Class::Exists,
-        S::ACCESS_DENIED | S::SHARING_VIOLATION | S::FILE_LOCK_CONFLICT | S::CANNOT_DELETE => {
-            Class::Denied
-        }
+        S::ACCESS_DENIED
+        | S::SHARING_VIOLATION
+        | S::FILE_LOCK_CONFLICT
+        | S::CANNOT_DELETE
+        | S(STATUS_MEDIA_WRITE_PROTECTED) => Class::Denied,
         S::LOGON_FAILURE
         | S::ACCOUNT_RESTRICTION
         | S::INVALID_LOGON_HOURS
@@ -42,22 +44,21 @@ pub fn class(status: NtStatus) -> Class {
         | S::ACCOUNT_DISABLED
         | S::ACCOUNT_EXPIRED
         | S::PASSWORD_MUST_CHANGE
-        | S::ACCOUNT_LOCKED_OUT => Class::Login,
-        S::DISK_FULL => Class::NoSpace,
-        S::OBJECT_NAME_INVALID => Class::Name,
+        | S::ACCOUNT_LOCKED_OUT
+        | S(STATUS_WRONG_PASSWORD | STATUS_NO_SUCH_USER | STATUS_LOGON_TYPE_NOT_GRANTED) => {
+            Class::Login
+        }
+        S::DISK_FULL | S(STATUS_QUOTA_EXCEEDED) => Class::NoSpace,
+        S::OBJECT_NAME_INVALID
+        | S(STATUS_NAME_TOO_LONG | STATUS_OBJECT_PATH_INVALID | STATUS_OBJECT_PATH_SYNTAX_BAD) => {
+            Class::Name
+        }
         S::NOT_SUPPORTED | S::NOT_IMPLEMENTED | S::INVALID_DEVICE_REQUEST | S::PATH_NOT_COVERED => {
             Class::Unsupported
         }
-        S::USER_SESSION_DELETED | S::NETWORK_SESSION_EXPIRED => Class::Reset,
-        S(STATUS_QUOTA_EXCEEDED) => Class::NoSpace,
-        S(STATUS_MEDIA_WRITE_PROTECTED) => Class::Denied,
-        S(STATUS_WRONG_PASSWORD | STATUS_NO_SUCH_USER | STATUS_LOGON_TYPE_NOT_GRANTED) => {
-            Class::Login
-        }
-        S(STATUS_NAME_TOO_LONG | STATUS_OBJECT_PATH_INVALID | STATUS_OBJECT_PATH_SYNTAX_BAD) => {
-            Class::Name
-        }
-        S(STATUS_CONNECTION_DISCONNECTED) => Class::Reset,
+        S::USER_SESSION_DELETED
+        | S::NETWORK_SESSION_EXPIRED
+        | S(STATUS_CONNECTION_DISCONNECTED) => Class::Reset,
         S(STATUS_IO_TIMEOUT) => Class::TimedOut,
         _ => Class::Protocol,
     }

@@ -8,17 +8,17 @@ use super::files::{Failed, Files};
 use super::handles::ROOT;
 use super::{EXPORT, change, look};
 
-/// The answer to a record; none to one that is no call.
-pub fn answer(files: &Files, record: &[u8]) -> Option<Vec<u8>> {
+/// The answer to a record, in memory that was used before; none to one that is no call.
+pub fn answer(files: &Files, record: &[u8], memory: Vec<u8>) -> Option<Vec<u8>> {
     let call = rpc::read_call(record).ok()?;
-    let mut writer = rpc::begin_reply(call.xid, Accepted::Success);
+    let mut writer = rpc::begin_reply(memory, call.xid, Accepted::Success);
     let accepted = if call.is_understood() {
         done(files, &call, &mut writer)
     } else {
         Accepted::NoRpcVersion(2, 2)
     };
     if accepted != Accepted::Success {
-        writer = rpc::begin_reply(call.xid, accepted);
+        writer = rpc::begin_reply(writer.into_octets(), call.xid, accepted);
     }
     Some(rpc::finish(writer, 0))
 }
@@ -152,7 +152,7 @@ mod tests {
             files.write_handle(ROOT, &mut writer);
             writer.fixed(&arguments);
             let record = rpc::finish(writer, 0);
-            let reply = answer(&files, &record[4..]).unwrap();
+            let reply = answer(&files, &record[4..], vec![1; 3]).unwrap();
             let (length, last) = rpc::fragment(reply[..4].try_into().unwrap());
             prop_assert!(last && length == reply.len() - 4);
             prop_assert_eq!(rpc::xid(&reply[4..]), Some(5));

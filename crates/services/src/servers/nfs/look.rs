@@ -1,6 +1,6 @@
 //! Procedures that change nothing.
 
-use crate::nfs3::xdr::{Reader, Writer};
+use crate::nfs3::xdr::{Reader, Writer, padding};
 use crate::nfs3::{Attributes, Status};
 use crate::positioned;
 
@@ -76,7 +76,10 @@ pub fn read(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> D
     let number = files.read_handle(arguments)?;
     let (offset, wanted) = (arguments.u64()?, arguments.u32()?.min(MAX_DATA_OCTETS) as usize);
     let file = files.file(number)?;
-    let mut data = vec![0; wanted];
+    writer.boolean(false);
+    let begin = writer.octets().len();
+    // Count, whether it is the end, and length of the data are known once these are there.
+    let data = &mut writer.room(12 + wanted)[12..];
     let mut count = 0;
     while count < wanted {
         match positioned::read_at(&file, &mut data[count..], offset.saturating_add(count as u64))? {
@@ -85,10 +88,11 @@ pub fn read(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> D
         }
     }
     let at_end = offset.saturating_add(count as u64) >= file.metadata()?.len();
-    writer.boolean(false);
-    writer.u32(count as u32);
-    writer.boolean(at_end);
-    writer.opaque(&data[..count]);
+    for (word, value) in [count as u32, u32::from(at_end), count as u32].into_iter().enumerate() {
+        writer.set_u32(begin + 4 * word, value);
+    }
+    writer.truncate(begin + 12 + count);
+    writer.room(padding(count));
     Ok(())
 }
 

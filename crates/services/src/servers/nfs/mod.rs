@@ -33,6 +33,7 @@ const MAX_DATA_OCTETS: u32 = 1 << 20;
 const MAX_RECORD_OCTETS: usize = MAX_DATA_OCTETS as usize + (16 << 10);
 
 /// Begin to serve.
+#[expect(clippy::unused_async, reason = "as every service is begun")]
 pub async fn serve(offer: &Offer) -> Result<Serving> {
     let files = Files::new(&offer.root, offer.read_only)
         .map_err(|error| Fault::of_file(offer.root.display(), &error))?;
@@ -50,12 +51,12 @@ pub async fn serve(offer: &Offer) -> Result<Serving> {
 
 /// Answer calls in the order in which they come, until the client ends or makes no sense.
 async fn serve_one(mut stream: TcpStream, files: Arc<Files>) {
-    let mut record = Vec::new();
+    let (mut record, mut memory) = (Vec::new(), Vec::new());
     while read_record(&mut stream, &mut record).await.is_some() {
         let files = Arc::clone(&files);
         // Files are read and written by calls that keep their thread.
         let answering = tokio::task::spawn_blocking(move || {
-            let reply = answer::answer(&files, &record);
+            let reply = answer::answer(&files, &record, memory);
             (record, reply)
         });
         let Ok((used, Some(reply))) = answering.await else { return };
@@ -63,6 +64,7 @@ async fn serve_one(mut stream: TcpStream, files: Arc<Files>) {
         if stream.write_all(&reply).await.is_err() {
             return;
         }
+        memory = reply;
     }
 }
 
