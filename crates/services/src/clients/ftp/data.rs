@@ -245,7 +245,19 @@ impl Transfer {
     /// Stop reading. What the server says to that is of no interest, but must not be taken for the
     /// answer to something else.
     pub async fn give_up(&mut self, control: &mut Control, what: &str) -> Result<()> {
-        if self.wire.take().is_some() && self.last.take().is_none() {
+        let Some(mut wire) = self.wire.take() else { return Ok(()) };
+        if wire.is_tls() {
+            // Each connection uses up one of TLS's tickets, and brings one before the first octet: a
+            // server that demands that TLS is resumed would refuse a client that had none left.
+            let ticket = async {
+                // What comes else, or that nothing does, is given up.
+                let _ = wire.read(&mut [0; 1]).await;
+                Ok(())
+            };
+            transport::within(&self.target, what, ticket).await?;
+        }
+        drop(wire);
+        if self.last.take().is_none() {
             control.reply(what).await?;
         }
         Ok(())
