@@ -18,7 +18,7 @@ pub use message::Message;
 /// The version spoken.
 pub const VERSION: u32 = 3;
 
-/// Longest message, octets, without its length: what OpenSSH takes and sends (SFTP_MAX_MSG_LENGTH).
+/// Longest message, octets, without its length: what OpenSSH takes and sends (`SFTP_MAX_MSG_LENGTH`).
 pub const MAX_MESSAGE_OCTETS: usize = 256 * 1024;
 
 /// Longest piece of a file in a message: OpenSSH's limits too, which leave 1 KiB for the rest.

@@ -33,7 +33,7 @@ pub struct Tls {
 /// How data connections are made.
 #[derive(Debug)]
 pub struct DataConnections {
-    target: Target,
+    target: Arc<Target>,
     server: IpAddr,
     tls: Option<Tls>,
     /// EPSV (RFC 2428) until the server turned out not to know it, then PASV.
@@ -42,7 +42,7 @@ pub struct DataConnections {
 
 impl DataConnections {
     /// Connections to a server.
-    pub fn new(target: Target, server: IpAddr, tls: Option<Tls>) -> Self {
+    pub fn new(target: Arc<Target>, server: IpAddr, tls: Option<Tls>) -> Self {
         Self { target, server, tls, extended: AtomicBool::new(true) }
     }
 
@@ -114,7 +114,7 @@ impl DataConnections {
                 shaken = &mut handshake => (answer.await?, shaken?),
             }
         };
-        let target = self.target.clone();
+        let target = Arc::clone(&self.target);
         let last = Some(answer).filter(Reply::is_done);
         Ok(Transfer { target, wire: Some(wire), position: 0, length, last })
     }
@@ -143,7 +143,7 @@ async fn preliminary(control: &mut Control, what: &str) -> Result<Reply> {
 /// A file or listing on its way.
 #[derive(Debug)]
 pub struct Transfer {
-    target: Target,
+    target: Arc<Target>,
     /// `None` once it has ended.
     wire: Option<Wire>,
     /// Octets from the beginning of the file to where it is.
@@ -245,7 +245,19 @@ impl Transfer {
     /// Stop reading. What the server says to that is of no interest, but must not be taken for the
     /// answer to something else.
     pub async fn give_up(&mut self, control: &mut Control, what: &str) -> Result<()> {
-        if self.wire.take().is_some() && self.last.take().is_none() {
+        let Some(mut wire) = self.wire.take() else { return Ok(()) };
+        if wire.is_tls() {
+            // Each connection uses up one of TLS's tickets, and brings one before the first octet: a
+            // server that demands that TLS is resumed would refuse a client that had none left.
+            let ticket = async {
+                // What comes else, or that nothing does, is given up.
+                let _ = wire.read(&mut [0; 1]).await;
+                Ok(())
+            };
+            transport::within(&self.target, what, ticket).await?;
+        }
+        drop(wire);
+        if self.last.take().is_none() {
             control.reply(what).await?;
         }
         Ok(())

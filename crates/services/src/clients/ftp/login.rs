@@ -84,7 +84,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         }),
         no_delay: control.wire().socket().nodelay().ok(),
     };
-    let data = DataConnections::new(kept, server, tls);
+    let data = DataConnections::new(Arc::new(kept), server, tls);
     Ok(Session { control: Mutex::new(control), data, facts, abilities, base })
 }
 

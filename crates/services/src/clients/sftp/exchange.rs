@@ -161,14 +161,10 @@ impl Exchange {
             }
         };
         let patience = std::time::Duration::from_nanos(self.target.timeout_ns);
-        let reply = match tokio::time::timeout(patience, asking).await {
-            Ok(reply) => reply,
-            Err(_) => {
-                let waited_s = patience.as_secs_f64();
-                let message = format!("{what}: no answer within {waited_s} s");
-                Err(Fault::new(Class::TimedOut, message))
-            }
-        };
+        let reply = tokio::time::timeout(patience, asking).await.unwrap_or_else(|_| {
+            let waited_s = patience.as_secs_f64();
+            Err(Fault::new(Class::TimedOut, format!("{what}: no answer within {waited_s} s")))
+        });
         drop(forget);
         reply
     }

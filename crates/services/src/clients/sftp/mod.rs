@@ -240,13 +240,11 @@ impl session::Session for Session {
             if reply.kind != kind::NAME {
                 return Err(refused(&what, &reply));
             }
-            let before = entries.len();
-            let some = names(reply.fields(), &mut entries);
-            if some != Some(true) || entries.len() > MAX_ENTRIES {
+            if names(reply.fields(), &mut entries) != Some(true) || entries.len() > MAX_ENTRIES {
+                let found = entries.len();
                 let message = format!(
-                    "{what}: found {} entries and then a message that cannot be read, is empty, or \
-                     is too much; allowed: {MAX_ENTRIES}",
-                    before
+                    "{what}: found {found} entries, and then a message that is cut off, empty, or \
+                     too much; allowed: {MAX_ENTRIES}"
                 );
                 return Err(Fault::new(Class::Protocol, message));
             }

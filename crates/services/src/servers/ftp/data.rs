@@ -17,7 +17,7 @@ use crate::positioned;
 const BLOCK_BYTES: usize = 1 << 18;
 
 /// A data connection must be made, and go on, within this time.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Listen for one data connection, at the address that the client came to and no other.
 pub fn listen(address: IpAddr) -> io::Result<TcpListener> {

@@ -21,7 +21,7 @@ use super::files::{self, Form};
 const MAX_WRONG_LOGINS: u32 = 3;
 
 /// Who has not logged in by then is gone.
-const LOGIN_PATIENCE: Duration = Duration::from_secs(60);
+const LOGIN_PATIENCE: Duration = Duration::from_mins(1);
 
 /// Octets of a listing that are gathered before they are sent.
 const LISTING_BLOCK: usize = 1 << 16;
@@ -44,6 +44,7 @@ pub struct Dialogue {
     rename_from: Option<Names>,
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "every command ends by it")]
 fn say(code: u16, words: impl Into<String>) -> Answer {
     Ok((code, words.into()))
 }

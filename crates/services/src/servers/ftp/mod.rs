@@ -31,6 +31,7 @@ struct Shared {
 }
 
 /// Begin to serve.
+#[expect(clippy::unused_async, reason = "other services have to wait")]
 pub async fn serve(offer: &Offer) -> Result<Serving> {
     let (listener, port) = servers::listen(offer)?;
     let identity =

@@ -35,7 +35,7 @@ use requests::Requests;
 const MAX_CHANNELS: usize = 8;
 
 /// Who has not logged in by then is gone.
-const LOGIN_PATIENCE: Duration = Duration::from_secs(60);
+const LOGIN_PATIENCE: Duration = Duration::from_mins(1);
 
 /// Packets of a channel that wait at most: more requests than a client has under way at once, since
 /// no window grows while the connection waits for them to be taken.
@@ -53,6 +53,7 @@ struct Shared {
 }
 
 /// Begin to serve.
+#[expect(clippy::unused_async, reason = "other services have to wait")]
 pub async fn serve(offer: &Offer) -> Result<Serving> {
     let (listener, port) = servers::listen(offer)?;
     let broken = |what: String| Fault::new(Class::Local, format!("host key: {what}"));
