@@ -84,16 +84,19 @@ fn openssh_and_the_client_understand_each_other() {
     }
     let (folder, home) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let (here, port) = (folder.path().display().to_string(), stage::free_port());
-    let made = Command::new("ssh-keygen")
-        .args(["-q", "-t", "ed25519", "-N", "", "-f", &format!("{here}/key")])
-        .output()
-        .unwrap();
-    assert!(made.status.success());
+    for name in ["key", "user_key", "other_key"] {
+        let made = Command::new("ssh-keygen")
+            .args(["-q", "-t", "ed25519", "-N", "", "-f", &format!("{here}/{name}")])
+            .output()
+            .unwrap();
+        assert!(made.status.success());
+    }
     // It insists on a directory for its unprivileged half.
     std::fs::create_dir_all("/run/sshd").unwrap();
     let configuration = format!(
         "ListenAddress 127.0.0.1:{port}\nHostKey {here}/key\nPidFile none\nUsePAM no\n\
-         PasswordAuthentication yes\nStrictModes no\nSubsystem sftp internal-sftp\n"
+         PasswordAuthentication yes\nStrictModes no\nSubsystem sftp internal-sftp\n\
+         AuthorizedKeysFile {here}/user_key.pub\n"
     );
     std::fs::write(folder.path().join("conf"), configuration).unwrap();
     let command = format!("/usr/sbin/sshd -D -e -f {here}/conf");
@@ -123,8 +126,19 @@ fn openssh_and_the_client_understand_each_other() {
         assert_eq!(fault.class, Class::Name, "{fault}");
         session.end().await.unwrap();
 
-        let secret = "wrong".to_owned();
-        let wrong = Target { credentials: Some(Credentials { secret, ..user() }), ..of.clone() };
-        assert_eq!(connect(&wrong).await.unwrap_err().class, Class::Login);
+        let with = |secret: String| Target {
+            credentials: Some(Credentials { secret, ..user() }),
+            ..of.clone()
+        };
+        let key = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+        let session = connect(&with(key("user_key"))).await.unwrap();
+        put(&session, &path("by key"), b"x").await;
+        session.end().await.unwrap();
+        let broken = key("user_key").replace("AAAA", "AAAB");
+        for wrong in ["wrong".to_owned(), key("other_key"), broken] {
+            let fault = connect(&with(wrong)).await.unwrap_err();
+            assert_eq!(fault.class, Class::Login, "{fault}");
+            assert!(!fault.message.contains("BEGIN"), "{fault}");
+        }
     });
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, PoisonError};
 
 use russh::client::{self, AuthResult, Handle, KeyboardInteractiveAuthResponse};
+use russh::keys::{PrivateKeyWithHashAlg, decode_secret_key};
 use russh::{ChannelMsg, MethodKind, Preferred, cipher, compression};
 
 use crate::fault::{Class, Fault, Result};
@@ -22,6 +23,9 @@ const USUAL_PORT: u16 = 22;
 
 /// As whom nobody logs in.
 const NOBODY: &str = "anonymous";
+
+/// How a secret begins that is a private key and no password.
+const PRIVATE_KEY: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
 
 /// Questions of a server that are answered with the password.
 const MAX_QUESTIONS: usize = 4;
@@ -133,6 +137,10 @@ async fn log_in(ssh: &mut Handle<Verifier>, as_whom: Option<&Credentials>) -> Re
         return admitted(NOBODY, result.map_err(|error| ssh_fault("SSH login", &error))?.success());
     };
     let failed = |error: russh::Error| ssh_fault(&format!("SSH login of `{user}`"), &error);
+    if secret.starts_with(PRIVATE_KEY) {
+        let result = ssh.authenticate_publickey(user, private_key(user, secret)?).await;
+        return admitted(user, result.map_err(failed)?.success());
+    }
     match ssh.authenticate_password(user, secret).await.map_err(failed)? {
         AuthResult::Success => Ok(()),
         // Some servers ask for the password in a dialogue only (RFC 4256).
@@ -156,12 +164,29 @@ async fn log_in(ssh: &mut Handle<Verifier>, as_whom: Option<&Credentials>) -> Re
     }
 }
 
+/// The private key that stands in place of a password. RSA is not among what it can be: which hash
+/// a server takes with it would have to be asked first.
+fn private_key(user: &str, secret: &str) -> Result<PrivateKeyWithHashAlg> {
+    // What is wrong with it is not told in the words of whoever read it: they may repeat it.
+    let unread = |what: &str| {
+        Fault::new(Class::Login, format!("SSH login of `{user}`: {what}"))
+            .hint("allowed: an Ed25519 or ECDSA key in the form of OpenSSH, without passphrase")
+    };
+    let key =
+        decode_secret_key(secret, None).map_err(|_| unread("the private key cannot be read"))?;
+    if key.algorithm().is_rsa() {
+        return Err(unread("the private key is of RSA"));
+    }
+    Ok(PrivateKeyWithHashAlg::new(Arc::new(key), None))
+}
+
 fn admitted(user: &str, is: bool) -> Result<()> {
     if is {
         return Ok(());
     }
-    let message = format!("SSH login of `{user}`: the server does not accept name or password");
-    Err(Fault::new(Class::Login, message).hint("keys are not offered: a password must be allowed"))
+    let message = format!("SSH login of `{user}`: the server does not accept name or secret");
+    let hint = "keys of the user are not looked for: the secret is a password, or a private key";
+    Err(Fault::new(Class::Login, message).hint(hint))
 }
 
 /// Octets of a piece that the server lets be read and written; zero: it does not say.
