@@ -20,7 +20,7 @@ pub enum ServiceKind {
     Ftps,
     /// The SSH file transfer protocol, version 3 (draft-ietf-secsh-filexfer-02).
     Sftp,
-    /// HTTP/1.1 with the verbs of WebDAV (RFC 9112, RFC 4918).
+    /// HTTP/1.1 with the verbs of `WebDAV` (RFC 9112, RFC 4918).
     Webdav,
     /// The same over TLS.
     Webdavs,

@@ -38,13 +38,10 @@ pub async fn within<T>(
     work: impl Future<Output = Result<T>>,
 ) -> Result<T> {
     let patience = Duration::from_nanos(target.timeout_ns);
-    match tokio::time::timeout(patience, work).await {
-        Ok(done) => done,
-        Err(_) => {
-            let waited_s = patience.as_secs_f64();
-            Err(Fault::new(Class::TimedOut, format!("{what}: no answer within {waited_s} s")))
-        }
-    }
+    tokio::time::timeout(patience, work).await.unwrap_or_else(|_| {
+        let waited_s = patience.as_secs_f64();
+        Err(Fault::new(Class::TimedOut, format!("{what}: no answer within {waited_s} s")))
+    })
 }
 
 /// Connect to the server, at its port or the `usual` one.

@@ -17,7 +17,13 @@ use crate::target::Trust;
 
 /// SHA-256 of octets, in hexadecimal: how a certificate or host key is named.
 pub fn sha256_hex(octets: &[u8]) -> String {
-    Sha256::digest(octets).iter().map(|octet| format!("{octet:02x}")).collect()
+    use std::fmt::Write;
+
+    Sha256::digest(octets).iter().fold(String::new(), |mut text, octet| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{octet:02x}");
+        text
+    })
 }
 
 /// The cryptography that is used everywhere here.

@@ -1,4 +1,5 @@
 //! What every file service must do alike, on its embedded server: one suite, a line for each.
+#![allow(clippy::large_futures, reason = "a test has room on its stack")]
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
@@ -180,19 +181,19 @@ async fn conforms(service: ServiceKind) {
         let wrong =
             Target { credentials: Some(Credentials { secret, ..user() }), ..target.clone() };
         let refused = async { connect(&wrong).await?.list(None).await };
-        let fault = refused.await.err().expect("a wrong password was accepted");
+        let fault = refused.await.expect_err("a wrong password was accepted");
         assert!(matches!(fault.class, Class::Login | Class::Denied), "{fault:?}");
         assert!(!fault.message.contains("wrong"), "{fault}");
     }
     // Another server than the one that is trusted gets no password.
     if serving.trust_sha256().is_some() {
         let other = Target { trust: Trust::Sha256("0".repeat(64)), ..target.clone() };
-        let fault = connect(&other).await.err().expect("any certificate was accepted");
+        let fault = connect(&other).await.expect_err("any certificate was accepted");
         assert_eq!(fault.class, Class::Certificate, "{fault}");
     }
     // A server that has ended is refused by the system.
     serving.end().await;
-    let gone = connect(&target).await.err().expect("nobody listens");
+    let gone = connect(&target).await.expect_err("nobody listens");
     assert!(matches!(gone.class, Class::Refused | Class::Reset), "{gone:?}");
 }
 

@@ -1,4 +1,5 @@
 //! S3 beyond what every service does alike.
+#![allow(clippy::large_futures, reason = "a test has room on its stack")]
 
 mod http_support;
 

@@ -1,4 +1,5 @@
 //! SMB 2 and 3: what the conformance suite does not ask, and real peers where they are installed.
+#![allow(clippy::large_futures, reason = "a test has room on its stack")]
 
 mod multiplexed;
 #[cfg(unix)]

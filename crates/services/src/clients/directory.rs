@@ -28,6 +28,7 @@ pub struct File {
 }
 
 /// Work in `target.directory`, which must be there.
+#[expect(clippy::unused_async, reason = "as those of the other services")]
 pub async fn connect(target: &Target) -> Result<Session> {
     let base = PathBuf::from(&target.directory);
     if !base.is_absolute() {
