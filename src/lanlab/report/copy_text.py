@@ -78,12 +78,14 @@ def manner_words(trial: TrialRecord) -> str:
 def caches_words(trial: TrialRecord) -> str:
     """What was forgotten before a trial that wanted cold caches."""
     dropped = (trial.raw.get("setup") or {}).get("caches") or {}
-    of = {str(each["of"]) for each in dropped.values()}
-    if of == {"everything"}:
-        return "caches cold"
-    if of == {"files"}:
-        return "caches of these files cold"
-    return "caches warm, as they could not be dropped"
+    of = {name: str(each["of"]) for name, each in dropped.items()}
+    cold = [name for name, what in of.items() if what != "nothing"]
+    if not cold:
+        return "caches warm, as they could not be dropped"
+    what = "caches" if all(of[name] == "everything" for name in cold) else "caches of these files"
+    if len(cold) < len(of):
+        return f"{what} cold at the {cold[0]} only"
+    return f"{what} cold"
 
 
 def _checked(trial: TrialRecord) -> str:

@@ -53,6 +53,8 @@ class _Server:
     cpu_s: Callable[[], float | None]
     #: For the record.
     facts: Request = field(default_factory=dict)
+    #: The directory that it serves, on a host of ours; `None`: elsewhere.
+    root: Path | None = None
 
 
 def run_copy(
@@ -312,12 +314,13 @@ def _server(
     if parameters.is_users_server:
         url = servers.parse_url(parameters.server)
         target = servers.target_of(url, parameters.trust, parameters.ip_version)
-        yield _Server(target, lambda: None, {"server": parameters.server})
+        root = Path(url.directory) if url.service == "directory" else None
+        yield _Server(target, lambda: None, {"server": parameters.server}, root)
         return
     with places.temporary(parameters.server_medium, served=True) as root:
         if parameters.service == "directory":
             target = {"service": "directory", "directory": str(root)}
-            yield _Server(target, lambda: None, {"server": "none"})
+            yield _Server(target, lambda: None, {"server": "none"}, root)
         elif parameters.server == "embedded":
             with _embedded(parameters, client, host, root) as served:
                 yield served
@@ -362,7 +365,7 @@ def _embedded(parameters: CopyParameters, client: End, host: End, root: Path) ->
             used_ns = host.engine.ask({"type": "ping"}).get("engine_cpu_ns")
             return None if used_ns is None else used_ns / 1e9
 
-        yield _Server(target, cpu_s, {"server": "embedded"})
+        yield _Server(target, cpu_s, {"server": "embedded"}, root)
     finally:
         _cancel(host.engine, serving)
 
@@ -393,22 +396,31 @@ def _real(parameters: CopyParameters, client: End, host: End, root: Path) -> Ite
             "trust": "system" if sha256 is None else {"sha256": sha256},
         }
         facts = {"server": parameters.server, "version": running.version}
-        yield _Server(target, running.cpu_s, facts)
+        yield _Server(target, running.cpu_s, facts, root)
 
 
 def _drop_caches(
     spec: Request, server: _Server, client: End, host: End
 ) -> dict[str, dict[str, Any]]:
-    """Have both hosts forget files; hosts that share a kernel share what it keeps."""
-    found = {}
-    directory = spec["client"].get("directory") if isinstance(spec["client"], dict) else None
+    """Have both hosts forget files; hosts that share a kernel share what it keeps.
+
+    Each end's record says of what was forgotten: everything, or where that takes rights that the
+    user does not have, the files of that end. An end without files has nothing to forget.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    source = spec["client"]
+    directory = source.get("directory") if isinstance(source, dict) else None
     shares = client.boot_id is not None and client.boot_id == host.boot_id
-    for name, end in (("client", client), ("server", host)):
-        if name == "server" and (shares or "server" not in server.facts):
+    served = None if server.root is None else str(server.root)
+    for name, end, place in (("client", client, directory), ("server", host, served)):
+        if place is None:
             continue
-        request = {"type": "drop_caches", "directory": directory or str(places.base("disk"))}
+        if shares and any(each["of"] == "everything" for each in found.values()):
+            continue
         began = time.monotonic()
-        measurement = end.engine.start(request)
+        measurement = end.engine.start({"type": "drop_caches", "directory": place})
         found[name] = measurement.result(_SETUP_S)
         found[name]["elapsed_s"] = time.monotonic() - began
+    if served is None:
+        found["server"] = {"of": "nothing", "reason": "the server is on a host of its own"}
     return found
