@@ -81,8 +81,9 @@ def test_a_run_is_checked_by_its_study_s_findings(lanlab: Lanlab, folder: Path) 
     assert verdicts == {"more": "holds", "less": "does not hold", "still-more": "not tested"}
     assert answer["check"]["failed"] == ["less"]
     [more] = answer["check"]["findings"][0]["comparisons"]
-    assert more["test"] == "Student's t by block"
-    assert 5 < more["low"] < more["value"] < more["high"]
+    # On a quiet machine every trial keeps its rate to the last octet.
+    assert more["test"] in ("Student's t by block", "none: no trial differed")
+    assert 5 < more["low"] <= more["value"] <= more["high"]
     assert "20000000" in answer["check"]["findings"][2]["reasons"][0]
 
     again = lanlab("findings", "rates.toml", "--run", "last", "--json").json()

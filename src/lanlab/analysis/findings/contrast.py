@@ -17,7 +17,13 @@ from typing import Literal
 from scipy.special import stdtr, stdtrit
 
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Sample, Trials, as_number
-from lanlab.analysis.statistics.samples import PrintedMean, Scale, moments
+from lanlab.analysis.statistics.samples import (
+    PrintedMean,
+    Scale,
+    moments,
+    pooled_sd,
+    satterthwaite,
+)
 from lanlab.analysis.statistics.two_groups import unbiased_g
 
 #: `tested`: chance is known. `as printed`: no spread is known. `all equal`: no trial differed.
@@ -126,14 +132,11 @@ def _unpaired(terms: Sequence[Term], scale: Scale) -> Estimate:
     n = tuple(seen.n for _, seen, _ in found)
     if variance == 0:
         return _without_spread(value, rounding, n)
-    pairs = zip(parts, found, strict=True)
-    df = variance**2 / math.fsum(part**2 / (seen.n - 1) for part, (_, seen, _) in pairs)
+    df = satterthwaite(zip(parts, n, strict=True))
     hedges_g = None
     if len(found) == 2:
         (_, a, _), (_, b, _) = found
-        left = a.n + b.n - 2
-        pooled = math.sqrt(((a.n - 1) * a.sd**2 + (b.n - 1) * b.sd**2) / left)
-        hedges_g = unbiased_g(value / pooled, left)
+        hedges_g = unbiased_g(value / pooled_sd(a, b), a.n + b.n - 2)
     name = {1: "Student's t", 2: "Welch's t"}.get(len(found), "Welch's t of a contrast")
     return Estimate(
         value, "tested", name, math.sqrt(variance), df, rounding, rounding, False, n, hedges_g

@@ -13,7 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import fdtrc
 
-from lanlab.analysis.statistics.samples import Moments, Scale, check_share, moments, unscaled
+from lanlab.analysis.statistics.samples import (
+    Moments,
+    Scale,
+    check_share,
+    moments,
+    satterthwaite,
+    unscaled,
+)
 from lanlab.analysis.statistics.studentized_range import range_isf, range_sf
 from lanlab.errors import NoSpread, UnfitValues
 
@@ -228,7 +235,7 @@ def _pairs(groups: Mapping[str, Moments], confidence: float) -> list[Pair]:
                     f"groups: all values of `{name}` are equal, and all of `{other}`",
                     hint="give the resolution of the metric",
                 )
-            df = variance**2 / (a.mean_variance**2 / (a.n - 1) + b.mean_variance**2 / (b.n - 1))
+            df = satterthwaite([(a.mean_variance, a.n), (b.mean_variance, b.n)])
             # The range is in standard deviations of one mean: √2 times those of a difference.
             error = math.sqrt(variance / 2)
             difference = a.mean - b.mean

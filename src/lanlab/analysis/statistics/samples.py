@@ -108,6 +108,25 @@ class Moments:
         return unscaled(self.mean, self.scale)
 
 
+def satterthwaite(parts: Iterable[tuple[float, int]]) -> float:
+    """
+    Degrees of freedom of a sum of independent means (Satterthwaite 1946, Welch 1947).
+
+    Args:
+        parts: Of each mean its part of the sum's variance, in the square of its unit, not all 0;
+            and how many values it is of, from 2 on.
+    """
+    known = list(parts)
+    variance = math.fsum(part for part, _ in known)
+    return variance**2 / math.fsum(part**2 / (n - 1) for part, n in known)
+
+
+def pooled_sd(a: Moments, b: Moments) -> float:
+    """The standard deviation that two samples are taken to have in common."""
+    squares = (a.n - 1) * a.sd**2 + (b.n - 1) * b.sd**2
+    return math.sqrt(squares / (a.n + b.n - 2))
+
+
 def unscaled(value: float, scale: Scale) -> float:
     """A mean or difference on a scale, as mean, difference or ratio in the values' unit."""
     if scale == "linear":

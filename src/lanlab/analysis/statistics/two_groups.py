@@ -22,7 +22,9 @@ from lanlab.analysis.statistics.samples import (
     Scale,
     check_share,
     moments,
+    pooled_sd,
     sample,
+    satterthwaite,
     unscaled,
 )
 from lanlab.errors import NoSpread, UnfitValues
@@ -226,8 +228,8 @@ def _unpaired(a: Moments, b: Moments, confidence: float) -> Comparison:
             f"a, b: all values of a are equal, and all of b ({a.centre:g} and {b.centre:g})",
             hint="give the resolution of the metric, or compare by order (`mann_whitney`)",
         )
-    df = variance**2 / (a.mean_variance**2 / (a.n - 1) + b.mean_variance**2 / (b.n - 1))
-    pooled = math.sqrt(((a.n - 1) * a.sd**2 + (b.n - 1) * b.sd**2) / (a.n + b.n - 2))
+    df = satterthwaite([(a.mean_variance, a.n), (b.mean_variance, b.n)])
+    pooled = pooled_sd(a, b)
     return _comparison(
         a,
         b,
