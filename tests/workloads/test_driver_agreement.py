@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from peer_finding import peer_program
-from trial_running import tried
+from quiet_machine import figure_test
 
 from lanlab.analysis.summary import student_interval
 from lanlab.cli.single import by_driver, measure
@@ -46,20 +46,18 @@ def measured_by_both(
     return records
 
 
-def disagreement(trials: list[TrialRecord], metric: str) -> str | None:
-    """What is wrong with a run; `None` if both drivers' intervals, widened, overlap."""
+def check_agreement(trials: list[TrialRecord], metric: str) -> None:
+    """No trial failed, and both drivers' intervals, widened, overlap."""
     failed = [trial.error for trial in trials if trial.status != "done"]
-    if failed:
-        return f"failed: {failed}"
+    assert not failed
     intervals = {}
     for name, measured in by_driver(trials).items():
         interval = student_interval([trial.metrics[metric] for trial in measured])
         assert interval is not None
         intervals[name] = interval
     (low, high), (other_low, other_high) = intervals.values()
-    if low * (1 - TOLERANCE) <= other_high and other_low * (1 - TOLERANCE) <= high:
-        return None
-    return f"{metric}: {intervals}"
+    assert low * (1 - TOLERANCE) <= other_high, intervals
+    assert other_low * (1 - TOLERANCE) <= high, intervals
 
 
 @pytest.mark.parametrize(
@@ -73,44 +71,35 @@ def disagreement(trials: list[TrialRecord], metric: str) -> str | None:
     ],
     ids=["udp", "udp at a rate", "tcp", "udp over IPv6"],
 )
+@figure_test(4)
 def test_iperf3_and_lanlab_agree_on_goodput(
     parameters: Mapping[str, Level], tmp_path: Path
 ) -> None:
     """Within both intervals."""
     peer_program("iperf3")
-
-    def check() -> str | None:
-        trials = measured_by_both("stream", "iperf3", tmp_path, **parameters)
-        return disagreement(trials, "goodput_bps")
-
-    tried(4, check)
+    trials = measured_by_both("stream", "iperf3", tmp_path, **parameters)
+    check_agreement(trials, "goodput_bps")
 
 
+@figure_test(4)
 def test_iperf3_and_lanlab_agree_on_what_is_lost(tmp_path: Path) -> None:
     """Nothing, at a rate that the link takes: by iperf3's numbers and by ours."""
     peer_program("iperf3")
-
-    def check() -> str | None:
-        trials = measured_by_both(
-            "stream", "iperf3", tmp_path, message_size_bytes=500, rate_bps="4M", time_s=1
-        )
-        lost = {t.parameters["driver"]: t.metrics.get("loss_ratio") for t in trials}
-        return None if set(lost.values()) == {0} else f"loss: {lost}"
-
-    tried(4, check)
+    trials = measured_by_both(
+        "stream", "iperf3", tmp_path, message_size_bytes=500, rate_bps="4M", time_s=1
+    )
+    lost = {t.parameters["driver"]: t.metrics.get("loss_ratio") for t in trials}
+    assert set(lost.values()) == {0}, f"loss: {lost}"
 
 
+@figure_test(4)
 def test_sockperf_and_lanlab_agree_on_the_round_trip(tmp_path: Path) -> None:
     """A whole one: half of it, as sockperf shows by default, would be far outside."""
     peer_program("sockperf")
-
-    def check() -> str | None:
-        trials = measured_by_both(
-            "echo", "sockperf", tmp_path, message_size_bytes=1408, receive="block", time_s=1
-        )
-        return disagreement(trials, "rtt_mean_ns")
-
-    tried(4, check)
+    trials = measured_by_both(
+        "echo", "sockperf", tmp_path, message_size_bytes=1408, receive="block", time_s=1
+    )
+    check_agreement(trials, "rtt_mean_ns")
 
 
 def test_drivers_take_turns_in_blocks_and_keep_what_the_program_said(tmp_path: Path) -> None:
@@ -147,25 +136,21 @@ EVERY = [
     EVERY,
     ids=[f"{name} {workload} {condition['transport']}" for _, name, workload, condition in EVERY],
 )
+@figure_test()
 def test_other_drivers_come_near_lanlab_s_figures(
     program: str, name: str, workload: str, condition: Mapping[str, Level], tmp_path: Path
 ) -> None:
     """They leave out no warm-up and count less exactly: within 5 %."""
     peer_program(program)
     metric = "goodput_bps" if workload == "stream" else "rtt_mean_ns"
-
-    def check() -> str | None:
-        trials = measured_by_both(
-            workload, name, tmp_path, 2, message_size_bytes=1408, time_s=1, **condition
-        )
-        failed = [trial.error for trial in trials if trial.status != "done"]
-        if failed:
-            return f"failed: {failed}"
-        means = {
-            driver: sum(trial.metrics[metric] for trial in measured) / len(measured)
-            for driver, measured in by_driver(trials).items()
-        }
-        near = means["lanlab"] == pytest.approx(means[name], rel=0.05)
-        return None if near else f"{metric}: {means}"
-
-    tried(3, check)
+    trials = measured_by_both(
+        workload, name, tmp_path, 2, message_size_bytes=1408, time_s=1, **condition
+    )
+    failed = [trial.error for trial in trials if trial.status != "done"]
+    assert not failed
+    means = {
+        driver: sum(trial.metrics[metric] for trial in measured) / len(measured)
+        for driver, measured in by_driver(trials).items()
+    }
+    near = means["lanlab"] == pytest.approx(means[name], rel=0.05)
+    assert near, f"{metric}: {means}"

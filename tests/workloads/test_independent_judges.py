@@ -16,7 +16,8 @@ from contextlib import contextmanager
 
 import pytest
 from peer_finding import peer_program
-from trial_running import Pair, opened_pair, tried
+from quiet_machine import figure_test
+from trial_running import Pair, opened_pair
 
 from lanlab.testbeds.base import Host
 
@@ -83,43 +84,37 @@ def fastest(lan: Pair, size: int) -> float:
 
 
 @pytest.mark.parametrize("size", [18, 1408])
+@figure_test(6)
 def test_goodput_is_the_limit_of_the_ethernet(lan: Pair, size: int) -> None:
     """By arithmetic: beside the payload a datagram takes UDP 8, IPv4 20, Ethernet 38 octets."""
     limit_bps = 10e6 * size / (size + 66)
-
-    def check() -> str | None:
-        found_bps = fastest(lan, size)
-        return None if found_bps == pytest.approx(limit_bps, rel=0.01) else f"{found_bps:.0f}"
-
-    tried(6, check)
+    found_bps = fastest(lan, size)
+    assert found_bps == pytest.approx(limit_bps, rel=0.01), f"{found_bps:.0f}"
 
 
+@figure_test()
 def test_iperf3_finds_the_same_limit(lan: Pair) -> None:
     """One after the other: within 2 %."""
     iperf3 = peer_program("iperf3")
     size = 500
     source, target = lan.bed.hosts
     address = target.addresses[4]
-
-    def check() -> str | None:
-        ours_bps = fastest(lan, size)
-        with running(target, iperf3, "-s", "-1", "-B", address, "--forceflush") as server:
-            server.until("Server listening")
-            done = subprocess.run(
-                [
-                    *(*source.command_prefix, iperf3, "-c", address, "-u", "-b", "0"),
-                    *("-l", str(size), "-O", "1", "-t", "1", "-J"),
-                ],
-                capture_output=True,
-                text=True,
-                timeout=PATIENCE_S,
-            )
-        theirs = json.loads(done.stdout)["end"]["sum_received"]
-        theirs_bps = 8 * theirs["bytes"] / theirs["seconds"]
-        near = ours_bps == pytest.approx(theirs_bps, rel=0.02)
-        return None if near else f"ours {ours_bps:.0f}, iperf3's {theirs_bps:.0f} bit/s"
-
-    tried(3, check)
+    ours_bps = fastest(lan, size)
+    with running(target, iperf3, "-s", "-1", "-B", address, "--forceflush") as server:
+        server.until("Server listening")
+        done = subprocess.run(
+            [
+                *(*source.command_prefix, iperf3, "-c", address, "-u", "-b", "0"),
+                *("-l", str(size), "-O", "1", "-t", "1", "-J"),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+        )
+    theirs = json.loads(done.stdout)["end"]["sum_received"]
+    theirs_bps = 8 * theirs["bytes"] / theirs["seconds"]
+    near = ours_bps == pytest.approx(theirs_bps, rel=0.02)
+    assert near, f"ours {ours_bps:.0f}, iperf3's {theirs_bps:.0f} bit/s"
 
 
 #: Sends a datagram of a length to a port where nobody listens, for each line of its input.

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from trial_running import Pair, opened_pair, tried
+from quiet_machine import figure_test
+from trial_running import Pair, opened_pair
 
 from lanlab.errors import EngineError
 
@@ -106,25 +107,22 @@ def test_a_read_asks_for_what_the_condition_says(pair: Pair, read_bytes: int) ->
     assert trial.target["receive_calls"] >= 20_000 / read_bytes
 
 
+@figure_test()
 def test_a_quota_bounds_what_the_receiver_gets(pair: Pair) -> None:
     """A twentieth of a processor, and 0.2 ms of work on a message: a quarter of 1000/s."""
-
-    def check() -> str | None:
-        trial = pair.trial(
-            "stream",
-            message_size_bytes=500,
-            rate_messages_per_s=1000,
-            time_s=0.5,
-            warmup_s=0.2,
-            receive_buffer_bytes=8192,
-            receiver_quota_ratio=0.05,
-            receiver_work_s=0.0002,
-            io="single",
-        )
-        ratio = trial.metrics["received_ratio"]
-        return None if 0.15 < ratio < 0.35 else f"received {ratio:.2f}"
-
-    tried(3, check)
+    trial = pair.trial(
+        "stream",
+        message_size_bytes=500,
+        rate_messages_per_s=1000,
+        time_s=0.5,
+        warmup_s=0.2,
+        receive_buffer_bytes=8192,
+        receiver_quota_ratio=0.05,
+        receiver_work_s=0.0002,
+        io="single",
+    )
+    ratio = trial.metrics["received_ratio"]
+    assert 0.15 < ratio < 0.35, f"received {ratio:.2f}"
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="processors are bound on Linux")
@@ -142,13 +140,9 @@ def test_rivals_take_the_receivers_processor(pair: Pair) -> None:
         "receiver_processor": processor,
         "io": "single",
     }
-
-    def check() -> str | None:
-        alone = pair.trial("stream", **parameters).metrics["received_ratio"]
-        beside = pair.trial("stream", receiver_rivals=3, **parameters).metrics["received_ratio"]
-        return None if beside < 0.7 * alone else f"{alone:.2f} alone, {beside:.2f} beside"
-
-    tried(3, check)
+    alone = pair.trial("stream", **parameters).metrics["received_ratio"]
+    beside = pair.trial("stream", receiver_rivals=3, **parameters).metrics["received_ratio"]
+    assert beside < 0.7 * alone, f"{alone:.2f} alone, {beside:.2f} beside"
 
 
 @pytest.mark.parametrize(
@@ -196,6 +190,8 @@ def test_the_kernels_round_trip_is_within_the_programs(pair: Pair) -> None:
     assert pair.trial("echo", requests=10).source["kernel_round_trip"] is None
 
 
+@figure_test()
+@figure_test()
 def test_gaps_are_those_of_the_schedule(pair: Pair) -> None:
     """A thousand messages a second: in the median a millisecond, and none back to back."""
     trial = pair.trial("stream", message_size_bytes=500, rate_messages_per_s=1000, time_s=0.5)
@@ -208,6 +204,8 @@ def test_gaps_are_those_of_the_schedule(pair: Pair) -> None:
     assert pair.trial("stream", message_size_bytes=500, messages=100).source["gap"] is None
 
 
+@figure_test()
+@figure_test()
 def test_the_host_window_covers_the_measured_part(pair: Pair) -> None:
     """With CPU time by kind, the engine's own, and UDP counters of that stretch alone."""
     trial = pair.trial(

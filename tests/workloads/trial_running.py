@@ -105,14 +105,3 @@ def opened_pair(
             for host in bed.hosts
         ]
         yield Pair(bed, (engines[0], engines[1]), lead_s)
-
-
-def tried(attempts: int, check: Callable[[], str | None]) -> None:
-    """For what a busy machine can spoil: `check` must find nothing wrong in one of the attempts."""
-    wrong = []
-    for _ in range(attempts):
-        found = check()
-        if found is None:
-            return
-        wrong.append(found)
-    pytest.fail(f"in each of {attempts} attempts: {wrong}")
