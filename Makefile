@@ -26,7 +26,7 @@ tour: setup ## Run two studies on a virtual LAN and write the report
 
 test: setup ## Run every test, Rust and Python
 	cargo test $(CARGO_FLAGS) --quiet
-	$(BIN)/pytest $(PYTEST)
+	bash tools/test_python.sh $(PYTEST)
 
 fuzz: ## Feed every parser of the engine with whatever a fuzzer makes up
 	bash tools/fuzz.sh $(FUZZ)
@@ -62,7 +62,7 @@ audit: setup ## Look for known vulnerabilities of what lanlab is made of
 wheels: setup ## Build both wheels into dist, the same bytes everywhere
 	bash tools/wheels.sh dist
 
-reproducible: setup ## Build both wheels in two places and compare them
+reproducible: setup ## Build both wheels here and elsewhere, and compare them
 	bash tools/reproducible.sh
 
 soak: setup ## Run mixed conditions for 10 minutes and see whether anything grows

@@ -7,8 +7,10 @@ Python types equal to them. `--check` changes nothing and fails if they differ.
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -49,7 +51,11 @@ def generate(engine: str) -> str:
 
 def main() -> int:
     """Write the module, or with `--check` compare it."""
-    engine = str(ROOT / "target/release/lanlab-engine")
+    # Not found by lanlab itself: what is wrong with its messages may keep it from being imported.
+    engine = shutil.which("lanlab-engine", path=sysconfig.get_path("scripts"))
+    if engine is None:
+        print("error: no lanlab-engine beside this Python; run `make setup`", file=sys.stderr)
+        return 2
     text = generate(engine)
     if "--check" not in sys.argv:
         TARGET.write_text(text)

@@ -134,9 +134,10 @@ install_engine() {
     inputs=$(engine_inputs)
     is_done engine "$inputs" && [[ -x .venv/bin/lanlab-engine ]] && return
     say "building the engine with $(rustc --version)"
-    # The same folder and profile as `cargo build --release`: nothing is built twice.
-    PATH=$root/.venv/bin:$PATH CARGO_TARGET_DIR=$root/target \
-        pip install --no-build-isolation --no-deps --force-reinstall ./crates/engine
+    # As it is delivered: `make wheels` and `make reproducible` find it built.
+    rm -f -- target/wheels/own/*.whl
+    LANLAB_PYTHON=$root/.venv/bin/python bash tools/wheels.sh target/wheels/own crates/engine
+    pip install --no-deps --force-reinstall target/wheels/own/*.whl
     mark_done engine "$inputs"
 }
 

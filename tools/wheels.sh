@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
-# Builds the wheels of lanlab and of its engine, the same bytes wherever and whenever it is done:
+# Builds the wheels of lanlab and of its engine, or one of them, the same bytes wherever and whenever
+# it is done:
 #
-#     tools/wheels.sh FOLDER
+#     tools/wheels.sh FOLDER [PROJECT, as in crates/engine]
 #
 # from the tree that it stands in, with the .venv of `make setup`. The same bytes need the same
 # sources, rustc, linker and system; what else could get in (the folder of the tree, the home of
 # cargo, the time) is kept out.
 set -euo pipefail
 
-out=$(mkdir -p -- "${1:?usage: tools/wheels.sh FOLDER}" && cd -- "$1" && pwd)
+out=$(mkdir -p -- "${1:?usage: tools/wheels.sh FOLDER [PROJECT]}" && cd -- "$1" && pwd)
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 root=$PWD
+projects=("$root/crates/engine" "$root")
+[[ $# -eq 1 ]] || projects=("$root/$2")
 python=${LANLAB_PYTHON:-$root/.venv/bin/python}
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
 
@@ -21,9 +24,9 @@ export SOURCE_DATE_EPOCH
 # it once it is stable.)
 export CARGO_ENCODED_RUSTFLAGS="--remap-path-prefix=$root=/lanlab"$'\x1f'"--remap-path-prefix=$cargo_home=/cargo"
 unset RUSTFLAGS
-# A folder of its own: other flags than those of `make setup`, which would build all anew each time.
+# A folder of its own: other flags than those of `cargo build`, which would build all anew each time.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target/wheels}
 
 PATH=$(dirname -- "$python"):$PATH "$python" -m pip wheel --quiet --disable-pip-version-check \
     --no-input --no-build-isolation --no-deps --no-cache-dir --wheel-dir "$out" \
-    "$root/crates/engine" "$root"
+    "${projects[@]}"
