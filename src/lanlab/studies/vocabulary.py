@@ -83,7 +83,7 @@ def _at_every_scale(
 
 
 @functools.lru_cache(maxsize=4096, typed=True)
-def plain_level(factor: str, level: Level) -> Any:
+def plain_level(factor: str, level: Level) -> Level:
     """A level as the workload reads it, where one has such a parameter; else as it is."""
     for entry in WORKLOADS.values():
         known = entry.Parameters.model_fields.get(factor)
@@ -93,12 +93,14 @@ def plain_level(factor: str, level: Level) -> Any:
             # The type with what reads its units.
             kind: Any = known.annotation
             kind = Annotated[kind, *known.metadata] if known.metadata else kind
-            return TypeAdapter(kind).validate_python(level, strict=True)
+            # Whatever a parameter can be, but `None`, is a level; and `level` is not `None`.
+            reader: TypeAdapter[Level] = TypeAdapter(kind)
+            return reader.validate_python(level, strict=True)
         except (ValidationError, OverflowError):
             return level
     return level
 
 
-def _is_same(a: Any, b: Any) -> bool:
+def _is_same(a: Level, b: Level) -> bool:
     # Python takes true for 1.
-    return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)
+    return isinstance(a, bool) == isinstance(b, bool) and a == b
