@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from lanlab.studies.base import Level
+from lanlab.studies.base import Level, is_level
 from lanlab.studies.model import Experiment, Study
 from lanlab.studies.published import Published
 from lanlab.workloads import WORKLOADS
@@ -27,7 +27,7 @@ class Vocabulary:
         known = self.factors[factor]
         if not known:
             return isinstance(plain_level(factor, level), int | float)
-        return any(_is_same(plain_level(factor, level), plain_level(factor, one)) for one in known)
+        return any(is_level(plain_level(factor, level), plain_level(factor, one)) for one in known)
 
     def __or__(self, other: Vocabulary) -> Vocabulary:
         """What either has."""
@@ -99,8 +99,3 @@ def plain_level(factor: str, level: Level) -> Level:
         except (ValidationError, OverflowError):
             return level
     return level
-
-
-def _is_same(a: Level, b: Level) -> bool:
-    # Python takes true for 1.
-    return isinstance(a, bool) == isinstance(b, bool) and a == b

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from lanlab.analysis.findings.evidence import Cell, is_level, matches, named_words
+from lanlab.analysis.findings.evidence import Cell, matches, named_words
 from lanlab.analysis.findings.printed import (
     PrintedRatio,
     counts,
@@ -26,6 +26,7 @@ from lanlab.analysis.findings.sample import (
 )
 from lanlab.analysis.summary import limit_of
 from lanlab.studies import Level, LoadedStudy, MissingValue, PublishedValue
+from lanlab.studies.base import is_level
 from lanlab.studies.vocabulary import plain_level
 from lanlab.units import parse_rate_bps
 
