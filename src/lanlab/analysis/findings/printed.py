@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Sample, Trials
+from lanlab.analysis.published import ELSEWHERE
 from lanlab.studies import Level, MissingValue, Published, PublishedValue
 from lanlab.studies.published import PublishedLevel
 
-#: Kinds of numbers that repeat or follow from another, or are not of the study's measurements.
-ELSEWHERE = frozenset({"restated", "related", "cover", "testbed", "derived"})
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
