@@ -120,9 +120,3 @@ def times(sample: Sample, factor: float) -> Sample:
             )
         case _:
             return PrintedNumber(factor * sample.mean, factor * sample.low, factor * sample.high)
-
-
-def runs_behind(published: Published) -> int | None:
-    """How many trials stand behind each printed mean, where the publication says one number."""
-    found = {v.si for v in published.value if v.metric == "trials" and v.statistic == "fact"}
-    return int(found.pop()) if len(found) == 1 else None

@@ -13,7 +13,6 @@ from lanlab.analysis.findings.printed import (
     half_digit,
     number_of,
     ratio_of,
-    runs_behind,
     times,
 )
 from lanlab.analysis.findings.sample import (
@@ -24,6 +23,7 @@ from lanlab.analysis.findings.sample import (
     as_number,
     divided,
 )
+from lanlab.analysis.published import printed_trials
 from lanlab.analysis.summary import limit_of
 from lanlab.studies import Level, LoadedStudy, MissingValue, PublishedValue
 from lanlab.studies.base import is_level
@@ -138,7 +138,7 @@ class PublishedEvidence:
                 continue
             if value.statistic in ("trial", "mean", "sd"):
                 groups.setdefault(self._key(value), []).append(value)
-        runs = runs_behind(self.loaded.published)
+        runs = printed_trials(self.loaded.published)
         found = []
         for key, values in groups.items():
             sample = _sample(values, runs)
