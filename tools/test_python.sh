@@ -10,15 +10,11 @@ set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 [[ $# -eq 0 ]] || exec .venv/bin/pytest "$@"
 
-# What measures nothing that a busy machine could change; those that take longest begin. A new folder
-# is taken to measure.
-readonly together=(
-    tests/faults tests/bench/test_soak.py tests/store tests/cli tests/analysis tests/figures
-    tests/plan tests/report tests/studies tests/support tests/tools tests/units src
-)
-# One more than there are processors: many of the tests wait.
+# What measures something that a busy machine could change.
+readonly alone=(tests/bench tests/engine tests/run tests/testbeds tests/workloads)
+# One more than there are processors: many of the others wait.
 workers=$(.venv/bin/python -c 'import os; print(1 + min(7, os.cpu_count() or 1))')
 
 # What is skipped is named, with the reason.
-.venv/bin/pytest -rs "${together[@]/#/--ignore=}" tests
-.venv/bin/pytest -rs --numprocesses "$workers" --dist loadfile "${together[@]}"
+.venv/bin/pytest -rs "${alone[@]}"
+.venv/bin/pytest -rs --numprocesses "$workers" --dist loadfile "${alone[@]/#/--ignore=}"

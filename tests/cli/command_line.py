@@ -72,7 +72,7 @@ class Said:
 Lanlab = Callable[..., Said]
 
 
-def until(condition: Callable[[], bool], what: str, patience_s: float = 15.0) -> None:
+def until(condition: Callable[[], bool], what: str, patience_s: float = 60.0) -> None:
     """Wait for another process, which has no other way to tell."""
     deadline = time.monotonic() + patience_s
     while not condition():
@@ -107,7 +107,7 @@ class Running:
 
     def end(self) -> Said:
         """Wait for it."""
-        out, err = self.process.communicate(timeout=30)
+        out, err = self.process.communicate(timeout=120)
         return Said(self.process.returncode, out, err)
 
     def left(self) -> list[str]:
@@ -150,7 +150,7 @@ def lanlab_process(folder: Path, *args: str, **changes: str) -> Said:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     return Said(done.returncode, done.stdout, done.stderr)

@@ -304,7 +304,7 @@ def test_a_reader_that_has_gone_is_no_reason_to_complain(tmp_path: Path) -> None
         process.stdout.close()
         said = process.stderr.read().decode()
         process.stderr.close()
-        process.wait(timeout=30)
+        process.wait(timeout=120)
         assert said == ""
 
 

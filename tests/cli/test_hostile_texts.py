@@ -26,7 +26,7 @@ CONTROLS = [
 def lanlab(*args: str, **changes: str) -> Said:
     """What a command of a process of its own comes to, read octet for octet."""
     done = subprocess.run(
-        [*COMMAND, *args], env=environment(**changes), capture_output=True, timeout=60
+        [*COMMAND, *args], env=environment(**changes), capture_output=True, timeout=240
     )
     return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
 

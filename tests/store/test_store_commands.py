@@ -64,7 +64,7 @@ def start(folder: Path, *args: str, **changes: str) -> subprocess.Popen[str]:
 def lanlab(folder: Path, *args: str, **changes: str) -> tuple[int, str, str]:
     """Exit code, answer and talk of a command."""
     process = start(folder, *args, **changes)
-    out, err = process.communicate(timeout=90)
+    out, err = process.communicate(timeout=240)
     return process.returncode, out, err
 
 
@@ -141,7 +141,7 @@ def test_a_server_that_stops_in_mid_run_ends_it_with_a_hint_and_it_is_resumed(
     wait_for_trials(postgresql_url, 2)
     server.stop(signal.SIGINT)
     try:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=240)
     finally:
         server.start()
 

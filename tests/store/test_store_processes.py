@@ -275,7 +275,7 @@ def test_ctrl_c_in_a_transaction_leaves_nothing_of_it(begun: str) -> None:
     go(writer)
     line(writer)
     writer.send_signal(signal.SIGINT)
-    writer.communicate(timeout=60)
+    writer.communicate(timeout=240)
     with open_store(begun) as store:
         numbers = [trial.number for trial in store.trials("last")]
         assert numbers == list(range(len(numbers)))

@@ -7,6 +7,7 @@
 //! A library only so that the binary, the fuzz targets and the tests have one code: nothing else is
 //! meant to use it.
 
+mod beside;
 mod cost;
 mod driver;
 mod failure;

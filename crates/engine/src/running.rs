@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::thread::{self, Thread};
 use std::time::Duration;
 
 use lanlab_link as link;
 use lanlab_units::Instant;
 
+use crate::beside::{Work, beside};
 use crate::failure::Failure;
 use crate::host_window::HostSnapshot;
 #[cfg(feature = "services")]
@@ -185,36 +185,24 @@ impl Running {
         measured_from: Instant,
         work: impl FnOnce() -> T,
     ) -> (T, Option<HostWindow>) {
-        /// Ends the reports even if the work panics.
-        struct Done<'a>(&'a AtomicBool, Thread);
-        impl Drop for Done<'_> {
-            fn drop(&mut self) {
-                self.0.store(true, Ordering::Release);
-                self.1.unpark();
-            }
-        }
-        let done = AtomicBool::new(false);
-        thread::scope(|scope| {
-            let reporter = scope.spawn(|| self.report_progress(start, measured_from, &done));
-            let ended = Done(&done, reporter.thread().clone());
-            let result = work();
-            let last = HostSnapshot::take();
-            drop(ended);
-            let first = reporter.join().unwrap_or(None);
-            (result, first.zip(last).map(|(first, last)| first.until(&last)))
-        })
+        let ((result, last), first) = beside(
+            |work| self.report_progress(start, measured_from, work),
+            || (work(), HostSnapshot::take()),
+        );
+        let first = first.unwrap_or(None);
+        (result, first.zip(last).map(|(first, last)| first.until(&last)))
     }
 
-    /// Report until `done`; gives the host's counters as they were at `measured_from`.
+    /// Report until `work` is over; gives the host's counters as they were at `measured_from`.
     fn report_progress(
         &self,
         start: Instant,
         measured_from: Instant,
-        done: &AtomicBool,
+        work: &Work,
     ) -> Option<HostSnapshot> {
         let mut next_report = start.plus_nanos(PROGRESS_INTERVAL_NS);
         let mut first = None;
-        while !done.load(Ordering::Acquire) {
+        while !work.is_over() {
             let now = link::monotonic();
             if first.is_none() && now >= measured_from {
                 first = HostSnapshot::take();
@@ -230,7 +218,7 @@ impl Running {
             }
             let next =
                 if now < measured_from { next_report.min(measured_from) } else { next_report };
-            thread::park_timeout(Duration::from_nanos(next.nanos_since(now)));
+            work.rest(next.nanos_since(now));
         }
         first
     }

@@ -1,13 +1,15 @@
-"""Colours, letters and the legend of every drawing."""
+"""Colours, letters, intervals and the legend of every drawing."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from lanlab.figures.chart import Chart
+from lanlab.figures.chart import Chart, Point
 from lanlab.figures.scale_matplotlib import LETTER_IN
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 INK = "#1b1f24"
@@ -101,3 +103,33 @@ def draw_legend(figure: Figure, entries: list[tuple[str, str, Any]], columns: in
         text.set_gid(f"legend-{group}-text")
         if handle is not None:
             handle.set_gid(f"legend-{group}-handle")
+
+
+def draw_intervals(
+    axes: Axes,
+    points: Sequence[Point],
+    places: Sequence[float],
+    index: int,
+    colour: str,
+    *,
+    sideways: bool = False,
+) -> None:
+    """The intervals of a series' points, where they have some; sideways at places up the axes."""
+    known = [
+        (place, point.y, point.low, point.high)
+        for place, point in zip(places, points, strict=True)
+        if point.low is not None and point.high is not None
+    ]
+    if not known:
+        return
+    at = [place for place, *_ in known]
+    ys = [y for _, y, _, _ in known]
+    reach = [[y - low for _, y, low, _ in known], [high - y for _, y, _, high in known]]
+    look: dict[str, Any] = {"fmt": "none", "ecolor": colour}
+    if sideways:
+        drawn = axes.errorbar(ys, at, xerr=reach, elinewidth=1.2, capsize=2.5, zorder=2.8, **look)
+    else:
+        drawn = axes.errorbar(at, ys, yerr=reach, elinewidth=1.0, capsize=3, zorder=3.5, **look)
+    _, caps, bars = drawn.lines
+    for number, part in enumerate((*caps, *bars)):
+        part.set_gid(f"series-{index}-interval{number}")

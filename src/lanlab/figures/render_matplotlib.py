@@ -21,6 +21,7 @@ from lanlab.figures.look_matplotlib import (
     MUTED,
     PUBLISHED_MARKERS,
     colour_of,
+    draw_intervals,
     draw_legend,
     legend_columns,
     legend_names,
@@ -226,28 +227,7 @@ def _draw_spread(
     axes: Axes, points: tuple[Point, ...], xs: list[float], index: int, colour: str
 ) -> None:
     """Intervals, and a small dot for each trial."""
-    known = [
-        (x, p, p.low, p.high)
-        for x, p in zip(xs, points, strict=True)
-        if p.low is not None and p.high is not None
-    ]
-    if known:
-        drawn = axes.errorbar(
-            [x for x, *_ in known],
-            [p.y for _, p, *_ in known],
-            yerr=[
-                [p.y - low for _, p, low, _ in known],
-                [high - p.y for _, p, _, high in known],
-            ],
-            fmt="none",
-            ecolor=colour,
-            elinewidth=1.0,
-            capsize=3,
-            zorder=3.5,
-        )
-        _, caps, bars = drawn.lines
-        for number_, part in enumerate((*caps, *bars)):
-            part.set_gid(f"series-{index}-interval{number_}")
+    draw_intervals(axes, points, xs, index, colour)
     axes.plot(
         [x for x, p in zip(xs, points, strict=True) for _ in p.trials],
         [trial for p in points for trial in p.trials],

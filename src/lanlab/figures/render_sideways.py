@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from lanlab.figures.chart import Chart, Point
+from lanlab.figures.chart import Chart
 from lanlab.figures.look_matplotlib import (
     GRID,
     HATCHES,
@@ -17,6 +17,7 @@ from lanlab.figures.look_matplotlib import (
     MUTED,
     PUBLISHED_MARKERS,
     colour_of,
+    draw_intervals,
     draw_legend,
     legend_columns,
     legend_names,
@@ -153,7 +154,7 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
         gid=f"series-{index}-line",
         zorder=3,
     )
-    _draw_spread(axes, points, places, index, colour_of(index))
+    draw_intervals(axes, points, places, index, colour_of(index), sideways=True)
     return line
 
 
@@ -174,7 +175,7 @@ def _draw_bars(axes: Axes, chart: Chart, index: int, places: Sequence[float]) ->
     )
     for place, bar in enumerate(bars):
         bar.set_gid(f"series-{index}-bar{place}")
-    _draw_spread(axes, points, places, index, INK)
+    draw_intervals(axes, points, places, index, INK, sideways=True)
     axes.plot(
         [trial for point in points for trial in point.trials],
         [place for place, point in zip(places, points, strict=True) for _ in point.trials],
@@ -188,34 +189,6 @@ def _draw_bars(axes: Axes, chart: Chart, index: int, places: Sequence[float]) ->
         zorder=3.2,
     )
     return bars
-
-
-def _draw_spread(
-    axes: Axes, points: Sequence[Point], places: Sequence[float], index: int, colour: str
-) -> None:
-    """Intervals."""
-    known = [
-        (place, point.y, point.low, point.high)
-        for place, point in zip(places, points, strict=True)
-        if point.low is not None and point.high is not None
-    ]
-    if known:
-        drawn = axes.errorbar(
-            [y for _, y, _, _ in known],
-            [place for place, *_ in known],
-            xerr=[
-                [y - low for _, y, low, _ in known],
-                [high - y for _, y, _, high in known],
-            ],
-            fmt="none",
-            ecolor=colour,
-            elinewidth=1.2,
-            capsize=2.5,
-            zorder=2.8,
-        )
-        _, caps, bars = drawn.lines
-        for number, part in enumerate((*caps, *bars)):
-            part.set_gid(f"series-{index}-interval{number}")
 
 
 def _scale(chart: Chart, axes: Axes, width_in: float) -> None:

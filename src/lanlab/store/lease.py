@@ -19,6 +19,8 @@ from lanlab.store.base import Lease, is_executed
 
 #: A probe (`is_held`) holds the lock for some microseconds; do not take that for an owner.
 _PATIENCE_S = 0.1
+#: Between two tries: many within that patience, and no busy loop.
+_RETRY_S = 0.005
 
 
 def _try_lock(descriptor: int) -> bool:
@@ -100,7 +102,7 @@ def acquire(path: Path, what: str, *, patience_s: float = _PATIENCE_S) -> FileLe
             return FileLease(path, descriptor)
         if time.monotonic() >= deadline:
             raise is_executed(what)
-        time.sleep(0.005)
+        time.sleep(_RETRY_S)
 
 
 def is_held(path: Path) -> bool:

@@ -10,6 +10,7 @@ still held.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import tempfile
 import time
@@ -32,6 +33,8 @@ from lanlab.store.series import Series, SeriesEntry
 
 #: The server needs a moment to notice that a killed process is gone.
 _LEASE_PATIENCE_S = 1.0
+#: Between two tries: short beside that patience, and long enough to be no load on the server.
+_LEASE_RETRY_S = 0.05
 #: Series below this are not written to a temporary file.
 _IN_MEMORY_BYTES = 8 * parquet.CHUNK_BYTES
 
@@ -99,7 +102,8 @@ class _PlacedParts:
     def add_to(self, session: Session) -> None:
         for entry, file in zip(self.entries, self.files, strict=True):
             file.seek(0)
-            for part, octets in enumerate(iter(lambda: file.read(parquet.CHUNK_BYTES), b"")):  # noqa: B023
+            chunks = iter(functools.partial(file.read, parquet.CHUNK_BYTES), b"")
+            for part, octets in enumerate(chunks):
                 session.execute(
                     "INSERT INTO series_part (run_id, number, name, part, octets) "
                     "VALUES (:run_id, :number, :name, :part, :octets)",
@@ -283,7 +287,7 @@ class PostgresqlDatabase(Database):
                     break
                 if time.monotonic() >= deadline:
                     raise is_executed(f"run `{run_id}`")
-                time.sleep(0.05)
+                time.sleep(_LEASE_RETRY_S)
         except BaseException:
             session.close()
             raise

@@ -29,3 +29,8 @@ class Data(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, allow_inf_nan=False, serialize_by_alias=True
     )
+
+
+def is_level(found: Level, wanted: Level) -> bool:
+    """Whether two levels are the same; Python takes true for 1."""
+    return isinstance(found, bool) == isinstance(wanted, bool) and found == wanted

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from lanlab.studies.base import Level
+from lanlab.studies.base import Level, is_level
 from lanlab.studies.model import Experiment, Study
 from lanlab.studies.published import Published
 from lanlab.workloads import WORKLOADS
@@ -27,7 +27,7 @@ class Vocabulary:
         known = self.factors[factor]
         if not known:
             return isinstance(plain_level(factor, level), int | float)
-        return any(_is_same(plain_level(factor, level), plain_level(factor, one)) for one in known)
+        return any(is_level(plain_level(factor, level), plain_level(factor, one)) for one in known)
 
     def __or__(self, other: Vocabulary) -> Vocabulary:
         """What either has."""
@@ -83,7 +83,7 @@ def _at_every_scale(
 
 
 @functools.lru_cache(maxsize=4096, typed=True)
-def plain_level(factor: str, level: Level) -> Any:
+def plain_level(factor: str, level: Level) -> Level:
     """A level as the workload reads it, where one has such a parameter; else as it is."""
     for entry in WORKLOADS.values():
         known = entry.Parameters.model_fields.get(factor)
@@ -93,12 +93,9 @@ def plain_level(factor: str, level: Level) -> Any:
             # The type with what reads its units.
             kind: Any = known.annotation
             kind = Annotated[kind, *known.metadata] if known.metadata else kind
-            return TypeAdapter(kind).validate_python(level, strict=True)
+            # Whatever a parameter can be, but `None`, is a level; and `level` is not `None`.
+            reader: TypeAdapter[Level] = TypeAdapter(kind)
+            return reader.validate_python(level, strict=True)
         except (ValidationError, OverflowError):
             return level
     return level
-
-
-def _is_same(a: Any, b: Any) -> bool:
-    # Python takes true for 1.
-    return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)

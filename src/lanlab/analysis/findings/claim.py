@@ -113,20 +113,20 @@ def all_of(parts: Sequence[Node]) -> Node:
 
 def comparisons(node: Node) -> Iterator[Comparison]:
     """Every comparison of a statement."""
-    if isinstance(node, Comparison):
-        yield node
-    elif isinstance(node, Joined):
-        for part in node.parts:
-            yield from comparisons(part)
+    return (leaf for leaf in _leaves(node) if isinstance(leaf, Comparison))
 
 
 def gaps(node: Node) -> Iterator[Gap]:
     """Every part that has no numbers."""
-    if isinstance(node, Gap):
-        yield node
-    elif isinstance(node, Joined):
+    return (leaf for leaf in _leaves(node) if isinstance(leaf, Gap))
+
+
+def _leaves(node: Node) -> Iterator[Comparison | Gap]:
+    if isinstance(node, Joined):
         for part in node.parts:
-            yield from gaps(part)
+            yield from _leaves(part)
+    else:
+        yield node
 
 
 def truth_of(node: Node, truths: Mapping[Hashable, Truth], gap: Truth) -> Truth:

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 
 from lanlab.analysis.findings.sample import PrintedNumber, Sample
 from lanlab.studies import Level
+from lanlab.studies.base import is_level
 
 #: Of the conditions that a number does not tell apart: the one that it stands for.
 Stands = Literal["each", "least", "greatest"]
@@ -74,11 +75,6 @@ class Evidence(Protocol):
 
     def why_not(self, metric: str, named: Mapping[str, tuple[Level, ...]]) -> str:
         """Why there is no number of the metric at these levels."""
-
-
-def is_level(found: Level, wanted: Level) -> bool:
-    """Whether two levels are the same; Python takes true for 1."""
-    return isinstance(found, bool) == isinstance(wanted, bool) and found == wanted
 
 
 def matches(levels: Mapping[str, Level], named: Mapping[str, tuple[Level, ...]]) -> bool:

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Sample, Trials
+from lanlab.analysis.published import ELSEWHERE
 from lanlab.studies import Level, MissingValue, Published, PublishedValue
+from lanlab.studies.published import PublishedLevel
 
-#: Kinds of numbers that repeat or follow from another, or are not of the study's measurements.
-ELSEWHERE = frozenset({"restated", "related", "cover", "testbed", "derived"})
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -95,12 +95,12 @@ def ratio_of(value: PublishedValue, published: Published) -> PrintedRatio | None
     return None
 
 
-def _levels_named(name: str, levels: tuple[object, ...]) -> tuple[Level, ...]:
+def _levels_named(name: str, levels: tuple[PublishedLevel, ...]) -> tuple[Level, ...]:
     """The level of that name; else those whose titles begin with it ("windows": both)."""
-    known = [(getattr(one, "level"), str(getattr(one, "title"))) for one in levels]  # noqa: B009
-    exact = [lv for lv, title in known if name.casefold() in (str(lv).casefold(), title.casefold())]
-    begun = [lv for lv, title in known if title.casefold().startswith(name.casefold())]
-    return tuple(exact or begun)
+    name = name.casefold()
+    exact = [one for one in levels if name in (str(one.level).casefold(), one.title.casefold())]
+    begun = [one for one in levels if one.title.casefold().startswith(name)]
+    return tuple(one.level for one in exact or begun)
 
 
 def times(sample: Sample, factor: float) -> Sample:
@@ -120,9 +120,3 @@ def times(sample: Sample, factor: float) -> Sample:
             )
         case _:
             return PrintedNumber(factor * sample.mean, factor * sample.low, factor * sample.high)
-
-
-def runs_behind(published: Published) -> int | None:
-    """How many trials stand behind each printed mean, where the publication says one number."""
-    found = {v.si for v in published.value if v.metric == "trials" and v.statistic == "fact"}
-    return int(found.pop()) if len(found) == 1 else None

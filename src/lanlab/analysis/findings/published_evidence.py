@@ -6,14 +6,13 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from lanlab.analysis.findings.evidence import Cell, is_level, matches, named_words
+from lanlab.analysis.findings.evidence import Cell, matches, named_words
 from lanlab.analysis.findings.printed import (
     PrintedRatio,
     counts,
     half_digit,
     number_of,
     ratio_of,
-    runs_behind,
     times,
 )
 from lanlab.analysis.findings.sample import (
@@ -24,8 +23,10 @@ from lanlab.analysis.findings.sample import (
     as_number,
     divided,
 )
+from lanlab.analysis.published import printed_trials
 from lanlab.analysis.summary import limit_of
 from lanlab.studies import Level, LoadedStudy, MissingValue, PublishedValue
+from lanlab.studies.base import is_level
 from lanlab.studies.vocabulary import plain_level
 from lanlab.units import parse_rate_bps
 
@@ -63,8 +64,7 @@ class PublishedEvidence:
 
     def plain(self, factor: str, level: Level) -> Level:
         """As the workload reads it."""
-        found: Level = plain_level(factor, level)
-        return found
+        return plain_level(factor, level)
 
     def ratio(
         self, metric: str, a: Mapping[str, Level], b: Mapping[str, Level]
@@ -138,7 +138,7 @@ class PublishedEvidence:
                 continue
             if value.statistic in ("trial", "mean", "sd"):
                 groups.setdefault(self._key(value), []).append(value)
-        runs = runs_behind(self.loaded.published)
+        runs = printed_trials(self.loaded.published)
         found = []
         for key, values in groups.items():
             sample = _sample(values, runs)

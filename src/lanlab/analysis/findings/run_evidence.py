@@ -73,8 +73,7 @@ class RunEvidence:
 
     def plain(self, factor: str, level: Level) -> Level:
         """As the workload reads it."""
-        found: Level = plain_level(factor, level)
-        return found
+        return plain_level(factor, level)
 
     def ratio(
         self, metric: str, a: Mapping[str, Level], b: Mapping[str, Level]

@@ -3,15 +3,16 @@
 //! A sender that hears nothing pauses, so that a receiver that is gone is not sent to. The word
 //! therefore comes from a thread that does nothing else: a receiver that is slow is not gone.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread;
-use std::time::Duration;
 
 use lanlab_link as link;
 use lanlab_link::DatagramSocket;
 use lanlab_units::Instant;
 use lanlab_wire::session::{Kind, Message, Token};
+
+use crate::beside::beside;
 
 /// A sender that has heard nothing for so long sends nothing more until it hears something: nobody
 /// is sent to who is not there.
@@ -103,19 +104,10 @@ pub fn say_alive_beside<T>(
     start: Instant,
     work: impl FnOnce() -> T,
 ) -> T {
-    /// Ends the thread even if the work panics.
-    struct Done<'a>(&'a AtomicBool, thread::Thread);
-    impl Drop for Done<'_> {
-        fn drop(&mut self) {
-            self.0.store(true, Ordering::Release);
-            self.1.unpark();
-        }
-    }
-    let done = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let sayer = scope.spawn(|| {
+    let (result, said) = beside(
+        |work| {
             let mut next = start;
-            while !done.load(Ordering::Acquire) {
+            while !work.is_over() {
                 let now = link::monotonic();
                 if now >= next {
                     for word in words {
@@ -123,12 +115,13 @@ pub fn say_alive_beside<T>(
                     }
                     next = now.plus_nanos(interval_ns);
                 }
-                thread::park_timeout(Duration::from_nanos(next.nanos_since(now)));
+                work.rest(next.nanos_since(now));
             }
-        });
-        let _done = Done(&done, sayer.thread().clone());
-        work()
-    })
+        },
+        work,
+    );
+    said.unwrap_or_else(|panic| resume_unwind(panic));
+    result
 }
 
 #[cfg(test)]
