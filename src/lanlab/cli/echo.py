@@ -19,6 +19,7 @@ from lanlab.cli.flow_options import (
     SenderProcessorOption,
     SilenceOption,
     SizeOption,
+    TimeOption,
     TimestampsOption,
     TransportOption,
     TrialsOption,
@@ -38,10 +39,7 @@ def echo(
     transport: TransportOption = "udp",
     ip: IpOption = 4,
     size: SizeOption = "128",
-    time: Annotated[
-        str | None,
-        typer.Option("--time", metavar="TIME", help="Measure so long, as in 3 or 250ms."),
-    ] = None,
+    time: TimeOption = None,
     requests: Annotated[int | None, typer.Option("--requests", help="Measure so many.")] = None,
     rate: Annotated[
         float | None,

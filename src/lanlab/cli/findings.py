@@ -7,17 +7,12 @@ from typing import Annotated
 import typer
 
 from lanlab.cli import complete
-from lanlab.cli.options import JsonOption, StoreOption
+from lanlab.cli.options import JsonOption, StoreOption, StudyArgument
 from lanlab.errors import UsageError
 
 
 def findings(
-    study: Annotated[
-        str,
-        typer.Argument(
-            help="Name of a study, or path of a study file.", autocompletion=complete.studies
-        ),
-    ],
+    study: StudyArgument,
     run: Annotated[
         str | None,
         typer.Option(

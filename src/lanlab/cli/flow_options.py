@@ -14,6 +14,10 @@ SizeOption = Annotated[
     str,
     typer.Option("--size", metavar="SIZE", help="Payload of a message, as in 500, 1408 or 64KiB."),
 ]
+TimeOption = Annotated[
+    str | None,
+    typer.Option("--time", metavar="TIME", help="Measure so long, as in 3 or 250ms."),
+]
 WarmupOption = Annotated[
     str | None,
     typer.Option(

@@ -1,4 +1,4 @@
-"""Options that mean the same in every command that has them."""
+"""Arguments and options that mean the same in every command that has them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ from lanlab.cli import complete
 #: The virtual LAN needs Linux; loopback is everywhere.
 DEFAULT_TESTBED = "virtual" if sys.platform == "linux" else "loopback"
 
+_STUDY = typer.Argument(
+    help="Name of a study, or path of a study file.", autocompletion=complete.studies
+)
+StudyArgument = Annotated[str, _STUDY]
+#: Where it can be left out.
+OptionalStudyArgument = Annotated[str | None, _STUDY]
 TestbedOption = Annotated[
     str,
     typer.Option(

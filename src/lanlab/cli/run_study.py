@@ -11,6 +11,7 @@ from lanlab.cli.options import (
     DEFAULT_TESTBED,
     JsonOption,
     LinkOption,
+    OptionalStudyArgument,
     ScaleOption,
     SeedOption,
     StoreOption,
@@ -28,12 +29,7 @@ _KEPT = ("scale", "testbed", "link", "seed")
 
 def run(
     context: typer.Context,
-    study: Annotated[
-        str | None,
-        typer.Argument(
-            help="Name of a study, or path of a study file.", autocompletion=complete.studies
-        ),
-    ] = None,
+    study: OptionalStudyArgument = None,
     scale: ScaleOption = "quick",
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,

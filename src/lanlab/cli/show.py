@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lanlab.cli import complete
-from lanlab.cli.options import JsonOption
+from lanlab.cli.options import JsonOption, StudyArgument
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,12 +15,7 @@ if TYPE_CHECKING:
 
 
 def show(
-    study: Annotated[
-        str,
-        typer.Argument(
-            help="Name of a study, or path of a study file.", autocompletion=complete.studies
-        ),
-    ],
+    study: StudyArgument,
     only: Annotated[
         str | None,
         typer.Option(

@@ -19,6 +19,7 @@ from lanlab.cli.flow_options import (
     SenderProcessorOption,
     SilenceOption,
     SizeOption,
+    TimeOption,
     TimestampsOption,
     TransportOption,
     TrialsOption,
@@ -38,10 +39,7 @@ def stream(
     transport: TransportOption = "udp",
     ip: IpOption = 4,
     size: SizeOption = "1408",
-    time: Annotated[
-        str | None,
-        typer.Option("--time", metavar="TIME", help="Measure so long, as in 3 or 250ms."),
-    ] = None,
+    time: TimeOption = None,
     amount: Annotated[
         str | None, typer.Option("--bytes", metavar="SIZE", help="Measure so much, as in 10MB.")
     ] = None,
