@@ -3,12 +3,12 @@ Measure `lanlab copy` and the clients that people use, against the same real ser
 
     .venv/bin/python bench/copy_clients.py > copy-clients.md
 
-Each service has one server that lanlab starts (`lanlab.testbeds.servers`), on loopback; files are
-in memory (tmpfs) at both sides. One block has every cell of every client once, in random order;
-there are as many blocks as `--runs`. A trial is a new directory at the server, the copy, and a
-comparison octet by octet, which is not timed. The time of a client is that of its process, login
-included; that of lanlab is from its first connection to the last close. Clients that are not found
-are named.
+Each service has one real server that lanlab starts (`lanlab.testbeds.servers`), or with `--servers`
+also lanlab's own, on loopback; files are in memory (tmpfs) at both sides. One block has every cell
+of every client once, in random order; there are as many blocks as `--runs`. A trial is a new
+directory at the server, the copy, and a comparison octet by octet, which is not timed. The time of
+a client is that of its process, login included; that of lanlab is from its first connection to the
+last close. Clients that are not found are named.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from copy_peers import PEERS, Copying, dataset_files, lanlab_copy, same_content
+from copy_servers import Server, started
 from copy_tables import Trial, tables
 from peer_tables import median
 
@@ -37,19 +38,26 @@ from lanlab.engine.locate import engine_path
 from lanlab.engine.process import Engine
 from lanlab.errors import LabError
 from lanlab.testbeds import testbed
-from lanlab.testbeds.servers import Credentials, RunningServer, servers_of, start
+from lanlab.testbeds.servers import Credentials, servers_of
 from lanlab.workloads.copy_datasets import NAMED
 
 _MEMORY = Path("/dev/shm")
 _WHO = Credentials("lab", "Secret-1")
-_SERVICES = ("ftp", "sftp", "webdav", "smb")
+_SERVICES = ("ftp", "sftp", "webdav", "smb", "s3")
+#: Without a real server that lanlab starts: S3 is spoken to lanlab's own alone.
+_ONLY_EMBEDDED = ("s3",)
 #: Of lanlab: files at once.
 _STREAMS = (1, 4)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="lanlab copy beside the clients people use.")
-    parser.add_argument("--services", default=",".join(_SERVICES), help="of ftp, sftp, webdav, smb")
+    parser.add_argument(
+        "--services", default=",".join(_SERVICES), help="of " + ", ".join(_SERVICES)
+    )
+    parser.add_argument(
+        "--servers", default="real", help="real, embedded or both, with a comma between"
+    )
     parser.add_argument("--datasets", default="schomer-large,schomer-many,many-small")
     parser.add_argument("--directions", default="upload,download")
     parser.add_argument("--clients", default=None, help="only these, by name; `lanlab` is one")
@@ -57,7 +65,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=None, help="of the order; drawn if not given")
     parser.add_argument("--json", metavar="FILE", help="every trial, for programs")
     asked = parser.parse_args()
-    known = {"services": _SERVICES, "datasets": (), "directions": ("upload", "download")}
+    known = {
+        "services": _SERVICES,
+        "servers": ("real", "embedded"),
+        "datasets": (),
+        "directions": ("upload", "download"),
+    }
     for name, allowed in known.items():
         setattr(asked, name, getattr(asked, name).split(","))
         for each in getattr(asked, name):
@@ -77,6 +90,15 @@ def _folder(prefix: str) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _places(asked: argparse.Namespace) -> Iterator[tuple[str, str, bool]]:
+    """Of each server a name for the tables, its service, and whether it is lanlab's own."""
+    for service in asked.services:
+        if "real" in asked.servers and service not in _ONLY_EMBEDDED:
+            yield service, service, False
+        if "embedded" in asked.servers or service in _ONLY_EMBEDDED:
+            yield f"{service}, own", service, True
 
 
 def _clients(service: str, asked: argparse.Namespace) -> dict[str, Any]:
@@ -112,7 +134,7 @@ def _trial(copying: Copying, copy: Any, label: str, record: dict[str, Any]) -> T
     record["elapsed_s"] = elapsed_s
     return Trial(
         record["block"],
-        copying.server.service,
+        record["service"],
         record["dataset"],
         copying.direction,
         label,
@@ -131,30 +153,29 @@ def _measure(asked: argparse.Namespace, log: list[Any], versions: dict[str, str]
         datasets = stack.enter_context(_folder("lanlab-datasets-"))
         for name in asked.datasets:
             dataset_files(engine, name, datasets / name)
-        servers: dict[str, tuple[RunningServer, Path]] = {}
-        for service in asked.services:
+        servers: dict[str, tuple[Server, Path]] = {}
+        for label, service, is_embedded in _places(asked):
             root = stack.enter_context(_folder("lanlab-served-")) / "root"
             root.mkdir()
-            address = bed.hosts[1].addresses[4]
-            running = start(bed.hosts[1], service, root, address, _WHO)
-            servers[service] = stack.enter_context(running), root
-            versions[service] = f"{running.name}: {running.version}"
+            begun = started(bed.hosts[1], service, is_embedded, root, _WHO)
+            servers[label] = stack.enter_context(begun), root
+            versions[label] = f"{servers[label][0].name}: {servers[label][0].version}"
         scratch = stack.enter_context(_folder("lanlab-client-"))
         tasks = [
-            (service, dataset, direction, label, copy)
-            for service in asked.services
+            (place, dataset, direction, label, copy)
+            for place, (server, _) in servers.items()
             for dataset in asked.datasets
             for direction in asked.directions
-            for label, copy in _clients(service, asked).items()
+            for label, copy in _clients(server.service, asked).items()
             if not (label.endswith(" 4") and dataset == "schomer-large")
         ]
         for block in range(asked.runs):
-            for service, dataset, direction, label, copy in order.sample(tasks, len(tasks)):
-                server, root = servers[service]
+            for place, dataset, direction, label, copy in order.sample(tasks, len(tasks)):
+                server, root = servers[place]
                 copying = Copying(engine, server, root, datasets / dataset, direction, scratch)
                 record: dict[str, Any] = {
                     "block": block,
-                    "service": service,
+                    "service": place,
                     "dataset": dataset,
                     "direction": direction,
                     "label": label,
@@ -165,7 +186,7 @@ def _measure(asked: argparse.Namespace, log: list[Any], versions: dict[str, str]
                     done.append(trial)
                 log.append(record)
                 said = record.get("error") or f"{record['elapsed_s']:.3f} s"
-                where = f"{len(log)}/{asked.runs * len(tasks)} {service} {dataset} {direction}"
+                where = f"{len(log)}/{asked.runs * len(tasks)} {place} {dataset} {direction}"
                 print(f"{where} {label}: {said}", file=sys.stderr, flush=True)
     return done
 
@@ -203,7 +224,8 @@ def main() -> int:
         for record in failed:
             where = f"{record['service']}, {record['dataset']}, {record['direction']}"
             print(f"- {where}, {record['label']}: {record['error']}")
-    missing = [name for name in asked.services if not servers_of(name)]
+    real = [service for _, service, is_embedded in _places(asked) if not is_embedded]
+    missing = [name for name in real if not servers_of(name)]
     return 1 if failed or missing else 0
 
 

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from copy_servers import Server
+
 from lanlab.engine.process import Engine
 from lanlab.errors import RunError
-from lanlab.testbeds.servers import RunningServer
 from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads import workload
 from lanlab.workloads.copy_server import remember_password
@@ -30,7 +31,7 @@ class Copying:
     """One trial: a dataset, a server, and which way."""
 
     engine: Engine
-    server: RunningServer
+    server: Server
     #: The directory that the server serves.
     root: Path
     #: The dataset's files.
@@ -82,6 +83,11 @@ class Copying:
         """Who logs in."""
         assert self.server.credentials is not None
         return self.server.credentials.user
+
+    @property
+    def has_key(self) -> bool:
+        """Whether the secret is a private key, as of OpenSSH's server; else it is a password."""
+        return self.secret.startswith("-----BEGIN")
 
     @property
     def key(self) -> Path:
@@ -138,7 +144,7 @@ def lanlab_copy(copying: Copying, streams: int) -> float:
         LabError: It failed, or what arrived is not what was sent.
     """
     server = copying.server
-    share = f"/{server.share}" if server.share and server.service == "smb" else ""
+    share = f"/{server.share}" if server.share and server.service in ("smb", "s3") else ""
     url = f"{server.service}://{copying.user}@{copying.address}:{server.port}{share}/{copying.name}"
     remember_password(url, copying.secret)
     kind = workload("copy")
@@ -166,6 +172,11 @@ def lanlab_copy(copying: Copying, streams: int) -> float:
     assert exchange.connector is not None
     connected_s: float = max(exchange.connector["connect_ns"]) / 1e9
     return metrics["elapsed_s"] + connected_s
+
+
+def _settled() -> dict[str, str]:
+    """The environment without what S3 clients would heed: this machine's own accounts."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
 
 
 class Peer:
@@ -216,7 +227,7 @@ class Peer:
                 check=False,
                 cwd=copying.local,
                 timeout=_WITHIN_S,
-                env={**os.environ, "HOME": str(home), "LC_ALL": "C.UTF-8", **environment},
+                env={**_settled(), "HOME": str(home), "LC_ALL": "C.UTF-8", **environment},
             )
         except subprocess.TimeoutExpired:
             raise RunError(f"`{self.program}` has not ended after {_WITHIN_S:g} s") from None
@@ -278,11 +289,30 @@ class Sftp(Peer):
     def command(self, copying: Copying, streams: int) -> tuple[list[str], str, dict[str, str]]:
         """See `Peer.command`."""
         options = ["StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "LogLevel=ERROR"]
-        argv = [self.program, "-q", "-F", "/dev/null", "-i", str(copying.key), "-b", "-"]
+        environment: dict[str, str] = {}
+        if copying.has_key:
+            options += [f"IdentityFile={copying.key}"]
+        else:
+            # A batch would have it ask for no password, unless that was said before.
+            options += ["BatchMode=no", "PreferredAuthentications=password"]
+            environment = self._asked_for(copying)
+        argv = [self.program, "-q", "-F", "/dev/null"]
         argv += [word for option in options for word in ("-o", option)]
-        argv += ["-P", str(copying.server.port), f"{copying.user}@{copying.address}"]
+        argv += ["-b", "-", "-P", str(copying.server.port), f"{copying.user}@{copying.address}"]
         batch = f"cd {copying.name}\n{'put' if copying.is_upload else 'get'} *\n"
-        return argv, batch, {}
+        return argv, batch, environment
+
+    def _asked_for(self, copying: Copying) -> dict[str, str]:
+        """How it comes to a password: ssh(1) asks a program."""
+        program = copying.scratch / "password"
+        if not program.exists():
+            program.touch(mode=0o700)
+            program.write_text('#!/bin/sh\nprintf "%s\\n" "$LANLAB_BENCH_SECRET"\n')
+        return {
+            "SSH_ASKPASS": str(program),
+            "SSH_ASKPASS_REQUIRE": "force",
+            "LANLAB_BENCH_SECRET": copying.secret,
+        }
 
 
 class SmbClient(Peer):
@@ -304,7 +334,7 @@ class Rclone(Peer):
     """`rclone copy`, with one file at once and with four, as it has it by itself."""
 
     program = "rclone"
-    services = ("ftp", "sftp", "webdav", "smb")
+    services = ("ftp", "sftp", "webdav", "smb", "s3")
     streams = (1, 4)
     version_arguments = ("version",)
 
@@ -312,15 +342,21 @@ class Rclone(Peer):
         """See `Peer.command`."""
         server = copying.server
         place, options = copying.name, {"TYPE": server.service, "USER": copying.user}
-        if server.service == "webdav":
-            options["URL"] = f"http://{copying.address}:{server.port}"
+        where = f"http://{copying.address}:{server.port}"
+        if server.service == "s3":
+            options = {"TYPE": "s3", "PROVIDER": "Other", "ENDPOINT": where}
+            options |= {"ACCESS_KEY_ID": copying.user, "SECRET_ACCESS_KEY": copying.secret}
+        elif server.service == "webdav":
+            options["URL"] = where
         else:
             options |= {"HOST": copying.address, "PORT": str(server.port)}
         if server.service == "sftp":
-            options |= {"KEY_FILE": str(copying.key), "DISABLE_HASHCHECK": "true"}
-        else:
+            options["DISABLE_HASHCHECK"] = "true"
+        if server.service == "sftp" and copying.has_key:
+            options["KEY_FILE"] = str(copying.key)
+        elif server.service != "s3":
             options["PASS"] = self._obscured(copying.secret)
-        if server.service == "smb":
+        if server.service in ("smb", "s3"):
             place = f"{server.share}/{copying.name}"
         ends = [".", f"there:{place}"] if copying.is_upload else [f"there:{place}", "."]
         argv = [self.program, "copy", "--config", "/dev/null", "--transfers", str(streams)]
