@@ -74,7 +74,8 @@ def _scale_x(chart: Chart, axes: Axes) -> None:
         margin = 0.04 * (max(xs) - min(xs)) or 1
         axes.set_xlim(min(xs) - margin, max(xs) + margin)
     else:
-        axes.set_xlim(0, 1.04 * max(xs, default=1.0) or 1.0)
+        ends = [p.x_high for s in chart.series for p in s.points if p.x_high is not None]
+        axes.set_xlim(0, 1.04 * max([*xs, *ends], default=1.0) or 1.0)
         axes.xaxis.set_major_locator(MaxNLocator(7))
     axes.xaxis.set_major_formatter(shown)
 
