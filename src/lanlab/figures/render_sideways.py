@@ -154,6 +154,18 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
         zorder=3,
     )
     _draw_spread(axes, points, places, index, colour_of(index))
+    axes.plot(
+        [trial for point in points for trial in point.trials],
+        [place for place, point in zip(places, points, strict=True) for _ in point.trials],
+        linestyle="none",
+        marker=".",
+        markersize=2.6,
+        markeredgewidth=0,
+        color=colour_of(index),
+        alpha=0.45,
+        gid=f"series-{index}-trials",
+        zorder=3.2,
+    )
     return line
 
 
