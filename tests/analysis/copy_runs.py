@@ -60,7 +60,9 @@ def copy_run(
 def copy_metrics(
     planned: PlannedTrial, costs: Costs, noise: float = 1.0
 ) -> dict[str, float | int]:
-    """What a trial comes to at these costs."""
+    """What a trial comes to at these costs; a stream carries 9.4 Mbit/s."""
+    if planned.workload == "stream":
+        return {"goodput_bps": 9.4e6 * noise}
     dataset = str(planned.parameters["dataset"])
     octets = round(mean_bytes(dataset))
     files = sum(group["count"] or 0 for group in groups(dataset))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from lanlab.analysis.published import ELSEWHERE
 from lanlab.analysis.summary import Summary, summarise
@@ -84,17 +84,25 @@ def _dataset(study: Study, published: Published, summary: Summary) -> str:
     here = condition_text(study, level)
     for one in study.counterpart:
         if one.factor == factor and one.levels:
-            (words,) = in_published_words(study, summary.experiment, level)[:1] or ({},)
-            title = level_title(published, one.published, words.get(one.published))
-            if title:
-                return here if title in here else f"{here}, for {title}"
+            for words in in_published_words(study, summary.experiment, level):
+                own = words.get(one.published)
+                if own is None or own == summary.factors[factor]:
+                    continue
+                if not any(known.name == one.published for known in published.factor):
+                    # A parameter of another experiment, by which both have one name.
+                    return condition_text(study, {one.published: own})
+                return f"{here}, for {level_title(published, one.published, own)}"
     return here
 
 
 def _published(
     study: Study, published: Published, figure: Figure, metric: str, rows: dict[str, int]
 ) -> dict[str, list[tuple[float, PublishedValue]]]:
-    """By what a row's marks are of, each mark with its row; new rows are appended."""
+    """By what a row's marks are of, each mark with its row; new rows are appended.
+
+    Rows are systems and what stands beside ours as a level of its own; what ours stand for are
+    marks of different kinds.
+    """
     if not study.counterpart:
         return {}
     own = [
@@ -107,35 +115,31 @@ def _published(
     ]
     has_trials = any(value.statistic == "trial" for value in own)
     wanted = "trial" if has_trials else "mean"
-    inside = "dataset" if any("dataset" in value.condition for value in own) else ""
-    known = {factor.name for factor in published.factor}
+    known = [factor.name for factor in published.factor if factor.name != "trial"]
+    kinds = [name for name in known if stands_for_something(study, name)]
+    # The protocol before the system.
+    others = [name for name in known if name not in kinds]
+    others.sort(key=lambda name: not any(one.published == name for one in study.counterpart))
     found: dict[str, list[tuple[float, PublishedValue]]] = {}
     for value in own:
         if value.statistic != wanted:
             continue
-        levels = {k: v for k, v in value.condition.items() if k in known and k != "trial"}
-        name = level_title(published, inside, levels.pop(inside, None))
-        row = "published: " + _row(study, published, levels)
+        row = "published: " + _words(published, others, value)
+        name = _words(published, kinds, value)
         found.setdefault(name, []).append((float(rows.setdefault(row, len(rows))), value))
     return found
 
 
-def _row(study: Study, published: Published, levels: Mapping[str, Level]) -> str:
-    # What stands for itself first, as here: the protocol before the system.
-    names = sorted(levels, key=lambda name: _is_of_systems(study, name))
-    return ", ".join(level_title(published, name, levels[name]) for name in names)
+def _words(published: Published, factors: Sequence[str], value: PublishedValue) -> str:
+    levels = [(name, value.condition[name]) for name in factors if name in value.condition]
+    return ", ".join(level_title(published, name, level) for name, level in levels)
 
 
-def _is_of_systems(study: Study, factor: str) -> bool:
-    named = any(one.published == factor for one in study.counterpart)
-    return not (named or stands_for_something(study, factor))
-
-
-def level_title(published: Published, factor: str, level: Level | None) -> str:
+def level_title(published: Published, factor: str, level: Level) -> str:
     """The publication's name of a level, without what stands in brackets; else the level."""
     for one in published.factor:
         if one.name == factor:
             for each in one.levels:
                 if each.level == level:
                     return each.title.partition(" (")[0]
-    return "" if level is None else str(level)
+    return str(level)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lanlab.analysis.copy_cost import CopyCost, copy_costs
 from lanlab.figures.chart import Axis, Chart, Point, Series
-from lanlab.figures.gather import caption
+from lanlab.figures.gather import caption, far_apart
 from lanlab.figures.wording import condition_text
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
@@ -36,8 +36,8 @@ def cost_per_byte_and_file(
     )
     return Chart(
         title=figure.title,
-        x=Axis("cost of a file", "ms"),
-        y=Axis("cost of a GB", "s"),
+        x=Axis("cost of a file", "ms", logarithmic=far_apart([one.points[0].x for one in drawn])),
+        y=Axis("cost of a GB", "s", logarithmic=far_apart([one.points[0].y for one in drawn])),
         series=tuple(drawn),
         caption=caption(run, text, _DRAWN),
         empty="no costs are told apart",
