@@ -57,9 +57,7 @@ def copy_run(
     return run, trials
 
 
-def copy_metrics(
-    planned: PlannedTrial, costs: Costs, noise: float = 1.0
-) -> dict[str, float | int]:
+def copy_metrics(planned: PlannedTrial, costs: Costs, noise: float = 1.0) -> dict[str, float | int]:
     """What a trial comes to at these costs; a stream carries 9.4 Mbit/s."""
     if planned.workload == "stream":
         return {"goodput_bps": 9.4e6 * noise}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from copy_runs import copy_run, copy_study
 
-from lanlab.analysis.copy_cost import Cost, CopyCost, copy_costs
+from lanlab.analysis.copy_cost import CopyCost, Cost, copy_costs
 
 _COSTS = {"ftp": (1e-8, 2e-3, 0.0), "smb": (2e-8, 1e-3, 0.0)}
 _TWO = ("1x62MB", "200x100kB")

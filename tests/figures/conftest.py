@@ -1,4 +1,4 @@
-"""Lets these tests use the synthetic runs of the report's tests, and the copies of the analysis'."""
+"""Lets these tests use the synthetic runs of the report's tests, and made-up copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lets these tests use made-up engine results of the workloads' tests, and copies of the analysis'."""
+"""Lets these tests use made-up engine results of the workloads' tests, and made-up copies."""
 
 from __future__ import annotations
 

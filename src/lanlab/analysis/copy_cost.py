@@ -1,10 +1,10 @@
 """
 What each octet and each file of a copy costs.
 
-The time of a trial is taken for `octets * per byte + files * per file + per trial`, over the trials of
-all datasets that were copied under one condition. That is what tells file services apart: one that
-answers late costs by the file, one that computes much by the octet. Datasets of two sorts tell two of
-these apart, three that do not lie in a line tell all.
+The time of a trial is taken for `octets * per byte + files * per file + per trial`, over the trials
+of all datasets that were copied under one condition. That is what tells file services apart: one
+that answers late costs by the file, one that computes much by the octet. Datasets of two sorts tell
+two of these apart, three that do not lie in a line tell all.
 """
 
 from __future__ import annotations
@@ -87,9 +87,7 @@ def copy_costs(
         if condition.experiment == experiment:
             rest = _rest(condition.factors)
             rests.setdefault(_key(rest), rest)
-    return tuple(
-        cost_of(experiment, rest, own[key]) for key, rest in rests.items() if key in own
-    )
+    return tuple(cost_of(experiment, rest, own[key]) for key, rest in rests.items() if key in own)
 
 
 def cost_of(

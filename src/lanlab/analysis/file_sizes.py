@@ -1,9 +1,9 @@
 """
 How quickly files of each size were copied, from the times of every file.
 
-Those are a series of the store (`source-files`), too many to be in a record. A report takes from them,
-for each doubling of the size, how many files there were, their octets and their time; that is put where
-the series stood.
+Those are a series of the store (`source-files`), too many to be in a record. A report takes from
+them, for each doubling of the size, how many files there were, their octets and their time; that is
+put where the series stood.
 """
 
 from __future__ import annotations
@@ -76,9 +76,7 @@ def with_size_classes(
     return [_with(trial, read) for trial in trials]
 
 
-def _with(
-    trial: TrialRecord, read: Callable[[TrialRecord], Mapping[str, Series]]
-) -> TrialRecord:
+def _with(trial: TrialRecord, read: Callable[[TrialRecord], Mapping[str, Series]]) -> TrialRecord:
     source = trial.raw.get("source")
     told = source.get("file_times") if isinstance(source, dict) else None
     if not isinstance(told, dict) or told.get("series") != SERIES:

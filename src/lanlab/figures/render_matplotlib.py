@@ -263,9 +263,7 @@ def _draw_spread(
     )
 
 
-def _draw_spread_across(
-    axes: Axes, points: tuple[Point, ...], index: int, colour: str
-) -> None:
+def _draw_spread_across(axes: Axes, points: tuple[Point, ...], index: int, colour: str) -> None:
     """Intervals of x."""
     ends = [(p, p.x_low, p.x_high) for p in points if p.x_low is not None and p.x_high is not None]
     for place, (point, low, high) in enumerate(ends):

@@ -79,9 +79,7 @@ def _scale_x(chart: Chart, axes: Axes) -> None:
     else:
         # A wild interval must not press all points together.
         most = _MOST_BEYOND * max(xs, default=1.0)
-        ends = [
-            min(p.x_high, most) for s in chart.series for p in s.points if p.x_high is not None
-        ]
+        ends = [min(p.x_high, most) for s in chart.series for p in s.points if p.x_high is not None]
         axes.set_xlim(0, 1.04 * max([*xs, *ends], default=1.0) or 1.0)
         axes.xaxis.set_major_locator(MaxNLocator(7))
     axes.xaxis.set_major_formatter(shown)

@@ -55,10 +55,7 @@ def beside_table(
     metrics = [m for m in _METRICS if any(m in row.published or m in row.measured for row in rows)]
     titles = {factor.name: factor.title for factor in published.factor}
     columns = (
-        *(
-            Column(name, titles[name], titles[name], is_number=False)
-            for name in factors
-        ),
+        *(Column(name, titles[name], titles[name], is_number=False) for name in factors),
         Column("amount (B)", "amount", "amount"),
         *(column for metric in metrics for column in _columns(study, metric)),
         Column("n", "n", "n"),
@@ -186,9 +183,7 @@ def _measured_rows(
     return found
 
 
-def _told(
-    study: Study, published: Published, factor: str, level: Level, summary: Summary
-) -> str:
+def _told(study: Study, published: Published, factor: str, level: Level, summary: Summary) -> str:
     """A level of ours; of a dataset also for which of theirs it stands, as it may be smaller."""
     for one in study.counterpart:
         if one.published == factor and one.factor in summary.parameters:

@@ -35,9 +35,7 @@ def copy_table(
             continue
         factors = tuple(condition.factors)
         mine = [trial for trial in counted if trial.factors == dict(condition.factors)]
-        failed = sum(
-            t.status == "failed" and t.factors == dict(condition.factors) for t in own
-        )
+        failed = sum(t.status == "failed" and t.factors == dict(condition.factors) for t in own)
         if mine:
             rows.append(_row(study, mine, failed))
     columns = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanlab.analysis.copy_cost import DATASET, Cost, CopyCost, copy_costs
+from lanlab.analysis.copy_cost import DATASET, CopyCost, Cost, copy_costs
 from lanlab.figures.wording import condition_text, number, quantity, with_spread
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
@@ -56,8 +56,8 @@ def _cost_columns(name: str, heading: str, short: str) -> tuple[Column, ...]:
 
 
 def _row(one: CopyCost, study: Study) -> tuple[Cell, ...]:
-    copied = ", ".join(
-        f"{n} × {files} file{'s' * (files != 1)} of {format_size(octets)}"
+    copied = "; ".join(
+        f"{n} trial{'s' * (n != 1)} of {files} file{'s' * (files != 1)}, {format_size(octets)}"
         for octets, files, n in one.copied
     )
     worst = one.residual_ratio

@@ -54,9 +54,7 @@ class RunEvidence:
         return {
             key
             for condition, _ in self.conditions
-            for levels in in_published_words(
-                self.study, condition.experiment, condition.parameters
-            )
+            for levels in in_published_words(self.study, condition.experiment, condition.parameters)
             for key in levels
         }
 
@@ -124,7 +122,9 @@ class RunEvidence:
         is_published = any(one.published == factor for one in self.study.counterpart)
         if not (is_published and self.study.waiting):
             return ""
-        return f", and what was published is not yet runnable here: it {waits_for(self.study.waiting)}"
+        return (
+            f", and what was published is not yet runnable here: it {waits_for(self.study.waiting)}"
+        )
 
     @property
     def _named_here(self) -> set[str]:
@@ -143,9 +143,7 @@ class RunEvidence:
                 tuple(trial.number for trial in measured),
             )
             varied = names_of(self.study, tuple(condition.factors))
-            for own in in_published_words(
-                self.study, condition.experiment, condition.parameters
-            ):
+            for own in in_published_words(self.study, condition.experiment, condition.parameters):
                 levels = {**own, **self.assumed}
                 yield Cell(levels, varied, sample, group=condition.experiment), condition
 

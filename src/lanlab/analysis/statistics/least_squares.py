@@ -1,10 +1,11 @@
 """
 Coefficients of a straight-line model from groups of trials, by weighted least squares.
 
-The model says the mean of a group as a sum of coefficients times what the group is known to be. Groups
-may differ in spread, as a long transfer does from a short one: so each coefficient, which is a sum of
-the groups' means with known factors, has the variance of that sum, with Satterthwaite's degrees of
-freedom. No spread is taken to be common to groups. Whether the model fits is asked apart.
+The model says the mean of a group as a sum of coefficients times what the group is known to be.
+Groups may differ in spread, as a long transfer does from a short one: so each coefficient, which is
+a sum of the groups' means with known factors, has the variance of that sum, with Satterthwaite's
+degrees of freedom. No spread is taken to be common to groups. Whether the model fits is asked
+apart.
 """
 
 from __future__ import annotations
