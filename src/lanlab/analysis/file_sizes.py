@@ -79,7 +79,7 @@ def with_size_classes(
 def _with(trial: TrialRecord, read: Callable[[TrialRecord], Mapping[str, Series]]) -> TrialRecord:
     source = trial.raw.get("source")
     told = source.get("file_times") if isinstance(source, dict) else None
-    if not isinstance(told, dict) or told.get("series") != SERIES:
+    if not isinstance(source, dict) or not isinstance(told, dict) or told.get("series") != SERIES:
         return trial
     try:
         columns = read(trial)[SERIES].columns
