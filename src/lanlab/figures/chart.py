@@ -191,6 +191,9 @@ class Chart:
                 continue
             least = min(series.points, key=lambda point: point.y)
             most = max(series.points, key=lambda point: point.y)
+            if self._is_plane and least is most:
+                parts.append(f"{series.name}: {least.y:.4g} at {least.x:.4g}.")
+                continue
             parts.append(
                 f"{series.name}: {len(series.points)} conditions, from {least.y:.4g} "
                 f"at {self._x_shown(least.x)} to {most.y:.4g} at {self._x_shown(most.x)}."
