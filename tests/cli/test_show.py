@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from command_line import Lanlab
+from synthetic_runs import synthetic_run
 
 from lanlab.cli.study_text import SECTIONS
+from lanlab.store import open_store
 from lanlab.studies import known_studies, load_study
 
 
@@ -116,3 +120,30 @@ def test_cells_in_json_are_numbers_that_are_there(lanlab: Lanlab) -> None:
     assert {finding["id"]: finding["in_words"] for finding in shown["findings"]}["f8"] == (
         "goodput_bps at os vista: rising with each step of message_size_bytes; for each ip_version"
     )
+
+
+def test_a_run_is_printed_again_with_its_tables(lanlab: Lanlab, folder: Path) -> None:
+    """What copies cost, how they went, and what was published beside them."""
+    made = synthetic_run("schomer-claason", "quick", link_rate_bps=100_000_000)
+    where = str(folder / "kept.sqlite")
+    with open_store(where) as store, store.acquire_run(made.run.id):
+        store.create_run(replace(made.run, status="running", ended_at=None))
+        for trial in made.trials:
+            store.commit_trial(trial)
+        store.finish_run(made.run.id, "done")
+
+    said = lanlab("show", "last", "--store", where)
+    assert said.code == 0
+    flat = re.sub(r"\s+", " ", said.out)
+    for words in (
+        "cost per byte and per file",
+        "how the copies went",
+        "Published beside measured",
+        "not yet runnable here",
+        f"done: {len(made.trials)} trials, 0 failed",
+    ):
+        assert words in flat, words
+    assert lanlab("show", made.run.id, "--store", where).out == said.out
+    refused = lanlab("show", "last", "--only", "tables", "--store", where)
+    assert refused.code == 2
+    assert "--only beside run `last`: it is for studies" in refused.err

@@ -1,8 +1,9 @@
-"""Lets these tests use the synthetic runs of the report's tests."""
+"""Lets these tests use the synthetic runs of the report's tests, and made-up copies."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
+for folder in ("report", "analysis"):
+    sys.path.insert(0, str(Path(__file__).parents[1] / folder))

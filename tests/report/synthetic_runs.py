@@ -12,6 +12,7 @@ from lanlab.analysis.pollution import Judgement
 from lanlab.plan import Plan, PlannedTrial
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, Study, load_study
+from lanlab.workloads.copy_datasets import groups, mean_bytes
 
 Metrics = dict[str, float | int]
 
@@ -134,6 +135,13 @@ def _ends(planned: PlannedTrial) -> dict[str, Any]:
     """What both ends tell beside what they counted: as much as tables and figures look at."""
     if planned.workload == "echo":
         return {"source": {"receive": "block"}, "target": {"receive": "block"}}
+    if planned.workload == "copy":
+        manner = {"in_order": True, "depth": 1, "block_bytes": 262_144}
+        facts = {"protocol": str(planned.parameters["service"]).upper(), "protection": "none"}
+        return {
+            "source": {"facts": facts, "manner": manner, "faults": {}, "stalls": []},
+            "setup": {"checked": {"verified": {"how": "content"}}},
+        }
     flows = int(planned.parameters["flows"])
     # Of two flows the first has twice as much as the second, and so on.
     shares = [2 if flow % 2 == 0 else 1 for flow in range(flows)]
@@ -161,8 +169,10 @@ def _metrics(
     link_rate_bps: int | None,
     rng: random.Random,
 ) -> dict[str, float | int]:
-    size, ip_version = int(parameters["message_size_bytes"]), int(parameters["ip_version"])
     noise = rng.gauss(1, 0.003)
+    if workload == "copy":
+        return _copied(str(parameters["dataset"]), link_rate_bps or 10**9, noise)
+    size, ip_version = int(parameters["message_size_bytes"]), int(parameters["ip_version"])
     if workload == "echo":
         mean_ns = (30_000 + 40 * size + 2_000 * ip_version) * noise
         return {"rtt_mean_ns": mean_ns, "rtt_p50_ns": 0.98 * mean_ns, "timeouts": 0}
@@ -182,6 +192,23 @@ def _metrics(
         **_counts(goodput_bps / offered_bps),
         "start_skew_ns": 1500,
         "max_lateness_ns": 20_000,
+    }
+
+
+def _copied(dataset: str, rate_bps: int, noise: float) -> Metrics:
+    """What the link takes for the octets, and 2 ms for each file."""
+    octets = round(mean_bytes(dataset))
+    files = sum(group["count"] or 0 for group in groups(dataset))
+    elapsed_s = (8 * octets / (0.999 * tcp_limit_bps(rate_bps, 4)) + 0.002 * files) * noise
+    return {
+        "elapsed_s": elapsed_s,
+        "elapsed_ns": round(1e9 * elapsed_s),
+        "copied_bytes": octets,
+        "copied_files": files,
+        "goodput_bps": 8 * octets / elapsed_s,
+        "files_per_s": files / elapsed_s,
+        "retries": 0,
+        "stall_ratio": 0.0,
     }
 
 

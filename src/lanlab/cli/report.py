@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lanlab.cli import complete
 from lanlab.cli.options import JsonOption, StoreOption
+
+if TYPE_CHECKING:
+    from lanlab.store import Store, TrialRecord
 
 
 def report(
@@ -38,7 +41,7 @@ def report(
 
     with open_store(store) as records:
         found = [records.run(name) for name in runs]
-        read = [(run, records.trials(run.id)) for run in found]
+        read = [(run, _trials(records, run.id)) for run in found]
     folder = out or results_folder(store) / (found[0].id if len(found) == 1 else "report")
     paths = build_report(read, folder)
     if as_json:
@@ -52,3 +55,13 @@ def report(
         return
     talk().print(f"{len(paths.figures)} figures and {len(paths.tables)} tables in {folder}")
     typer.echo(paths.html)
+
+
+def _trials(records: Store, run_id: str) -> list[TrialRecord]:
+    """The trials of a run, with what a page needs of the times of their files."""
+    from lanlab.analysis.file_sizes import SERIES, with_size_classes
+
+    return with_size_classes(
+        records.trials(run_id),
+        lambda trial: records.series(run_id, trial.number, [SERIES]),
+    )

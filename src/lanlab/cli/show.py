@@ -1,21 +1,33 @@
-"""`lanlab show`: what a study is, and what it published."""
+"""`lanlab show`: what a study is, and what it published; or what a run has found."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lanlab.cli.options import JsonOption, StudyArgument
+from lanlab.cli import complete
+from lanlab.cli.options import JsonOption, StoreOption
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
     from lanlab.studies import LoadedStudy
 
+#: Ids of runs begin with their date; no study's name does.
+_RUN = re.compile(r"last|\d{8}[-0-9a-z]*")
+
 
 def show(
-    study: StudyArgument,
+    study: Annotated[
+        str,
+        typer.Argument(
+            help="Name of a study, path of a study file, or a run: its id or `last`.",
+            autocompletion=complete.studies,
+        ),
+    ],
     only: Annotated[
         str | None,
         typer.Option(
@@ -41,17 +53,22 @@ def show(
             help="Also write a page that reads the published data again and draws it.",
         ),
     ] = None,
+    store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a study varies and measures, and all that it published.
+    """Show what a study varies and measures, and all that it published; or what a run found.
 
     Numbers that stand in no table are listed after the tables; `--only numbers` lists all.
-    --json always has everything.
+    --json always has everything. Of a run, the answer and the tables are printed again.
 
     Examples: lanlab show milanovic-srbljic;
     lanlab show schomer-claason --only tables,findings;
-    lanlab show schomer-claason --figures drawn --report again.html
+    lanlab show schomer-claason --figures drawn --report again.html;
+    lanlab show last
     """
+    if _RUN.fullmatch(study):
+        _show_run(study, store, as_json, {"--only": only, "--figures": figures, "--report": report})
+        return
     from lanlab.cli import study_text
     from lanlab.cli.terminal import answer, print_json
     from lanlab.plan import Plan
@@ -76,6 +93,29 @@ def show(
         console.print(loaded.study.source.citation)
     for section in sections:
         section(console, loaded, estimates, only is not None)
+
+
+def _show_run(
+    name: str, store: str | None, as_json: bool, of_studies: Mapping[str, object]
+) -> None:
+    """Print a stored run as it was printed when it ended.
+
+    Raises:
+        UsageError: An option that is for studies was given.
+    """
+    from lanlab.cli.results import print_run
+    from lanlab.store import open_store
+
+    for option, value in of_studies.items():
+        if value is not None:
+            raise UsageError(
+                f"{option} beside run `{name}`: it is for studies",
+                hint=f"`lanlab report {name}` draws the figures of a run",
+            )
+    with open_store(store) as records:
+        run = records.run(name)
+        trials = records.trials(run.id)
+    print_run(run, trials, as_json)
 
 
 def _write(loaded: LoadedStudy, figures: Path | None, report: Path | None) -> None:

@@ -52,6 +52,9 @@ class Point:
     trials: tuple[float, ...]
     #: The condition in words.
     condition: str
+    #: 95 % interval of x, where that is measured too.
+    x_low: float | None = None
+    x_high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,11 @@ class Chart:
         """Whether nothing was measured."""
         return not any(series.points for series in self.series)
 
+    @property
+    def _is_plane(self) -> bool:
+        """Whether x is measured as y is, with an interval of its own."""
+        return any(p.x_low is not None for series in self.series for p in series.points)
+
     def floors(self, index: int) -> dict[float, float]:
         """What a series of a stack stands on: at each x, the sum of those before it."""
         floors: dict[float, float] = {}
@@ -150,23 +158,28 @@ class Chart:
     def columns(self) -> tuple[str, ...]:
         """Names of the table's columns, with units."""
         y = self.y.label
+        x = self.x.label
         ends = (f"{y}, {self.interval} low", f"{y}, {self.interval} high")
-        return ("series", "condition", self.x.label, y, *ends, "trials")
+        across = (f"{x}, {self.interval} low", f"{x}, {self.interval} high")
+        return ("series", "condition", x, y, *ends, "trials", *(across if self._is_plane else ()))
 
     def rows(self) -> Iterator[tuple[str | float | int | None, ...]]:
         """Everything that is drawn but the guides, one number a row."""
+        more = (None, None) if self._is_plane else ()
         for series in self.series:
             for point in series.points:
                 ends = (point.low, point.high, len(point.trials))
-                yield (series.name, point.condition, self._x_shown(point.x), point.y, *ends)
+                across = (point.x_low, point.x_high) if self._is_plane else ()
+                x_shown = self._x_shown(point.x)
+                yield (series.name, point.condition, x_shown, point.y, *ends, *across)
         for limit in self.limits:
             if limit.kind == "physical":
                 for x, y in limit.points:
-                    yield (limit.name, "", self._x_shown(x), y, None, None, None)
+                    yield (limit.name, "", self._x_shown(x), y, None, None, None, *more)
         for published in self.published:
             for mark in published.marks:
-                x_shown = None if mark.x is None else self._x_shown(mark.x)
-                yield (published.label, mark.printed, x_shown, mark.y, None, None, None)
+                where = None if mark.x is None else self._x_shown(mark.x)
+                yield (published.label, mark.printed, where, mark.y, None, None, None, *more)
 
     def description(self) -> str:
         """The figure in words, for those who cannot see it."""
@@ -178,6 +191,9 @@ class Chart:
                 continue
             least = min(series.points, key=lambda point: point.y)
             most = max(series.points, key=lambda point: point.y)
+            if self._is_plane and least is most:
+                parts.append(f"{series.name}: {least.y:.4g} at {least.x:.4g}.")
+                continue
             parts.append(
                 f"{series.name}: {len(series.points)} conditions, from {least.y:.4g} "
                 f"at {self._x_shown(least.x)} to {most.y:.4g} at {self._x_shown(most.x)}."

@@ -28,6 +28,12 @@ def point_text(chart: Chart, series: Series, point: Point) -> str:
     text = f"{subject}: {number(point.y)}{unit}"
     if point.low is not None and point.high is not None:
         text += f" ({chart.interval} {number(point.low)} … {number(point.high)})"
+    if point.x_low is not None and point.x_high is not None:
+        across = f" {chart.x.unit}" if chart.x.unit else ""
+        text += (
+            f", {number(point.x)}{across} "
+            f"({chart.interval} {number(point.x_low)} … {number(point.x_high)})"
+        )
     count = len(point.trials)
     if count:
         text += f", {count} trial{'s' if count != 1 else ''}"

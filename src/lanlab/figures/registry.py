@@ -10,7 +10,10 @@ from lanlab.figures.against_factor import against_factor
 from lanlab.figures.against_size import against_size
 from lanlab.figures.bars import bars
 from lanlab.figures.chart import Chart
+from lanlab.figures.copy_times import copy_times
+from lanlab.figures.cost_per_byte_and_file import cost_per_byte_and_file
 from lanlab.figures.flow_shares import flow_shares
+from lanlab.figures.goodput_against_file_size import goodput_against_file_size
 from lanlab.figures.lacking import lacking_text
 from lanlab.figures.losses_against_sent import losses_against_sent
 from lanlab.figures.received_against_sent import received_against_sent
@@ -27,7 +30,10 @@ FIGURES: Mapping[str, Builder] = {
     "against_factor": against_factor,
     "against_size": against_size,
     "bars": bars,
+    "copy_times": copy_times,
+    "cost_per_byte_and_file": cost_per_byte_and_file,
     "flow_shares": flow_shares,
+    "goodput_against_file_size": goodput_against_file_size,
     "losses_against_sent": losses_against_sent,
     "received_against_sent": received_against_sent,
     "received_ratio_against_sent": received_ratio_against_sent,

@@ -228,6 +228,7 @@ def _draw_spread(
 ) -> None:
     """Intervals, and a small dot for each trial."""
     draw_intervals(axes, points, xs, index, colour)
+    _draw_spread_across(axes, points, index, colour)
     axes.plot(
         [x for x, p in zip(xs, points, strict=True) for _ in p.trials],
         [trial for p in points for trial in p.trials],
@@ -240,6 +241,16 @@ def _draw_spread(
         gid=f"series-{index}-trials",
         zorder=3.2,
     )
+
+
+def _draw_spread_across(axes: Axes, points: tuple[Point, ...], index: int, colour: str) -> None:
+    """Intervals of x."""
+    ends = [(p, p.x_low, p.x_high) for p in points if p.x_low is not None and p.x_high is not None]
+    for place, (point, low, high) in enumerate(ends):
+        (drawn,) = axes.plot(
+            [low, high], [point.y] * 2, color=colour, linewidth=1.0, marker="|", markersize=6
+        )
+        drawn.set(gid=f"series-{index}-across{place}", zorder=3.5)
 
 
 def _marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:

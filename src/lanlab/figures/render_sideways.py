@@ -155,6 +155,18 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
         zorder=3,
     )
     draw_intervals(axes, points, places, index, colour_of(index), sideways=True)
+    axes.plot(
+        [trial for point in points for trial in point.trials],
+        [place for place, point in zip(places, points, strict=True) for _ in point.trials],
+        linestyle="none",
+        marker=".",
+        markersize=3.5,
+        markeredgewidth=0.4,
+        markeredgecolor=INK,
+        color=GRID,
+        gid=f"series-{index}-trials",
+        zorder=3.2,
+    )
     return line
 
 
@@ -203,10 +215,13 @@ def _scale(chart: Chart, axes: Axes, width_in: float) -> None:
     has_bars = any(series.kind == "bars" for series in chart.series)
     ticks = max(3, int(width_in))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-    if chart.y.logarithmic and all(value > 0 for value in values) and values:
+    ys = [p.y for s in chart.series for p in s.points]
+    if chart.y.logarithmic and values and all(y > 0 for y in ys):
+        # An interval that goes below zero is cut at the axis.
+        values = [value for value in values if value > 0]
         axes.set_xscale("log")
         # A few wild intervals must not press all others together.
-        ys = [p.y for s in chart.series for p in s.points] or values
+        ys = ys or list(values)
         ys += [y for limit in chart.limits for _, y in limit.points]
         ys += [mark.y for series in chart.published for mark in series.marks]
         low = math.log(max(min(values), min(ys) / _BEYOND))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,8 @@ _ROW_IN = 0.165
 _MOST_TICKS_AT_LEVELS = 7
 #: The same of a linear one.
 _MOST_LEVELS = 16
+#: On a linear axis of what is measured, how far beyond the points an interval is shown.
+_MOST_BEYOND = 2.0
 
 
 def scale_axes(chart: Chart, axes: Axes) -> None:
@@ -66,7 +70,9 @@ def _scale_x(chart: Chart, axes: Axes) -> None:
         axes.xaxis.set_minor_formatter(NullFormatter())
         if xs:
             axes.set_xlim(min(xs) / 1.4, max(xs) * 1.4)
-        if 0 < len(xs) <= _MOST_TICKS_AT_LEVELS:
+        is_measured = any(p.x_low is not None for s in chart.series for p in s.points)
+        is_few = 0 < len(xs) <= _MOST_TICKS_AT_LEVELS and not is_measured
+        if is_few and _fit_side_by_side(xs, axes):
             axes.set_xticks(xs)
     elif _has_ticks_at_levels(chart, xs):
         axes.set_xticks(xs)
@@ -74,9 +80,22 @@ def _scale_x(chart: Chart, axes: Axes) -> None:
         margin = 0.04 * (max(xs) - min(xs)) or 1
         axes.set_xlim(min(xs) - margin, max(xs) + margin)
     else:
-        axes.set_xlim(0, 1.04 * max(xs, default=1.0) or 1.0)
+        # A wild interval must not press all points together.
+        most = _MOST_BEYOND * max(xs, default=1.0)
+        ends = [min(p.x_high, most) for s in chart.series for p in s.points if p.x_high is not None]
+        axes.set_xlim(0, 1.04 * max([*xs, *ends], default=1.0) or 1.0)
         axes.xaxis.set_major_locator(MaxNLocator(7))
     axes.xaxis.set_major_formatter(shown)
+
+
+def _fit_side_by_side(xs: Sequence[float], axes: Axes) -> bool:
+    """Whether the numbers of levels on a logarithmic axis do not run into each other."""
+    low, high = (math.log(end) for end in axes.get_xlim())
+    inch = axes.bbox.width / axes.figure.dpi / (high - low)
+    return all(
+        (math.log(b) - math.log(a)) * inch > LETTER_IN * (len(plain(a)) + len(plain(b))) / 2
+        for a, b in itertools.pairwise(xs)
+    )
 
 
 def _has_ticks_at_levels(chart: Chart, xs: Sequence[float]) -> bool:

@@ -37,6 +37,48 @@ _NAMES = {
     "io": "io",
     "timeouts": "time-outs",
     "ip_version": "IP version",
+    "elapsed_ns": "elapsed time",
+    "elapsed_s": "elapsed time",
+    "files_per_s": "files a second",
+    "first_byte_p50_s": "time to the first byte, median",
+    "first_byte_max_s": "time to the first byte, longest",
+    **{
+        f"file_time_{key}_s": f"time of a file, {name}"
+        for key, name in (
+            ("mean", "mean"),
+            ("p50", "median"),
+            ("p90", "90th percentile"),
+            ("p99", "99th percentile"),
+            ("max", "longest"),
+        )
+    },
+    **{
+        f"{call}_{key}_s": f"time of a call: {call}, {name}"
+        for call in ("open", "read", "write", "sync", "close")
+        for key, name in (("p50", "median"), ("p99", "99th percentile"))
+    },
+    "connect_s": "connecting and logging in, mean",
+    "retries": "retries",
+    "faults": "faults",
+    "stall_ratio": "share of time in stalled calls",
+    "client_cpu_s": "client's CPU time",
+    "client_cpu_user_s": "client's CPU time, of the program",
+    "client_cpu_system_s": "client's CPU time, of the system",
+    "client_cpu_s_per_gb": "client's CPU time",
+    "server_cpu_s": "server's CPU time",
+    "server_cpu_s_per_gb": "server's CPU time",
+    "copied_files": "files copied",
+    "copied_bytes": "octets copied",
+    "start_skew_ns": "start skew",
+}
+#: Factors whose levels say by themselves what they are of.
+_SELF_TOLD = frozenset({"dataset", "direction"})
+_SERVICES = {
+    "directory": "directory",
+    "webdav": "WebDAV",
+    "webdavs": "WebDAV with TLS",
+    "ftps": "FTP with TLS",
+    "s3s": "S3 with TLS",
 }
 #: Metrics that are pure numbers, and no shares of anything.
 _BARE = frozenset({"jain_index"})
@@ -102,6 +144,10 @@ def level_text(study: Study, key: str, level: Level) -> str:
         return f"IPv{level}"
     if key == "transport":
         return str(level).upper()
+    if key == "service":
+        return _SERVICES.get(str(level), str(level).upper())
+    if key in _SELF_TOLD:
+        return str(level)
     if isinstance(level, bool):
         return name_of(key) if level else f"no {name_of(key)}"
     if isinstance(level, str):

@@ -78,7 +78,9 @@ def _experiment(
         said.append(_greatest(study, summaries, trials))
     else:
         numbers = [key for key in experiment.factors if is_numeric(experiment.workload, key)]
-        said += _ranges(study, summaries, numbers[-1] if numbers else "message_size_bytes")
+        is_copy = experiment.workload == "copy"
+        usual = "dataset" if is_copy else "message_size_bytes"
+        said += _ranges(study, summaries, numbers[-1] if numbers and not is_copy else usual)
     if "ip_version" in experiment.factors:
         said += _versions(study, summaries, trials)
     said += _beside_published(study, summaries, published)
@@ -114,17 +116,22 @@ def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]
     shown = quantity(study, summaries[0].metric)
     name = shown.name[0].upper() + shown.name[1:]
     groups: dict[str, list[Summary]] = {}
+    group_is_copy = summaries[0].workload == "copy"
     for summary in summaries:
         rest = {k: v for k, v in summary.factors.items() if k != along}
         # A factor names itself.
         fixed = "" if "transport" in rest else summary.parameters.get("transport", "")
         transport = str(fixed).upper()
+        if group_is_copy and "service" not in rest:
+            service = {"service": summary.parameters["service"]}
+            transport = f"{condition_text(study, service)}{',' * bool(rest)}"
         series = " ".join(filter(None, [transport, condition_text(study, rest)]))
         groups.setdefault(series, []).append(summary)
     said = []
     for series, group in groups.items():
         least = min(group, key=lambda summary: summary.mean or 0.0)
         most = max(group, key=lambda summary: summary.mean or 0.0)
+        at_that_size = "" if along == "dataset" else " at that size"
         if least is most:
             text = f"{name} over {series} was {_mean(study, most)}{_share(most)}"
         else:
@@ -137,7 +144,7 @@ def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]
             if shares:
                 text += (
                     f", from {percent(min(shares))} to {percent(max(shares))} of what this "
-                    "Ethernet can carry at that size"
+                    f"Ethernet can carry{at_that_size}"
                 )
         said.append(text + ".")
     return said

@@ -42,7 +42,7 @@ def copy_lines(trial: TrialRecord) -> list[str]:
         faults = ", ".join(f"{count} {name}" for name, count in source.get("faults", {}).items())
         said.append(line("retries", f"{metrics['retries']} ({faults})"))
     said += [line("stall", _stall(stall)) for stall in source.get("stalls", ())]
-    return [*said, line("manner", manner_words(trial)), line("checked", _checked(trial))]
+    return [*said, line("manner", manner_words(trial)), line("checked", checked_words(trial))]
 
 
 def _first_byte(metrics: dict[str, float | int]) -> str:
@@ -58,7 +58,12 @@ def _stall(stall: dict[str, Any]) -> str:
 
 
 def manner_words(trial: TrialRecord) -> str:
-    """How the files were moved, in one line."""
+    """How the files were moved and from what caches, in one line."""
+    return f"{moved_words(trial)}, {caches_words(trial)}"
+
+
+def moved_words(trial: TrialRecord) -> str:
+    """By what protocol the files were moved, and in what calls."""
     source = trial.raw.get("source") or {}
     facts, manner = source.get("facts") or {}, source.get("manner") or {}
     words = [str(facts.get("protocol", trial.parameters.get("service")))]
@@ -68,15 +73,13 @@ def manner_words(trial: TrialRecord) -> str:
         depth = int(manner["depth"])
         calls = "one stream" if manner["in_order"] else f"{depth} call{'s' * (depth > 1)} at once"
         words.append(f"{calls} of {manner['block_bytes']} B")
-    if trial.parameters.get("cache") == "cold":
-        words.append(caches_words(trial))
-    else:
-        words.append("caches warm")
     return ", ".join(words)
 
 
 def caches_words(trial: TrialRecord) -> str:
-    """What was forgotten before a trial that wanted cold caches."""
+    """What the hosts kept of files in memory, or had forgotten before the trial."""
+    if trial.parameters.get("cache") != "cold":
+        return "caches warm"
     dropped = (trial.raw.get("setup") or {}).get("caches") or {}
     of = {name: str(each["of"]) for name, each in dropped.items()}
     cold = [name for name, what in of.items() if what != "nothing"]
@@ -88,7 +91,8 @@ def caches_words(trial: TrialRecord) -> str:
     return f"{what} cold"
 
 
-def _checked(trial: TrialRecord) -> str:
+def checked_words(trial: TrialRecord) -> str:
+    """What of a copy was compared, what was left out, and what was left behind."""
     setup, source = trial.raw.get("setup") or {}, trial.raw.get("source") or {}
     verified = (setup.get("checked") or source).get("verified") or {"how": "none"}
     text = _VERIFIED[verified["how"]]

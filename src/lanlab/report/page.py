@@ -12,6 +12,9 @@ from lanlab.analysis.modes import common_words
 from lanlab.analysis.published import all_summaries
 from lanlab.figures import build_figure
 from lanlab.report.answer import sentences
+from lanlab.report.beside_table import beside_table
+from lanlab.report.copy_table import copy_table
+from lanlab.report.cost_table import cost_table
 from lanlab.report.failure_table import failure_table
 from lanlab.report.figure_page import FigureOnPage, figure_on_page
 from lanlab.report.finding_table import (
@@ -58,6 +61,8 @@ class RunOnPage:
     answer: tuple[str, ...]
     experiments: tuple[ExperimentOnPage, ...]
     saturation: Table
+    #: Without rows where conditions are compared one by one.
+    beside: Table
     statements: Table
     #: Verdicts on the findings of the study; empty where it has none.
     findings: Table
@@ -81,6 +86,7 @@ class RunOnPage:
         own += [f.table for e in self.experiments for f in e.figures]
         others = (
             self.saturation,
+            self.beside,
             self.statements,
             self.findings,
             self.comparisons,
@@ -104,6 +110,7 @@ def run_on_page(
         answer=tuple(sentences(run, trials, published)),
         experiments=tuple(_experiments(run, trials, study, published, name)),
         saturation=saturation_table(run, trials, study),
+        beside=beside_table(run, trials, study, published),
         statements=statement_table(run, trials, study, published),
         findings=finding_table(verdicts, study),
         findings_introduction=introduction(verdicts),
@@ -151,9 +158,18 @@ def _experiments(
         ]
         if scaled.search is not None and not figures:
             continue
-        losses = loss_table(run, trials, study, experiment.id)
-        if losses.rows:
-            tables.append(losses)
+        others = [loss_table(run, trials, study, experiment.id)]
+        if experiment.workload == "copy":
+            # What tells services apart comes before the metrics beyond the first.
+            tables[1:1] = [
+                table
+                for table in (
+                    cost_table(run, trials, study, experiment.id),
+                    copy_table(run, trials, study, experiment.id),
+                )
+                if table.rows
+            ]
+        tables += [table for table in others if table.rows]
         remark = round_trip_remark(run, study, own)
         found.append(
             ExperimentOnPage(

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 from lanlab.analysis.loss_places import not_received
 from lanlab.report.answer import published_numbers
+from lanlab.report.beside_table import beside_table
+from lanlab.report.copy_table import copy_table
+from lanlab.report.cost_table import cost_table
 from lanlab.report.failure_table import failure_table
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
 
 def tables(run: RunRecord, trials: Sequence[TrialRecord]) -> list[RichTable]:
     """The first metric of each experiment that has trials, with what was lost where the study
-    draws that; then where the searches ended; then the trials that failed."""
+    draws that, and of copies what a byte and a file cost and how they went; then what was published
+    beside what was measured; where the searches ended; the trials that failed."""
     study = Study.model_validate(run.study)
     published = published_numbers(run)
     measured = {trial.experiment for trial in trials}
@@ -34,11 +38,22 @@ def tables(run: RunRecord, trials: Sequence[TrialRecord]) -> list[RichTable]:
             metric = experiment.metrics[0]
             table = metric_table(run, trials, study, published, experiment.id, metric)
             found.append(rich_table(table, experiment.title))
+            if experiment.workload == "copy":
+                for table in (
+                    cost_table(run, trials, study, experiment.id),
+                    copy_table(run, trials, study, experiment.id),
+                ):
+                    if table.rows:
+                        title = f"{experiment.title}: {table.title.lower()}"
+                        found.append(rich_table(table, title))
             own = [trial for trial in trials if trial.experiment == experiment.id]
             if experiment.id in explained and any(not_received(t.metrics) for t in own):
                 losses = loss_table(run, trials, study, experiment.id)
                 if losses.rows:
                     found.append(rich_table(losses, f"{experiment.title}: {losses.title.lower()}"))
+    beside = beside_table(run, trials, study, published)
+    if beside.rows:
+        found.append(rich_table(beside, beside.title))
     searches = saturation_table(run, trials, study)
     if searches.rows:
         found.append(rich_table(searches, searches.title))

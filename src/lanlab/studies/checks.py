@@ -72,11 +72,25 @@ def _study_problems(study: Study) -> Iterator[Problem]:
                 yield _unknown(f"figure.{number}.experiments", name, drawn)
         yield from _figure_problems(f"figure.{number}", study, figure)
 
+    yield from _counterpart_problems(study)
     used = [WORKLOADS[e.workload] for e in study.experiment if e.workload in WORKLOADS]
     shown = {key for entry in used for key in (*entry.metrics, *entry.Parameters.model_fields)}
     for name in study.units:
         if used and name not in shown:
             yield _unknown(f"units.{name}", name, sorted(shown))
+
+
+def _counterpart_problems(study: Study) -> Iterator[Problem]:
+    drawn = [experiment.id for experiment in study.experiment]
+    factors = {name: () for e in study.experiment for name in (*e.parameters, *e.factors)}
+    for number, one in enumerate(study.counterpart):
+        place = f"counterpart.{number}"
+        if one.factor == "experiment":
+            for level in (level for ours in one.levels.values() for level in ours):
+                if level not in drawn:
+                    yield _unknown(f"{place}.levels", str(level), drawn)
+        elif one.factor not in factors:
+            yield _unknown(f"{place}.factor", one.factor, [*factors, "experiment"])
 
 
 def _figure_problems(place: str, study: Study, figure: Figure) -> Iterator[Problem]:

@@ -127,6 +127,18 @@ class Waiting(Data):
     workload: Identifier
 
 
+class Counterpart(Data):
+    """What stands here for a factor that the publication varied."""
+
+    #: The factor as the publication has it.
+    published: str
+    #: The parameter that stands for it, or `experiment`: which experiment a trial is of.
+    factor: str
+    #: By published level (digits are a number) those of ours that are the same thing. One of ours
+    #: may stand for several. One that stands for none is a level of its own, beside the published.
+    levels: dict[str, Several[Level]] = Field(default_factory=dict)
+
+
 class TrialPolicy(Data):
     """How many trials a condition gets, and when it has had enough."""
 
@@ -181,6 +193,7 @@ class Study(Data):
     #: None of these and no scale: a study of which nothing can be run yet.
     experiment: Several[Experiment] = ()
     waiting: Several[Waiting] = ()
+    counterpart: Several[Counterpart] = ()
     figure: Several[Figure] = ()
     scale: dict[Identifier, Scale] = Field(default_factory=dict)
     #: What the study is to find out, as statements that its results decide.

@@ -28,6 +28,7 @@ _TABLES: tuple[tuple[tuple[str, ...], type[BaseModel]], ...] = (
     (("scale", "*", "experiment", "*"), model.ScaledExperiment),
     (("scale", "*", "experiment", "*", "trials"), model.TrialPolicy),
     (("waiting", "*"), model.Waiting),
+    (("counterpart", "*"), model.Counterpart),
     (("value", "*"), published.PublishedValue),
     (("missing", "*"), published.MissingValue),
     (("metric", "*"), published.PublishedMetric),

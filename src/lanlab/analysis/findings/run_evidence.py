@@ -13,6 +13,7 @@ from lanlab.analysis.summary import limit_of
 from lanlab.plan import Condition, expand
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study, waits_for
+from lanlab.studies.counterparts import in_published_words, names_of, published_level
 from lanlab.studies.vocabulary import plain_level
 
 
@@ -49,8 +50,13 @@ class RunEvidence:
 
     @property
     def factors(self) -> set[str]:
-        """All that a condition says."""
-        return {key for condition, _ in self.conditions for key in condition.parameters}
+        """All that a condition says, in the words of what was published."""
+        return {
+            key
+            for condition, _ in self.conditions
+            for levels in in_published_words(self.study, condition.experiment, condition.parameters)
+            for key in levels
+        }
 
     def cells(self, metric: str) -> Sequence[Cell]:
         """Conditions with at least one trial that has the metric."""
@@ -72,8 +78,8 @@ class RunEvidence:
         return (self.assumed[factor],) if factor in self.assumed else ()
 
     def plain(self, factor: str, level: Level) -> Level:
-        """As the workload reads it."""
-        return plain_level(factor, level)
+        """As the workload reads it, and as the publication names what it stands for."""
+        return plain_level(factor, published_level(self.study, factor, level))
 
     def ratio(
         self, metric: str, a: Mapping[str, Level], b: Mapping[str, Level]
@@ -104,8 +110,20 @@ class RunEvidence:
             if levels and not any(level in there for level in levels):
                 has = ", ".join(map(str, there)) or "none"
                 wanted = named_words({factor: levels})
-                return f"this run has no {metric} at {wanted}; it has {factor} {has}"
+                return (
+                    f"this run has no {metric} at {wanted}; it has {factor} {has}"
+                    + self._not_yet(factor)
+                )
         return f"no trial of this run has {metric} at {named_words(named)}"
+
+    def _not_yet(self, factor: str) -> str:
+        """That published levels of a factor wait for what this version does not have."""
+        is_published = any(one.published == factor for one in self.study.counterpart)
+        if not (is_published and self.study.waiting):
+            return ""
+        return (
+            f", and what was published is not yet runnable here: it {waits_for(self.study.waiting)}"
+        )
 
     @property
     def _named_here(self) -> set[str]:
@@ -123,11 +141,10 @@ class RunEvidence:
                 blocks if len(set(blocks)) == len(blocks) else (),
                 tuple(trial.number for trial in measured),
             )
-            levels = {**condition.parameters, **self.assumed}
-            yield (
-                Cell(levels, tuple(condition.factors), sample, group=condition.experiment),
-                condition,
-            )
+            varied = names_of(self.study, tuple(condition.factors))
+            for own in in_published_words(self.study, condition.experiment, condition.parameters):
+                levels = {**own, **self.assumed}
+                yield Cell(levels, varied, sample, group=condition.experiment), condition
 
 
 def _key(experiment: str, factors: Mapping[str, Level]) -> str:

@@ -14,6 +14,7 @@ from lanlab.analysis.statistics.intervals import (
     mean_interval,
     printed_interval,
 )
+from lanlab.analysis.statistics.least_squares import Coefficient, Fit, fit_groups, identified
 from lanlab.analysis.statistics.many_groups import (
     Pair,
     Ranked,
@@ -54,11 +55,13 @@ from lanlab.analysis.statistics.two_groups import Comparison, paired_by_block, w
 from lanlab.workloads.fairness import jain_index
 
 __all__ = [
+    "Coefficient",
     "Comparison",
     "Drift",
     "Effect",
     "Equivalence",
     "Factorial",
+    "Fit",
     "Further",
     "HighestLoad",
     "Margin",
@@ -80,11 +83,13 @@ __all__ = [
     "bootstrap_interval",
     "drift",
     "factorial",
+    "fit_groups",
     "flag_outliers",
     "games_howell",
     "highest_load",
     "holm",
     "holm_by_family",
+    "identified",
     "jain_index",
     "knee",
     "mann_whitney",

@@ -1,0 +1,155 @@
+"""
+What each octet and each file of a copy costs.
+
+The time of a trial is taken for `octets * per byte + files * per file + per trial`, over the trials
+of all datasets that were copied under one condition. That is what tells file services apart: one
+that answers late costs by the file, one that computes much by the octet. Datasets of two sorts tell
+two of these apart, three that do not lie in a line tell all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lanlab.analysis.attempts import counting
+from lanlab.plan import expand
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Study
+
+PER_BYTE, PER_FILE, PER_TRIAL = "per_byte_s", "per_file_s", "per_trial_s"
+#: The factor whose levels are put together.
+DATASET = "dataset"
+_NEEDED = ("elapsed_s", "copied_bytes", "copied_files")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A cost in seconds, with its 95 % interval; `None` where trials show no spread."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class CopyCost:
+    """What was found of one condition over all its datasets."""
+
+    experiment: str
+    #: Levels of all factors but the dataset.
+    factors: Mapping[str, Level]
+    #: Octets and files of what was copied, and trials of it; the fewest files first.
+    copied: tuple[tuple[int, int, int], ...]
+    #: Seconds an octet, a file, a trial; `None`: not identified.
+    per_byte: Cost | None
+    per_file: Cost | None
+    per_trial: Cost | None
+    #: Largest deviation of the mean time of a dataset from the fit, as a share of it; `None` where
+    #: there are no more datasets than costs, so that any times would fit.
+    residual_ratio: float | None
+    #: Chance of deviations as large if costs were constant.
+    p_lack: float | None
+    #: What the fit cannot say, or assumes; empty where all is told apart.
+    note: str
+
+    @property
+    def trials(self) -> int:
+        """Trials that the fit is of."""
+        return sum(n for *_, n in self.copied)
+
+
+def copy_costs(
+    run: RunRecord, trials: Sequence[TrialRecord], experiment: str
+) -> tuple[CopyCost, ...]:
+    """
+    The costs of each condition of an experiment, those of its datasets taken together.
+
+    Trials weigh by 1 over the square of the mean time of their dataset. Those that failed, or in
+    whose place a repeat counts, are left out.
+
+    Args:
+        run: The run.
+        trials: Its trials, in order; those of other experiments are passed over.
+        experiment: Id of an experiment whose workload is `copy`.
+
+    Returns:
+        In the order of the study; conditions without a finished trial are left out.
+    """
+    own: dict[str, list[TrialRecord]] = {}
+    for trial in counting([t for t in trials if t.experiment == experiment]):
+        is_whole = all(metric in trial.metrics for metric in _NEEDED)
+        is_whole = is_whole and trial.metrics["elapsed_s"] > 0
+        if trial.purpose == "trial" and is_whole:
+            own.setdefault(_key(trial.factors), []).append(trial)
+    rests: dict[str, dict[str, Level]] = {}
+    for condition in expand(Study.model_validate(run.study), run.scale):
+        if condition.experiment == experiment:
+            rest = _rest(condition.factors)
+            rests.setdefault(_key(rest), rest)
+    return tuple(cost_of(experiment, rest, own[key]) for key, rest in rests.items() if key in own)
+
+
+def cost_of(
+    experiment: str, factors: Mapping[str, Level], trials: Sequence[TrialRecord]
+) -> CopyCost:
+    """The costs of one condition from its trials, all of which have ended well."""
+    groups: dict[tuple[int, int], list[float]] = {}
+    for trial in trials:
+        what = (int(trial.metrics["copied_bytes"]), int(trial.metrics["copied_files"]))
+        groups.setdefault(what, []).append(float(trial.metrics["elapsed_s"]))
+    from lanlab.analysis.statistics.least_squares import fit_groups
+
+    groups = {key: groups[key] for key in sorted(groups, key=lambda key: key[::-1])}
+    known = list(groups)
+    columns, note = _model(known)
+    copied = tuple((octets, files, len(groups[octets, files])) for octets, files in known)
+    if not columns:
+        return CopyCost(experiment, factors, copied, None, None, None, None, None, note)
+    fit = fit_groups(columns, list(groups.values()))
+    costs = {name: Cost(one.value, one.low, one.high) for name, one in fit.coefficients.items()}
+    worst = max(map(abs, fit.residual_ratios)) if fit.df_lack else None
+    if any(cost.low is None for cost in costs.values()):
+        lone = "no interval: a dataset has a single trial"
+        note = "; ".join(filter(None, [note, lone]))
+    return CopyCost(
+        experiment,
+        factors,
+        copied,
+        costs.get(PER_BYTE),
+        costs.get(PER_FILE),
+        costs.get(PER_TRIAL),
+        worst,
+        fit.p_lack,
+        note,
+    )
+
+
+def _model(known: Sequence[tuple[int, int]]) -> tuple[dict[str, list[float]], str]:
+    """The largest model that the datasets identify, and what it leaves open."""
+    from lanlab.analysis.statistics.least_squares import identified
+
+    octets = [float(one) for one, _ in known]
+    files = [float(one) for _, one in known]
+    whole = {PER_BYTE: octets, PER_FILE: files, PER_TRIAL: [1.0] * len(known)}
+    if identified(whole):
+        return whole, ""
+    if len(set(files)) == 1:
+        two = {PER_BYTE: octets, PER_TRIAL: whole[PER_TRIAL]}
+        if identified(two):
+            every = "1 file" if files[0] == 1 else f"{files[0]:g} files"
+            return two, f"every dataset has {every}: the cost of a trial is that of its files too"
+    two = {PER_BYTE: octets, PER_FILE: files}
+    if len(known) > 1 and identified(two):
+        return two, "the cost of a trial is not told apart and taken for 0"
+    if len(known) == 1:
+        return {}, "not identified: one dataset does not tell octets from files"
+    return {}, "not identified: the datasets have files of one mean size"
+
+
+def _rest(factors: Mapping[str, Level]) -> dict[str, Level]:
+    return {name: level for name, level in factors.items() if name != DATASET}
+
+
+def _key(factors: Mapping[str, Level]) -> str:
+    return repr(sorted(_rest(factors).items()))

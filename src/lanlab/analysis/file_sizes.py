@@ -1,0 +1,99 @@
+"""
+How quickly files of each size were copied, from the times of every file.
+
+Those are a series of the store (`source-files`), too many to be in a record. A report takes from
+them, for each doubling of the size, how many files there were, their octets and their time; that is
+put where the series stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from lanlab.errors import StoreError
+from lanlab.store import TrialRecord
+
+if TYPE_CHECKING:
+    from lanlab.store.series import Series
+
+SERIES = "source-files"
+_PLACE = "by_size"
+
+
+@dataclass(frozen=True)
+class SizeClass:
+    """Files of one trial from a power of two, inclusive, to the next."""
+
+    #: The power: files have 2 to this octets, or more.
+    power: int
+    files: int
+    octets: int
+    #: Sum of what each took from its opening to its close.
+    time_ns: int
+
+
+def size_classes(octets: Any, time_ns: Any) -> list[SizeClass]:
+    """
+    Files by doublings of their size; empty ones are left out.
+
+    Args:
+        octets: Size of each file, whole numbers, shape `(files,)`.
+        time_ns: From its opening to its close, same shape.
+
+    Examples:
+        >>> import numpy as np
+        >>> size_classes(np.array([1000, 600, 4096, 0]), np.array([10, 20, 30, 5]))
+        ... # doctest: +NORMALIZE_WHITESPACE
+        [SizeClass(power=9, files=2, octets=1600, time_ns=30),
+         SizeClass(power=12, files=1, octets=4096, time_ns=30)]
+    """
+    import numpy as np
+
+    sizes, times = np.asarray(octets, dtype=np.int64), np.asarray(time_ns, dtype=np.int64)
+    # `frexp` is exact where a logarithm may round up to the next power.
+    powers = np.frexp(sizes.astype(np.float64))[1] - 1
+    found = []
+    for power in np.unique(powers[sizes > 0]).tolist():
+        own = (powers == power) & (sizes > 0)
+        sums = (int(own.sum()), int(sizes[own].sum()), int(times[own].sum()))
+        found.append(SizeClass(power, *sums))
+    return found
+
+
+def with_size_classes(
+    trials: Sequence[TrialRecord], read: Callable[[TrialRecord], Mapping[str, Series]]
+) -> list[TrialRecord]:
+    """
+    Trials with the size classes of their files, where they have times of files.
+
+    Args:
+        trials: Of a run.
+        read: Gives the series of a trial by name. One that is lost leaves its trial as it is: a
+            report must not fail for it.
+    """
+    return [_with(trial, read) for trial in trials]
+
+
+def _with(trial: TrialRecord, read: Callable[[TrialRecord], Mapping[str, Series]]) -> TrialRecord:
+    source = trial.raw.get("source")
+    told = source.get("file_times") if isinstance(source, dict) else None
+    if not isinstance(source, dict) or not isinstance(told, dict) or told.get("series") != SERIES:
+        return trial
+    try:
+        columns = read(trial)[SERIES].columns
+        found = size_classes(columns["bytes"], columns["closed_ns"] - columns["opened_ns"])  # type: ignore[operator]
+    except (KeyError, StoreError):
+        return trial
+    rows = [[one.power, one.files, one.octets, one.time_ns] for one in found]
+    raw = trial.raw | {"source": {**source, "file_times": {**told, _PLACE: rows}}}
+    return replace(trial, raw=raw)
+
+
+def classes_of(trial: TrialRecord) -> list[SizeClass]:
+    """The size classes that were put into a trial's record; none where they were not."""
+    source = trial.raw.get("source")
+    told = source.get("file_times") if isinstance(source, dict) else None
+    rows = told.get(_PLACE, ()) if isinstance(told, dict) else ()
+    return [SizeClass(*row) for row in rows]

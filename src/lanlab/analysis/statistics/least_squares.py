@@ -1,0 +1,181 @@
+"""
+Coefficients of a straight-line model from groups of trials, by weighted least squares.
+
+The model says the mean of a group as a sum of coefficients times what the group is known to be.
+Groups may differ in spread, as a long transfer does from a short one: so each coefficient, which is
+a sum of the groups' means with known factors, has the variance of that sum, with Satterthwaite's
+degrees of freedom. No spread is taken to be common to groups. Whether the model fits is asked
+apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import fdtrc, stdtrit
+
+from lanlab.analysis.statistics.samples import Floats, check_share, sample, satterthwaite
+from lanlab.errors import UnfitValues
+
+#: Singular values below this share of the greatest are zero but for rounding.
+_RANK_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A coefficient of the model, in the unit of the values by that of its column."""
+
+    value: float
+    #: `None` where a group that it depends on has a single value.
+    standard_error: float | None
+    df: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A model that was fitted."""
+
+    coefficients: Mapping[str, Coefficient]
+    #: Of each group: its mean less what the model says, as a share of its mean.
+    residual_ratios: tuple[float, ...]
+    #: Groups beyond coefficients; with none the model fits whatever was seen.
+    df_lack: int
+    #: Chance of residuals as large, if the model is right; `None` where it cannot be asked.
+    p_lack: float | None
+    confidence: float
+
+
+def identified(columns: Mapping[str, Sequence[float]]) -> bool:
+    """
+    Whether groups tell all coefficients apart: no column is a sum of others.
+
+    Args:
+        columns: By coefficient, what it is multiplied with in each group.
+
+    Examples:
+        >>> identified({"per_byte": [623.0, 472.0], "per_file": [1.0, 198.0]})
+        True
+        >>> identified({"per_byte": [623.0], "per_file": [1.0]})
+        False
+    """
+    matrix = np.array([list(map(float, column)) for column in columns.values()]).T
+    if matrix.size == 0 or matrix.shape[0] < matrix.shape[1]:
+        return False
+    scales = np.abs(matrix).max(axis=0)
+    if (scales == 0).any():
+        return False
+    found = np.linalg.svd(matrix / scales, compute_uv=False)
+    return bool(found[-1] > _RANK_TOLERANCE * found[0])
+
+
+def fit_groups(
+    columns: Mapping[str, Sequence[float]],
+    groups: Sequence[Sequence[float]],
+    *,
+    weights: Sequence[float] | None = None,
+    confidence: float = 0.95,
+) -> Fit:
+    """
+    Fit `mean of group = sum of coefficient * column`.
+
+    Args:
+        columns: By coefficient, its factor in each group, any unit.
+        groups: The values of each group, any unit, at least one in each and none 0.
+        weights: Of a single value of each group; by default 1 over the square of the group's mean,
+            so that all groups count by their relative deviation. They matter only where there are
+            more groups than coefficients.
+        confidence: Of the intervals.
+
+    Raises:
+        UnfitValues: Groups that do not tell the coefficients apart, or values that are not finite.
+
+    Source:
+        Least squares on group means: N. Draper, H. Smith, "Applied Regression Analysis", 3rd ed.,
+        1998, 2.1 (lack of fit) and 9.2 (weights); degrees of freedom: F. Satterthwaite, Biometrics
+        Bulletin 2, 1946.
+
+    Examples:
+        >>> fit = fit_groups({"byte": [600, 400], "file": [1, 200]}, [[61, 61], [60, 60]])
+        >>> [round(fit.coefficients[name].value, 3) for name in ("byte", "file")]
+        [0.101, 0.097]
+    """
+    check_share("confidence", confidence)
+    known = [sample(f"group {place}", group, 1) for place, group in enumerate(groups)]
+    if any(len(column) != len(known) for column in columns.values()):
+        raise UnfitValues(f"columns: need {len(known)} numbers in each, one for each group")
+    if not identified(columns):
+        raise UnfitValues(
+            f"the {len(known)} groups do not tell {', '.join(columns)} apart",
+            hint="measure groups of other proportions",
+        )
+    means = np.array([float(group.mean()) for group in known])
+    if (means == 0).any():
+        raise UnfitValues("groups: need means other than 0")
+    counts = np.array([group.size for group in known], dtype=np.float64)
+    single = 1 / means**2 if weights is None else sample("weights", weights, len(known))
+    # A group's mean weighs as much as its values together.
+    root = np.sqrt(single * counts)
+    matrix = np.array([list(map(float, column)) for column in columns.values()]).T
+    # Octets and files differ by many powers of ten.
+    scales = np.abs(matrix).max(axis=0)
+    solver = np.linalg.pinv(root[:, None] * (matrix / scales)) * root / scales[:, None]
+    values = solver @ means
+    residuals = means - matrix @ values
+    return Fit(
+        {
+            name: _coefficient(float(values[place]), solver[place], known, confidence)
+            for place, name in enumerate(columns)
+        },
+        tuple(float(one) for one in residuals / means),
+        len(known) - len(columns),
+        _p_lack(residuals, single, known, len(columns)),
+        confidence,
+    )
+
+
+def _coefficient(
+    value: float, factors: Floats, groups: Sequence[Floats], confidence: float
+) -> Coefficient:
+    # Factors that are zero but for rounding say nothing.
+    least = 1e-12 * float(np.abs(factors).max())
+    own = [(f, g) for f, g in zip(factors, groups, strict=True) if abs(f) > least]
+    if any(group.size < 2 for _, group in own):
+        return Coefficient(value, None, None, None, None)
+    parts = [(float(f) ** 2 * _variance(g) / g.size, int(g.size)) for f, g in own]
+    variance = math.fsum(part for part, _ in parts)
+    error = math.sqrt(variance)
+    if error == 0:
+        return Coefficient(value, 0.0, None, value, value)
+    df = satterthwaite(parts)
+    half = float(stdtrit(df, 0.5 + confidence / 2)) * error
+    return Coefficient(value, error, df, value - half, value + half)
+
+
+def _variance(group: Floats) -> float:
+    # Equal but for the last bits of a float: there is no spread.
+    if float(np.ptp(group)) <= 8 * np.finfo(float).eps * float(np.abs(group).max()):
+        return 0.0
+    return float(group.var(ddof=1))
+
+
+def _p_lack(
+    residuals: Floats, weights: Floats, groups: Sequence[Floats], coefficients: int
+) -> float | None:
+    """Of the F test of lack of fit, which takes the weighted values for equally spread."""
+    df_lack = len(groups) - coefficients
+    df_pure = sum(group.size - 1 for group in groups)
+    if df_lack < 1 or df_pure < 1:
+        return None
+    sizes = np.array([group.size for group in groups])
+    lack = float((weights * sizes * residuals**2).sum()) / df_lack
+    pure = math.fsum(
+        w * _variance(g) * (g.size - 1) for w, g in zip(weights, groups, strict=True) if g.size > 1
+    )
+    if pure == 0:
+        return None
+    return float(fdtrc(df_lack, df_pure, lack / (pure / df_pure)))

@@ -1,0 +1,145 @@
+"""The time of every trial of a copy, beside the trials that were published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.published import ELSEWHERE
+from lanlab.analysis.summary import Summary, summarise
+from lanlab.figures.chart import Axis, Chart, PublishedMark, PublishedSeries, Series
+from lanlab.figures.gather import axis, caption, far_apart, points_of, printed
+from lanlab.figures.wording import condition_text, quantity
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Published, PublishedValue, Study
+from lanlab.studies.counterparts import in_published_words, stands_for_something
+from lanlab.studies.model import Figure
+
+_DRAWN = "Points are means with 95 % intervals, small dots single trials."
+
+
+def copy_times(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+) -> Chart:
+    """
+    The figure's `metric`, by default the time, in rows: each condition with its datasets side by
+    side, then the published conditions with a mark for each trial, or for the mean where the study
+    printed no trials.
+    """
+    metric = figure.metric or "elapsed_ns"
+    y = quantity(study, metric)
+    found = [s for name in figure.experiments for s in summarise(run, trials, name, metric)]
+    found = [summary for summary in found if summary.mean is not None]
+    titles = {experiment.id: experiment.title for experiment in study.experiment}
+    several = len({summary.experiment for summary in found}) > 1
+    rows: dict[str, int] = {}
+    place: dict[int, float] = {}
+    series: dict[str, list[Summary]] = {}
+    for summary in found:
+        rest = {k: v for k, v in summary.factors.items() if k != _inside(summary)}
+        words = [titles[summary.experiment] if several else "", condition_text(study, rest)]
+        name = ", ".join(filter(None, words)) or "measured"
+        place[id(summary)] = float(rows.setdefault(name, len(rows)))
+        series.setdefault(_dataset(study, published, summary), []).append(summary)
+    marks = _published(study, published, figure, metric, rows)
+    drawn = tuple(
+        Series(name, points_of(own, lambda s: place[id(s)], y, study), "points")
+        for name, own in series.items()
+    )
+    values = [point.y for one in drawn for point in one.points]
+    values += [y.shown(value.si) for own in marks.values() for _, value in own]
+    text = ""
+    if marks and study.waiting:
+        text = "What was published is not yet runnable here; its amounts are those of the study."
+    return Chart(
+        title=figure.title,
+        x=Axis("", "", categories=tuple(rows)),
+        y=axis(study, metric, logarithmic=far_apart(values)),
+        series=drawn,
+        published=tuple(
+            PublishedSeries(
+                name,
+                tuple(PublishedMark(row, y.shown(value.si), printed(value)) for row, value in own),
+            )
+            for name, own in marks.items()
+        ),
+        caption=caption(run, text, _DRAWN),
+        sideways=True,
+    )
+
+
+def _inside(summary: Summary) -> str:
+    """The factor whose levels share a row."""
+    return "dataset" if "dataset" in summary.factors else next(reversed(summary.factors), "")
+
+
+def _dataset(study: Study, published: Published, summary: Summary) -> str:
+    factor = _inside(summary)
+    if factor not in summary.factors:
+        return "measured"
+    level = {factor: summary.factors[factor]}
+    here = condition_text(study, level)
+    for one in study.counterpart:
+        if one.factor == factor and one.levels:
+            for words in in_published_words(study, summary.experiment, level):
+                own = words.get(one.published)
+                if own is None or own == summary.factors[factor]:
+                    continue
+                if not any(known.name == one.published for known in published.factor):
+                    # A parameter of another experiment, by which both have one name.
+                    return condition_text(study, {one.published: own})
+                return f"{here}, for {level_title(published, one.published, own)}"
+    return here
+
+
+def _published(
+    study: Study, published: Published, figure: Figure, metric: str, rows: dict[str, int]
+) -> dict[str, list[tuple[float, PublishedValue]]]:
+    """By what a row's marks are of, each mark with its row; new rows are appended.
+
+    Rows are systems and what stands beside ours as a level of its own; what ours stand for are
+    marks of different kinds.
+    """
+    if not study.counterpart:
+        return {}
+    own = [
+        value
+        for value in published.value
+        if value.metric == metric
+        and value.kind not in ELSEWHERE
+        and value.experiment in (None, *figure.experiments)
+        and value.statistic in ("trial", "mean")
+    ]
+    has_trials = any(value.statistic == "trial" for value in own)
+    wanted = "trial" if has_trials else "mean"
+    known = [factor.name for factor in published.factor if factor.name != "trial"]
+    kinds = [name for name in known if stands_for_something(study, name)]
+    # The protocol before the system.
+    others = [name for name in known if name not in kinds]
+    others.sort(key=lambda name: not any(one.published == name for one in study.counterpart))
+    found: dict[str, list[tuple[float, PublishedValue]]] = {}
+    for value in own:
+        if value.statistic != wanted:
+            continue
+        row = "published: " + _words(published, others, value)
+        name = _words(published, kinds, value)
+        found.setdefault(name, []).append((float(rows.setdefault(row, len(rows))), value))
+    return found
+
+
+def _words(published: Published, factors: Sequence[str], value: PublishedValue) -> str:
+    levels = [(name, value.condition[name]) for name in factors if name in value.condition]
+    return ", ".join(level_title(published, name, level) for name, level in levels)
+
+
+def level_title(published: Published, factor: str, level: Level) -> str:
+    """The publication's name of a level, without what stands in brackets; else the level."""
+    for one in published.factor:
+        if one.name == factor:
+            for each in one.levels:
+                if each.level == level:
+                    return each.title.partition(" (")[0]
+    return str(level)

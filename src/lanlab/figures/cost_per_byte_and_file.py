@@ -1,0 +1,60 @@
+"""What a byte costs against what a file costs: what tells file services apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.copy_cost import CopyCost, copy_costs
+from lanlab.figures.chart import Axis, Chart, Point, Series
+from lanlab.figures.gather import caption, far_apart
+from lanlab.figures.wording import condition_text
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+from lanlab.studies.model import Figure
+
+_DRAWN = "By least squares over the trials of all datasets, with 95 % intervals in both directions."
+
+
+def cost_per_byte_and_file(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+) -> Chart:
+    """A point for each condition of the figure's experiments but the dataset: down is cheap by the
+    byte, left by the file. Conditions whose costs are not told apart are not drawn."""
+    found = [cost for name in figure.experiments for cost in copy_costs(run, trials, name)]
+    drawn = [
+        Series(condition_text(study, cost.factors) or "measured", (point,), "points")
+        for cost in found
+        if (point := _point(cost, study)) is not None
+    ]
+    left_out = len(found) - len(drawn)
+    text = f"Of {left_out} of {len(found)} conditions the costs are not told apart." * (
+        left_out > 0
+    )
+    return Chart(
+        title=figure.title,
+        x=Axis("cost of a file", "ms", logarithmic=far_apart([one.points[0].x for one in drawn])),
+        y=Axis("cost of a GB", "s", logarithmic=far_apart([one.points[0].y for one in drawn])),
+        series=tuple(drawn),
+        caption=caption(run, text, _DRAWN),
+        empty="no costs are told apart",
+    )
+
+
+def _point(cost: CopyCost, study: Study) -> Point | None:
+    byte, file = cost.per_byte, cost.per_file
+    if byte is None or file is None:
+        return None
+    return Point(
+        x=1e3 * file.value,
+        y=1e9 * byte.value,
+        low=None if byte.low is None else 1e9 * byte.low,
+        high=None if byte.high is None else 1e9 * byte.high,
+        trials=(),
+        condition=condition_text(study, cost.factors),
+        x_low=None if file.low is None else 1e3 * file.low,
+        x_high=None if file.high is None else 1e3 * file.high,
+    )

@@ -1,0 +1,115 @@
+"""Goodput of single files against their size, from the times of every file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lanlab.analysis.attempts import counting
+from lanlab.analysis.file_sizes import SizeClass, classes_of
+from lanlab.analysis.limits import tcp_limit_bps
+from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
+from lanlab.figures.gather import axis, caption, far_apart
+from lanlab.figures.wording import condition_text, quantity
+from lanlab.plan import expand
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+from lanlab.studies.model import Figure
+from lanlab.units import format_size
+
+_DRAWN = (
+    "Octets over time from opening to close, of all files of a doubling of the size together; "
+    "geometric means of the trials with 95 % intervals; small dots are single trials."
+)
+
+
+def goodput_against_file_size(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+) -> Chart:
+    """A line for each condition but the dataset; both axes are logarithmic where they are long.
+
+    Trials whose files are not told (`lanlab.analysis.file_sizes`) are not drawn.
+    """
+    y = quantity(study, "goodput_bps")
+    lines: dict[str, list[Point]] = {}
+    drawn_of: dict[str, tuple[str, Mapping[str, Level]]] = {}
+    for condition in expand(study, run.scale):
+        if condition.experiment not in figure.experiments or condition.workload != "copy":
+            continue
+        own = [
+            trial
+            for trial in counting([t for t in trials if t.experiment == condition.experiment])
+            if trial.purpose == "trial" and trial.factors == dict(condition.factors)
+        ]
+        rest = {k: v for k, v in condition.factors.items() if k != "dataset"}
+        name = condition_text(study, rest) or "measured"
+        drawn_of[name] = (condition.experiment, condition.parameters)
+        points = _points(own, study, condition.factors, y.si_per_unit)
+        lines.setdefault(name, []).extend(points)
+    series = tuple(
+        Series(name, tuple(sorted(points, key=lambda point: point.x)))
+        for name, points in lines.items()
+        if points
+    )
+    xs = [point.x for one in series for point in one.points]
+    ys = [point.y for one in series for point in one.points]
+    return Chart(
+        title=figure.title,
+        x=Axis("size of a file", "kB", logarithmic=True),
+        y=axis(study, "goodput_bps", logarithmic=far_apart(ys)),
+        series=series,
+        limits=_limits(run, xs, y.si_per_unit, drawn_of),
+        caption=caption(run, "", _DRAWN),
+        empty="no times of files",
+    )
+
+
+def _points(
+    trials: Sequence[TrialRecord], study: Study, factors: Mapping[str, Level], unit: float
+) -> list[Point]:
+    """A point for each doubling of the size."""
+    from lanlab.analysis.statistics.intervals import mean_interval
+
+    by_power: dict[int, list[SizeClass]] = {}
+    for trial in trials:
+        for one in classes_of(trial):
+            by_power.setdefault(one.power, []).append(one)
+    found = []
+    for classes in by_power.values():
+        rates = [8e9 * one.octets / one.time_ns / unit for one in classes if one.time_ns > 0]
+        if not rates:
+            continue
+        files, octets = sum(c.files for c in classes), sum(c.octets for c in classes)
+        size = octets / files
+        # On the scale of rates, see `scale_of`: an interval never goes below zero.
+        seen = mean_interval(rates, scale="log") if len(rates) > 1 else None
+        each = files // len(classes)
+        words = f"{each} file{'s' * (each != 1)} of {format_size(round(size))} on average"
+        found.append(
+            Point(
+                x=size / 1e3,
+                y=rates[0] if seen is None else seen.mean,
+                low=None if seen is None else seen.low,
+                high=None if seen is None else seen.high,
+                trials=tuple(rates),
+                condition=", ".join(filter(None, [condition_text(study, factors), words])),
+            )
+        )
+    return found
+
+
+def _limits(
+    run: RunRecord,
+    xs: Sequence[float],
+    unit: float,
+    drawn_of: Mapping[str, tuple[str, Mapping[str, Level]]],
+) -> tuple[Limit, ...]:
+    rate_bps = run.testbed.get("link_rate_bps")
+    versions = {int(p.get("ip_version", 4)) for _, p in drawn_of.values()}
+    if rate_bps is None or not xs or len(versions) != 1:
+        return ()
+    level = tcp_limit_bps(rate_bps, versions.pop()) / unit
+    return (Limit("link limit", ((min(xs), level), (max(xs), level))),)

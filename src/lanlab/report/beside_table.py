@@ -1,0 +1,229 @@
+"""The conditions of a publication beside those of a run, each in rows of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lanlab.analysis.published import ELSEWHERE
+from lanlab.analysis.summary import Summary, summarise
+from lanlab.figures.wording import level_text, plain, quantity, with_spread
+from lanlab.report.table import EMPTY, Cell, Column, Table, words
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Published, PublishedValue, Study, at_scale
+from lanlab.studies.counterparts import in_published_words, stands_for_something
+from lanlab.units import format_size
+
+TITLE = "Published beside measured"
+NOT_YET = "not yet runnable here"
+#: Compared where the publication printed means of them.
+_METRICS = ("elapsed_ns", "goodput_bps")
+#: Published amounts, by the name that a study has for them.
+_AMOUNTS = ("dataset_bytes", "transfer_bytes")
+
+
+@dataclass
+class _Row:
+    #: By published factor, what stands in its column.
+    titles: dict[str, str]
+    #: For the order: of the factors that both have, the place of the level.
+    order: tuple[int, ...]
+    amount_bytes: float | None
+    published: dict[str, PublishedValue] = field(default_factory=dict)
+    measured: dict[str, Summary] = field(default_factory=dict)
+
+
+def beside_table(
+    run: RunRecord, trials: Sequence[TrialRecord], study: Study, published: Published
+) -> Table:
+    """
+    Every published condition and every condition of the run, those alike next to each other.
+
+    Returns:
+        Without rows where the study says of no factor what stands for it here, as then conditions
+        are compared one by one (`lanlab.report.metric_table`).
+    """
+    rows = []
+    factors: list[str] = []
+    if study.counterpart:
+        own = _means(published)
+        named = {name for value in own for name in value.condition}
+        factors = [factor.name for factor in published.factor if factor.name in named]
+        theirs = _published_rows(study, published, own, factors)
+        rows = [*theirs, *_measured_rows(run, trials, study, published, factors)]
+        rows.sort(key=lambda row: row.order)
+    metrics = [m for m in _METRICS if any(m in row.published or m in row.measured for row in rows)]
+    titles = {factor.name: factor.title for factor in published.factor}
+    columns = (
+        *(Column(name, titles[name], titles[name], is_number=False) for name in factors),
+        Column("amount (B)", "amount", "amount"),
+        *(column for metric in metrics for column in _columns(study, metric)),
+        Column("n", "n", "n"),
+        Column("here", "here", "here", is_number=False),
+    )
+    return Table(
+        "published-beside-measured",
+        TITLE,
+        columns,
+        tuple(_cells(row, study, factors, metrics) for row in rows),
+    )
+
+
+def _columns(study: Study, metric: str) -> tuple[Column, ...]:
+    shown = quantity(study, metric)
+    name, unit, si = shown.name, shown.unit, shown.si_unit
+    return (
+        Column(f"published {metric} ({si})"),
+        Column(f"measured {metric} ({si})"),
+        Column(f"measured {metric}, 95 % low ({si})"),
+        Column(f"measured {metric}, 95 % high ({si})"),
+        Column("", f"published {name} ({unit})", f"published ({unit})"),
+        Column("", f"measured {name} ({unit})", f"measured ({unit})"),
+    )
+
+
+def _cells(
+    row: _Row, study: Study, factors: Sequence[str], metrics: Sequence[str]
+) -> tuple[Cell, ...]:
+    cells = [words(row.titles.get(name, "")) for name in factors]
+    amount = row.amount_bytes
+    cells.append(EMPTY if amount is None else Cell(round(amount), format_size(round(amount))))
+    for metric in metrics:
+        shown = quantity(study, metric)
+        printed, ours = row.published.get(metric), row.measured.get(metric)
+        cells.append(EMPTY if printed is None else Cell(printed.si, ""))
+        ends = (None, None, None) if ours is None else (ours.mean, ours.ci_low, ours.ci_high)
+        cells += [EMPTY if value is None else Cell(value, "") for value in ends]
+        about = "" if printed is None or printed.bound is None else "about "
+        text = "" if printed is None else about + plain(shown.shown(printed.si))
+        cells.append(Cell(None, text))
+        text = ""
+        if ours is not None and ours.mean is not None:
+            half = None if ours.ci_high is None else shown.shown(ours.ci_high - ours.mean)
+            text = with_spread(shown.shown(ours.mean), half)
+        cells.append(Cell(None, text))
+    # Not every workload has every metric.
+    n = max((summary.n for summary in row.measured.values()), default=0)
+    cells.append(Cell(n, str(n)) if row.measured else EMPTY)
+    if row.measured:
+        cells.append(words("measured" if n else "no trial has ended well"))
+    else:
+        cells.append(words(NOT_YET if study.waiting else "not run"))
+    return tuple(cells)
+
+
+def _means(published: Published) -> list[PublishedValue]:
+    return [
+        value
+        for value in published.value
+        if value.metric in _METRICS
+        and value.statistic == "mean"
+        and value.kind not in ELSEWHERE
+        and value.kind == "table"
+    ]
+
+
+def _published_rows(
+    study: Study,
+    published: Published,
+    values: Sequence[PublishedValue],
+    factors: Sequence[str],
+) -> list[_Row]:
+    rows: dict[str, _Row] = {}
+    for value in values:
+        levels = {name: value.condition[name] for name in factors if name in value.condition}
+        row = rows.get(repr(levels))
+        if row is None:
+            row = rows[repr(levels)] = _Row(
+                {name: _title(published, name, level) for name, level in levels.items()},
+                _order(study, published, factors, levels),
+                _amount(published, value.condition),
+            )
+        row.published[value.metric] = value
+    return list(rows.values())
+
+
+def _measured_rows(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    factors: Sequence[str],
+) -> list[_Row]:
+    found = []
+    for scaled in at_scale(study, run.scale):
+        if scaled.search is not None:
+            continue
+        experiment = scaled.experiment.id
+        by_metric = {
+            metric: summarise(run, trials, experiment, metric)
+            for metric in (*_METRICS, "copied_bytes")
+        }
+        for place, summary in enumerate(by_metric[_METRICS[0]]):
+            variants = in_published_words(study, experiment, summary.parameters)
+            titles = {}
+            for name in factors:
+                told = [
+                    _told(study, published, name, own[name], summary)
+                    for own in variants
+                    if name in own
+                ]
+                titles[name] = " and ".join(dict.fromkeys(told)) or "this system"
+            copied = by_metric["copied_bytes"][place].mean
+            parameters = summary.parameters
+            sent = parameters.get("bytes")
+            found.append(
+                _Row(
+                    titles,
+                    _order(study, published, factors, variants[0]),
+                    float(sent) if copied is None and isinstance(sent, int) else copied,
+                    measured={metric: by_metric[metric][place] for metric in _METRICS},
+                )
+            )
+    return found
+
+
+def _told(study: Study, published: Published, factor: str, level: Level, summary: Summary) -> str:
+    """A level of ours; of a dataset also for which of theirs it stands, as it may be smaller."""
+    for one in study.counterpart:
+        if one.published == factor and one.factor in summary.parameters:
+            ours = level_text(study, one.factor, summary.parameters[one.factor])
+            if not one.levels:
+                return ours
+            if one.factor == "dataset":
+                return f"{ours}, for {_title(published, factor, level)}"
+    return _title(published, factor, level)
+
+
+def _order(
+    study: Study, published: Published, factors: Sequence[str], levels: Mapping[str, Level]
+) -> tuple[int, ...]:
+    known = {factor.name: [one.level for one in factor.levels] for factor in published.factor}
+    return tuple(
+        known[name].index(levels[name]) if levels.get(name) in known[name] else len(known[name])
+        for name in factors
+        if stands_for_something(study, name)
+    )
+
+
+def _title(published: Published, factor: str, level: Level) -> str:
+    for one in published.factor:
+        if one.name == factor:
+            for each in one.levels:
+                if each.level == level:
+                    return each.title
+    return str(level)
+
+
+def _amount(published: Published, condition: Mapping[str, Level]) -> float | None:
+    """Octets that a publication says were moved under a condition."""
+    for value in published.value:
+        if (
+            value.metric in _AMOUNTS
+            and value.status != "wrong"
+            and value.condition
+            and value.condition.items() <= condition.items()
+        ):
+            return value.si
+    sent = condition.get("bytes")
+    return float(sent) if isinstance(sent, int) else None

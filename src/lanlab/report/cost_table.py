@@ -1,0 +1,88 @@
+"""What each octet and each file of a copy costs, of each condition over all its datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.copy_cost import DATASET, CopyCost, Cost, copy_costs
+from lanlab.figures.wording import condition_text, number, quantity, with_spread
+from lanlab.report.table import EMPTY, Cell, Column, Table, words
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Study
+from lanlab.units import format_size
+
+TITLE = "Cost per byte and per file"
+_GIGA, _MILLI = 1e9, 1e3
+#: Shares at which costs that were taken for constant are told not to be.
+_LEVEL = 0.05
+
+
+def cost_table(
+    run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
+) -> Table:
+    """
+    Costs of each condition: seconds a GB (1e9 octets), milliseconds a file and a trial, with 95 %
+    intervals, by least squares (`lanlab.analysis.copy_cost`).
+
+    Returns:
+        Without rows where no trial has ended well.
+    """
+    found = copy_costs(run, trials, experiment)
+    factors = [name for name in (found[0].factors if found else ()) if name != DATASET]
+    columns = (
+        *(Column(factor, quantity(study, factor).name) for factor in factors),
+        Column("", "", "condition", is_number=False),
+        Column("copied", "copied", is_number=False),
+        Column("n", "n", "n"),
+        *_cost_columns("per byte", "per GB (s)", "s/GB"),
+        *_cost_columns("per file", "per file (ms)", "ms/file"),
+        *_cost_columns("per trial", "per trial (ms)", "ms/trial"),
+        Column("greatest deviation (ratio)", "greatest deviation", "deviation"),
+        Column("p, costs are constant"),
+        Column("note", "told", "told", is_number=False),
+    )
+    rows = tuple(_row(one, study) for one in found)
+    return Table(f"{experiment}-cost", TITLE, columns, rows)
+
+
+def _cost_columns(name: str, heading: str, short: str) -> tuple[Column, ...]:
+    unit = "s/B" if name == "per byte" else "s"
+    return (
+        Column(f"{name} ({unit})"),
+        Column(f"{name}, 95 % low ({unit})"),
+        Column(f"{name}, 95 % high ({unit})"),
+        Column("", heading, short),
+    )
+
+
+def _row(one: CopyCost, study: Study) -> tuple[Cell, ...]:
+    copied = "; ".join(
+        f"{n} trial{'s' * (n != 1)} of {files} file{'s' * (files != 1)}, {format_size(octets)}"
+        for octets, files, n in one.copied
+    )
+    worst = one.residual_ratio
+    note = one.note
+    if one.p_lack is not None and one.p_lack <= _LEVEL:
+        told = "costs are not constant: the datasets deviate from them by more than chance"
+        note = f"{note}; {told}" if note else told
+    return (
+        *(Cell(level, condition_text(study, {name: level})) for name, level in one.factors.items()),
+        Cell(None, condition_text(study, one.factors) or "all"),
+        words(copied),
+        Cell(one.trials, str(one.trials)),
+        *_cells(one.per_byte, _GIGA),
+        *_cells(one.per_file, _MILLI),
+        *_cells(one.per_trial, _MILLI),
+        EMPTY if worst is None else Cell(worst, f"{number(100 * worst, 2)} %"),
+        EMPTY if one.p_lack is None else Cell(one.p_lack, ""),
+        words(note),
+    )
+
+
+def _cells(cost: Cost | None, factor: float) -> tuple[Cell, ...]:
+    if cost is None:
+        return (EMPTY, EMPTY, EMPTY, EMPTY)
+    half = None if cost.high is None else factor * (cost.high - cost.value)
+    values = (cost.value, cost.low, cost.high)
+    exact = (EMPTY if value is None else Cell(value, "") for value in values)
+    return (*exact, Cell(None, with_spread(factor * cost.value, half)))

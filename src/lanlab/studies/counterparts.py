@@ -1,0 +1,88 @@
+"""
+Conditions of a run in the words of what was published.
+
+A study of file services of its time has levels that no machine of today has. What does stand for
+them is said in the study file, level by level; what stands for none keeps its name, as a level
+beside those that were published.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+from lanlab.studies.base import Level
+from lanlab.studies.model import Counterpart, Study
+from lanlab.studies.vocabulary import plain_level
+
+
+def in_published_words(
+    study: Study, experiment: str, levels: Mapping[str, Level]
+) -> list[dict[str, Level]]:
+    """
+    A condition with published factors in place of those that stand for them.
+
+    Args:
+        experiment: Whose condition it is.
+        levels: By factor or parameter.
+
+    Returns:
+        One for each combination of published levels that it stands for; the condition itself where
+        the study names no counterparts.
+    """
+    named = [one for one in study.counterpart if _ours(one, experiment, levels) is not None]
+    kept = {
+        name: level
+        for name, level in levels.items()
+        if not any(one.factor == name for one in named)
+    }
+    choices: dict[str, list[Level]] = {}
+    for one in named:
+        ours = _ours(one, experiment, levels)
+        assert ours is not None
+        stands_for = [read(key) for key, own in one.levels.items() if _is_in(one, ours, own)]
+        if not stands_for and one.factor != "experiment":
+            stands_for = [ours]
+        choices.setdefault(one.published, []).extend(stands_for)
+    chosen = {name: found for name, found in choices.items() if found}
+    return [
+        {**kept, **dict(zip(chosen, found, strict=True))}
+        for found in itertools.product(*chosen.values())
+    ]
+
+
+def published_level(study: Study, factor: str, level: Level) -> Level:
+    """A level as the publication names it, where ours is written in place of it."""
+    for one in study.counterpart:
+        if one.published == factor and one.factor == factor:
+            for key, own in one.levels.items():
+                if _is_in(one, level, own):
+                    return read(key)
+    return level
+
+
+def names_of(study: Study, factors: Sequence[str]) -> tuple[str, ...]:
+    """Factors of an experiment as the publication names them, in their order."""
+    by_ours: dict[str, list[str]] = {}
+    for one in study.counterpart:
+        by_ours.setdefault(one.factor, []).append(one.published)
+    found = itertools.chain.from_iterable(by_ours.get(name, [name]) for name in factors)
+    return tuple(dict.fromkeys((*found, *by_ours.get("experiment", ()))))
+
+
+def stands_for_something(study: Study, factor: str) -> bool:
+    """Whether any level of a published factor has one of ours that is the same thing."""
+    return any(one.published == factor and one.levels for one in study.counterpart)
+
+
+def read(key: str) -> Level:
+    """A published level from its key in a file: digits are a number."""
+    return int(key) if key.isdigit() else key
+
+
+def _ours(one: Counterpart, experiment: str, levels: Mapping[str, Level]) -> Level | None:
+    return experiment if one.factor == "experiment" else levels.get(one.factor)
+
+
+def _is_in(one: Counterpart, level: Level, own: Sequence[Level]) -> bool:
+    return any(plain_level(one.factor, each) == plain_level(one.factor, level) for each in own)

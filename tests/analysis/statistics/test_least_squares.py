@@ -1,0 +1,116 @@
+"""Least squares over groups, against certified and independent values and by simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from lanlab.analysis.statistics import fit_groups, identified
+from lanlab.errors import UnfitValues
+
+#: NIST Statistical Reference Datasets, "Norris" (x, y); the certified values are below.
+_NORRIS = """
+0.2 0.1  337.4 338.8  118.2 118.1  884.6 888.0  10.1 9.2  226.5 228.1  666.3 668.5  996.3 998.5
+448.6 449.1  777.0 778.9  558.2 559.2  0.4 0.3  0.6 0.1  775.5 778.1  666.9 668.8  338.0 339.3
+447.5 448.9  11.6 10.8  556.0 557.7  228.1 228.3  995.8 998.0  887.6 888.8  120.2 119.6  0.3 0.3
+0.3 0.6  556.8 557.6  339.1 339.3  887.2 888.0  999.0 998.5  779.0 778.9  11.1 10.2  118.3 117.6
+229.2 228.9  669.1 668.4  448.9 449.2  0.5 0.2
+"""
+
+
+def test_coefficients_are_those_that_nist_certifies() -> None:
+    numbers = [float(word) for word in _NORRIS.split()]
+    x, y = numbers[::2], numbers[1::2]
+    fit = fit_groups({"b0": [1.0] * len(x), "b1": x}, [[one] for one in y], weights=[1.0] * len(x))
+
+    assert fit.coefficients["b0"].value == pytest.approx(-0.262323073774029, rel=1e-10)
+    assert fit.coefficients["b1"].value == pytest.approx(1.00211681802045, rel=1e-12)
+    # Single values have no spread of their own to make an interval of.
+    assert fit.coefficients["b1"].standard_error is None and fit.p_lack is None
+
+
+def test_two_groups_and_two_costs_are_solved_exactly_with_the_interval_of_the_sum() -> None:
+    """By hand: per byte = (198 m1 - m2) / (198 * 623 - 472), and its variance accordingly."""
+    large, many = [81.0, 84.0, 79.0, 82.0, 84.0], [113.0, 112.0, 116.0, 111.0, 113.0]
+    fit = fit_groups({"mb": [623, 472], "file": [1, 198]}, [large, many])
+    m1, m2 = np.mean(large), np.mean(many)
+    below = 198 * 623 - 472
+    parts = [(198 / below) ** 2 * np.var(large, ddof=1) / 5, np.var(many, ddof=1) / 5 / below**2]
+    df = sum(parts) ** 2 / sum(part**2 / 4 for part in parts)
+    half = stats.t.ppf(0.975, df) * np.sqrt(sum(parts))
+
+    found = fit.coefficients["mb"]
+    assert found.value == pytest.approx((198 * m1 - m2) / below, rel=1e-12)
+    assert (found.low, found.high) == pytest.approx((found.value - half, found.value + half))
+    assert fit.residual_ratios == pytest.approx((0, 0), abs=1e-12)
+    assert fit.df_lack == 0 and fit.p_lack is None
+
+
+def test_weights_and_lack_of_fit_are_those_of_another_program() -> None:
+    """numpy's polynomial fit of the single values, and the F distribution of scipy."""
+    x = [1.0, 2.0, 5.0, 9.0]
+    groups = [[1.2, 1.1, 1.4], [2.3, 2.0], [4.4, 4.9, 4.6], [10.1, 9.2]]
+    fit = fit_groups({"slope": x, "fixed": [1.0] * 4}, groups)
+    means = [np.mean(group) for group in groups]
+    weights = [1 / mean**2 for mean in means]
+    flat = [(a, y, w) for a, g, w in zip(x, groups, weights, strict=True) for y in g]
+    xs, ys, ws = map(np.array, zip(*flat, strict=True))
+    slope, fixed = np.polyfit(xs, ys, 1, w=np.sqrt(ws))
+
+    assert fit.coefficients["slope"].value == pytest.approx(slope, rel=1e-9)
+    assert fit.coefficients["fixed"].value == pytest.approx(fixed, rel=1e-9)
+    residual = float((ws * (ys - slope * xs - fixed) ** 2).sum())
+    pure = sum(
+        w * float(((np.array(g) - np.mean(g)) ** 2).sum())
+        for w, g in zip(weights, groups, strict=True)
+    )
+    lack = (residual - pure) / 2 / (pure / 6)
+    assert fit.p_lack == pytest.approx(float(stats.f.sf(lack, 2, 6)), rel=1e-9)
+
+
+@pytest.mark.parametrize("spreads", [(0.01, 0.01, 0.01), (0.002, 0.05, 0.01)])
+def test_intervals_hold_the_truth_as_often_as_they_say(spreads: tuple[float, ...]) -> None:
+    """Also where one dataset scatters 25 times as much as another; fixed seed."""
+    rng = np.random.default_rng(20)
+    columns = {"byte": [600.0, 400.0, 50.0], "file": [1.0, 200.0, 900.0]}
+    truth = {"byte": 0.1, "file": 0.08}
+    hold, draws = dict.fromkeys(truth, 0), 2000
+    for _ in range(draws):
+        groups = []
+        for place, spread in enumerate(spreads):
+            mean = sum(truth[name] * columns[name][place] for name in truth)
+            groups.append(rng.normal(mean, spread * mean, 5).tolist())
+        fit = fit_groups(columns, groups)
+        for name, value in truth.items():
+            found = fit.coefficients[name]
+            assert found.low is not None and found.high is not None
+            hold[name] += found.low <= value <= found.high
+    for held in hold.values():
+        assert 0.93 <= held / draws <= 0.975
+
+
+def test_costs_that_are_not_constant_are_noticed_and_constant_ones_are_not() -> None:
+    rng = np.random.default_rng(21)
+    columns = {"byte": [600.0, 400.0, 50.0], "file": [1.0, 200.0, 900.0]}
+    bent, straight, draws = 0, 0, 400
+    for _ in range(draws):
+        means = [60.08, 56.0, 77.0]
+        groups = [rng.normal(mean, 0.01 * mean, 5).tolist() for mean in means]
+        straight += (fit_groups(columns, groups).p_lack or 0) <= 0.05
+        groups[1] = [1.1 * value for value in groups[1]]
+        bent += (fit_groups(columns, groups).p_lack or 1) <= 0.05
+    assert 0.02 <= straight / draws <= 0.09
+    assert bent / draws > 0.95
+
+
+def test_what_groups_do_not_tell_apart_is_refused() -> None:
+    assert not identified({"byte": [100.0, 200.0], "file": [1.0, 2.0]})
+    with pytest.raises(UnfitValues, match="the 1 groups do not tell byte, file apart"):
+        fit_groups({"byte": [100.0], "file": [3.0]}, [[1.0, 2.0]])
+
+
+def test_equal_trials_give_an_interval_without_width() -> None:
+    fit = fit_groups({"byte": [600.0, 400.0], "file": [1.0, 200.0]}, [[61.0] * 3, [60.0] * 3])
+    found = fit.coefficients["byte"]
+    assert found.low == found.value == found.high

@@ -1,0 +1,139 @@
+"""What the figures of copies show, of runs whose costs are known."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from copy_runs import copy_run, copy_study
+
+from lanlab.analysis.file_sizes import SERIES, classes_of, size_classes, with_size_classes
+from lanlab.errors import StoreError
+from lanlab.figures import Chart, build_figure
+from lanlab.figures.render_matplotlib import to_bytes, to_drawing
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.store.series import Series
+from lanlab.studies import Published, Study, load_study
+from lanlab.studies.model import Figure
+
+_TWO = ("1x62MB", "200x100kB")
+_COSTS = {"ftp": (1e-8, 2e-3, 0.0), "smb": (2e-8, 1e-3, 0.0)}
+_FILES = {
+    "number": [0, 1, 2],
+    "bytes": [1000, 600, 4096],
+    "opened_ns": [0, 1000, 2000],
+    "closed_ns": [1000, 1600, 4000],
+}
+_SERVICES = dict.fromkeys(("smb", "nfs", "ftp", "webdav", "sftp"), (1e-7, 1e-3, 0.0))
+
+
+def chart(
+    figure: str, run: RunRecord, trials: list[TrialRecord], study: Study, **more: str
+) -> Chart:
+    drawn = Figure(figure=figure, title="Drawn", experiments=("copies",), **more)
+    return build_figure(run, trials, study, Published(schema=1), drawn)
+
+
+def test_costs_are_points_with_an_interval_in_each_direction() -> None:
+    study = copy_study(["ftp", "smb"], _TWO)
+    found = chart("cost_per_byte_and_file", *copy_run(study, _COSTS, 0.02), study)
+
+    by_name = {series.name: series.points[0] for series in found.series}
+    assert by_name.keys() == {"FTP", "SMB"}
+    ftp = by_name["FTP"]
+    assert ftp.x == pytest.approx(2, rel=0.2) and ftp.y == pytest.approx(10, rel=0.05)
+    assert ftp.x_low and ftp.x_high and ftp.x_low < 2 < ftp.x_high
+    assert ftp.low and ftp.high and ftp.low < 10 < ftp.high
+    columns = found.columns()
+    assert columns[-2:] == ("cost of a file (ms), 95 % low", "cost of a file (ms), 95 % high")
+    assert all(len(row) == len(columns) for row in found.rows())
+    svg = to_drawing(found, "x-", 6.4).svg
+    assert len(re.findall(r'id="x-series-\d-across0"', svg)) == 2
+    assert to_bytes(found, "pdf").startswith(b"%PDF")
+
+
+def test_costs_that_are_not_told_apart_leave_an_empty_figure_that_says_so() -> None:
+    study = copy_study(["ftp"], _TWO[:1])
+    found = chart("cost_per_byte_and_file", *copy_run(study, _COSTS), study)
+
+    assert found.is_empty
+    assert found.description() == "Drawn: no costs are told apart."
+    assert "Of 1 of 1 conditions the costs are not told apart." in found.caption
+
+
+def test_files_are_put_together_by_doublings_of_their_size() -> None:
+    found = size_classes(np.array([1, 2, 3, 1023, 1024, 0]), np.array([5, 1, 1, 7, 9, 100]))
+
+    assert [(one.power, one.files, one.octets, one.time_ns) for one in found] == [
+        (0, 1, 1, 5),
+        (1, 2, 5, 2),
+        (9, 1, 1023, 7),
+        (10, 1, 1024, 9),
+    ]
+
+
+def with_files(trials: list[TrialRecord]) -> list[TrialRecord]:
+    told = [replace(t, raw={"source": {"file_times": {"series": SERIES}}}) for t in trials]
+    columns = {name: np.array(values, dtype=np.int64) for name, values in _FILES.items()}
+    return with_size_classes(told, lambda trial: {SERIES: Series(SERIES, columns)})
+
+
+def test_goodput_of_files_is_drawn_at_their_mean_size() -> None:
+    study = copy_study(["ftp"], ["2x1kB"])
+    run, trials = copy_run(study, {"ftp": (1e-8, 0.0, 0.0)})
+    found = chart("goodput_against_file_size", run, with_files(trials), study)
+
+    (line,) = found.series
+    assert [point.x for point in line.points] == [0.8, 4.096]
+    # 1600 octets in 1600 ns, 4096 in 2000 ns: Mbit/s.
+    assert [point.y for point in line.points] == pytest.approx([8000, 16384])
+    assert len(line.points[0].trials) == 5
+    assert "2 files of 800 B on average" in line.points[0].condition
+    assert found.x.logarithmic and [limit.name for limit in found.limits] == ["link limit"]
+
+
+def test_times_of_files_that_are_lost_leave_the_figure_empty_not_the_report() -> None:
+    study = copy_study(["ftp"], ["2x1kB"])
+    run, trials = copy_run(study, {"ftp": (1e-8, 0.0, 0.0)})
+
+    def lost(trial: TrialRecord) -> dict[str, Series]:
+        raise StoreError("the file is gone")
+
+    told = [replace(t, raw={"source": {"file_times": {"series": SERIES}}}) for t in trials]
+    kept = with_size_classes(told, lost)
+    assert not any(classes_of(trial) for trial in kept)
+    found = chart("goodput_against_file_size", run, kept, study)
+    assert found.description() == "Drawn: no times of files."
+
+
+def test_times_of_copies_stand_above_the_published_trials() -> None:
+    loaded = load_study("schomer-claason")
+    run, trials = copy_run(loaded.study, _SERVICES, 0.01)
+    figure = loaded.study.figure[0]
+    found = build_figure(run, trials, loaded.study, loaded.published, figure)
+
+    assert figure.figure == "copy_times" and found.sideways
+    rows = found.x.categories
+    assert rows[:5] == ("SMB", "NFS", "FTP", "WebDAV", "SFTP")
+    assert rows[5] == "published: TCP/IP, Windows 98 SE" and len(rows) == 11
+    assert [len(series.points) for series in found.series] == [5, 5]
+    assert all(len(point.trials) == 3 for series in found.series for point in series.points)
+    assert [one.name for one in found.published] == ["1 file, 623 MB", "198 files, 472 MB"]
+    # All that came down: five trials of six conditions, one lost of each of three.
+    assert [len(one.marks) for one in found.published] == [27, 27]
+    assert "not yet runnable here" in found.caption
+    assert to_bytes(found, "svg")
+
+
+def test_amounts_of_both_tests_have_one_name() -> None:
+    loaded = load_study("brutman-mtcp")
+    run, trials = copy_run(loaded.study, {"ftp": (8.6e-7, 5e-3, 0.0)}, 0.01)
+    found = build_figure(run, trials, loaded.study, loaded.published, loaded.study.figure[0])
+
+    assert [series.name for series in found.series] == [
+        "260,163 B", "1,376,275 B", "3,239,589 B", "4,194,304 B",
+    ]  # fmt: skip
+    assert [len(series.points) for series in found.series] == [3, 3, 3, 3]
+    assert len(found.published) == 4

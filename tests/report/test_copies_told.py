@@ -1,0 +1,171 @@
+"""What the tables and sentences of a run of copies say."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from copy_runs import copy_run, copy_study
+
+from lanlab.plan import PlannedTrial
+from lanlab.report.answer import sentences
+from lanlab.report.beside_table import beside_table
+from lanlab.report.build import build_report
+from lanlab.report.copy_table import copy_table
+from lanlab.report.cost_table import cost_table
+from lanlab.report.table import Table
+from lanlab.report.text import tables
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import load_study
+
+_TWO = ("1x62MB", "200x100kB")
+_COSTS = {"ftp": (1e-8, 2e-3, 0.0), "smb": (2e-8, 1e-3, 0.0)}
+_SERVICES = dict.fromkeys(("smb", "nfs", "ftp", "webdav", "sftp"), (9e-8, 1e-3, 0.0))
+_STALL = {
+    "operation": "close", "likely": "delayed acknowledgement (Linux)", "mode_ns": 40_100_000,
+    "calls": 12, "calls_ratio": 0.5, "time_ratio": 0.9,
+}  # fmt: skip
+
+
+def rows_of(table: Table) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(table.to_csv())))
+
+
+def told(trials: list[TrialRecord], **source: Any) -> list[TrialRecord]:
+    """Trials with what the client's engine says beside its counts."""
+    base = {
+        "facts": {"protocol": "FTP", "protection": "none"},
+        "manner": {"in_order": True, "depth": 1, "block_bytes": 262_144},
+        "faults": {},
+        "stalls": [],
+    }
+    raw = {
+        "source": {**base, **source},
+        "setup": {"checked": {"verified": {"how": "content"}}, "emptied": {"is_gone": True}},
+    }
+    return [replace(trial, raw=raw) if trial.status == "done" else trial for trial in trials]
+
+
+def schomer() -> tuple[RunRecord, list[TrialRecord]]:
+    return copy_run(load_study("schomer-claason").study, _SERVICES, 0.01)
+
+
+def test_costs_stand_in_csv_in_seconds_and_for_people_in_units_one_can_read() -> None:
+    study = copy_study(["ftp", "smb"], _TWO)
+    table = cost_table(*copy_run(study, _COSTS, 0.01), study, "copies")
+
+    ftp, smb = rows_of(table)
+    assert (ftp["service"], smb["service"]) == ("ftp", "smb")
+    assert float(ftp["per byte (s/B)"]) == pytest.approx(1e-8, rel=0.03)
+    low, high = (float(smb[f"per file, 95 % {end} (s)"]) for end in ("low", "high"))
+    assert low < 1e-3 < high
+    assert ftp["copied"] == "5 trials of 1 file, 62 MB; 5 trials of 200 files, 20 MB"
+    assert ftp["per trial (s)"] == ""
+    shown = {column.heading: cells[0].text for column, cells in table.shown()}
+    assert shown["per GB (s)"].startswith("10.") or shown["per GB (s)"].startswith("9.")
+    assert "±" in shown["per file (ms)"]
+
+
+def test_what_is_not_identified_is_said_in_place_of_costs() -> None:
+    study = copy_study(["ftp"], _TWO[:1])
+    (row,) = rows_of(cost_table(*copy_run(study, _COSTS), study, "copies"))
+
+    assert row["per byte (s/B)"] == ""
+    assert row["note"] == "not identified: one dataset does not tell octets from files"
+
+
+def test_retries_stalls_caches_and_failed_trials_of_each_condition_are_told() -> None:
+    study = copy_study(["ftp"], _TWO)
+
+    def fails(planned: PlannedTrial) -> bool:
+        return planned.number == 0
+
+    run, trials = copy_run(study, _COSTS, fails=fails)
+    failed = trials[0].factors["dataset"]
+    for trial in trials:
+        trial.metrics.update({"retries": 2, "stall_ratio": 0.9} if trial.metrics else {})
+    trials = told(trials, faults={"reset": 2, "silent": 0}, stalls=[_STALL])
+    table = copy_table(run, trials, study, "copies")
+
+    by_dataset = {row["dataset"]: row for row in rows_of(table)}
+    assert by_dataset[str(failed)]["failed trials"] == "1"
+    one = by_dataset["1x62MB"]
+    assert one["moved by"] == "FTP, one stream of 262144 B"
+    assert one["caches"] == "caches warm" and one["checked"] == "every octet compared"
+    assert (one["retries"], one["faults"]) == ("10", "10 reset")
+    assert one["stalls"].startswith("close: delayed acknowledgement (Linux), near 40.1 ms (5 tr")
+    assert float(one["greatest share of time in stalls (ratio)"]) == 0.9
+
+
+def test_published_conditions_stand_beside_ours_and_none_is_hidden() -> None:
+    run, trials = schomer()
+    loaded = load_study("schomer-claason")
+    rows = rows_of(beside_table(run, trials, loaded.study, loaded.published))
+
+    assert len(rows) == 12 + 10
+    theirs = [row for row in rows if row["here"] == "not yet runnable here"]
+    assert len(theirs) == 12
+    assert {row["protocol"] for row in theirs} == {"TCP/IP", "NWLink (IPX/SPX)", "NetBEUI"}
+    first = theirs[0]
+    assert (first["published elapsed_ns (ns)"], first["measured elapsed_ns (ns)"]) == (
+        "263000000000.0", "",
+    )  # fmt: skip
+    assert first["amount (B)"] == "623000000"
+    ours = [row for row in rows if row["here"] == "measured"]
+    assert [row["protocol"] for row in ours[:5]] == ["SMB", "NFS", "FTP", "WebDAV", "SFTP"]
+    assert ours[0]["dataset"] == "1x6230kB, for 1 file, 623 MB"
+    assert ours[0]["amount (B)"] == "6230000" and ours[0]["os"] == "this system"
+    assert ours[0]["published goodput_bps (bit/s)"] == ""
+    # Those alike are next to each other: all of the large file come first.
+    assert all("623 MB" in row["dataset"] for row in rows[:11])
+
+
+def test_the_speed_test_is_in_one_table_with_ftp() -> None:
+    loaded = load_study("brutman-mtcp")
+    run, trials = copy_run(loaded.study, {"ftp": (9e-7, 5e-3, 0.0)}, 0.01)
+    rows = rows_of(beside_table(run, trials, loaded.study, loaded.published))
+
+    ours = [row for row in rows if row["here"] == "measured"]
+    tests = [(row["test"].partition(",")[0], row["direction"]) for row in ours]
+    assert tests.count(("FTP", "sending")) == tests.count(("FTP", "receiving")) == 4
+    assert tests.count(("netcat speed test", "sending and receiving")) == 4
+    assert {row["amount (B)"] for row in ours} == {"260163", "1376275", "3239589", "4194304"}
+
+
+def test_sentences_name_services_and_range_over_datasets() -> None:
+    said = sentences(*schomer())
+
+    smb = next(one for one in said if "over SMB" in one)
+    assert "198x100B..400kB=4720kB" in smb and "1x6230kB" in smb
+    assert "of what this Ethernet can carry." in smb
+    said = sentences(*copy_run(load_study("brutman-mtcp").study, {"ftp": (9e-7, 5e-3, 0.0)}))
+    assert any(one.startswith("Rate over FTP, download was between") for one in said)
+
+
+def test_the_page_and_the_terminal_have_all_of_it(tmp_path: Path) -> None:
+    run, trials = schomer()
+    trials = told(trials)
+    paths = build_report([(run, trials)], tmp_path / "report")
+    page = paths.html.read_text(encoding="utf-8")
+
+    for words in (
+        "Published beside measured",
+        "not yet runnable here",
+        "Cost per byte and per file",
+        "How the copies went",
+        "every octet compared",
+    ):
+        assert words in page
+    names = {path.name for path in paths.tables}
+    assert {
+        "schomer-claason-upload-cost.csv",
+        "schomer-claason-upload-how.csv",
+        "schomer-claason-published-beside-measured.csv",
+    } <= names
+    titles = [str(table.title) for table in tables(run, trials)]
+    assert any(title.endswith("cost per byte and per file") for title in titles)
+    assert "Published beside measured" in titles
