@@ -7,6 +7,7 @@ Python types equal to them. `--check` changes nothing and fails if they differ.
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import subprocess
 import sys
@@ -51,13 +52,16 @@ def generate(engine: str) -> str:
 
 def main() -> int:
     """Write the module, or with `--check` compare it."""
+    asked = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    asked.add_argument("--check", action="store_true", help="change nothing; fail if they differ")
+    is_check = asked.parse_args().check
     # Not found by lanlab itself: what is wrong with its messages may keep it from being imported.
     engine = shutil.which("lanlab-engine", path=sysconfig.get_path("scripts"))
     if engine is None:
         print("error: no lanlab-engine beside this Python; run `make setup`", file=sys.stderr)
         return 2
     text = generate(engine)
-    if "--check" not in sys.argv:
+    if not is_check:
         TARGET.write_text(text)
         return 0
     if TARGET.read_text() == text:

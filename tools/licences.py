@@ -8,6 +8,7 @@ they differ, or if a licence is not on the list in `deny.toml` (which cargo-deny
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tomllib
 from collections.abc import Sequence
@@ -171,6 +172,9 @@ def _check_allowed(parts: Sequence[Part], allowed: Sequence[str]) -> list[str]:
 
 def main() -> int:
     """Write the files, or with `--check` compare them."""
+    asked = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    asked.add_argument("--check", action="store_true", help="change nothing; fail if they differ")
+    is_check = asked.parse_args().check
     allowed = tomllib.loads((ROOT / "deny.toml").read_text())["licenses"]["allow"]
     own = [ROOT / "LICENSE-MIT", ROOT / "LICENSE-APACHE"]
     try:
@@ -196,7 +200,7 @@ def main() -> int:
     for path, text in made.items():
         if path.is_file() and path.read_text(encoding="utf-8") == text:
             continue
-        if "--check" in sys.argv:
+        if is_check:
             print(f"{path}: out of date; run `make licences`", file=sys.stderr)
             return 1
         path.write_text(text, encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -82,3 +83,17 @@ def test_every_package_that_lanlab_imports_is_listed() -> None:
     assert {"numpy", "scipy", "pydantic", "pydantic-core", "markupsafe", "colorama"} <= names
     # Of development only.
     assert not names & {"pytest", "mypy", "ruff", "maturin", "hatchling"}
+
+
+@pytest.mark.parametrize("tool", ["licences.py", "generate_messages.py"])
+@pytest.mark.parametrize("option", ["--help", "--chek"])
+def test_help_and_a_mistyped_option_write_nothing(tool: str, option: str) -> None:
+    """Neither is taken for the order to make the files anew."""
+    made = [TOOLS.parent / "docs/licences.md", TOOLS.parent / "src/lanlab/engine/messages.py"]
+    before = [path.stat().st_mtime_ns for path in made]
+    said = subprocess.run(
+        [sys.executable, str(TOOLS / tool), option], capture_output=True, text=True, check=False
+    )
+    assert said.returncode == (0 if option == "--help" else 2), said.stderr
+    assert "--check" in said.stdout + said.stderr
+    assert [path.stat().st_mtime_ns for path in made] == before

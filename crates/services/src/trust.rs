@@ -74,10 +74,14 @@ pub fn tls_client(trust: &Trust) -> Result<Arc<ClientConfig>> {
 /// What a failed TLS handshake says.
 pub fn tls_fault(what: &str, error: &std::io::Error) -> Fault {
     let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    let hint = "if it is the right server, name its certificate by its SHA-256";
     match tls {
+        Some(rustls::Error::InvalidCertificate(CertificateError::Other(other))) => {
+            // Ours, in words; as an error of rustls it would show how it is kept.
+            Fault::new(Class::Certificate, format!("{what}: {}", other.0)).hint(hint)
+        }
         Some(rustls::Error::InvalidCertificate(_) | rustls::Error::General(_)) => {
-            Fault::new(Class::Certificate, format!("{what}: {error}"))
-                .hint("if it is the right server, name its certificate by its SHA-256")
+            Fault::new(Class::Certificate, format!("{what}: {error}")).hint(hint)
         }
         Some(_) => Fault::new(Class::Protocol, format!("{what}: {error}")),
         None => Fault::of_connection(what, error),

@@ -73,11 +73,13 @@ def show(
     from lanlab.cli.terminal import answer, print_json
     from lanlab.plan import Plan
     from lanlab.studies import load_study
+    from lanlab.testbeds.link import parse_link
 
     sections = study_text.chosen(only)
     loaded = load_study(study)
+    link_rate_bps = parse_link(loaded.study.testbed.link).rate_bps
     estimates = {
-        name: Plan(loaded.study, name, seed=0).estimate()
+        name: Plan(loaded.study, name, seed=0).estimate(link_rate_bps=link_rate_bps)
         for name in (loaded.study.scale if loaded.study.experiment else ())
     }
     if figures is not None or report is not None:

@@ -21,8 +21,16 @@ class Condition:
     factors: Mapping[str, Level]
     #: Complete and validated; parameters that are not set are left out.
     parameters: Mapping[str, Level]
-    #: The shortest time in which a trial can end, seconds.
+    #: The shortest time in which a trial can end, seconds, if no link holds it up.
     expected_time_s: float
+    #: Bits that a trial has to get over the link, where that says how long it lasts.
+    carried_bits: float = 0.0
+
+    def time_over_s(self, link_rate_bps: float | None) -> float:
+        """The same over a link; `None`: one that holds nothing up."""
+        if link_rate_bps is None:
+            return self.expected_time_s
+        return max(self.expected_time_s, self.carried_bits / link_rate_bps)
 
 
 def expand(study: Study, scale_name: str) -> tuple[Condition, ...]:
@@ -76,4 +84,5 @@ def condition_of(
         factors={key: parameters[key] for key in levels},
         parameters=parameters,
         expected_time_s=workload(name).expected_time_s(values),
+        carried_bits=workload(name).carried_bits(values),
     )

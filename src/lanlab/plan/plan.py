@@ -147,7 +147,7 @@ class Plan:
         results = {s.scaled.experiment.id: s.state.result() for s in self._searches}
         return {name: result for name, result in results.items() if result is not None}
 
-    def estimate(self, overhead_s: float = 0.25) -> Estimate:
+    def estimate(self, overhead_s: float = 0.25, link_rate_bps: float | None = None) -> Estimate:
         """What is left, unless trials fail or are polluted: of conditions at most, of searches
         about.
 
@@ -155,11 +155,13 @@ class Plan:
             overhead_s:
                 Seconds that a trial takes beyond its expected time, for conditions that have not
                 run yet; those that have are taken at the mean of what they took.
+            link_rate_bps: Of the testbed's link; `None` where nothing is known of it, or it is
+                not shaped.
         """
         trials, seconds = 0, 0.0
         for running in self._conditions:
             left = running.trials.most_left
-            expected_s = running.condition.expected_time_s + overhead_s
+            expected_s = running.condition.time_over_s(link_rate_bps) + overhead_s
             trials += left
             seconds += left * running.time_of_a_trial_s(expected_s)
         for search in self._waiting_searches:

@@ -164,9 +164,10 @@ def _check_conditions(conditions: tuple[Condition, ...], bed: Testbed) -> None:
 def _execute(run: RunRecord, plan: Plan, site: Site, store: Store, watcher: Watcher) -> RunRecord:
     """Run what the plan has left."""
     try:
-        watcher.run_started(run, plan.estimate())
+        link_rate_bps = site.bed.link.rate_bps
+        watcher.run_started(run, plan.estimate(link_rate_bps=link_rate_bps))
         while (planned := plan.next_trial()) is not None:
-            watcher.trial_started(planned, plan.estimate())
+            watcher.trial_started(planned, plan.estimate(link_rate_bps=link_rate_bps))
             record, series = take_intervals(
                 run_trial(run, planned, site, partial(watcher.trial_progress, planned))
             )

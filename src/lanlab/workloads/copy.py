@@ -109,6 +109,16 @@ class CopyParameters(TrialParameters):
         return self.dataset.removeprefix(datasets.DIRECTORY)
 
 
+def _moved_bits(parameters: CopyParameters) -> float:
+    """Bits of all files, twice where they are brought there before, or read back after."""
+    if parameters.tree is None:
+        octets = datasets.mean_bytes(parameters.dataset)
+    else:
+        octets = datasets.tree_bytes(parameters.tree)
+    is_twice = parameters.direction == "download" or parameters.verify == "content"
+    return 8 * octets * (1 + is_twice)
+
+
 class Copy:
     """The `copy` workload."""
 
@@ -117,11 +127,14 @@ class Copy:
     metrics: Mapping[str, str] = METRICS
 
     def expected_time_s(self, parameters: CopyParameters) -> float:
-        """About how long a trial takes, seconds; what nobody knows before is taken for 1 s."""
-        if parameters.tree is not None:
-            return 1.0
-        # There and, to be compared, back again.
-        return 0.5 + 2 * 8 * datasets.mean_bytes(parameters.dataset) / _EXPECTED_BPS
+        """About how long a trial takes where no link holds it up, seconds."""
+        return 0.5 + _moved_bits(parameters) / _EXPECTED_BPS
+
+    def carried_bits(self, parameters: CopyParameters) -> float:
+        """What goes over the link, to be compared included; a user's own server is elsewhere."""
+        if parameters.is_users_server or parameters.service == "directory":
+            return 0.0
+        return _moved_bits(parameters)
 
     def run(
         self,

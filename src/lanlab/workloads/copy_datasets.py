@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
 import re
+import stat
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from lanlab.errors import UnknownName, UsageError
@@ -105,6 +109,20 @@ def mean_bytes(dataset: str) -> float:
         middle = ((group["least_bytes"] or 0) + (group["most_bytes"] or 0)) / 2
         total = group["total_bytes"]
         octets += (group["count"] or 0) * middle if total is None else total
+    return octets
+
+
+def tree_bytes(directory: str) -> int:
+    """Octets of the files below a directory that can be seen, of `MOST_FILES` at most."""
+    octets = files = 0
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            with contextlib.suppress(OSError):
+                facts = Path(folder, name).lstat()
+                octets += facts.st_size if stat.S_ISREG(facts.st_mode) else 0
+            files += 1
+            if files >= MOST_FILES:
+                return octets
     return octets
 
 

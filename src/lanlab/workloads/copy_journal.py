@@ -47,14 +47,17 @@ def noted(server: str, spec: Request) -> Iterator[Callable[[], None]]:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
         raise RunError(f"{path}: {error.strerror}", hint="name a place by LANLAB_CACHE") from None
-    with os.fdopen(descriptor, "w") as file:
-        _is_ours(file.fileno())
-        file.write(text)
-        file.flush()
-        is_emptied: list[bool] = []
-        yield lambda: is_emptied.append(True)
-    if is_emptied:
-        path.unlink(missing_ok=True)
+    is_emptied: list[bool] = []
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            _is_ours(file.fileno())
+            file.write(text)
+            file.flush()
+            yield lambda: is_emptied.append(True)
+    finally:
+        # Whatever became of the trial.
+        if is_emptied:
+            path.unlink(missing_ok=True)
 
 
 def left(server: str) -> Iterator[tuple[Path, Request]]:

@@ -234,13 +234,8 @@ def _cancel(engine: Engine, asked: Measurement) -> None:
 
 
 def _longest_s(parameters: CopyParameters) -> float:
-    octets = 0.0
-    if parameters.tree is None:
-        octets = datasets.mean_bytes(parameters.dataset)
-    else:
-        with contextlib.suppress(OSError):
-            root = Path(parameters.tree)
-            octets = sum(p.stat().st_size for p in root.rglob("*") if p.is_file())
+    tree = parameters.tree
+    octets = datasets.mean_bytes(parameters.dataset) if tree is None else datasets.tree_bytes(tree)
     waits_s = (parameters.retries + 1) * parameters.timeout_s
     return _SETUP_S + waits_s + 8 * octets / _SLOWEST_BPS
 

@@ -74,6 +74,10 @@ class Echo:
             return parameters.warmup_s + parameters.requests / parameters.rate_requests_per_s
         return parameters.warmup_s + 1.0
 
+    def carried_bits(self, parameters: EchoParameters) -> float:
+        """None that its time would not tell: a link that is too slow loses messages instead."""
+        return 0.0
+
     def run(
         self,
         parameters: EchoParameters,

@@ -31,6 +31,10 @@ class Workload(Protocol):
     def expected_time_s(self, parameters: Any) -> float:
         """The shortest time in which a trial with these parameters can end, seconds."""
 
+    def carried_bits(self, parameters: Any) -> float:
+        """Bits that a trial takes over the testbed's link, about, where it lasts until they are
+        carried; zero of one that lasts as long as it was told to."""
+
     def run(
         self,
         parameters: Any,

@@ -151,6 +151,10 @@ class Stream:
             return parameters.warmup_s + bits / parameters.rate_bps
         return parameters.warmup_s + 1.0
 
+    def carried_bits(self, parameters: StreamParameters) -> float:
+        """None that its time would not tell: a link that is too slow loses messages instead."""
+        return 0.0
+
     def run(
         self,
         parameters: StreamParameters,

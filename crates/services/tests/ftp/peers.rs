@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use lanlab_services::{Access, Class, Credentials, ServiceKind, Session, Target, Trust, connect};
+use lanlab_services::{
+    Access, AnySession, Class, Credentials, ServiceKind, Session, Target, Trust, connect,
+};
 use tempfile::TempDir;
 
 use crate::BOTH;
@@ -77,6 +79,26 @@ fn with_vsftpd(service: ServiceKind, test: impl AsyncFnOnce(Target, &Path)) {
     run(test(target, home.path()));
 }
 
+/// Each refusal costs a TLS ticket and brings none. When none is left vsftpd takes no data connection
+/// of the session any more: that passes with a new one, and has nothing to do with certificates.
+#[cfg(target_os = "linux")]
+async fn refusals_may_cost_the_session(service: ServiceKind, session: AnySession) {
+    assert_eq!(get(&session, &path("s1")).await, b"small");
+    for _ in 0..20 {
+        let missing = session.open(&path("no"), Access::Read).await.unwrap_err();
+        assert_eq!(missing.class, Class::Missing, "{missing}");
+    }
+    let listed = session.list(None).await;
+    match service {
+        ServiceKind::Ftps => {
+            let fault = listed.unwrap_err();
+            assert_eq!(fault.class, Class::Reset, "{fault}");
+            assert!(fault.message.contains("522"), "{fault}");
+        }
+        _ => assert!(listed.is_ok()),
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn vsftpd_and_the_client_understand_each_other() {
@@ -112,6 +134,9 @@ fn vsftpd_and_the_client_understand_each_other() {
             session.remove(&path("d e/ö")).await.unwrap();
             session.remove_directory(&path("d e")).await.unwrap();
             session.end().await.unwrap();
+            let again = connect(&target).await.unwrap();
+            refusals_may_cost_the_session(service, again).await;
+            assert_eq!(get(&connect(&target).await.unwrap(), &path("s1")).await, b"small");
 
             let secret = "wrong".to_owned();
             let wrong =

@@ -1,10 +1,14 @@
-"""Users and groups of the system. Not every system that lanlab runs on has them."""
+"""Users and groups of the system. Windows has none by number: nobody is found there."""
 
 from __future__ import annotations
+
+import sys
 
 
 def user_named(name: str) -> tuple[int, int] | None:
     """User and group of a name; `None` if there is no such user."""
+    if sys.platform == "win32":
+        return None
     import pwd
 
     try:
@@ -16,6 +20,8 @@ def user_named(name: str) -> tuple[int, int] | None:
 
 def name_of_user(uid: int) -> str | None:
     """Name of a user; `None` if it has none."""
+    if sys.platform == "win32":
+        return None
     import pwd
 
     try:
@@ -26,6 +32,8 @@ def name_of_user(uid: int) -> str | None:
 
 def name_of_group(gid: int) -> str | None:
     """Name of a group; `None` if it has none."""
+    if sys.platform == "win32":
+        return None
     import grp
 
     try:
@@ -36,6 +44,8 @@ def name_of_group(gid: int) -> str | None:
 
 def other_user(name: str) -> str | None:
     """Name of some user that is neither this one nor root; `None` if there is none."""
+    if sys.platform == "win32":
+        return None
     import pwd
 
     for each in pwd.getpwall():

@@ -2,10 +2,11 @@
 
 use std::cell::RefCell;
 use std::fs::{self, File, OpenOptions};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use lanlab_link as link;
-use lanlab_services::write_all_at;
+use lanlab_services::{ServicePath, write_all_at};
 use twox_hash::XxHash3_64;
 
 use super::files::{Entry, Files, Truth, read_all};
@@ -149,23 +150,49 @@ impl Place {
         Err(wrong_size(entry.path.as_str(), found, entry.bytes))
     }
 
-    /// Remove the files that the trial wrote, and the directories if nothing else is in them.
-    pub fn remove(&self, written: &Written) -> Result<(), Failure> {
-        let missing_is_fine = |what: &str, path: &Path, done: std::io::Result<()>| match done {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(of_file(what, path, &error))
+    /// Whether every directory on the way to a path is one, and no link that somebody has put there.
+    fn leads_nowhere_else(&self, path: &ServicePath) -> bool {
+        let is_directory =
+            |path: &Path| fs::symlink_metadata(path).is_ok_and(|facts| facts.is_dir());
+        let mut way = self.directory.clone();
+        is_directory(&way)
+            && path.parent().is_none_or(|parent| {
+                parent.names().all(|name| {
+                    way.push(name);
+                    is_directory(&way)
+                })
+            })
+    }
+
+    /// Remove the files that the trial wrote, and the directories if nothing else is in them; gives
+    /// whether all are gone.
+    pub fn remove(&self, written: &Written) -> Result<bool, Failure> {
+        for path in written.files.iter().filter(|path| self.leads_nowhere_else(path)) {
+            let path = self.directory.join(path.as_str());
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(of_file("remove", &path, &error));
+                }
+                _ => {}
             }
-            _ => Ok(()),
-        };
-        for path in &written.files {
-            let path = self.directory.join(path.as_str());
-            missing_is_fine("remove", &path, fs::remove_file(&path))?;
         }
-        for path in written.directories.iter().rev() {
-            let path = self.directory.join(path.as_str());
-            missing_is_fine("remove directory", &path, fs::remove_dir(&path))?;
+        let mut is_gone = true;
+        for path in written.directories.iter().rev().filter(|path| self.leads_nowhere_else(path)) {
+            is_gone &= removed_directory(&self.directory.join(path.as_str()))?;
         }
-        missing_is_fine("remove directory", &self.directory, fs::remove_dir(&self.directory))
+        Ok(removed_directory(&self.directory)? && is_gone)
+    }
+}
+
+/// Whether a directory is gone: one with something in it is left, and so is what is none.
+fn removed_directory(path: &Path) -> Result<bool, Failure> {
+    match fs::remove_dir(path) {
+        Ok(()) => Ok(true),
+        Err(error) => match error.kind() {
+            ErrorKind::NotFound => Ok(true),
+            ErrorKind::DirectoryNotEmpty | ErrorKind::NotADirectory => Ok(false),
+            _ => Err(of_file("remove directory", path, &error)),
+        },
     }
 }
 

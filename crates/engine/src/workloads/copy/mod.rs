@@ -16,6 +16,7 @@ mod lanes;
 mod local;
 mod meters;
 mod moving;
+mod seen;
 mod working;
 
 use lanlab_services::{Class, Fault};

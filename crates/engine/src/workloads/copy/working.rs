@@ -8,6 +8,7 @@ use super::crew::{local_place, runtime};
 use super::files::Files;
 use super::meters::Meters;
 use super::moving::{Mover, Trouble, Watch, manner};
+use super::seen::Seen;
 use crate::driver::Measured;
 use crate::failure::Failure;
 use crate::messages::{
@@ -116,17 +117,13 @@ pub fn empty(spec: &CopySpec, running: &Running) -> Measured {
     let work = || -> Result<CopyEmptied, Failure> {
         let watch = Watch::new(running);
         let work = watch.unless_stopped(remove(spec));
-        let (emptied, written) = runtime()?.block_on(work).map_err(Trouble::into_failure)?;
-        if let Some(place) = local_place(spec)? {
-            place.remove(&written)?;
-        }
-        Ok(emptied)
+        runtime()?.block_on(work).map_err(Trouble::into_failure)
     };
     let emptied = work().map_err(|failure| Box::new((failure, None)))?;
     Ok(Outcome::CopyEmptied(emptied))
 }
 
-async fn remove(spec: &CopySpec) -> Result<(CopyEmptied, Written), Trouble> {
+async fn remove(spec: &CopySpec) -> Result<CopyEmptied, Trouble> {
     let session = connect(&spec.service).await?;
     let mark_path = path(format!("{}/{MARK_NAME}", spec.working_name))?;
     let working = path(spec.working_name.clone())?;
@@ -137,29 +134,51 @@ async fn remove(spec: &CopySpec) -> Result<(CopyEmptied, Written), Trouble> {
         Err(Trouble::Service(fault)) if fault.class == Class::Missing => {
             emptied.is_gone = removed_directory(&session, &working).await?;
             session.end().await?;
-            return Ok((emptied, written(spec, "")?));
+            emptied.is_gone &= remove_here(spec, &of_dataset(spec)?)?;
+            return Ok(emptied);
         }
         Err(trouble) => return Err(trouble),
     };
+    let mut seen = Seen::new(&session);
+    seen.look(&working).await?;
+    seen.look(&files_path(spec)?).await?;
+    for directory in &written.directories {
+        seen.look(&remote_path(spec, directory)?).await?;
+    }
     for file in &written.files {
-        let removed = session.remove(&remote_path(spec, file)?).await;
-        emptied.removed_files += u64::from(unless_missing(removed)?);
+        let file = remote_path(spec, file)?;
+        if seen.may_hold(&file) {
+            emptied.removed_files += u64::from(unless_missing(session.remove(&file).await)?);
+        }
     }
     for directory in written.directories.iter().rev() {
-        emptied.is_gone &= removed_directory(&session, &remote_path(spec, directory)?).await?;
+        let directory = remote_path(spec, directory)?;
+        if seen.is_directory(&directory) {
+            emptied.is_gone &= removed_directory(&session, &directory).await?;
+        }
     }
-    emptied.is_gone &= removed_directory(&session, &files_path(spec)?).await?;
+    let files = files_path(spec)?;
+    if seen.is_directory(&files) {
+        emptied.is_gone &= removed_directory(&session, &files).await?;
+    }
+    // Before the mark, by which it is known what was written.
+    emptied.is_gone &= remove_here(spec, &written)?;
     unless_missing(session.remove(&mark_path).await)?;
     emptied.is_gone &= removed_directory(&session, &working).await?;
     session.end().await?;
-    Ok((emptied, written))
+    Ok(emptied)
 }
 
-/// Whether something was removed; that it was not there is fine.
+/// Remove what a download has written at this host; gives whether all of it is gone.
+fn remove_here(spec: &CopySpec, written: &Written) -> Result<bool, Failure> {
+    local_place(spec)?.map_or(Ok(true), |place| place.remove(written))
+}
+
+/// Whether something was removed; that it was not there, or cannot be by its name, is fine.
 fn unless_missing(removed: Result<(), Fault>) -> Result<bool, Fault> {
     match removed {
         Ok(()) => Ok(true),
-        Err(fault) if fault.class == Class::Missing => Ok(false),
+        Err(fault) if matches!(fault.class, Class::Missing | Class::Name) => Ok(false),
         Err(fault) => Err(fault),
     }
 }
@@ -197,33 +216,39 @@ fn not_ours(path: &ServicePath) -> Failure {
 }
 
 /// What the trial wrote, by its mark.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Written {
     pub files: Vec<ServicePath>,
     pub directories: Vec<ServicePath>,
 }
 
 fn written(spec: &CopySpec, mark: &str) -> Result<Written, Failure> {
-    let mut written = Written { files: Vec::new(), directories: Vec::new() };
-    let mut lines = mark.lines();
-    let is_ours = lines.next().and_then(|line| line.strip_prefix(MARK_LINE)) == Some(&*spec.token);
-    if !mark.is_empty() && !is_ours {
-        return Err(not_ours(&path(format!("{}/{MARK_NAME}", spec.working_name))?));
-    }
-    match &spec.files {
-        CopiedFiles::Dataset(dataset) => {
-            for number in 0..dataset::sizes(dataset)?.len() as u64 {
-                written.files.push(path(dataset::file_name(number))?);
-            }
+    let whose = format!("{MARK_LINE}{}\n", spec.token);
+    let Some(names) = mark.strip_prefix(&whose) else {
+        // Of a trial that ended while it wrote its mark: it had not yet written anything else.
+        if whose.starts_with(mark) {
+            return Ok(Written::default());
         }
-        CopiedFiles::Tree(_) => {
-            for line in lines {
-                match line.split_once(' ') {
-                    Some(("f", name)) => written.files.push(path(name.to_owned())?),
-                    Some(("d", name)) => written.directories.push(path(name.to_owned())?),
-                    _ => return Err(not_ours(&path(spec.working_name.clone())?)),
-                }
-            }
+        return Err(not_ours(&path(format!("{}/{MARK_NAME}", spec.working_name))?));
+    };
+    let mut written = of_dataset(spec)?;
+    // The same: a line without its end is none.
+    for line in names.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
+        match line.split_once(' ') {
+            Some(("f", name)) => written.files.push(path(name.to_owned())?),
+            Some(("d", name)) => written.directories.push(path(name.to_owned())?),
+            _ => return Err(not_ours(&path(spec.working_name.clone())?)),
+        }
+    }
+    Ok(written)
+}
+
+/// What is written by its description, of a dataset; of a tree nothing.
+fn of_dataset(spec: &CopySpec) -> Result<Written, Failure> {
+    let mut written = Written::default();
+    if let CopiedFiles::Dataset(dataset) = &spec.files {
+        for number in 0..dataset::sizes(dataset)?.len() as u64 {
+            written.files.push(path(dataset::file_name(number))?);
         }
     }
     Ok(written)

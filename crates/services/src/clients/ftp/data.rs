@@ -38,12 +38,19 @@ pub struct DataConnections {
     tls: Option<Tls>,
     /// EPSV (RFC 2428) until the server turned out not to know it, then PASV.
     extended: AtomicBool,
+    /// Whether one has been used to its end.
+    has_worked: Arc<AtomicBool>,
 }
+
+/// The answer to a data connection that does not resume TLS, of servers that demand it (RFC 4217
+/// section 10).
+const NOT_RESUMED: u16 = 522;
 
 impl DataConnections {
     /// Connections to a server.
     pub fn new(target: Arc<Target>, server: IpAddr, tls: Option<Tls>) -> Self {
-        Self { target, server, tls, extended: AtomicBool::new(true) }
+        let has_worked = Arc::new(AtomicBool::new(false));
+        Self { target, server, tls, extended: AtomicBool::new(true), has_worked }
     }
 
     /// What asks for one.
@@ -104,7 +111,7 @@ impl DataConnections {
     ) -> Result<Transfer> {
         control.send(what, &[command]).await?;
         let (answer, wire) = {
-            let answer = preliminary(control, what);
+            let answer = preliminary(control, what, &self.has_worked);
             let handshake = self.secure(what, stream);
             tokio::pin!(answer, handshake);
             tokio::select! {
@@ -116,7 +123,8 @@ impl DataConnections {
         };
         let target = Arc::clone(&self.target);
         let last = Some(answer).filter(Reply::is_done);
-        Ok(Transfer { target, wire: Some(wire), position: 0, length, last })
+        let has_worked = Arc::clone(&self.has_worked);
+        Ok(Transfer { target, wire: Some(wire), position: 0, length, last, has_worked })
     }
 
     async fn secure(&self, what: &str, stream: TcpStream) -> Result<Wire> {
@@ -132,12 +140,23 @@ impl DataConnections {
 }
 
 /// The answer that data comes or is awaited; a server may call so little done already.
-async fn preliminary(control: &mut Control, what: &str) -> Result<Reply> {
+async fn preliminary(control: &mut Control, what: &str, has_worked: &AtomicBool) -> Result<Reply> {
     let reply = control.reply(what).await?;
     if reply.is_preliminary() || reply.is_done() {
         return Ok(reply);
     }
-    Err(reply.fault(what, Class::Missing))
+    Err(refused(&reply, what, Class::Missing, has_worked))
+}
+
+/// What the answer to a transfer says. A ticket of TLS is good for one connection, and one that the
+/// server refuses before TLS uses up a ticket and brings none: after some refusals nothing is left to
+/// resume TLS with, which a new session mends.
+fn refused(reply: &Reply, what: &str, usual: Class, has_worked: &AtomicBool) -> Fault {
+    let fault = reply.fault(what, usual);
+    if reply.code == NOT_RESUMED && has_worked.load(Ordering::Relaxed) {
+        return Fault { class: Class::Reset, hint: None, ..fault };
+    }
+    fault
 }
 
 /// A file or listing on its way.
@@ -152,6 +171,7 @@ pub struct Transfer {
     pub length: Option<u64>,
     /// The answer that it is done, where it has come.
     last: Option<Reply>,
+    has_worked: Arc<AtomicBool>,
 }
 
 impl Transfer {
@@ -299,7 +319,11 @@ impl Transfer {
             Some(last) => last,
             None => control.reply(what).await?,
         };
-        if last.is_done() { Ok(()) } else { Err(last.fault(what, Class::Protocol)) }
+        if !last.is_done() {
+            return Err(refused(&last, what, Class::Protocol, &self.has_worked));
+        }
+        self.has_worked.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Why writing failed: what the server says of it, if it says something, else what was seen.

@@ -35,7 +35,16 @@ impl Reply {
     pub fn fault(&self, what: &str, usual: Class) -> Fault {
         let words: String =
             self.words().chars().filter(|c| !c.is_control()).take(MAX_WORDS).collect();
-        Fault::new(self.class(usual), format!("{what}: server says `{} {words}`", self.code))
+        let message = format!("{what}: server says `{} {words}`", self.code);
+        let fault = Fault::new(self.class(usual), message);
+        match self.code {
+            522 => fault.hint(
+                "the server wants each data connection to resume TLS of the control connection, and \
+                 did not take it for that; see its `require_ssl_reuse` (vsftpd) or `TLSOptions \
+                 NoSessionReuseRequired` (ProFTPD)",
+            ),
+            _ => fault,
+        }
     }
 
     fn class(&self, usual: Class) -> Class {
@@ -46,8 +55,9 @@ impl Reply {
             452 | 552 => Class::NoSpace,
             450 | 451 | 550 | 551 | 553 if says(&["space", "quota", "disk full"]) => Class::NoSpace,
             530 | 532 | 332 | 430 => Class::Login,
-            534..=537 | 521 | 522 => Class::Certificate,
-            500 | 502 | 504 => Class::Unsupported,
+            // RFC 4217 section 10 and RFC 2228: how data is protected does not suit the server. Whom
+            // to trust would not change that.
+            500 | 502 | 504 | 521 | 522 | 533..=537 => Class::Unsupported,
             501 => Class::Name,
             550 | 553 if says(&["exists", "not empty"]) => Class::Exists,
             550 | 553 if says(&["no such", "not found", "cannot find"]) => Class::Missing,
@@ -129,6 +139,7 @@ mod tests {
         assert_eq!(class(553, "Could not create file."), Class::Denied);
         assert_eq!(class(553, "a: File name too long"), Class::Name);
         assert_eq!(class(530, "Login incorrect."), Class::Login);
+        assert_eq!(class(522, "SSL connection failed; session reuse required"), Class::Unsupported);
     }
 
     proptest! {

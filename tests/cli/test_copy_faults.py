@@ -1,0 +1,220 @@
+"""`lanlab copy` where something goes wrong: what the user reads, and what is left at his server."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab, Running, running, until
+from file_servers import SECRET, Relay, Served, closed_port
+
+from lanlab.engine import Engine, engine_path
+
+ONCE = ("--trials", "1", "--retries", "1", "--timeout", "3")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place of the test's own, and the password of its servers."""
+    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("LANLAB_PASSWORD_FILE", raising=False)
+    monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    """Runs the users' servers."""
+    with Engine("nas", [engine_path()]) as found:
+        yield found
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """What a user's server serves."""
+    place = tmp_path / "served"
+    place.mkdir()
+    (place / "letter").write_text("dear")
+    return place
+
+
+def copied(lanlab: Lanlab, url: str, trust: str | None, *args: str, files: str = "1x1MB") -> str:
+    """What is said of a copy that fails."""
+    trusted = () if trust is None else ("--trust", trust)
+    said = lanlab("copy", files, url, *trusted, *(args or ONCE))
+    assert said.code == 1, said
+    assert said.out == "" or "goodput" not in said.out
+    assert SECRET not in said.err
+    assert "Traceback" not in said.err
+    return said.err
+
+
+@pytest.mark.parametrize("service", ["ftps", "sftp", "webdavs", "smb", "s3"])
+def test_what_is_wrong_is_said_with_what_to_do(
+    lanlab: Lanlab, engine: Engine, root: Path, monkeypatch: pytest.MonkeyPatch, service: str
+) -> None:
+    """Server absent, wrong password, certificate not trusted."""
+    with Served(engine, service, root) as (url, trust):
+        port = url.rpartition(":")[2].partition("/")[0]
+        absent = url.replace(f":{port}", f":{closed_port()}")
+        said = copied(lanlab, absent, trust)
+        assert "Connection refused" in said
+        assert "hint: see whether the server runs" in said
+        if trust is not None:
+            said = copied(lanlab, url, "sha256:" + 64 * "0")
+            assert 64 * "0" in said
+            assert "by its SHA-256" in said
+        monkeypatch.setenv("LANLAB_PASSWORD", "gue55ed")
+        said = copied(lanlab, url, trust)
+        assert "hint: " in said
+        assert "gue55ed" not in said
+    assert [path.name for path in root.iterdir()] == ["letter"]
+
+
+def test_a_share_that_is_missing(lanlab: Lanlab, engine: Engine, root: Path) -> None:
+    """By its name, with what to look at."""
+    with Served(engine, "smb", root) as (url, trust):
+        said = copied(lanlab, url.rpartition("/")[0] + "/elsewhere", trust)
+    assert "elsewhere" in said
+    assert "hint: see whether the share, bucket or directory is there" in said
+
+
+def test_a_name_that_the_service_cannot_hold(
+    lanlab: Lanlab, engine: Engine, root: Path, tmp_path: Path
+) -> None:
+    """Which, and what to do."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/10:30.txt").write_text("x")
+    with Served(engine, "smb", root) as (url, trust):
+        said = copied(lanlab, url, trust, files=str(tmp_path / "mine"))
+    assert "`10:30.txt`" in said
+    assert "hint: rename the file" in said
+    assert [path.name for path in root.iterdir()] == ["letter"]
+
+
+def test_an_ipv6_literal(lanlab: Lanlab, engine: Engine, root: Path) -> None:
+    """As `smb://[::1]:4450/share`."""
+    if not Path("/proc/net/if_inet6").exists():
+        pytest.skip("no IPv6 on this machine")
+    with Served(engine, "smb", root, "::1") as (url, _):
+        said = lanlab("copy", "2x1kB", url, "--trials", "1")
+    assert said.code == 0, said.err
+    assert "every octet compared" in said.out
+
+
+def test_a_connection_that_is_cut(lanlab: Lanlab, engine: Engine, root: Path) -> None:
+    """Once: a retry that is told with its fault. Always: given up, with the number of attempts."""
+    with Served(engine, "webdav", root) as (url, trust), Relay(url) as relay:
+        relay.cut_once(400_000, "there")
+        said = lanlab("copy", "1x1MB", relay.url, "--trials", "1")
+        assert said.code == 0, said.err
+        assert "retries     1 (1 reset)" in said.out
+        relay.cut_always(400_000, "there")
+        told = copied(lanlab, relay.url, trust)
+    assert "(given up after 2 attempts)" in told
+    assert "hint: see whether the server is overloaded or was ended" in told
+
+
+def test_a_wrong_octet_fails_the_trial(lanlab: Lanlab, engine: Engine, root: Path) -> None:
+    """Changed on the way: no goodput is told, and the file and the place are."""
+
+    def alter(octets: bytes, before: int) -> bytes:
+        place = 500_000 - before
+        if not 0 <= place < len(octets):
+            return octets
+        return octets[:place] + bytes([octets[place] ^ 1]) + octets[place + 1 :]
+
+    with Served(engine, "webdav", root) as (url, trust), Relay(url) as relay:
+        relay.there = alter
+        told = copied(lanlab, relay.url, trust)
+    assert "`f000000.dat`: the copy differs from octet" in told
+    assert "hint: what moved or kept it has damaged it" in told
+    assert [path.name for path in root.iterdir()] == ["letter"]
+
+
+def test_a_stall_is_named(lanlab: Lanlab, engine: Engine, root: Path) -> None:
+    """With who waits for whom, and its share."""
+    with (
+        Served(engine, "webdav", root) as (url, _),
+        Relay(url, has_nagle=True) as relay,
+    ):
+        said = lanlab("copy", "60x1kB", relay.url, "--trials", "1")
+    assert said.code == 0, said.err
+    assert "a delayed acknowledgement of Linux (40 ms)" in said.out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+@pytest.mark.parametrize("service", ["ftp", "smb", "s3"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_copy_that_is_ended_leaves_nothing_at_the_server(
+    folder: Path, engine: Engine, root: Path, service: str, number: signal.Signals
+) -> None:
+    """By Ctrl-C or by the system, in mid-file: its directory is removed before lanlab ends."""
+    with (
+        Served(engine, service, root) as (url, _),
+        Relay(url) as relay,
+        running(folder, *slowly(relay)) as command,
+    ):
+        in_mid_file(command, root)
+        relay.there = lambda octets, _: octets
+        command.process.send_signal(number)
+        said = command.end()
+        left = command.left()
+    assert said.code == 1, said
+    assert "interrupted" in said.err
+    assert left == []
+    assert [path.name for path in root.iterdir()] == ["letter"]
+    assert list((folder / "cache").rglob("lanlab-*.json")) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+@pytest.mark.parametrize("service", ["ftp", "smb"])
+def test_what_a_killed_copy_left_is_removed_by_the_next(
+    folder: Path, lanlab: Lanlab, engine: Engine, root: Path, service: str
+) -> None:
+    """Nobody can remove it then; the next copy to that server does, by the note of it."""
+    with Served(engine, service, root) as (url, _), Relay(url) as relay:
+        with running(folder, *slowly(relay)) as command:
+            in_mid_file(command, root)
+            command.process.kill()
+            command.process.wait(10)
+            until(lambda: command.left() == [], "the end of its engines")
+        (left,) = root.glob("lanlab-*")
+        assert (left / "lanlab-mark").is_file()
+        relay.there = lambda octets, _: octets
+        said = lanlab("copy", "1x1kB", relay.url, "--trials", "1", "--json")
+    assert said.code == 0, said.err
+    assert json.loads(said.out)["copied_files"] == 1
+    assert [path.name for path in root.iterdir()] == ["letter"]
+
+
+def slowly(relay: Relay) -> list[str]:
+    """A copy that lasts: nothing is taken in a hurry."""
+
+    def slow(octets: bytes, before: int) -> bytes:
+        if before > 200_000:
+            time.sleep(0.05)
+        return octets
+
+    relay.there = slow
+    return ["copy", "1x200MB", relay.url, "--trials", "3", "--timeout", "10"]
+
+
+def in_mid_file(command: Running, root: Path) -> None:
+    """Until some of a file is at the server."""
+
+    def there() -> bool:
+        assert command.process.poll() is None, command.end()
+        for path in root.rglob("*"):
+            try:
+                if path.is_file() and path.stat().st_size > 100_000:
+                    return True
+            except OSError:
+                continue
+        return False
+
+    until(there, "a file at the server")

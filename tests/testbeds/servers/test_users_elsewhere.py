@@ -1,0 +1,23 @@
+"""Systems without users by number: `lanlab doctor` must not fail for that."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from lanlab.testbeds.servers import server_needs, users
+
+
+def test_where_there_is_no_list_of_users_nobody_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Windows, whose Python has neither `pwd` nor `grp`."""
+    monkeypatch.setattr(sys, "platform", "win32")
+    for name in ("pwd", "grp"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError):
+        import pwd  # noqa: F401
+    assert users.user_named("root") is None
+    assert users.name_of_user(0) is None
+    assert users.name_of_group(0) is None
+    assert users.other_user("root") is None
+    assert all(need.name for need in server_needs())

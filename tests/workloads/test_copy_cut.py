@@ -1,0 +1,162 @@
+"""Connections that are cut or held up in mid-copy: tried again, counted, or given up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from copying import before_request, copy, failure_of, metrics_of, own_cache
+from file_servers import EMBEDDED, Relay, Served
+from trial_running import Pair, opened_pair
+
+from lanlab.workloads import Exchange
+
+#: Where the octets of a file go through the relay: those of FTP over TLS go to a port that only the
+#: two ends know.
+RELAYED = tuple(service for service in EMBEDDED if service != "ftps")
+WAYS = {"upload": "there", "download": "back"}
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Pair]:
+    """Two engines on this machine."""
+    with opened_pair() as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place of the test's own."""
+    own_cache(tmp_path, monkeypatch)
+
+
+def faults(exchange: Exchange) -> dict[str, int]:
+    """How often which class of fault was seen."""
+    assert exchange.connector is not None
+    found = exchange.connector["faults"]
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.parametrize("direction", ["upload", "download"])
+@pytest.mark.parametrize("service", RELAYED)
+def test_a_cut_in_mid_file_is_tried_again_and_counted(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, direction: str
+) -> None:
+    """Once cut, the file is copied by the second attempt; that time and fault are told."""
+    with Served(pair.engines[1], service, tmp_path) as (url, trust), Relay(url) as relay:
+        before_request(monkeypatch, "copy", lambda _: relay.cut_once(400_000, WAYS[direction]))
+        exchange = copy(
+            pair.engines, server=relay.url, trust=trust, dataset="2x1MB", direction=direction
+        )
+        metrics = metrics_of(exchange)
+
+    assert (metrics["retries"], metrics["faults"]) == (1, 1)
+    assert faults(exchange) == {"reset": 1}
+    assert (metrics["copied_files"], metrics["copied_bytes"]) == (2, 2_000_000)
+    assert exchange.connector is not None
+    times = exchange.connector["file_times"]
+    assert sorted(times["retries"]) == [0, 1]
+    # The rest before the second attempt is part of the file's time.
+    again = times["retries"].index(1)
+    assert times["closed_ns"][again] - times["opened_ns"][again] >= 100_000_000
+    assert not list(tmp_path.glob("lanlab-*"))
+
+
+@pytest.mark.parametrize("direction", ["upload", "download"])
+@pytest.mark.parametrize("service", RELAYED)
+def test_what_is_cut_every_time_is_given_up_after_the_retries(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, direction: str
+) -> None:
+    """The number of attempts is said; what had been written of the file is removed."""
+    with Served(pair.engines[1], service, tmp_path) as (url, trust), Relay(url) as relay:
+        before_request(monkeypatch, "copy", lambda _: relay.cut_always(400_000, WAYS[direction]))
+        before_request(
+            monkeypatch, "copy_empty", lambda _: vars(relay).update(there=_all, back=_all)
+        )
+        exchange = copy(
+            pair.engines,
+            server=relay.url,
+            trust=trust,
+            dataset="1x1MB",
+            direction=direction,
+            retries=2,
+        )
+    error = failure_of(exchange)
+    assert error.code == "service.reset"
+    assert "(given up after 3 attempts)" in error.message
+    assert error.hint == "see whether the server is overloaded or was ended"
+    assert faults(exchange) == {"reset": 3}
+    assert not list(tmp_path.glob("lanlab-*"))
+
+
+def _all(octets: bytes, _: int) -> bytes:
+    return octets
+
+
+@pytest.mark.parametrize("service", ["ftp", "webdav", "smb"])
+def test_a_server_that_falls_silent_in_mid_file(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str
+) -> None:
+    """It is waited for as long as was asked, by each attempt, and no longer."""
+    with Served(pair.engines[1], service, tmp_path) as (url, trust), Relay(url) as relay:
+        gone = {"server": False}
+
+        def nothing_more(octets: bytes, before: int) -> bytes:
+            return b"" if gone["server"] and before + len(octets) > 300_000 else octets
+
+        relay.there = nothing_more
+        before_request(monkeypatch, "copy", lambda _: gone.update(server=True))
+        before_request(monkeypatch, "copy_empty", lambda _: gone.update(server=False))
+        exchange = copy(
+            pair.engines,
+            server=relay.url,
+            trust=trust,
+            dataset="1x1MB",
+            retries=1,
+            timeout_s=0.5,
+        )
+    error = failure_of(exchange)
+    assert error.code == "service.timed_out"
+    assert "within 0.5 s" in error.message
+    assert faults(exchange) == {"timed_out": 2}
+
+
+def test_the_end_of_a_connection_of_ftp_is_the_end_of_a_file(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FTP has no other word for it (RFC 959): a connection that is ended in order and early is not
+    a fault that shows. What is missing is found by comparing, and fails the trial."""
+    with Served(pair.engines[1], "ftp", tmp_path) as (url, _), Relay(url) as relay:
+        relay.there = lambda octets, before: octets[: max(0, 400_000 - before)]
+        exchange = copy(pair.engines, server=relay.url, dataset="1x1MB")
+    error = failure_of(exchange)
+    assert error.code == "copy.wrong"
+    assert "not whole" in error.message
+    assert not list(tmp_path.glob("lanlab-*"))
+
+
+@pytest.mark.parametrize("service", ["ftp", "webdav", "smb"])
+def test_a_stall_that_is_real_is_named(pair: Pair, tmp_path: Path, service: str) -> None:
+    """Answers in two writes, Nagle's algorithm on: Linux acknowledges the first after 40 ms."""
+    with (
+        Served(pair.engines[1], service, tmp_path) as (url, trust),
+        Relay(url, has_nagle=True) as relay,
+    ):
+        exchange = copy(pair.engines, server=relay.url, trust=trust, dataset="60x1kB")
+        metrics = metrics_of(exchange)
+    assert exchange.connector is not None
+    stalls = exchange.connector["stalls"]
+    assert stalls, exchange.connector["operations"]
+    for stall in stalls:
+        assert 38e6 <= stall["mode_ns"] < 50e6
+        assert "Nagle" in stall["likely"]
+    assert metrics["stall_ratio"] > 0.3
+
+
+def test_the_same_server_without_a_stall_has_none(pair: Pair, tmp_path: Path) -> None:
+    """Through the same relay, which sends at once."""
+    with Served(pair.engines[1], "webdav", tmp_path) as (url, _), Relay(url) as relay:
+        exchange = copy(pair.engines, server=relay.url, dataset="60x1kB")
+    assert metrics_of(exchange)["stall_ratio"] == 0

@@ -1,0 +1,291 @@
+"""What is the user's stays the user's, whatever lies where lanlab removes its own; full disks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from copying import before_request, copy, failure_of, metrics_of, own_cache
+from file_servers import EMBEDDED, Served
+from small_disks import on_mount
+from trial_running import Pair, opened_pair
+
+from lanlab.engine import Engine, engine_path
+
+SUPPORT = str(Path(__file__).parents[1] / "support")
+
+needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links take rights on Windows")
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Pair]:
+    """Two engines on this machine."""
+    with opened_pair() as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A place of the test's own."""
+    return own_cache(tmp_path, monkeypatch)
+
+
+def tree(root: Path) -> dict[str, str]:
+    """All that is below a directory: what is in files, and where links lead."""
+    found = {}
+    for path in sorted(root.rglob("*")):
+        what = f"-> {path.readlink()}" if path.is_symlink() else "directory"
+        if path.is_file() and not path.is_symlink():
+            what = path.read_text()
+        found[str(path.relative_to(root))] = what
+    return found
+
+
+@pytest.fixture
+def precious(tmp_path: Path) -> Path:
+    """Files of the user's, named as those of a trial are."""
+    place = tmp_path / "root" / "precious"
+    (place / "sub").mkdir(parents=True)
+    for name in ("f000000.dat", "f000001.dat", "lanlab-mark", "sub/f000000.dat"):
+        (place / name).write_text(f"precious {name}")
+    (place / "empty").mkdir()
+    return place
+
+
+def trial(pair: Pair, service: str, root: Path, **parameters: Any) -> Any:
+    """One at a user's own server."""
+    asked = {"dataset": "2x1kB", **parameters}
+    if service == "directory":
+        return copy(pair.engines, server=root.as_uri(), **asked)
+    with Served(pair.engines[1], service, root) as (url, trust):
+        return copy(pair.engines, server=url, trust=trust, **asked)
+
+
+@pytest.mark.parametrize("service", ["directory", *EMBEDDED])
+def test_what_strangers_put_into_the_directory_of_a_trial_stays(
+    pair: Pair, tmp_path: Path, precious: Path, monkeypatch: pytest.MonkeyPatch, service: str
+) -> None:
+    """A file of his beside ours, and a directory of his where a file of ours was."""
+    root = tmp_path / "root"
+
+    def put(_: Any) -> None:
+        (working,) = root.glob("lanlab-*")
+        (working / "files/his").write_text("his")
+        (working / "his too").write_text("his too")
+        (working / "files/f000001.dat").unlink()
+        (working / "files/f000001.dat").mkdir()
+        (working / "files/f000001.dat/inside").write_text("his as well")
+
+    before_request(monkeypatch, "copy_empty", put)
+    before = tree(precious)
+    exchange = trial(pair, service, root)
+    metrics_of(exchange)
+
+    (working,) = root.glob("lanlab-*")
+    left = {key: value for key, value in tree(working).items() if value != "directory"}
+    assert left == {
+        "files/his": "his",
+        "his too": "his too",
+        "files/f000001.dat/inside": "his as well",
+    }
+    assert tree(precious) == before
+    if not service.startswith("s3"):
+        assert not exchange.setup["emptied"]["is_gone"]
+
+
+@needs_links
+@pytest.mark.parametrize("where", ["files", "files/f000000.dat", "working"])
+@pytest.mark.parametrize("service", ["directory", *EMBEDDED])
+def test_what_links_lead_to_stays(
+    pair: Pair,
+    tmp_path: Path,
+    precious: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    service: str,
+    where: str,
+) -> None:
+    """Somebody puts a link to the user's own files where ours were: those behind it stay."""
+    root = tmp_path / "root"
+
+    def put(_: Any) -> None:
+        (working,) = root.glob("lanlab-*")
+        place = working if where == "working" else working / where
+        place.rename(tmp_path / "away")
+        leads_to = precious / "f000000.dat" if where.endswith(".dat") else precious
+        place.symlink_to(leads_to)
+
+    before_request(monkeypatch, "copy_empty", put)
+    before = tree(precious)
+    exchange = trial(pair, service, root)
+
+    assert tree(precious) == before
+    assert exchange.connector is not None
+
+
+@needs_links
+@pytest.mark.parametrize("where", ["", "sub"])
+def test_links_in_a_directory_that_is_downloaded_to(
+    pair: Pair, tmp_path: Path, precious: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """The same at this host, and what is not ours in its directory stays."""
+    mine, root = tmp_path / "mine", tmp_path / "served"
+    (mine / "sub").mkdir(parents=True)
+    root.mkdir()
+    for name in ("f000000.dat", "sub/f000000.dat"):
+        (mine / name).write_text("to be copied")
+
+    def put(_: Any) -> None:
+        (working,) = (path for path in precious.glob("lanlab-*") if path.is_dir())
+        place = working / where
+        place.rename(tmp_path / "away")
+        place.symlink_to(precious / where)
+
+    before_request(monkeypatch, "copy_empty", put)
+    before = tree(precious)
+    exchange = trial(
+        pair,
+        "ftp",
+        root,
+        dataset=f"dir:{mine}",
+        direction="download",
+        client_directory=str(precious),
+    )
+    after = {key: what for key, what in tree(precious).items() if not key.startswith("lanlab-")}
+    assert after == {key: what for key, what in before.items() if key != "lanlab-mark"}
+    assert not exchange.setup["emptied"]["is_gone"]
+    assert list(root.iterdir()) == []
+
+
+def test_a_strangers_file_where_a_download_goes_stays(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In our directory at this host; the trial is good, and says that something was left."""
+    target, root = tmp_path / "target", tmp_path / "served"
+    target.mkdir()
+    root.mkdir()
+
+    def put(_: Any) -> None:
+        (working,) = target.glob("lanlab-*")
+        (working / "his").write_text("his")
+
+    before_request(monkeypatch, "copy_empty", put)
+    exchange = trial(pair, "sftp", root, direction="download", client_directory=str(target))
+    metrics_of(exchange)
+    assert not exchange.setup["emptied"]["is_gone"]
+    assert list(tree(target).values()) == ["directory", "his"]
+
+
+@pytest.mark.parametrize("mark", ["", "made by lan", "whole"])
+def test_a_mark_that_was_not_written_to_its_end(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str
+) -> None:
+    """As a full disk leaves it: nothing else is there yet, and the directory is removed."""
+    mine, root = tmp_path / "mine", tmp_path / "root"
+    mine.mkdir()
+    root.mkdir()
+    (mine / "a").write_text("a")
+
+    def cut(_: Any) -> None:
+        (path,) = root.glob("lanlab-*/lanlab-mark")
+        path.write_text(path.read_text() + "f name-cut-o" if mark == "whole" else mark)
+        if mark != "whole":
+            (path.parent / "files/a").unlink()
+            (path.parent / "files").rmdir()
+
+    before_request(monkeypatch, "copy_empty", cut)
+    exchange = trial(pair, "directory", root, dataset=f"dir:{mine}", verify="none")
+    metrics_of(exchange)
+    assert list(root.iterdir()) == []
+    assert exchange.setup["emptied"]["is_gone"]
+
+
+#: Runs in a mount namespace: what it came to, of each service.
+ON_A_SMALL_DISK = """
+import json, os, sys
+from pathlib import Path
+place, support, way, *services = sys.argv[1:]
+sys.path.insert(0, support)
+from copying import copy
+from file_servers import Served
+from lanlab.engine import Engine, engine_path
+found = {}
+with Engine("host0", [engine_path()]) as client, Engine("host1", [engine_path()]) as host:
+    for service in services:
+        asked = dict(dataset="3x1MB", parallel_files=1)
+        root = Path(place) if way == "server" else Path(place).parent / "roomy"
+        root.mkdir(exist_ok=True)
+        if way == "client":
+            asked |= dict(direction="download", client_directory=place)
+        if service == "directory":
+            error = copy((client, host), server=root.as_uri(), **asked).error
+        else:
+            with Served(host, service, root) as (url, trust):
+                error = copy((client, host), server=url, trust=trust, **asked).error
+        code, hint = (error.code, error.hint) if error else (None, None)
+        found[service] = [code, hint, sorted(os.listdir(place)), sorted(os.listdir(root))]
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux for a file system of its own")
+@pytest.mark.parametrize(
+    ("way", "code"), [("server", "service.no_space"), ("client", "system.no_space")]
+)
+def test_a_disk_that_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, code: str
+) -> None:
+    """In the middle of the second file: said as what it is, and what was written is removed."""
+    place = tmp_path / "small"
+    place.mkdir()
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    services = ("directory", *EMBEDDED)
+    options = ["-t", "tmpfs", "-o", "size=1500k", "tmpfs"]
+    said = on_mount(options, place, ON_A_SMALL_DISK, SUPPORT, way, *services)
+    found = json.loads(said)
+    assert set(found) == set(services)
+    for service, (was, hint, left, left_at_server) in found.items():
+        assert was == code, (service, found[service])
+        assert "room" in hint
+        assert (left, left_at_server) == ([], []), service
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others have no such call")
+@pytest.mark.parametrize("has_right", [True, False])
+def test_cold_caches(tmp_path: Path, has_right: bool) -> None:
+    """Everything is forgotten where lanlab has the right, else these files; which, is said."""
+    if has_right and os.geteuid() != 0:
+        pytest.skip("needs root to forget everything")
+    prefix: list[str] = []
+    if not has_right and os.geteuid() == 0:
+        # As for a user without rights: the file that takes the order cannot be written.
+        order = 'mount -o bind,ro /proc/sys /proc/sys && exec "$0"'
+        prefix = ["unshare", "--mount", "sh", "-c", order]
+        if subprocess.run([*prefix, "true"], check=False).returncode:
+            pytest.skip("needs a mount namespace")
+    with (
+        Engine("host0", [*prefix, engine_path()]) as client,
+        Engine("host1", [*prefix, engine_path()]) as host,
+    ):
+        served = copy((client, host), service="ftp", cache="cold", medium="disk", dataset="2x100kB")
+        own = copy((client, host), server=tmp_path.as_uri(), cache="cold", dataset="2x100kB")
+    for exchange in (served, own):
+        metrics_of(exchange)
+        of = {each["of"] for each in exchange.setup["caches"].values()}
+        assert of == {"everything" if has_right else "files"}, exchange.setup["caches"]
+
+
+def test_a_failure_says_nothing_was_hidden(pair: Pair, tmp_path: Path) -> None:
+    """A directory that may not be written to: refused as that, with nothing left in it."""
+    if sys.platform == "win32" or os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    tmp_path.chmod(0o500)
+    try:
+        assert failure_of(copy(pair.engines, server=tmp_path.as_uri())).code == "service.denied"
+    finally:
+        tmp_path.chmod(0o700)

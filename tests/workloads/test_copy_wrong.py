@@ -1,0 +1,289 @@
+"""Octets that are wrong, missing or too many: found always, by name, and the trial fails."""
+
+from __future__ import annotations
+
+import socketserver
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+from copying import before_request, copy, failure_of, metrics_of, own_cache
+from file_servers import EMBEDDED, Relay, Served
+from trial_running import Pair, opened_pair
+
+#: Of the dataset that is copied here.
+BYTES = 300_000
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Pair]:
+    """Two engines on this machine."""
+    with opened_pair() as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place of the test's own."""
+    own_cache(tmp_path, monkeypatch)
+
+
+def flip(path: Path, octet: int) -> None:
+    """Change one bit of a file."""
+    data = bytearray(path.read_bytes())
+    data[octet] ^= 1
+    path.write_bytes(data)
+
+
+def at_the_server(root: Path) -> Path:
+    """The one file of the trial."""
+    (found,) = root.glob("lanlab-*/files/f000000.dat")
+    return found
+
+
+@pytest.mark.parametrize("octet", [0, 150_001, BYTES - 1])
+@pytest.mark.parametrize("service", EMBEDDED)
+def test_a_bit_that_changed_after_an_upload(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, octet: int
+) -> None:
+    """Between copy and comparison, at the server: the file and the place are named."""
+    root = tmp_path / "root"
+    root.mkdir()
+    before_request(monkeypatch, "copy_check", lambda _: flip(at_the_server(root), octet))
+    with Served(pair.engines[1], service, root) as (url, trust):
+        exchange = copy(pair.engines, server=url, trust=trust, dataset=f"1x{BYTES}B")
+    error = failure_of(exchange)
+    assert error.code == "copy.wrong"
+    assert f"`f000000.dat`: the copy differs from octet {octet} on" in error.message
+    assert list(root.iterdir()) == []
+
+
+@pytest.mark.parametrize("change", [-1, 1])
+@pytest.mark.parametrize("verify", ["content", "size"])
+@pytest.mark.parametrize("service", EMBEDDED)
+def test_a_copy_that_is_shorter_or_longer(
+    pair: Pair,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    service: str,
+    verify: str,
+    change: int,
+) -> None:
+    """By an octet, which a comparison of sizes finds, too."""
+    root = tmp_path / "root"
+    root.mkdir()
+
+    def resize(_: Any) -> None:
+        path = at_the_server(root)
+        data = path.read_bytes()
+        path.write_bytes(data[:-1] if change < 0 else data + b"\0")
+
+    before_request(monkeypatch, "copy_check", resize)
+    with Served(pair.engines[1], service, root) as (url, trust):
+        exchange = copy(pair.engines, server=url, trust=trust, dataset=f"1x{BYTES}B", verify=verify)
+    error = failure_of(exchange)
+    assert error.code == "copy.wrong"
+    assert "f000000.dat" in error.message
+
+
+def test_a_file_that_is_gone_when_it_is_compared(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By either comparison."""
+    for verify, code in (("content", "service.missing"), ("size", "copy.wrong")):
+        root = tmp_path / verify
+        root.mkdir()
+        with monkeypatch.context() as patch, Served(pair.engines[1], "sftp", root) as (url, trust):
+            before_request(patch, "copy_check", lambda _, root=root: at_the_server(root).unlink())
+            exchange = copy(
+                pair.engines, server=url, trust=trust, dataset=f"1x{BYTES}B", verify=verify
+            )
+        assert failure_of(exchange).code == code
+
+
+@pytest.mark.parametrize("medium", ["memory", "disk"])
+@pytest.mark.parametrize("service", EMBEDDED)
+def test_a_bit_that_changed_before_a_download(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, medium: str
+) -> None:
+    """What comes is not what was put there, received to memory or to a file."""
+    root = tmp_path / "root"
+    root.mkdir()
+    before_request(monkeypatch, "copy", lambda _: flip(at_the_server(root), 150_001))
+    with Served(pair.engines[1], service, root) as (url, trust):
+        exchange = copy(
+            pair.engines,
+            server=url,
+            trust=trust,
+            dataset=f"1x{BYTES}B",
+            direction="download",
+            medium=medium,
+        )
+    error = failure_of(exchange)
+    assert error.code == "copy.wrong"
+    assert "`f000000.dat`" in error.message
+    assert list(root.iterdir()) == []
+
+
+@pytest.mark.parametrize("direction", ["upload", "download"])
+@pytest.mark.parametrize("service", ["ftp", "webdav", "nfs", "smb", "s3"])
+def test_a_bit_that_changes_on_the_way(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, direction: str
+) -> None:
+    """Over a protocol that does not protect what it carries; only within the timed part."""
+    flipped: list[int] = []
+
+    def alter(octets: bytes, before: int) -> bytes:
+        place = 200_000 - before
+        if flipped or not 0 <= place < len(octets):
+            return octets
+        flipped.append(place)
+        return octets[:place] + bytes([octets[place] ^ 1]) + octets[place + 1 :]
+
+    with Served(pair.engines[1], service, tmp_path) as (url, trust), Relay(url) as relay:
+        way = "there" if direction == "upload" else "back"
+        before_request(monkeypatch, "copy", lambda _: setattr(relay, way, alter))
+        exchange = copy(
+            pair.engines, server=relay.url, trust=trust, dataset="1x1MB", direction=direction
+        )
+    assert flipped
+    error = failure_of(exchange)
+    assert error.code == "copy.wrong"
+    assert not list(tmp_path.glob("lanlab-*"))
+
+
+@pytest.mark.parametrize("change", ["grown", "cut", "overwritten", "gone"])
+@pytest.mark.parametrize("when", ["in mid-file", "before it is compared"])
+def test_a_file_that_changes_while_it_is_copied(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str, change: str
+) -> None:
+    """Grown, cut, written over or gone since it was looked at: named, and others left alone."""
+    mine, root = tmp_path / "mine", tmp_path / "root"
+    mine.mkdir()
+    root.mkdir()
+    growing = mine / "growing"
+    growing.write_bytes(bytes(2_000_000))
+    (mine / "steady").write_text("as it was")
+    changed: list[bool] = []
+
+    def act(_: Any = None) -> None:
+        if not changed:
+            changed.append(True)
+            if change == "gone":
+                growing.unlink()
+            else:
+                sizes = {"grown": 2_000_001, "cut": 100, "overwritten": 2_000_000}
+                growing.write_bytes(b"x" * sizes[change])
+
+    def in_mid_file(octets: bytes, before: int) -> bytes:
+        if before > 300_000:
+            act()
+        return octets
+
+    with Served(pair.engines[1], "webdav", root) as (url, _), Relay(url) as relay:
+        if when == "in mid-file":
+            relay.there = in_mid_file
+        else:
+            before_request(monkeypatch, "copy_check", act)
+        exchange = copy(pair.engines, server=relay.url, dataset=f"dir:{mine}")
+    assert changed
+    error = failure_of(exchange)
+    codes = {"copy.changed", "copy.wrong"} | ({"system.file"} if change == "gone" else set())
+    assert error.code in codes, error
+    assert "growing" in error.message
+    assert list(root.iterdir()) == []
+    assert (mine / "steady").read_text() == "as it was"
+
+
+class _Liar(BaseHTTPRequestHandler):
+    """An HTTP server that keeps what it is sent, and lies about how much that is."""
+
+    protocol_version = "HTTP/1.1"
+    files: dict[str, bytes]
+    #: What is added to the length of each file of the trial.
+    lie: int
+
+    def _say(self, status: int, body: bytes = b"", length: int | None = None) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body) if length is None else length))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_PROPFIND(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        below = [path for path in self.files if path.startswith(self.path)]
+        inside = {path[len(self.path) :].split("/")[0] for path in below} - {""}
+        shown = "".join(
+            f"<response><href>{self.path}{name}</href><propstat><prop><getcontentlength>1"
+            f"</getcontentlength></prop><status>HTTP/1.1 200 OK</status></propstat></response>"
+            if self.path + name in self.files
+            else f"<response><href>{self.path}{name}/</href><propstat><prop><resourcetype>"
+            f"<collection/></resourcetype></prop><status>HTTP/1.1 200 OK</status></propstat>"
+            f"</response>"
+            for name in sorted(inside)
+        )
+        own = (
+            f"<response><href>{self.path}</href><propstat><prop><resourcetype><collection/>"
+            "</resourcetype></prop><status>HTTP/1.1 200 OK</status></propstat></response>"
+        )
+        text = f'<?xml version="1.0"?><multistatus xmlns="DAV:">{own}{shown}</multistatus>'
+        self._say(207, text.encode())
+
+    def do_MKCOL(self) -> None:
+        self._say(201)
+
+    def do_PUT(self) -> None:
+        self.files[self.path] = self.rfile.read(int(self.headers["Content-Length"]))
+        self._say(201)
+
+    def do_DELETE(self) -> None:
+        self.files.pop(self.path, None)
+        self._say(204)
+
+    def do_GET(self) -> None:
+        body = self.files.get(self.path)
+        if body is None:
+            return self._say(404)
+        if self.path.endswith(".dat"):
+            # More is promised than comes, or comes than was there.
+            self.close_connection = True
+            kept = body if self.lie > 0 else body[: self.lie]
+            return self._say(200, kept, len(kept) + max(0, self.lie))
+        return self._say(200, body)
+
+    def log_message(self, *_: object) -> None:
+        """Nothing is logged."""
+
+
+@pytest.mark.parametrize("direction", ["upload", "download"])
+@pytest.mark.parametrize(
+    ("lie", "codes"),
+    [(-7, ("service.length", "copy.wrong")), (7, ("service.length", "service.reset"))],
+)
+def test_a_server_that_lies_about_length(
+    pair: Pair, direction: str, lie: int, codes: tuple[str, ...]
+) -> None:
+    """It says that there is less, or more than ever comes: the trial fails, whatever it says."""
+    handler = type("Liar", (_Liar,), {"files": {}, "lie": lie})
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"webdav://127.0.0.1:{server.server_address[1]}/"
+        exchange = copy(
+            pair.engines, server=url, dataset="1x100kB", direction=direction, retries=1, timeout_s=2
+        )
+        server.shutdown()
+    error = failure_of(exchange)
+    assert error.code in codes, error
+    assert handler.files == {}
+
+
+def test_what_is_not_compared_is_said_to_be_not(pair: Pair, tmp_path: Path) -> None:
+    """With `verify: none` nobody is told that the octets are right."""
+    with Served(pair.engines[1], "ftp", tmp_path) as (url, _):
+        exchange = copy(pair.engines, server=url, verify="none")
+    metrics_of(exchange)
+    assert exchange.setup["checked"]["verified"] == {"how": "none", "files": 0, "bytes": 0}
