@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import socket
 import subprocess
@@ -14,10 +15,17 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from trial_running import LEAD_S, Pair, opened_pair
+from trial_running import LEAD_S, OnProgress, Pair, opened_pair
 
-from lanlab.errors import EngineError, UsageError
-from lanlab.workloads import WORKLOADS, CounterChanges, Exchange, copy_datasets, copy_server
+from lanlab.errors import EngineError, EngineLost, UsageError
+from lanlab.workloads import (
+    WORKLOADS,
+    CounterChanges,
+    Exchange,
+    Progress,
+    copy_datasets,
+    copy_server,
+)
 from lanlab.workloads.copy import CopyParameters
 
 #: Services whose server comes with the engine.
@@ -42,12 +50,12 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def run(pair: Pair, **parameters: Any) -> Exchange:
+def run(pair: Pair, on_progress: OnProgress | None = None, **parameters: Any) -> Exchange:
     """One trial."""
     kind = WORKLOADS["copy"]
     asked = kind.Parameters.model_validate({"dataset": "5x20kB+1x300kB", **parameters})
     source, target = pair.end(0), pair.end(1)
-    return kind.run(asked, source, target, LEAD_S, None)
+    return kind.run(asked, source, target, LEAD_S, on_progress)
 
 
 def metrics_of(exchange: Exchange) -> dict[str, float | int]:
@@ -102,6 +110,27 @@ def test_no_secret_is_kept(pair: Pair) -> None:
     assert "credentials" not in told["spec"]["service"]
     assert told["spec"]["service"]["user"] == "lanlab"
     assert "token" not in told["spec"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+@pytest.mark.parametrize("killed", [0, 1], ids=["client", "server"])
+def test_a_killed_engine_ends_the_copy(killed: int) -> None:
+    """With an error that says whose engine it was; the other one is free."""
+    with opened_pair() as pair:
+        begun = threading.Event()
+
+        def on_progress(_: Progress) -> None:
+            if not begun.is_set():
+                begun.set()
+                os.kill(pair.engines[killed].pid, signal.SIGKILL)
+
+        exchange = run(pair, on_progress, service="ftp", dataset="1x20GB", medium="memory")
+        assert begun.is_set()
+        assert isinstance(exchange.error, EngineLost | EngineError), exchange.error
+        if isinstance(exchange.error, EngineLost):
+            assert f"host{killed}: the engine was ended by signal 9" in exchange.error.message
+        assert pair.engines[killed].is_lost
+        assert pair.engines[1 - killed].ask({"type": "ping"})
 
 
 @pytest.mark.parametrize("medium", ["disk", "tmpfs"])

@@ -23,6 +23,8 @@ NEITHER = {
     "messages_per_segment",
     "bytes_per_segment",
     "requests",
+    "copied_files",
+    "copied_bytes",
 }
 
 

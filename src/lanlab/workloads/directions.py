@@ -19,6 +19,7 @@ _MORE = frozenset(
         "jain_index",
         "replies",
         "replies_per_s",
+        "files_per_s",
     }
 )
 #: Losses, disorder, time-outs and their like, beside every time and all use of processors.
@@ -43,11 +44,16 @@ _LESS = frozenset(
         "late_replies",
         "duplicate_replies",
         "clock_error_ns",
+        "connect_s",
+        "faults",
+        "retries",
+        "stall_ratio",
         "start_skew_ns",
     }
 )
 _LESS_FORMS = re.compile(
     r"^(kernel_)?rtt_|^elapsed_|^response_mean_|^one_way_delay_|^delay_variation_|_cpu_"
+    r"|^first_byte_|^file_time_|^(open|read|write|sync|close)_p\d"
 )
 
 
