@@ -126,7 +126,7 @@ def test_a_run_is_printed_again_with_its_tables(lanlab: Lanlab, folder: Path) ->
     """What copies cost, how they went, and what was published beside them."""
     made = synthetic_run("schomer-claason", "quick", link_rate_bps=100_000_000)
     where = str(folder / "kept.sqlite")
-    with open_store(where) as store, store.acquire_run(made.run.id):
+    with open_store(where) as store:
         store.create_run(replace(made.run, status="running", ended_at=None))
         for trial in made.trials:
             store.commit_trial(trial)

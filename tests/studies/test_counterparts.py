@@ -1,0 +1,96 @@
+"""What stands for the levels that a publication varied."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lanlab.errors import BadStudy
+from lanlab.studies import load_study
+from lanlab.studies.counterparts import in_published_words, names_of, published_level
+from lanlab.studies.load import parse_study
+
+_STUDY = {
+    "schema": 1,
+    "id": "copies",
+    "title": "Copies",
+    "experiment": [
+        {
+            "id": "copies",
+            "title": "Copies",
+            "workload": "copy",
+            "metrics": ["elapsed_ns"],
+            "factors": {"service": ["ftp", "smb"], "dataset": ["many-small"]},
+        }
+    ],
+    "scale": {"quick": {}},
+}
+
+
+def with_counterpart(**one: Any) -> dict[str, Any]:
+    return {**_STUDY, "counterpart": [one]}
+
+
+def test_a_level_that_stands_for_one_has_its_name_and_others_are_of_their_own() -> None:
+    study = load_study("schomer-claason").study
+    levels = {"service": "nfs", "dataset": "1x6230kB", "medium": "disk"}
+
+    assert in_published_words(study, "upload", levels) == [
+        {"protocol": "nfs", "dataset": "one-large-file", "medium": "disk"}
+    ]
+    assert names_of(study, ("service", "dataset")) == ("protocol", "dataset")
+    assert published_level(study, "dataset", "schomer-many") == "many-small-files"
+    assert published_level(study, "dataset", "many-small-files") == "many-small-files"
+
+
+def test_one_experiment_may_stand_for_several_levels() -> None:
+    study = load_study("brutman-mtcp").study
+
+    assert in_published_words(study, "speed-test", {"bytes": 260_163}) == [
+        {"bytes": 260_163, "test": "speedtest", "direction": "send"},
+        {"bytes": 260_163, "test": "speedtest", "direction": "receive"},
+    ]
+    levels = {"direction": "download", "dataset": "brutman-medium"}
+    assert in_published_words(study, "ftp", levels) == [
+        {"test": "ftp", "direction": "receive", "bytes": 1_376_275}
+    ]
+
+
+@pytest.mark.parametrize("scale", ["full", "standard", "quick", "tiny"])
+@pytest.mark.parametrize("name", ["schomer-claason", "brutman-mtcp"])
+def test_every_dataset_of_every_scale_stands_for_a_published_one(name: str, scale: str) -> None:
+    """A dataset that was forgotten would be a level of its own, and judged as none of theirs."""
+    from lanlab.plan import expand
+
+    study = load_study(name).study
+    of_copies = [c for c in expand(study, scale) if c.workload == "copy"]
+    assert of_copies
+    for condition in of_copies:
+        for words in in_published_words(study, condition.experiment, condition.parameters):
+            assert (words.get("bytes") or words.get("dataset")) != condition.factors["dataset"]
+
+
+def test_without_counterparts_a_condition_is_itself() -> None:
+    study = parse_study(_STUDY, "copies.toml")
+
+    assert in_published_words(study, "copies", {"service": "ftp"}) == [{"service": "ftp"}]
+
+
+@pytest.mark.parametrize(
+    ("one", "said"),
+    [
+        (
+            {"published": "protocol", "factor": "servce"},
+            "`counterpart.0.factor`: found unknown name 'servce'",
+        ),
+        (
+            {"published": "test", "factor": "experiment", "levels": {"ftp": ["copys"]}},
+            "`counterpart.0.levels`: found unknown name 'copys'",
+        ),
+    ],
+)
+def test_a_counterpart_of_what_there_is_not_is_refused(one: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadStudy) as refused:
+        parse_study(with_counterpart(**one), "copies.toml")
+    assert said in str(refused.value.message) + str(refused.value.hint)
