@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from copying import before_request, copy, failure_of, metrics_of, own_cache
 from file_servers import EMBEDDED, Relay, Served
+from quiet_machine import figure_test
 from trial_running import Pair, opened_pair
 
 from lanlab.workloads import Exchange
@@ -138,6 +139,7 @@ def test_the_end_of_a_connection_of_ftp_is_the_end_of_a_file(
 
 
 @pytest.mark.parametrize("service", ["ftp", "webdav", "smb"])
+@figure_test()
 def test_a_stall_that_is_real_is_named(pair: Pair, tmp_path: Path, service: str) -> None:
     """Answers in two writes, Nagle's algorithm on: Linux acknowledges the first after 40 ms."""
     with (

@@ -38,6 +38,10 @@ def flip(path: Path, octet: int) -> None:
     path.write_bytes(data)
 
 
+def _write(path: Path) -> None:
+    path.write_text("2")
+
+
 def at_the_server(root: Path) -> Path:
     """The one file of the trial."""
     (found,) = root.glob("lanlab-*/files/f000000.dat")
@@ -191,11 +195,31 @@ def test_a_file_that_changes_while_it_is_copied(
         exchange = copy(pair.engines, server=relay.url, dataset=f"dir:{mine}")
     assert changed
     error = failure_of(exchange)
-    codes = {"copy.changed", "copy.wrong"} | ({"system.file"} if change == "gone" else set())
-    assert error.code in codes, error
-    assert "growing" in error.message
+    if when == "in mid-file":
+        gone = {"system.file"} if change == "gone" else set()
+        assert error.code in {"copy.changed", "copy.wrong"} | gone, error
+        assert "growing" in error.message
+    else:
+        assert error.code == "copy.changed", error
+        assert f"{mine}: files in it changed" in error.message
     assert list(root.iterdir()) == []
     assert (mine / "steady").read_text() == "as it was"
+
+
+@pytest.mark.parametrize("step", ["copy", "copy_check"])
+def test_a_file_that_comes_to_a_directory_meanwhile(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """It is not copied, as it would be left at the server; nor are the others taken for all."""
+    mine, root = tmp_path / "mine", tmp_path / "root"
+    mine.mkdir()
+    root.mkdir()
+    (mine / "first").write_text("1")
+    before_request(monkeypatch, step, lambda _: _write(mine / "new"))
+    with Served(pair.engines[1], "sftp", root) as (url, trust):
+        exchange = copy(pair.engines, server=url, trust=trust, dataset=f"dir:{mine}")
+    assert failure_of(exchange).code == "copy.changed"
+    assert list(root.iterdir()) == []
 
 
 class _Liar(BaseHTTPRequestHandler):

@@ -863,6 +863,10 @@ class CopyPreparedOutcome(TypedDict):
     """
     Files to be copied.
     """
+    files_digest: str
+    """
+    What tells the files from others, or from what they were before: names, sizes, times.
+    """
     left_out: LeftOut
     """
     What is left out of a tree.
@@ -1383,6 +1387,10 @@ class CopyPrepared(TypedDict):
     files: int
     """
     Files to be copied.
+    """
+    files_digest: str
+    """
+    What tells the files from others, or from what they were before: names, sizes, times.
     """
     left_out: LeftOut
     """
@@ -2714,6 +2722,10 @@ class CopySpec(TypedDict, closed=True):
     files: CopiedDataset | CopiedTree
     """
     What is copied.
+    """
+    files_digest: NotRequired[str | None]
+    """
+    As `copy_prepare` told it: with other files the request is refused. Absent: with any.
     """
     parallel_files: int
     """

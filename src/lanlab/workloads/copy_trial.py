@@ -133,6 +133,7 @@ def _trial(
     try:
         prepared = ask({"type": "copy_prepare", "spec": spec})
         setup["prepared"] = prepared
+        spec["files_digest"] = prepared["files_digest"]
         if parameters.cache == "cold":
             setup["caches"] = _drop_caches(spec, server, client, host)
         for attempt in range(_START_ATTEMPTS):

@@ -40,6 +40,9 @@ pub struct CopySpec {
     pub verify: CopyVerify,
     /// How often a file is tried again after a fault that may pass: 0 to 100.
     pub retries: u8,
+    /// As `copy_prepare` told it: with other files the request is refused. Absent: with any.
+    #[serde(default)]
+    pub files_digest: Option<String>,
 }
 
 /// Which way files are copied.
@@ -142,6 +145,8 @@ pub struct CopyPrepared {
     pub bytes: u64,
     /// What is left out of a tree.
     pub left_out: LeftOut,
+    /// What tells the files from others, or from what they were before: names, sizes, times.
+    pub files_digest: String,
 }
 
 /// What of a tree is not copied.

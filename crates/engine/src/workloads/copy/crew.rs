@@ -53,6 +53,7 @@ pub fn local_place(spec: &CopySpec) -> Result<Option<Place>, Failure> {
 pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
     let failed = |failure| Box::new((failure, None));
     let files = Files::find(&spec.files, running).map_err(failed)?;
+    files.check_same(spec.files_digest.as_deref()).map_err(failed)?;
     let place = local_place(spec).map_err(failed)?;
     let job = Job {
         spec,

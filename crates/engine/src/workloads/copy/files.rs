@@ -1,11 +1,13 @@
 //! Which files a trial copies, and what is in them.
 
 use std::fs::{self, File};
+use std::hash::Hasher;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use lanlab_link as link;
 use lanlab_services::{ServicePath, read_at};
+use twox_hash::XxHash3_64;
 
 use crate::failure::Failure;
 use crate::messages::{CopiedFiles, DatasetSpec, LeftOut};
@@ -140,6 +142,31 @@ impl Files {
             Origin::Dataset(spec) => Ok(Truth::Made(dataset::content(spec, number as u64))),
             Origin::Tree(root) => Truth::open(root.join(self.entries[number].path.as_str())),
         }
+    }
+
+    /// What tells these files from others, or from what some of them were before.
+    pub fn digest(&self) -> String {
+        let mut hasher = XxHash3_64::new();
+        for entry in &self.entries {
+            let modified = entry.modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+            let modified_ns = modified.map_or(0, |since| since.as_nanos());
+            hasher.write(format!("{}\n{} {modified_ns}\n", entry.path, entry.bytes).as_bytes());
+        }
+        for directory in &self.directories {
+            hasher.write(format!("{directory}/\n").as_bytes());
+        }
+        format!("{:016x}", hasher.finish())
+    }
+
+    /// See that they are those that the trial was prepared for: what is new would be left at the
+    /// service, and what is gone would not be compared.
+    pub fn check_same(&self, digest: Option<&str>) -> Result<(), Failure> {
+        let Origin::Tree(root) = &self.origin else { return Ok(()) };
+        if digest.is_none_or(|digest| digest == self.digest()) {
+            return Ok(());
+        }
+        let message = format!("{}: files in it changed while it was copied", root.display());
+        Err(Failure::new("copy.changed", message).hint("copy files that nobody writes to"))
     }
 
     /// See that no file of a tree has changed since it was looked through.

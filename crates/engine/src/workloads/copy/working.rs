@@ -51,6 +51,7 @@ pub fn prepare(spec: &CopySpec, running: &Running) -> Measured {
             files: files.entries.len() as u64,
             bytes: files.bytes(),
             left_out: files.left_out,
+            files_digest: files.digest(),
         })
     };
     let (prepared, _) = running.with_progress(start, start, work);
