@@ -40,8 +40,8 @@ MEMORY_BOUND_BYTES = 512
 #: Objects; one object that is kept for each trial is twice the bound.
 BLOCKS_BOUND = 0.5
 #: The floors of these bounds, over the whole of what is judged: an interpreter and its libraries go
-#: on filling their caches for a few hundred trials. So a soak of three minutes finds a leak of 1 KiB
-#: a trial, one of ten minutes half of that.
+#: on filling their caches for a few hundred trials. So a soak of three minutes finds a leak of
+#: 1 KiB a trial, one of ten minutes half of that.
 _MEMORY_FLOOR_BYTES = 96 * 2**10
 _BLOCKS_FLOOR = 400
 #: As a share of the median, over the whole of what is judged. Commits that take three times as

@@ -63,7 +63,7 @@ def test_costs_stand_in_csv_in_seconds_and_for_people_in_units_one_can_read() ->
     assert float(ftp["per byte (s/B)"]) == pytest.approx(1e-8, rel=0.03)
     low, high = (float(smb[f"per file, 95 % {end} (s)"]) for end in ("low", "high"))
     assert low < 1e-3 < high
-    assert ftp["copied"] == "5 trials of 1 file, 62 MB; 5 trials of 200 files, 20 MB"
+    assert ftp["copied"] == "5 trials of 1 file, 62.0 MB; 5 trials of 200 files, 20.0 MB"
     assert ftp["per trial (s)"] == ""
     shown = {column.heading: cells[0].text for column, cells in table.shown()}
     assert shown["per GB (s)"].startswith("10.") or shown["per GB (s)"].startswith("9.")
