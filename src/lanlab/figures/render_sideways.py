@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from lanlab.figures.chart import Chart
+from lanlab.figures.chart import Chart, Point
 from lanlab.figures.look_matplotlib import (
     GRID,
     HATCHES,
@@ -155,6 +155,12 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
         zorder=3,
     )
     draw_intervals(axes, points, places, index, colour_of(index), sideways=True)
+    _draw_trials(axes, points, places, index)
+    return line
+
+
+def _draw_trials(axes: Axes, points: Sequence[Point], places: Sequence[float], index: int) -> None:
+    """A small dot for each trial."""
     axes.plot(
         [trial for point in points for trial in point.trials],
         [place for place, point in zip(places, points, strict=True) for _ in point.trials],
@@ -167,7 +173,6 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
         gid=f"series-{index}-trials",
         zorder=3.2,
     )
-    return line
 
 
 def _draw_bars(axes: Axes, chart: Chart, index: int, places: Sequence[float]) -> Any:
@@ -188,18 +193,7 @@ def _draw_bars(axes: Axes, chart: Chart, index: int, places: Sequence[float]) ->
     for place, bar in enumerate(bars):
         bar.set_gid(f"series-{index}-bar{place}")
     draw_intervals(axes, points, places, index, INK, sideways=True)
-    axes.plot(
-        [trial for point in points for trial in point.trials],
-        [place for place, point in zip(places, points, strict=True) for _ in point.trials],
-        linestyle="none",
-        marker=".",
-        markersize=3.5,
-        markeredgewidth=0.4,
-        markeredgecolor=INK,
-        color=GRID,
-        gid=f"series-{index}-trials",
-        zorder=3.2,
-    )
+    _draw_trials(axes, points, places, index)
     return bars
 
 
