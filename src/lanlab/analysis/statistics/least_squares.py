@@ -102,7 +102,7 @@ def fit_groups(
     Examples:
         >>> fit = fit_groups({"byte": [600, 400], "file": [1, 200]}, [[61, 61], [60, 60]])
         >>> [round(fit.coefficients[name].value, 3) for name in ("byte", "file")]
-        [0.101, 0.097]
+        [0.102, 0.097]
     """
     check_share("confidence", confidence)
     known = [sample(f"group {place}", group, 1) for place, group in enumerate(groups)]
