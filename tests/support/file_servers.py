@@ -8,6 +8,7 @@ import select
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -96,6 +97,9 @@ class _Connection:
     def _pass_on(self, source: socket.socket, target: socket.socket, way: str) -> None:
         with contextlib.suppress(OSError):
             self._pass_all(source, target, way)
+        # A host that is silent does not say either that a connection has ended.
+        while self._relay.is_silent and not self._is_cut.is_set():
+            time.sleep(_LOOK_S)
         with self._lock:
             self._left -= 1
             is_last = self._left == 0
@@ -148,6 +152,8 @@ class Relay:
         self.has_nagle = has_nagle
         self.there: Pass = everything
         self.back: Pass = everything
+        #: Whether the ends of connections are kept to itself.
+        self.is_silent = False
         #: Connections that it has taken.
         self.accepted = 0
         self._listeners: list[socket.socket] = []
@@ -212,5 +218,6 @@ class Relay:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.is_silent = False
         for listener in self._listeners:
             listener.close()
