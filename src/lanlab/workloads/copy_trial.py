@@ -36,6 +36,9 @@ _SLOWEST_BPS = 1e6
 _CANCEL_S = 5.0
 #: A start that came too late is tried again with twice the lead, so often.
 _START_ATTEMPTS = 4
+#: A server that was cut off learns of it within a round trip and a turn of its processor.
+_CUT_NOTICED_S = 0.3
+_CUT_NOTICED_WITHIN_S = 1.5
 #: Services that know no user.
 _NOBODY = ("directory", "nfs")
 _USER = "lanlab"
@@ -156,13 +159,26 @@ def _trial(
     except BaseException as error:
         # What is wrong with the trial is not hidden by what is wrong with the tidying.
         with contextlib.suppress(LabError):
-            setup["emptied"] = ask({"type": "copy_empty", "spec": spec})
+            setup["emptied"] = _emptied_after_a_failure(ask, spec, "prepared" in setup)
             note_emptied()
         if isinstance(error, EngineError) and exchange.connector is None:
             exchange.connector = error.partial if _is_copied(error.partial) else None
         raise
     setup["emptied"] = ask({"type": "copy_empty", "spec": spec})
     note_emptied()
+
+
+def _emptied_after_a_failure(ask: _Asking, spec: Request, is_prepared: bool) -> dict[str, Any]:
+    """Empty the server as soon as it knows that the connection is gone: until then it may hold the
+    file open that was under way, and refuse to remove it (SMB)."""
+    until_s = time.monotonic() + _CUT_NOTICED_WITHIN_S
+    while is_prepared and time.monotonic() < until_s:
+        time.sleep(_CUT_NOTICED_S)
+        with contextlib.suppress(EngineError):
+            found = ask({"type": "copy_empty", "spec": spec})
+            if found["is_gone"]:
+                return found
+    return ask({"type": "copy_empty", "spec": spec})
 
 
 def _is_copied(partial: Mapping[str, object] | None) -> bool:
