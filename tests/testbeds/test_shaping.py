@@ -95,7 +95,7 @@ except TimeoutError:
 
 
 #: A busy machine wakes the shaper late: the link is then slower, never faster.
-ATTEMPTS = 8
+ATTEMPTS = 4
 
 
 class TooFast(Exception):
