@@ -130,8 +130,8 @@ class PostgresServer:
             )
         while time.monotonic() < deadline:
             assert self._process.poll() is None, (self.folder / "log").read_text()
-            # The file says so only when connections are taken.
-            with contextlib.suppress(OSError, IndexError):
+            # The file says so only when connections are taken; before, it may be empty or cut.
+            with contextlib.suppress(OSError, IndexError, ValueError):
                 state = (self.folder / "data" / "postmaster.pid").read_text().split("\n")
                 if int(state[0]) == self._process.pid and state[7].strip() == "ready":
                     return
