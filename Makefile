@@ -25,10 +25,10 @@ tour: setup ## Run two studies on a virtual LAN and write the report
 	@$(BIN)/lanlab tour
 
 test: setup ## Run every test, Rust and Python
-	cargo test $(CARGO_FLAGS) --quiet
+	bash tools/test_rust.sh
 	bash tools/test_python.sh $(PYTEST)
 
-fuzz: ## Feed every parser of the engine with whatever a fuzzer makes up
+fuzz: ## Feed every parser of engine and services with whatever a fuzzer makes up
 	bash tools/fuzz.sh $(FUZZ)
 
 lint: setup ## Check format, types, layers and generated files
