@@ -144,6 +144,8 @@ def test_drops_that_the_trial_can_have_lost_are_its_result() -> None:
     # Over TCP nothing is lost but segments are sent again.
     assert codes(of(raw, retransmitted_segments=495)) == []
     assert judge(raw, {}, SOURCE, TARGET).unknown == ("foreign_drops",)
+    # Nobody's were dropped: whose they would have been needs no telling.
+    assert judge(both(), {}, SOURCE, TARGET).unknown == ()
 
 
 def test_a_calendar_clock_that_is_set_is_found_in_both_directions() -> None:

@@ -198,11 +198,13 @@ def _of_drops(
 ) -> Iterator[Finding]:
     """Packets dropped from backlogs that cannot all have been the trial's own."""
     assert kernel.window is not None
+    dropped = kernel.window["softnet_dropped"]
     own = [metrics[key] for key in _LOST if key in metrics]
-    if not own:
+    if not own and dropped > ALLOWED_FOREIGN_DROPS:
+        # They may be the trial's own.
         unknown.add("foreign_drops")
         return
-    excess = kernel.window["softnet_dropped"] - sum(own)
+    excess = dropped - sum(own)
     if excess > ALLOWED_FOREIGN_DROPS:
         yield kernel.found("foreign_drops", excess, ALLOWED_FOREIGN_DROPS)
 
