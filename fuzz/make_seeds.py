@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import service_seeds as services
+
 CORPUS = Path(__file__).parent / "corpus"
 TOKEN = bytes([7]) * 16
 SHORT = TOKEN[12:]
@@ -200,6 +202,12 @@ def main() -> None:
         "session_machines": machines(),
         "tally": tallies(),
         "host_texts": texts(),
+        "ftp_answers": services.ftp_answers(),
+        "http_answers": services.http_answers(),
+        "nfs_answers": services.nfs_answers(),
+        "nfs_calls": services.nfs_calls(),
+        "s3_requests": services.s3_requests(),
+        "sftp_messages": services.sftp_messages(),
     }.items():
         folder = CORPUS / target
         folder.mkdir(parents=True, exist_ok=True)

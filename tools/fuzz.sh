@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Feeds the parsers and state machines of the engine with whatever a fuzzer makes up: every target
-# of fuzz/ in turn, SECONDS each (10 unless told), within bounded memory. Prints what was executed;
-# fails if something did not hold, and says which octets show it.
+# Feeds the parsers and state machines of the engine and of its file services with whatever a fuzzer
+# makes up: every target of fuzz/ in turn, SECONDS each (10 unless told), within bounded memory. Prints
+# what was executed; fails if something did not hold, and says which octets show it.
 #
 #   tools/fuzz.sh [SECONDS] [TARGET...]
 #
@@ -17,11 +17,13 @@ seconds=${1:-10}
     exit 2
 }
 shift || true
-readonly all=(probe session engine_line session_machines tally host_texts)
+readonly all=(probe session engine_line session_machines tally host_texts
+    ftp_answers http_answers nfs_answers nfs_calls s3_requests sftp_messages)
 targets=("${@:-${all[@]}}")
 readonly memory_mib=512 timeout_s=5
-# What a driver's line may be is 64 KiB; a little more shows what is done with a longer one.
-readonly longest_line=70000
+# What a driver's line may be is 64 KiB; a little more shows what is done with a longer one. A line of
+# FTP may be 4 KiB.
+readonly longest_line=70000 longest_dialogue=10000
 
 if ! command -v "${CXX:-c++}" >/dev/null; then
     echo "error: need a C++ compiler to build libFuzzer, found no \`${CXX:-c++}\` on PATH" >&2
@@ -44,7 +46,10 @@ built=target/fuzz-$sanitizer
 RUSTFLAGS="${flags[*]}" CARGO_TARGET_DIR=$built cargo "${toolchain[@]}" build --quiet --locked \
     --release --manifest-path fuzz/Cargo.toml --target "$host"
 
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/lanlab fuzz.XXXXXX")
+# Where files are memory, a target that serves a directory does not wait for a disk.
+files=/tmp
+[[ ! -w /dev/shm ]] || files=/dev/shm
+scratch=$(mktemp -d "${TMPDIR:-$files}/lanlab fuzz.XXXXXX")
 trap 'rm -rf -- "$scratch"' EXIT
 failed=0
 printf '%-18s %14s %9s %9s %10s  %s\n' target executions per_s features peak_MiB found
@@ -53,11 +58,12 @@ for target in "${targets[@]}"; do
     mkdir -p "$corpus" fuzz/artifacts/"$target"
     length=4096
     [[ $target != engine_line ]] || length=$longest_line
+    [[ $target != ftp_answers ]] || length=$longest_dialogue
     # An address sanitizer keeps what is freed for a while.
     [[ $sanitizer == none ]] || memory=$((4 * memory_mib))
     log=$scratch/$target.log
     found=nothing
-    if ! "$built/$host/release/$target" "$corpus" "fuzz/corpus/$target" \
+    if ! TMPDIR=$scratch "$built/$host/release/$target" "$corpus" "fuzz/corpus/$target" \
         -max_total_time="$seconds" -timeout="$timeout_s" -rss_limit_mb="${memory:-$memory_mib}" \
         -max_len="$length" -artifact_prefix="fuzz/artifacts/$target/" -print_final_stats=1 \
         >"$log" 2>&1; then

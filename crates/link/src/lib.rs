@@ -24,13 +24,20 @@ pub mod offloads;
 
 pub use datagram::{BATCH_MESSAGES, DatagramOptions, Received};
 pub use readiness::Interest;
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
+pub use system::alarm::Alarm;
 pub use system::clock::{monotonic, prepare_thread, realtime_ns, sleep_until};
 pub use system::datagram::{DatagramSocket, ReceiveBatch, SendBatch};
-pub use system::file::{close as close_file, drop_all_caches, forget_cached, will_read_in_order};
+pub use system::file::{
+    close as close_file, drop_all_caches, forget_cached, will_read_in_order, write_parts_at,
+};
 
-pub use system::process::{bind_to_processor, raise_descriptor_limit, user_and_group};
+pub use system::process::{
+    bind_to_processor, descriptor_limit, raise_descriptor_limit, raise_descriptor_limit_to,
+    user_and_group,
+};
 pub use system::readiness::{Readiness, wait_writable};
-pub use system::tcp::{receive_now, send_now, set_congestion_control, tcp_info};
+pub use system::tcp::{choose_port_late, receive_now, send_now, set_congestion_control, tcp_info};
 pub use system::usage::{process_cpu_ns, thread_cpu_ns, thread_usage};
 pub use tcp_info::TcpInfo;
 pub use usage::Usage;

@@ -119,6 +119,46 @@ fn a_congestion_control_that_is_not_there_is_refused() {
 mod linux {
     use super::*;
     use lanlab_link::offloads::{offloads, set_offloads};
+    use lanlab_link::{Alarm, choose_port_late, descriptor_limit};
+
+    #[test]
+    fn an_alarm_goes_off_at_its_time_and_once() {
+        let alarm = Alarm::new().unwrap();
+        let would_block = |alarm: &Alarm| {
+            alarm.quiet().is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
+        };
+        assert!(would_block(&alarm), "it was not set");
+        let at = monotonic().plus_nanos(20_000_000);
+        alarm.set(at).unwrap();
+        assert!(would_block(&alarm), "before its time");
+        sleep_until(at.plus_nanos(5_000_000));
+        alarm.quiet().unwrap();
+        assert!(would_block(&alarm), "twice");
+        // A time that has passed is now.
+        alarm.set(at).unwrap();
+        alarm.quiet().unwrap();
+    }
+
+    /// As many bound sockets as there are ports would else find none left.
+    #[test]
+    fn a_port_that_is_chosen_late_is_one_when_it_connects() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let own: std::net::SocketAddr = "127.0.0.1:0".parse().unwrap();
+        let socket = socket2::Socket::new(
+            socket2::Domain::IPV4,
+            socket2::Type::STREAM,
+            Some(socket2::Protocol::TCP),
+        )
+        .unwrap();
+        choose_port_late(&socket).unwrap();
+        socket.bind(&own.into()).unwrap();
+        let bound = socket.local_addr().unwrap().as_socket().unwrap();
+        assert_eq!(bound.port(), 0, "a port was taken already");
+        socket.connect(&listener.local_addr().unwrap().into()).unwrap();
+        let connected = socket.local_addr().unwrap().as_socket().unwrap();
+        assert!(connected.port() > 0 && connected.ip().is_loopback());
+        assert!(descriptor_limit().unwrap() >= 64);
+    }
 
     #[test]
     fn a_congestion_control_that_is_there_is_chosen() {

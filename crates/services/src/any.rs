@@ -87,6 +87,17 @@ macro_rules! services {
                 each_file!(self, file, session, of => session.write_at(of, offset, data).await)
             }
 
+            async fn write_parts_at(
+                &self,
+                file: &AnyFile,
+                offset: u64,
+                parts: [&[u8]; 2],
+            ) -> Result<()> {
+                each_file!(self, file, session, of => {
+                    session.write_parts_at(of, offset, parts).await
+                })
+            }
+
             async fn sync(&self, file: &AnyFile) -> Result<()> {
                 each_file!(self, file, session, of => session.sync(of).await)
             }
@@ -120,6 +131,7 @@ macro_rules! services {
 
 services! {
     Directory in directory for Directory;
+    Memory in memory for Memory;
     Ftp in ftp for Ftp | Ftps;
     Sftp in sftp for Sftp;
     Webdav in webdav for Webdav | Webdavs;

@@ -9,9 +9,12 @@
 //! acknowledgements (RFC 896, RFC 1122 section 4.2.3.2) measures nothing else.
 
 mod any;
+mod calendar;
 mod clients;
 mod fault;
 mod ftp;
+mod hexadecimal;
+pub mod hostile;
 mod multiplex;
 mod nfs3;
 mod path;
@@ -19,6 +22,7 @@ mod positioned;
 pub mod servers;
 mod session;
 mod sftp;
+mod sigv4;
 mod target;
 mod transport;
 mod trust;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::BufMut;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::oneshot;
@@ -64,8 +64,9 @@ struct Writer {
     cut: bool,
 }
 
+/// What calls and the one who reads share.
 #[derive(Default)]
-struct Waiting {
+pub struct Waiting {
     state: Mutex<State>,
 }
 
@@ -225,8 +226,9 @@ async fn read_all<W: Wire>(half: OwnedReadHalf, wire: Arc<W>, waiting: Arc<Waiti
     state.calls.clear();
 }
 
-async fn read_one(
-    half: &mut BufReader<OwnedReadHalf>,
+/// The next answer on a connection.
+pub async fn read_one(
+    half: &mut BufReader<impl AsyncRead + Unpin>,
     wire: &impl Wire,
     waiting: &Waiting,
 ) -> Result<Vec<u8>> {

@@ -23,7 +23,7 @@ pub trait Session: Sized {
     /// What the two ends agreed on.
     fn facts(&self) -> Facts;
 
-    /// Open a file.
+    /// Open a file. That one cannot be written may be said only when it is written to or closed.
     fn open(&self, path: &ServicePath, access: Access) -> impl Future<Output = Result<Self::File>>;
 
     /// Read into `buffer` what lies from `offset` on, and give how much that was: at least one octet
@@ -43,6 +43,20 @@ pub trait Session: Sized {
         offset: u64,
         data: &[u8],
     ) -> impl Future<Output = Result<()>>;
+
+    /// Write all of two parts, one behind the other: as one operation where [`Manner::blocking`],
+    /// without putting them together first; else as two.
+    fn write_parts_at(
+        &self,
+        file: &Self::File,
+        offset: u64,
+        parts: [&[u8]; 2],
+    ) -> impl Future<Output = Result<()>> {
+        async move {
+            self.write_at(file, offset, parts[0]).await?;
+            self.write_at(file, offset + parts[0].len() as u64, parts[1]).await
+        }
+    }
 
     /// Have the server bring what was written to its disk. [`crate::Class::Unsupported`] where the
     /// protocol has no word for that.
@@ -79,6 +93,11 @@ pub enum Access {
         /// Octets that will be written in all.
         size_bytes: u64,
     },
+    /// The same, in the place of whatever has the name, if anything has.
+    Replace {
+        /// Octets that will be written in all.
+        size_bytes: u64,
+    },
     /// Read and write anywhere in what is there; see [`Manner::can_update`].
     Update,
 }
@@ -109,6 +128,11 @@ pub struct Facts {
     pub server: Option<String>,
     /// Whether `TCP_NODELAY` is known to be set at this end; `None` without a socket of our own.
     pub no_delay: Option<bool>,
+}
+
+/// Whether what a server calls an entry of a directory is one name, not a way to somewhere else.
+pub(crate) fn is_name(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && !name.contains('/')
 }
 
 /// What is in a directory.

@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 pub enum ServiceKind {
     /// A directory of this host: local, or whatever the system has mounted there.
     Directory,
+    /// The memory of this process, which answers at once: what measuring itself costs.
+    Memory,
     /// FTP (RFC 959).
     Ftp,
     /// FTP with explicit TLS for both connections (RFC 4217).
@@ -56,7 +58,7 @@ pub struct Target {
     #[serde(default)]
     pub share: Option<String>,
     /// Directory to work in: of this host (absolute) for a directory, else names joined by `/`
-    /// below where the service begins; empty: there.
+    /// below where the service begins; empty: there. Of memory: any name.
     #[serde(default)]
     pub directory: String,
     /// As whom; absent: as nobody (anonymous, guest, no signature).

@@ -64,7 +64,9 @@ pub async fn connect_to(target: &Target, peer: SocketAddr) -> Result<TcpStream> 
             if let Some(bytes) = target.receive_buffer_bytes {
                 socket.set_recv_buffer_size(bytes)?;
             }
-            target.bind.map_or(Ok(()), |address| socket.bind(SocketAddr::new(address, 0)))
+            let Some(address) = target.bind else { return Ok(()) };
+            lanlab_link::choose_port_late(&socket)?;
+            socket.bind(SocketAddr::new(address, 0))
         };
         set().map_err(|error| failed(&error))?;
         socket.connect(peer).await.map_err(|error| failed(&error))

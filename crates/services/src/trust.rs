@@ -13,17 +13,12 @@ use rustls::{
 use sha2::{Digest, Sha256};
 
 use crate::fault::{Class, Fault, Result};
+use crate::hexadecimal;
 use crate::target::Trust;
 
 /// SHA-256 of octets, in hexadecimal: how a certificate or host key is named.
 pub fn sha256_hex(octets: &[u8]) -> String {
-    use std::fmt::Write;
-
-    Sha256::digest(octets).iter().fold(String::new(), |mut text, octet| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{octet:02x}");
-        text
-    })
+    hexadecimal::written(&Sha256::digest(octets))
 }
 
 /// The cryptography that is used everywhere here.

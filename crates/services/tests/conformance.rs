@@ -91,6 +91,26 @@ async fn read_whole(session: &impl Session, name: &ServicePath, block: usize) ->
     data
 }
 
+/// What is there is replaced only where that is asked for, by what is shorter, too.
+async fn replaces_where_asked(session: &impl Session, name: &ServicePath, block: usize) {
+    let (before, data) = (read_whole(session, name, block).await, content(1000, 99));
+    for (access, is_allowed) in
+        [(Access::Create { size_bytes: 1000 }, false), (Access::Replace { size_bytes: 1000 }, true)]
+    {
+        let replaced = async {
+            let file = session.open(name, access).await?;
+            session.write_at(&file, 0, &data).await?;
+            session.close(file).await
+        };
+        match replaced.await {
+            Ok(()) => assert!(is_allowed, "{access:?} overwrote a file"),
+            Err(fault) => assert!(!is_allowed, "{access:?}: {fault}"),
+        }
+        let there = read_whole(session, name, block).await;
+        assert!(there == if is_allowed { data.clone() } else { before.clone() }, "{access:?}");
+    }
+}
+
 async fn conforms(service: ServiceKind) {
     let root = TempDir::new().unwrap();
     let (serving, target) = served(service, root.path()).await;
@@ -122,6 +142,8 @@ async fn conforms(service: ServiceKind) {
     assert_eq!(listed[5].size_bytes, (3 * block + 17) as u64);
     let top = session.list(None).await.unwrap();
     assert!(top.iter().any(|entry| entry.name == "lanlab folder" && entry.is_directory));
+
+    replaces_where_asked(&session, &folder.join("file 4.bin").unwrap(), block).await;
 
     // Anywhere in a file, several calls at once.
     if manner.can_update {

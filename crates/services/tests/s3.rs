@@ -57,6 +57,11 @@ async fn a_hostile_server_is_found_out_while_an_object_is_written() {
 }
 
 #[tokio::test]
+async fn a_short_object_goes_out_with_the_head_of_its_request() {
+    a_short_file_is_one_segment(KIND, greeting).await;
+}
+
+#[tokio::test]
 async fn a_hostile_server_is_found_out_by_what_it_lists() {
     let list =
         |body: &str| answer("200 OK", &format!("<ListBucketResult>{body}</ListBucketResult>"));

@@ -60,6 +60,11 @@ async fn a_hostile_server_is_found_out_while_a_file_is_written() {
 }
 
 #[tokio::test]
+async fn a_short_file_goes_out_with_the_head_of_its_request() {
+    a_short_file_is_one_segment(KIND, greeting).await;
+}
+
+#[tokio::test]
 async fn a_hostile_server_is_found_out_by_what_it_lists() {
     let ok = |body: &str| answer("207 Multi-Status", body);
     let response = "<multistatus xmlns='DAV:'><response><href>/x</href></response></multistatus>";

@@ -17,6 +17,31 @@ pub fn close(file: File) -> io::Result<()> {
     check(unsafe { libc::close(descriptor) }).map(drop)
 }
 
+/// Write two parts, one behind the other, from `offset` on: in one call (pwritev(2)).
+///
+/// # Errors
+/// What the system says.
+///
+/// # Returns
+/// Octets that were written, which may be fewer than there are.
+pub fn write_parts_at(file: &File, parts: [&[u8]; 2], offset: u64) -> io::Result<usize> {
+    let parts = parts.map(io::IoSlice::new);
+    loop {
+        // SAFETY: an `IoSlice` has the layout of an `iovec` on Unix; both parts live until the call
+        // has returned, and it only reads them.
+        let written = unsafe {
+            libc::pwritev(file.as_raw_fd(), parts.as_ptr().cast(), 2, offset.cast_signed())
+        };
+        if let Ok(written) = usize::try_from(written) {
+            return Ok(written);
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
 /// Let the system read ahead of a program that reads this file from its beginning to its end
 /// (`posix_fadvise`). An advice: that the system does not take it is no error.
 pub fn will_read_in_order(file: &File) {

@@ -22,14 +22,32 @@ pub fn bind_to_processor(processor: usize) -> io::Result<()> {
 /// Let this process open as many files and sockets as its hard limit allows: the soft limit of
 /// most systems, 1024, is less than a thousand flows need (getrlimit(2)).
 pub fn raise_descriptor_limit() {
+    raise_descriptor_limit_to(0);
+}
+
+/// The same, and where that is fewer than `least`, as many as that if this process may raise its
+/// hard limit (capabilities(7), `CAP_SYS_RESOURCE`). [`descriptor_limit`] says what came of it.
+pub fn raise_descriptor_limit_to(least: u64) {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: points to a valid rlimit. If the limit stays, opening a socket will say so.
     unsafe {
         if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
             limit.rlim_cur = limit.rlim_max;
             libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+            if limit.rlim_max < least {
+                let more = libc::rlimit { rlim_cur: least, rlim_max: least };
+                libc::setrlimit(libc::RLIMIT_NOFILE, &raw const more);
+            }
         }
     }
+}
+
+/// How many files and sockets this process may have open; `None` where nobody knows.
+pub fn descriptor_limit() -> Option<u64> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: points to a valid rlimit.
+    check(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) }).ok()?;
+    Some(limit.rlim_cur)
 }
 
 /// Numbers of the user and the group that this process acts as (geteuid(2), getegid(2)).

@@ -2,7 +2,7 @@ use std::io;
 use std::net::TcpStream;
 use std::os::fd::{AsFd, AsRawFd};
 
-use super::check;
+use super::{check, set_option};
 use crate::TcpInfo;
 
 /// `struct tcp_info` of `include/uapi/linux/tcp.h`, as far as lanlab reads it. The kernel only ever
@@ -49,6 +49,17 @@ struct RawTcpInfo {
     busy_time: u64,
     rwnd_limited: u64,
     sndbuf_limited: u64,
+}
+
+/// Have the port of a socket that is bound to an address with port 0 chosen when it connects, when it
+/// need differ only from those of connections to the same place (`IP_BIND_ADDRESS_NO_PORT`, ip(7)):
+/// else each would take one of this host's ports for itself, and keep it for a minute after its end.
+///
+/// # Errors
+/// The kernel's own.
+pub fn choose_port_late(socket: &impl AsFd) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    set_option(socket.as_fd(), libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, &on)
 }
 
 /// What the kernel knows of the connection.

@@ -23,6 +23,14 @@ pub fn set_congestion_control<S>(_socket: &S, _name: &str) -> io::Result<()> {
     unsupported("choosing a congestion control")
 }
 
+/// Not known here, and nothing is done: a bound socket has its port at once.
+///
+/// # Errors
+/// None.
+pub fn choose_port_late<S>(_socket: &S) -> io::Result<()> {
+    Ok(())
+}
+
 /// Read what is there without waiting for more.
 ///
 /// # Errors

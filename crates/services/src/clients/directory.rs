@@ -80,6 +80,7 @@ impl session::Session for Session {
         match access {
             Access::Read => options.read(true),
             Access::Create { .. } => options.write(true).create_new(true),
+            Access::Replace { .. } => options.write(true).create(true).truncate(true),
             Access::Update => options.read(true).write(true),
         };
         let path = self.at(path);
@@ -93,6 +94,10 @@ impl session::Session for Session {
 
     async fn write_at(&self, file: &File, offset: u64, data: &[u8]) -> Result<()> {
         with("write", &file.path, positioned::write_all_at(&file.file, data, offset))
+    }
+
+    async fn write_parts_at(&self, file: &File, offset: u64, parts: [&[u8]; 2]) -> Result<()> {
+        with("write", &file.path, positioned::write_all_parts_at(&file.file, parts, offset))
     }
 
     async fn sync(&self, file: &File) -> Result<()> {

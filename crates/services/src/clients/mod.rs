@@ -3,6 +3,7 @@
 pub mod directory;
 pub mod ftp;
 pub(crate) mod http;
+pub mod memory;
 pub mod nfs;
 pub mod s3;
 pub mod sftp;

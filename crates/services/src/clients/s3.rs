@@ -9,13 +9,9 @@
 //! chunk by chunk at the speed of SHA-256. Whether a copy is the same is for the workload to see; a
 //! checksum that S3 can be sent (`Content-MD5`, CRC) would be a second one.
 
-use std::time::Duration;
-
 use hyper::header::IF_NONE_MATCH;
 use hyper::http::request::Builder;
-use hyper::{Method, Request, StatusCode};
-use rusty_s3::actions::S3Action;
-use rusty_s3::{Bucket, Credentials, UrlStyle};
+use hyper::{Method, StatusCode};
 
 use crate::clients::http::{
     self, Answer, BLOCK_BYTES, Download, Http, LISTING_BYTES, Outgoing, REFUSAL_BYTES,
@@ -25,18 +21,17 @@ use crate::path::ServicePath;
 use crate::session::{self, Access, Entry, Facts, Manner};
 use crate::target::{ServiceKind, Target};
 
-mod listing;
-mod refusal;
+mod bucket;
+pub mod listing;
+pub mod refusal;
 mod writing;
 
+use bucket::Bucket;
 use refusal::refusal;
 use writing::Writing;
 
 /// Region that servers of others than Amazon take for theirs.
 const USUAL_REGION: &str = "us-east-1";
-
-/// How long a signature holds: a request is signed when it is made.
-const SIGNED_FOR: Duration = Duration::from_mins(15);
 
 /// Entries of one directory at most, so that a server cannot fill the memory.
 const MAX_ENTRIES: usize = 1_000_000;
@@ -46,7 +41,6 @@ const MAX_ENTRIES: usize = 1_000_000;
 pub struct Session {
     http: Http,
     bucket: Bucket,
-    credentials: Option<Credentials>,
     /// What every key begins with: empty, or names with `/` at their end.
     base: String,
     single_bytes: u64,
@@ -59,7 +53,7 @@ pub enum File {
     /// One that is read, and its key.
     Read(Download, String),
     /// One that is written.
-    Write(Writing),
+    Write(Box<Writing>),
 }
 
 /// Connect and see whether the bucket is there and takes the signature.
@@ -83,26 +77,26 @@ pub async fn connect(target: &Target) -> Result<Session> {
             format!("{path}/")
         }
     };
-    let scheme = if with_tls { "https" } else { "http" };
-    let url = format!("{scheme}://{}", http.authority());
-    let unfit = || Fault::new(Class::Name, format!("`{url}` is no address of a server"));
-    let endpoint = url.parse().map_err(|_| unfit())?;
     let user = target.credentials.as_ref();
     let region = user.and_then(|user| user.domain.clone());
-    let region = region.unwrap_or_else(|| USUAL_REGION.to_owned());
-    let bucket = Bucket::new(endpoint, UrlStyle::Path, name, region).map_err(|_| unfit())?;
-    let credentials = user.map(|user| Credentials::new(user.user.clone(), user.secret.clone()));
+    let bucket = Bucket {
+        name,
+        host: http.authority().to_owned(),
+        region: region.unwrap_or_else(|| USUAL_REGION.to_owned()),
+        credentials: target.credentials.clone(),
+    };
     let session = Session {
         http,
         bucket,
-        credentials,
         base,
         single_bytes: writing::SINGLE_BYTES,
         part_bytes: writing::PART_BYTES,
     };
-    match session.page(&format!("list bucket `{}`", session.bucket.name()), "", None, 1).await {
+    match session.page(&format!("list bucket `{}`", session.bucket.name), "", None, 1).await {
         // Who may read or write objects need not be allowed to list them.
-        Err(fault) if fault.class == Class::Denied && session.credentials.is_some() => Ok(session),
+        Err(fault) if fault.class == Class::Denied && session.bucket.credentials.is_some() => {
+            Ok(session)
+        }
         Err(fault) => Err(fault),
         Ok(_) => Ok(session),
     }
@@ -111,10 +105,6 @@ pub async fn connect(target: &Target) -> Result<Session> {
 impl Session {
     fn key(&self, path: &ServicePath) -> String {
         format!("{}{path}", self.base)
-    }
-
-    fn credentials(&self) -> Option<&Credentials> {
-        self.credentials.as_ref()
     }
 
     async fn ask(&self, what: &str, request: Builder, body: Outgoing) -> Result<Answer> {
@@ -132,7 +122,7 @@ impl Session {
     }
 
     fn get(&self, key: &str) -> Builder {
-        signed(Method::GET, &self.bucket.get_object(self.credentials(), key))
+        self.bucket.request(Method::GET, key, &[])
     }
 
     async fn page(
@@ -142,16 +132,17 @@ impl Session {
         token: Option<&str>,
         max_keys: usize,
     ) -> Result<listing::Page> {
-        let mut action = self.bucket.list_objects_v2(self.credentials());
-        // Names come as they are: how spaces are written in a URL differs between servers.
-        action.query_mut().remove("encoding-type");
-        action.with_delimiter("/");
-        action.with_prefix(prefix);
-        action.with_max_keys(max_keys);
-        if let Some(token) = token {
-            action.with_continuation_token(token);
-        }
-        let request = signed(Method::GET, &action);
+        let max_keys = max_keys.to_string();
+        // Names come as they are (no `encoding-type`): how spaces are written in a URL differs
+        // between servers.
+        let mut query = vec![
+            ("list-type", "2"),
+            ("delimiter", "/"),
+            ("prefix", prefix),
+            ("max-keys", max_keys.as_str()),
+        ];
+        query.extend(token.map(|token| ("continuation-token", token)));
+        let request = self.bucket.request(Method::GET, "", &query);
         let answer = self.ask(what, request, Outgoing::nothing()).await?;
         let text = self.text(what, answer, LISTING_BYTES).await?;
         listing::parse(&text, prefix)
@@ -173,7 +164,7 @@ impl session::Session for Session {
     }
 
     fn facts(&self) -> Facts {
-        let signature = match self.credentials {
+        let signature = match self.bucket.credentials {
             Some(_) => "S3 signature version 4, unsigned payload",
             None => "S3 unsigned",
         };
@@ -198,8 +189,11 @@ impl session::Session for Session {
                 let text = answer.reason(&self.http, &what).await?;
                 Err(refusal(&what, status, &text))
             }
-            Access::Create { size_bytes } => {
-                Writing::begin(self, key, format!("PUT {path}"), size_bytes).await.map(File::Write)
+            Access::Create { size_bytes } | Access::Replace { size_bytes } => {
+                let is_new = matches!(access, Access::Create { .. });
+                let what = format!("PUT {path}");
+                let writing = Writing::begin(self, key, what, size_bytes, is_new).await?;
+                Ok(File::Write(Box::new(writing)))
             }
             Access::Update => {
                 let message = format!("{path}: S3 writes whole objects only");
@@ -237,8 +231,7 @@ impl session::Session for Session {
     /// S3 does not say whether there was an object of the name.
     async fn remove(&self, path: &ServicePath) -> Result<()> {
         let (what, key) = (format!("DELETE {path}"), self.key(path));
-        let action = self.bucket.delete_object(self.credentials(), &key);
-        let request = signed(Method::DELETE, &action);
+        let request = self.bucket.request(Method::DELETE, &key, &[]);
         let answer = self.ask(&what, request, Outgoing::nothing()).await?;
         self.text(&what, answer, REFUSAL_BYTES).await.map(drop)
     }
@@ -277,18 +270,9 @@ impl session::Session for Session {
     }
 }
 
-/// A request for what `action` is about, signed if there is somebody to sign.
-fn signed<'a, A: S3Action<'a>>(method: Method, action: &A) -> Builder {
-    let url = action.sign(SIGNED_FOR);
-    let uri = match url.query() {
-        Some(query) => format!("{}?{query}", url.path()),
-        None => url.path().to_owned(),
-    };
-    Request::builder().method(method).uri(uri)
-}
-
-fn create(request: Builder) -> Builder {
-    request.header(IF_NONE_MATCH, "*")
+/// Have the server refuse if there is an object of the name, unless it may be replaced.
+fn create(request: Builder, is_new: bool) -> Builder {
+    if is_new { request.header(IF_NONE_MATCH, "*") } else { request }
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use crate::path::ServicePath;
 use crate::session::{self, Access, Entry, Facts, Manner};
 use crate::target::{Credentials, ServiceKind, Target};
 
-mod listing;
+pub mod listing;
 
 /// What is asked of each entry of a directory.
 const PROPFIND: &str = concat!(
@@ -196,9 +196,12 @@ impl session::Session for Session {
                 }
                 Ok(File::Read(Download::new(what, answer), path.clone()))
             }
-            Access::Create { size_bytes } => {
+            Access::Create { size_bytes } | Access::Replace { size_bytes } => {
                 let what = format!("PUT {path}");
-                let request = self.request(Method::PUT, &uri).header(IF_NONE_MATCH, "*");
+                let mut request = self.request(Method::PUT, &uri);
+                if matches!(access, Access::Create { .. }) {
+                    request = request.header(IF_NONE_MATCH, "*");
+                }
                 let upload = Upload::begin(&self.http, what, request, size_bytes).await?;
                 Ok(File::Write(upload))
             }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::Wire;
 
@@ -11,25 +11,25 @@ const MAX_LINE_OCTETS: usize = 4096;
 
 /// The lines of one connection.
 #[derive(Debug)]
-pub struct Lines {
-    wire: Wire,
+pub struct Lines<W = Wire> {
+    wire: W,
     /// What has come and was not taken yet: no more than a line and one reading.
     pending: Vec<u8>,
 }
 
-impl Lines {
+impl<W: AsyncRead + AsyncWrite + Unpin> Lines<W> {
     /// The lines of a connection from here on.
-    pub fn new(wire: Wire) -> Self {
+    pub fn new(wire: W) -> Self {
         Self { wire, pending: Vec::new() }
     }
 
     /// The connection.
-    pub fn wire(&self) -> &Wire {
+    pub fn wire(&self) -> &W {
         &self.wire
     }
 
     /// The connection again, to speak TLS on it: nothing may have come that TLS did not protect.
-    pub fn into_wire(self) -> io::Result<Wire> {
+    pub fn into_wire(self) -> io::Result<W> {
         if self.pending.is_empty() {
             return Ok(self.wire);
         }
@@ -40,7 +40,13 @@ impl Lines {
     /// The next line without its end; `None` where the connection ends between two lines.
     pub async fn next(&mut self) -> io::Result<Option<String>> {
         loop {
-            if let Some(end) = self.pending.iter().position(|octet| *octet == b'\n') {
+            let end = self.pending.iter().position(|octet| *octet == b'\n');
+            // However it was cut on its way: a long line may come whole in one reading.
+            if end.unwrap_or(self.pending.len()) > MAX_LINE_OCTETS {
+                let message = format!("found a line longer than {MAX_LINE_OCTETS} octets");
+                return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+            }
+            if let Some(end) = end {
                 let rest = self.pending.split_off(end + 1);
                 let mut line = std::mem::replace(&mut self.pending, rest);
                 line.truncate(line.len() - 1);
@@ -51,10 +57,6 @@ impl Lines {
                     Ok(line) => Ok(Some(line)),
                     Err(bad) => Ok(Some(String::from_utf8_lossy(bad.as_bytes()).into_owned())),
                 };
-            }
-            if self.pending.len() > MAX_LINE_OCTETS {
-                let message = format!("found a line longer than {MAX_LINE_OCTETS} octets");
-                return Err(io::Error::new(io::ErrorKind::InvalidData, message));
             }
             let mut come = [0; 2048];
             let count = self.wire.read(&mut come).await?;

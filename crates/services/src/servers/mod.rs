@@ -14,14 +14,14 @@ use tokio::task::JoinHandle;
 use crate::fault::{Class, Fault, Result};
 use crate::target::{Credentials, ServiceKind};
 
-mod confined;
-mod ftp;
-mod http;
+pub(crate) mod confined;
+pub(crate) mod ftp;
+pub(crate) mod http;
 mod identity;
 mod login;
-mod nfs;
-mod s3;
-mod sftp;
+pub(crate) mod nfs;
+pub(crate) mod s3;
+pub(crate) mod sftp;
 mod smb;
 mod webdav;
 
@@ -94,8 +94,8 @@ pub async fn serve(offer: &Offer) -> Result<Serving> {
         return Err(Fault::new(Class::Missing, message));
     }
     match offer.service {
-        ServiceKind::Directory => {
-            Err(Fault::new(Class::Unsupported, "a directory needs no server"))
+        ServiceKind::Directory | ServiceKind::Memory => {
+            Err(Fault::new(Class::Unsupported, "a directory or memory needs no server"))
         }
         ServiceKind::Ftp | ServiceKind::Ftps => ftp::serve(offer).await,
         ServiceKind::Sftp => sftp::serve(offer).await,

@@ -17,7 +17,7 @@ use hyper::header::{
 };
 use hyper::{Method, Request, Response, StatusCode};
 
-use super::http::{self, FileBody, Lingering, confined};
+use super::http::{self, FileBody, Lingering, confined, octets_asked};
 use crate::clients::http::percent;
 use crate::fault::Result;
 use crate::servers::{Offer, Serving};
@@ -129,7 +129,7 @@ fn give(
         return Ok(plain(StatusCode::METHOD_NOT_ALLOWED));
     }
     let size_bytes = found.len();
-    let (status, first, count) = match range.and_then(|range| asked(range, size_bytes)) {
+    let (status, first, count) = match range.and_then(|range| octets_asked(range, size_bytes)) {
         None => (StatusCode::OK, 0, size_bytes),
         Some((first, last)) if first <= last => {
             (StatusCode::PARTIAL_CONTENT, first, last - first + 1)
@@ -150,19 +150,6 @@ fn give(
     builder = builder.header(hyper::header::CONTENT_LENGTH, count);
     let body = if is_head { FileBody::empty() } else { FileBody::new(file, first, count)? };
     builder.body(body.boxed_unsync()).map_err(io::Error::other)
-}
-
-/// First and last octet of a range, the last before the first if there are none such in the file.
-/// `None`: not one range of octets, which is to be passed over.
-fn asked(range: &str, size_bytes: u64) -> Option<(u64, u64)> {
-    let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
-    let Some(end) = size_bytes.checked_sub(1) else { return Some((1, 0)) };
-    let (first, last) = match (first, last) {
-        ("", last) => (size_bytes.saturating_sub(last.parse().ok()?), end),
-        (first, "") => (first.parse().ok()?, end),
-        (first, last) => (first.parse().ok()?, last.parse::<u64>().ok()?.min(end)),
-    };
-    Some((first, last))
 }
 
 fn plain(status: StatusCode) -> Response<Body> {
@@ -190,20 +177,6 @@ fn is_same(given: &[u8], wanted: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_range_is_what_rfc_9110_says() {
-        assert_eq!(asked("bytes=0-0", 10), Some((0, 0)));
-        assert_eq!(asked("bytes=3-", 10), Some((3, 9)));
-        assert_eq!(asked("bytes=-3", 10), Some((7, 9)));
-        assert_eq!(asked("bytes=-30", 10), Some((0, 9)));
-        assert_eq!(asked("bytes=3-99", 10), Some((3, 9)));
-        assert_eq!(asked("bytes=10-12", 10), Some((10, 9)), "none such");
-        assert_eq!(asked("bytes=0-0", 0), Some((1, 0)), "none such");
-        for odd in ["lines=1-2", "bytes=1-2,4-5", "bytes=x-", "bytes=5", "bytes=-"] {
-            assert_eq!(asked(odd, 10), None, "{odd}");
-        }
-    }
 
     #[test]
     fn a_password_is_the_same_or_not() {

@@ -165,7 +165,8 @@ fn a_server_may_not_send_the_client_elsewhere() {
 
 #[test]
 fn no_space_is_told_whenever_the_server_says_it() {
-    for late in [false, true] {
+    // What is small is written before the server has said anything.
+    for (late, blocks) in [(false, 32), (true, 32), (false, 0), (true, 0)] {
         let port = scripted(move |line, data| {
             line.starts_with("STOR").then(|| {
                 if !late {
@@ -179,11 +180,12 @@ fn no_space_is_told_whenever_the_server_says_it() {
         run(async {
             let session = connect(&impatient(ServiceKind::Ftp, port)).await.unwrap();
             let write = async {
-                let size_bytes = 32 << 20;
+                let size_bytes = (blocks << 20) + 100;
                 let file = session.open(&path("f"), Access::Create { size_bytes }).await?;
-                for block in 0..32 {
+                for block in 0..blocks {
                     session.write_at(&file, block << 20, &vec![0; 1 << 20]).await?;
                 }
+                session.write_at(&file, blocks << 20, &[0; 100]).await?;
                 session.close(file).await
             };
             assert_eq!(write.await.unwrap_err().class, Class::NoSpace);

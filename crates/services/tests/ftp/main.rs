@@ -53,8 +53,11 @@ fn names_come_back_as_they_went() {
         let session = connect(&target).await.unwrap();
         keeps_awkward_names(&session, root.path()).await;
         let too_long = path(&"x".repeat(256));
-        let fault = session.open(&too_long, Access::Create { size_bytes: 1 }).await.unwrap_err();
+        let file = session.open(&too_long, Access::Create { size_bytes: 1 }).await.unwrap();
+        let fault = session.close(file).await.unwrap_err();
         assert_eq!(fault.class, Class::Name, "{fault}");
+        // The session can be used for something else.
+        put(&session, &path("x"), b"x").await;
     });
 }
 
@@ -188,6 +191,37 @@ impl Raw {
         assert!(self.say("USER station").starts_with("331"));
         assert!(self.say("PASS top secret").starts_with("230"));
     }
+}
+
+#[test]
+fn all_data_of_a_session_come_by_one_port_and_none_by_a_connection_that_was_given_up() {
+    run(async {
+        let root = TempDir::new().unwrap();
+        std::fs::write(root.path().join("a"), "content").unwrap();
+        let (serving, _) = served(ServiceKind::Ftp, root.path()).await;
+        let port = serving.port();
+        let talk = move || {
+            let mut raw = Raw::new(port);
+            raw.log_in();
+            let mut data = || -> (u16, TcpStream) {
+                let said = raw.say("EPSV");
+                let port = said.split('|').nth(3).and_then(|port| port.parse().ok()).unwrap();
+                (port, TcpStream::connect((LOOPBACK, port)).unwrap())
+            };
+            let (first, mut given_up) = data();
+            let (second, mut used) = data();
+            assert_eq!(first, second);
+            assert!(raw.say("RETR a").starts_with("150"));
+            let mut text = String::new();
+            used.read_to_string(&mut text).unwrap();
+            assert_eq!(text, "content");
+            assert_eq!(given_up.read(&mut [0; 8]).unwrap_or(0), 0);
+            assert!(raw.reply().starts_with("226"));
+            // Each transfer is asked for anew.
+            assert!(raw.say("RETR a").starts_with("425"));
+        };
+        tokio::task::spawn_blocking(talk).await.unwrap();
+    });
 }
 
 #[cfg(unix)]

@@ -1,5 +1,7 @@
 //! A peer that says what it is told to, and what must be made of it.
 
+use std::time::Duration;
+
 use lanlab_services::{Access, AnySession, Class, ServiceKind, Session, connect};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -18,6 +20,10 @@ pub enum Then {
     Hang,
     /// Say this again and again, as long as anybody listens.
     Repeat(&'static [u8]),
+    /// The same, an octet every 50 ms.
+    Drip(&'static [u8]),
+    /// Read all that comes, and say nothing any more.
+    Drain,
 }
 
 /// A peer that answers one request after another as it is told, over as many connections as it
@@ -40,12 +46,27 @@ pub async fn scripted(answers: Vec<(Vec<u8>, Then)>) -> (u16, JoinHandle<()>) {
                         break;
                     }
                     Then::Repeat(again) => while stream.write_all(again).await.is_ok() {},
+                    Then::Drip(again) => drip(&mut stream, again).await,
+                    Then::Drain => {
+                        let mut sink = vec![0; 1 << 16];
+                        while stream.read(&mut sink).await.is_ok_and(|count| count > 0) {}
+                    }
                 }
                 break;
             }
         }
     });
     (port, task)
+}
+
+async fn drip(stream: &mut TcpStream, again: &[u8]) {
+    // For a minute: whoever listens so long has been waited for enough.
+    for octet in again.iter().cycle().take(1200) {
+        if stream.write_all(&[*octet]).await.is_err() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
 /// Read the head of a request, and its body if that is short. False at the end.
@@ -113,6 +134,44 @@ pub async fn reading_from_hostile_peers(service: ServiceKind, greeting: fn() -> 
         ("no length of a chunk", chunked("zz\r\n"), Then::Hang, Class::Protocol),
         ("a chunk beyond all", chunked("fffffffffffffffff\r\n"), Then::Hang, Class::Protocol),
         ("chunks that break off", chunked("5\r\nabc"), Then::Close, Class::Reset),
+        ("more than a chunk said", chunked("3\r\nabcd\r\n"), Then::Hang, Class::Protocol),
+        ("no more chunks", chunked("3\r\nabc\r\n"), Then::Hang, Class::TimedOut),
+        ("an extension without an end", chunked("3;"), Then::Repeat(filler), Class::Protocol),
+        (
+            "fields without an end after the last chunk",
+            chunked("0\r\n"),
+            Then::Repeat(header),
+            Class::Protocol,
+        ),
+        ("cut in its head", text("HTTP/1.1 200 OK\r\nContent-Le"), Then::Close, Class::Reset),
+        (
+            "a head that comes too slowly",
+            text("HTTP/1.1 200 OK\r\n"),
+            Then::Drip(header),
+            Class::TimedOut,
+        ),
+        (
+            "lengths of two sorts",
+            text(
+                "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n\
+                 3\r\nabc\r\n0\r\n\r\n",
+            ),
+            Then::GoOn,
+            Class::Protocol,
+        ),
+        (
+            "two lengths",
+            text("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd"),
+            Then::GoOn,
+            Class::Protocol,
+        ),
+        (
+            "another protocol",
+            text("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n"),
+            Then::Hang,
+            Class::Protocol,
+        ),
+        ("interim answers only", Vec::new(), Then::Repeat(INTERIM), Class::Protocol),
         (
             "another place",
             text("HTTP/1.1 301 Moved\r\nContent-Length: 0\r\n\r\n"),
@@ -148,10 +207,65 @@ pub async fn reading_from_hostile_peers(service: ServiceKind, greeting: fn() -> 
     }
 }
 
+/// An answer before the answer.
+const INTERIM: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+
+/// A file of a few octets goes out in one piece with the head of its request, and answers before the
+/// answer change nothing.
+pub async fn a_short_file_is_one_segment(service: ServiceKind, greeting: fn() -> Vec<u8>) {
+    let listener = TcpListener::bind((LOOPBACK, 0)).await.unwrap();
+    let target = target(service, listener.local_addr().unwrap().port());
+    let peer = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        assert!(request_head(&mut stream).await);
+        stream.write_all(&greeting()).await.unwrap();
+        let mut segments = Vec::new();
+        for length in [6000, 0] {
+            let mut segment = vec![0; 1 << 16];
+            let count = stream.read(&mut segment).await.unwrap();
+            segment.truncate(count);
+            assert!(segment.ends_with(&content(length, 1)), "{count} octets");
+            segments.push(segment);
+            let created = answer("201 Created", "");
+            stream.write_all(&[INTERIM, INTERIM, &created].concat()).await.unwrap();
+        }
+        segments
+    };
+    let copy = async {
+        let session = connect(&target).await.unwrap();
+        for length in [6000, 0] {
+            write_whole(&session, &path("x"), &content(length, 1)).await.unwrap();
+        }
+        assert!(!session.facts().protocol.contains("connections"));
+    };
+    let (segments, ()) = within_seconds(10, async { tokio::join!(peer, copy) }).await;
+    for segment in segments {
+        assert!(segment.starts_with(b"PUT /"));
+        assert!(segment.windows(4).any(|octets| octets == b"\r\n\r\n"));
+    }
+}
+
 /// What it must make of one that does not keep to it while a file is written.
 pub async fn writing_to_hostile_peers(service: ServiceKind, greeting: fn() -> Vec<u8>) {
     let data = content(16 << 20, 1);
     let cases = [
+        ("interim answers only", Vec::new(), Then::Repeat(INTERIM), Class::Protocol),
+        ("garbage", b"220 ready\r\n".to_vec(), Then::Hang, Class::Protocol),
+        ("forbidden, all the same read", answer("403 No", "why"), Then::Drain, Class::Denied),
+        (
+            "refused after an interim answer",
+            [INTERIM, &answer("507 Insufficient Storage", "why")].concat(),
+            Then::Hang,
+            Class::NoSpace,
+        ),
+        #[cfg(target_os = "linux")] // Elsewhere what has come goes with the connection.
+        (
+            "refused, and closed",
+            answer("507 Insufficient Storage", "why"),
+            Then::Close,
+            Class::NoSpace,
+        ),
+        ("a head that comes too slowly", Vec::new(), Then::Drip(b"HTTP/1.1 403 "), Class::TimedOut),
         ("refused at once", answer("507 Insufficient Storage", ""), Then::Hang, Class::NoSpace),
         ("taken before it came", answer("201 Created", ""), Then::Hang, Class::Protocol),
         ("never read", Vec::new(), Then::Hang, Class::TimedOut),

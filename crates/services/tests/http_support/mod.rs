@@ -1,11 +1,13 @@
 //! What the tests of the services over HTTP share: a server and how to reach it, whole files, and a
 //! peer that says what it is told to and then does as it is told.
 
-#![allow(dead_code, reason = "each test takes what it needs")]
+#![allow(dead_code, unused_imports, reason = "each test takes what it needs")]
 
 mod hostile;
+mod raw;
 
 pub use hostile::*;
+pub use raw::*;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use tokio::io::{AsyncRead, AsyncWrite};
+
 use crate::fault::{Class, Fault, Result};
 use crate::ftp::{Lines, Wire};
 use crate::target::Target;
@@ -100,7 +102,11 @@ impl Control {
     }
 }
 
-async fn read_reply(what: &str, lines: &mut Lines) -> Result<Reply> {
+/// The next answer on a connection.
+pub async fn read_reply(
+    what: &str,
+    lines: &mut Lines<impl AsyncRead + AsyncWrite + Unpin>,
+) -> Result<Reply> {
     let garbage = |line: &str| {
         let shown: String = line.chars().take(80).collect();
         let message = format!("{what}: found `{}` for a reply", shown.escape_debug());

@@ -42,6 +42,10 @@ pub struct DataConnections {
     has_worked: Arc<AtomicBool>,
 }
 
+/// Octets that are written before the server has said that it wants them, which saves a round trip
+/// with each small file: no more than any window takes, so that writing does not wait.
+const MAX_UNHEARD_OCTETS: usize = 16 << 10;
+
 /// The answer to a data connection that does not resume TLS, of servers that demand it (RFC 4217
 /// section 10).
 const NOT_RESUMED: u16 = 522;
@@ -94,22 +98,24 @@ impl DataConnections {
         Ok(SocketAddr::new(address, port))
     }
 
-    /// Connect, with our options on the socket.
-    pub async fn connect(&self, peer: SocketAddr) -> Result<TcpStream> {
-        transport::connect_to(&self.target, peer).await
-    }
-
-    /// Have a command fill or empty a data connection. TLS is agreed on while the answer comes:
-    /// some servers answer first, some agree first.
+    /// Have the command `what` fill or empty a data connection to where the server listens. It is sent while
+    /// the connection is made, which saves a round trip with each file: the server listens already.
+    /// TLS is agreed on while the answer comes: some servers answer first, some agree first. Who
+    /// `may_begin` to write does not wait for the answer, unless TLS is to be agreed on.
     pub async fn begin(
         &self,
         control: &mut Control,
         what: &str,
-        command: &str,
-        stream: TcpStream,
+        peer: SocketAddr,
         length: Option<u64>,
+        may_begin: bool,
     ) -> Result<Transfer> {
-        control.send(what, &[command]).await?;
+        let commands = [what];
+        let connecting = transport::connect_to(&self.target, peer);
+        let (stream, ()) = tokio::try_join!(connecting, control.send(what, &commands))?;
+        if may_begin && self.tls.is_none() {
+            return Ok(self.transfer(Wire::Plain(stream), length, Beginning::Unheard));
+        }
         let (answer, wire) = {
             let answer = preliminary(control, what, &self.has_worked);
             let handshake = self.secure(what, stream);
@@ -121,10 +127,13 @@ impl DataConnections {
                 shaken = &mut handshake => (answer.await?, shaken?),
             }
         };
+        Ok(self.transfer(wire, length, Beginning::of(answer)))
+    }
+
+    fn transfer(&self, wire: Wire, length: Option<u64>, beginning: Beginning) -> Transfer {
         let target = Arc::clone(&self.target);
-        let last = Some(answer).filter(Reply::is_done);
         let has_worked = Arc::clone(&self.has_worked);
-        Ok(Transfer { target, wire: Some(wire), position: 0, length, last, has_worked })
+        Transfer { target, wire: Some(wire), position: 0, length, beginning, has_worked }
     }
 
     async fn secure(&self, what: &str, stream: TcpStream) -> Result<Wire> {
@@ -159,6 +168,23 @@ fn refused(reply: &Reply, what: &str, usual: Class, has_worked: &AtomicBool) -> 
     fault
 }
 
+/// What the server has said of a transfer.
+#[derive(Debug)]
+enum Beginning {
+    /// Nothing that was looked at.
+    Unheard,
+    /// That data comes or is awaited.
+    Announced,
+    /// That it is done.
+    Done(Reply),
+}
+
+impl Beginning {
+    fn of(answer: Reply) -> Self {
+        if answer.is_done() { Self::Done(answer) } else { Self::Announced }
+    }
+}
+
 /// A file or listing on its way.
 #[derive(Debug)]
 pub struct Transfer {
@@ -169,8 +195,7 @@ pub struct Transfer {
     pub position: u64,
     /// Octets that the file has, as the server said.
     pub length: Option<u64>,
-    /// The answer that it is done, where it has come.
-    last: Option<Reply>,
+    beginning: Beginning,
     has_worked: Arc<AtomicBool>,
 }
 
@@ -234,6 +259,10 @@ impl Transfer {
 
     /// Write what comes next.
     pub async fn write(&mut self, control: &mut Control, what: &str, data: &[u8]) -> Result<()> {
+        if self.position > 0 || data.len() > MAX_UNHEARD_OCTETS {
+            // A server that does not want it need not read it: to write on would wait for nobody.
+            self.hear(control, what).await?;
+        }
         let Some(wire) = self.wire.as_mut() else {
             return Err(Fault::new(Class::Reset, format!("{what}: the connection has ended")));
         };
@@ -277,7 +306,7 @@ impl Transfer {
             transport::within(&self.target, what, ticket).await?;
         }
         drop(wire);
-        if self.last.take().is_none() {
+        if matches!(self.beginning, Beginning::Announced) {
             control.reply(what).await?;
         }
         Ok(())
@@ -314,10 +343,22 @@ impl Transfer {
         Ok(())
     }
 
+    /// See what the server says before anything else of a transfer.
+    async fn hear(&mut self, control: &mut Control, what: &str) -> Result<()> {
+        if matches!(self.beginning, Beginning::Unheard) {
+            // Whatever it is, it is not said again.
+            self.beginning = Beginning::Announced;
+            let answer = preliminary(control, what, &self.has_worked).await;
+            self.beginning = Beginning::of(answer.inspect_err(|_| self.wire = None)?);
+        }
+        Ok(())
+    }
+
     async fn confirm(&mut self, control: &mut Control, what: &str) -> Result<()> {
-        let last = match self.last.take() {
-            Some(last) => last,
-            None => control.reply(what).await?,
+        self.hear(control, what).await?;
+        let last = match std::mem::replace(&mut self.beginning, Beginning::Announced) {
+            Beginning::Done(last) => last,
+            _ => control.reply(what).await?,
         };
         if !last.is_done() {
             return Err(refused(&last, what, Class::Protocol, &self.has_worked));

@@ -1,7 +1,7 @@
 //! What is in a directory: MLSD, which is defined (RFC 3659 section 7), and LIST, which is not.
 
 use crate::fault::{Class, Fault, Result};
-use crate::session::Entry;
+use crate::session::{Entry, is_name};
 
 /// Read what MLSD gave.
 pub fn mlsd(text: &str) -> Result<Vec<Entry>> {
@@ -25,6 +25,9 @@ pub fn mlsd(text: &str) -> Result<Vec<Entry>> {
             Some(size) if !is_directory => size.parse().map_err(|_| odd("MLSD", line))?,
             _ => 0,
         };
+        if !is_name(name) {
+            return Err(odd("MLSD", line));
+        }
         entries.push(Entry { name: name.to_owned(), size_bytes, is_directory });
     }
     Ok(entries)
@@ -43,7 +46,10 @@ pub fn list(text: &str) -> Result<Vec<Entry>> {
         }
     }
     entries.retain(|entry| entry.name != "." && entry.name != "..");
-    Ok(entries)
+    match entries.iter().find(|entry| !is_name(&entry.name)) {
+        Some(entry) => Err(odd("LIST", &entry.name)),
+        None => Ok(entries),
+    }
 }
 
 /// `-rw-r--r-- 1 user group 12 Nov 21 10:00 a name`
@@ -98,6 +104,7 @@ mod tests {
         assert_eq!(mlsd(text).unwrap(), wanted);
         assert_eq!(mlsd("type=file;size=many; x\r\n").unwrap_err().class, Class::Protocol);
         assert_eq!(mlsd("nonsense\r\n").unwrap_err().class, Class::Protocol);
+        assert_eq!(mlsd("type=file;size=1; a/../b\r\n").unwrap_err().class, Class::Protocol);
     }
 
     #[test]

@@ -157,7 +157,8 @@ async fn working_directory(control: &mut Control) -> Result<String> {
     Ok(name)
 }
 
-fn quoted(words: &str) -> Option<String> {
+/// The first name within quotation marks.
+pub fn quoted(words: &str) -> Option<String> {
     let mut name = String::new();
     let mut rest = words.split_once('"')?.1;
     loop {

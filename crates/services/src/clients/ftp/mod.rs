@@ -4,13 +4,14 @@
 //! binary, to the server's own address. EPSV goes out behind the question that precedes it, in one
 //! segment, so that not to overwrite costs no round trip.
 
-mod control;
+pub mod control;
 mod data;
-mod listing;
-mod login;
-mod reply;
+pub mod listing;
+pub mod login;
+pub mod reply;
 
-use tokio::net::TcpStream;
+use std::net::SocketAddr;
+
 use tokio::sync::Mutex;
 
 use crate::fault::{Class, Fault, Result};
@@ -68,7 +69,7 @@ impl Session {
         control: &mut Control,
         what: &str,
         sized: Option<&ServicePath>,
-    ) -> Result<(Option<u64>, TcpStream)> {
+    ) -> Result<(Option<u64>, SocketAddr)> {
         let size = sized.filter(|_| self.abilities.size).map(|path| Self::command("SIZE", path));
         let size_bytes;
         let port = if let Some(size) = size {
@@ -80,8 +81,7 @@ impl Session {
             size_bytes = None;
             control.ask(what, self.data.command()).await?
         };
-        let peer = self.data.peer(control, what, port).await?;
-        Ok((size_bytes, self.data.connect(peer).await?))
+        Ok((size_bytes, self.data.peer(control, what, port).await?))
     }
 
     async fn directory_is_there(&self, control: &mut Control, path: &ServicePath) -> Result<bool> {
@@ -120,8 +120,8 @@ impl Session {
     }
 
     async fn read_listing(&self, control: &mut Control, command: &str) -> Result<String> {
-        let (_, stream) = self.prepare(control, command, None).await?;
-        let mut transfer = self.data.begin(control, command, command, stream, None).await?;
+        let (_, peer) = self.prepare(control, command, None).await?;
+        let mut transfer = self.data.begin(control, command, peer, None, false).await?;
         let octets = transfer.read_to_end(control, command, MAX_LISTING_OCTETS).await?;
         // Names that are not UTF-8 are none of ours; they show, and cannot be opened.
         Ok(String::from_utf8_lossy(&octets).into_owned())
@@ -148,7 +148,7 @@ impl session::Session for Session {
     async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
         let verb = match access {
             Access::Read => "RETR",
-            Access::Create { .. } => "STOR",
+            Access::Create { .. } | Access::Replace { .. } => "STOR",
             Access::Update => {
                 let message = format!("open {path}: FTP cannot write in what is there");
                 return Err(Fault::new(Class::Unsupported, message));
@@ -156,12 +156,15 @@ impl session::Session for Session {
         };
         let what = Self::command(verb, path);
         let mut control = self.control.lock().await;
-        let (size_bytes, stream) = self.prepare(&mut control, &what, Some(path)).await?;
-        if access != Access::Read && size_bytes.is_some() {
+        // STOR replaces what is there (RFC 959, section 4.1.3): to create, that is asked for first.
+        let sized = (!matches!(access, Access::Replace { .. })).then_some(path);
+        let (size_bytes, peer) = self.prepare(&mut control, &what, sized).await?;
+        if matches!(access, Access::Create { .. }) && size_bytes.is_some() {
             return Err(Fault::new(Class::Exists, format!("{what}: it is there already")));
         }
         let length = if access == Access::Read { size_bytes } else { None };
-        let transfer = self.data.begin(&mut control, &what, &what, stream, length).await?;
+        let writes = access != Access::Read;
+        let transfer = self.data.begin(&mut control, &what, peer, length, writes).await?;
         Ok(File { path: path.clone(), transfer: Mutex::new(transfer), access })
     }
 
@@ -175,13 +178,13 @@ impl session::Session for Session {
         if offset != transfer.position {
             let length = transfer.length;
             transfer.give_up(&mut control, &what).await?;
-            let (_, stream) = self.prepare(&mut control, &what, None).await?;
+            let (_, peer) = self.prepare(&mut control, &what, None).await?;
             let restart = format!("REST {offset}");
             let reply = control.ask(&what, &restart).await?;
             if reply.code != 350 {
                 return Err(reply.fault(&format!("{what}, {restart}"), Class::Unsupported));
             }
-            *transfer = self.data.begin(&mut control, &what, &what, stream, length).await?;
+            *transfer = self.data.begin(&mut control, &what, peer, length, false).await?;
             transfer.position = offset;
         }
         transfer.read(&mut control, &what, buffer).await

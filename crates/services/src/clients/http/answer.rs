@@ -1,43 +1,65 @@
 //! An answer: its head, and the octets after it as they come.
 
-use bytes::Bytes;
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
-use hyper::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderName};
-use hyper::{Response, StatusCode};
+use hyper::StatusCode;
+use hyper::header::{CONTENT_RANGE, HeaderName};
 
 use super::REFUSAL_BYTES;
-use super::connection::{Connection, Http, fault};
+use super::chunks::{Chunks, Step};
+use super::connection::{Broken, Connection};
+use super::head::{Framing, Head};
+use super::peer::Http;
 use crate::fault::{Class, Fault, Result};
 use crate::transport;
+
+/// Octets by which the buffer of a whole answer grows.
+const GROW_BYTES: usize = 1 << 14;
 
 /// What has come of an answer.
 #[derive(Debug)]
 pub struct Answer {
     connection: Connection,
-    response: Response<Incoming>,
+    head: Head,
+    body: Body,
     received_bytes: u64,
+}
+
+/// What is still to come of a body.
+#[derive(Debug)]
+enum Body {
+    Left(u64),
+    Chunks(Chunks),
+    UntilClose,
 }
 
 impl Answer {
     /// The answer of which the head has come over a connection.
-    pub fn new(connection: Connection, response: Response<Incoming>) -> Self {
-        Self { connection, response, received_bytes: 0 }
+    pub fn new(connection: Connection, head: Head) -> Self {
+        let body = match head.framing {
+            Framing::Nothing => Body::Left(0),
+            Framing::Length(size_bytes) => Body::Left(size_bytes),
+            Framing::Chunked => Body::Chunks(Chunks::default()),
+            Framing::UntilClose => Body::UntilClose,
+        };
+        Self { connection, head, body, received_bytes: 0 }
     }
 
     /// Whether it was done, or why not.
     pub fn status(&self) -> StatusCode {
-        self.response.status()
+        self.head.status
     }
 
     /// A field of the head, if it is there and text.
     pub fn header(&self, name: HeaderName) -> Option<&str> {
-        self.response.headers().get(name)?.to_str().ok()
+        self.head.fields.get(name)?.to_str().ok()
     }
 
     /// Octets that the server says are in it.
     pub fn said_bytes(&self) -> Option<u64> {
-        self.header(CONTENT_LENGTH)?.parse().ok()
+        match self.head.framing {
+            Framing::Nothing => Some(0),
+            Framing::Length(size_bytes) => Some(size_bytes),
+            Framing::Chunked | Framing::UntilClose => None,
+        }
     }
 
     /// First and last octet of `Content-Range` (RFC 9110, section 14.4).
@@ -48,54 +70,49 @@ impl Answer {
         (first <= last).then_some((first, last))
     }
 
-    /// The next octets; `None` at the end.
-    pub async fn next(&mut self, http: &Http, what: &str) -> Result<Option<Bytes>> {
-        loop {
-            let body = self.response.body_mut();
-            let coming = async { Ok(body.frame().await) };
-            let Some(frame) = transport::within(http.target(), what, coming).await? else {
-                return Ok(None);
-            };
-            let frame = frame.map_err(|error| {
-                let cut = fault(what, &error);
-                // HTTP cannot tell a server that said too much from one that broke off.
-                match (cut.class, self.said_bytes()) {
-                    (Class::Reset, Some(said)) => Fault::new(
-                        Class::Reset,
-                        format!(
-                            "{what}: the connection ended after {} of {said} octets",
-                            self.received_bytes
-                        ),
-                    ),
-                    _ => cut,
-                }
-            })?;
-            if let Ok(data) = frame.into_data()
-                && !data.is_empty()
-            {
-                self.received_bytes += data.len() as u64;
-                return Ok(Some(data));
-            }
-        }
+    /// Read the next octets into `buffer`, which has room for one; zero at the end.
+    pub async fn read(&mut self, http: &Http, what: &str, buffer: &mut [u8]) -> Result<usize> {
+        let reading = async {
+            let read = self.advance(buffer).await;
+            read.map_err(|broken| self.broken(what, broken))
+        };
+        let count = transport::within(http.target(), what, reading).await?;
+        self.received_bytes += count as u64;
+        Ok(count)
     }
 
-    /// Keep the connection, after [`Answer::next`] gave `None`.
+    /// Fill `buffer` as far as the answer goes.
+    pub async fn fill(&mut self, http: &Http, what: &str, buffer: &mut [u8]) -> Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.read(http, what, &mut buffer[filled..]).await? {
+                0 => break,
+                count => filled += count,
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Keep the connection, after [`Answer::read`] gave zero.
     pub async fn done(self, http: &Http, what: &str) -> Result<()> {
-        // The body first: hyper takes one that goes before its end for given up.
-        let Self { connection, response, .. } = self;
-        drop(response);
-        http.keep(what, connection).await
+        http.keep(what, self.connection, self.head.keeps_alive).await
     }
 
     /// All of it, at most `limit_bytes`.
     pub async fn whole(mut self, http: &Http, what: &str, limit_bytes: usize) -> Result<Vec<u8>> {
         let mut whole = Vec::new();
-        while let Some(part) = self.next(http, what).await? {
-            if whole.len() + part.len() > limit_bytes {
+        loop {
+            let length = whole.len();
+            whole.resize(length + GROW_BYTES, 0);
+            let count = self.read(http, what, &mut whole[length..]).await?;
+            whole.truncate(length + count);
+            if count == 0 {
+                break;
+            }
+            if whole.len() > limit_bytes {
                 let message = format!("{what}: found an answer longer than {limit_bytes} octets");
                 return Err(Fault::new(Class::Protocol, message));
             }
-            whole.extend_from_slice(&part);
         }
         self.done(http, what).await?;
         Ok(whole)
@@ -106,6 +123,51 @@ impl Answer {
         match self.whole(http, what, REFUSAL_BYTES).await {
             Err(fault) if fault.class.is_passing() => Err(fault),
             said => Ok(said.unwrap_or_default()),
+        }
+    }
+
+    async fn advance(&mut self, buffer: &mut [u8]) -> std::result::Result<usize, Broken> {
+        let left_bytes = match &mut self.body {
+            Body::UntilClose => u64::MAX,
+            Body::Left(left_bytes) => *left_bytes,
+            Body::Chunks(chunks) => loop {
+                let inbox = self.connection.inbox();
+                let (before, step) = chunks.step(inbox.waiting()).map_err(Broken::Wrong)?;
+                inbox.take(before);
+                match step {
+                    Step::Data(size_bytes) => break size_bytes,
+                    Step::End => break 0,
+                    Step::More => {
+                        if self.connection.fill().await? == 0 {
+                            return Err(Broken::Ended);
+                        }
+                    }
+                }
+            },
+        };
+        let room = buffer.len().min(usize::try_from(left_bytes).unwrap_or(usize::MAX));
+        if room == 0 {
+            return Ok(0);
+        }
+        let count = self.connection.read(&mut buffer[..room]).await?;
+        match &mut self.body {
+            Body::UntilClose => {}
+            _ if count == 0 => return Err(Broken::Ended),
+            Body::Left(left_bytes) => *left_bytes -= count as u64,
+            Body::Chunks(chunks) => chunks.took(count as u64),
+        }
+        Ok(count)
+    }
+
+    fn broken(&self, what: &str, broken: Broken) -> Fault {
+        match (broken.fault(what), self.said_bytes()) {
+            (Fault { class: Class::Reset, .. }, Some(said)) => {
+                let received_bytes = self.received_bytes;
+                let message =
+                    format!("{what}: the connection ended after {received_bytes} of {said} octets");
+                Fault::new(Class::Reset, message)
+            }
+            (fault, _) => fault,
         }
     }
 }
@@ -132,3 +194,6 @@ pub fn refusal(what: &str, status: StatusCode) -> Fault {
         _ => fault,
     }
 }
+
+#[cfg(test)]
+mod tests;

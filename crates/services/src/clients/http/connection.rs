@@ -1,266 +1,244 @@
-//! Connections, and one request over one of them.
+//! One connection: a request goes out, its answer comes in, in the caller's own buffers and without a
+//! task between.
 
-use std::cell::{Cell, RefCell};
-use std::error::Error;
-use std::future::Future;
+use std::fmt;
+use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::task::{Context, Poll};
 
-use hyper::body::Incoming;
-use hyper::client::conn::http1::{self, SendRequest};
-use hyper::header::{CONTENT_LENGTH, HOST, HeaderValue, SERVER};
-use hyper::{Request, Response};
-use hyper_util::rt::TokioIo;
-use rustls::ClientConfig;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::task::JoinHandle;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::answer::Answer;
-use super::outgoing::Outgoing;
-use crate::fault::{Class, Fault, Result};
-use crate::target::Target;
-use crate::transport;
+use super::head::{Head, Heads};
+use super::inbox::Inbox;
+use crate::fault::{Class, Fault};
 
-/// Octets of a connection that are held here at most, either way; no head of an answer is longer.
-const BUFFER_BYTES: usize = 1 << 19;
+/// Octets of a request that are put together, so that a short one is one segment, and one record of
+/// TLS (RFC 8446, section 5.1: 2¹⁴ octets at most).
+const TOGETHER_BYTES: usize = 1 << 14;
 
-/// Octets of the name that a server gives itself that are kept.
-const SERVER_BYTES: usize = 200;
+/// What a connection goes over: TCP, or TLS over that.
+pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send + fmt::Debug {}
 
-/// A server, and how to reach it.
-#[derive(Debug)]
-pub struct Http {
-    target: Target,
-    usual_port: u16,
-    tls: Option<Arc<ClientConfig>>,
-    authority: String,
-    host: HeaderValue,
-    idle: RefCell<Option<Connection>>,
-    opened: Cell<u32>,
-    server: RefCell<Option<String>>,
-    protection: RefCell<String>,
-}
+impl<T: AsyncRead + AsyncWrite + Unpin + Send + fmt::Debug> Stream for T {}
 
-/// A connection and the task that moves its octets; both end together.
-#[derive(Debug)]
+/// A connection to a server. Whoever drops it closes it, in the middle of whatever is under way.
 pub struct Connection {
-    sender: SendRequest<Outgoing>,
-    running: Running,
+    stream: Box<dyn Stream>,
+    inbox: Inbox,
+    heads: Heads,
+    /// The head of a request that has not gone out yet.
+    head: Vec<u8>,
+    /// Whether the request is HEAD.
+    asks_head: bool,
 }
 
-/// The head of an answer that is on its way.
-pub type Coming = Pin<Box<dyn Future<Output = hyper::Result<Response<Incoming>>> + Send>>;
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not what is in its buffers: a password is.
+        f.debug_struct("Connection").field("stream", &self.stream).finish_non_exhaustive()
+    }
+}
 
+/// Why a connection is of no use any more.
 #[derive(Debug)]
-struct Running(JoinHandle<hyper::Result<()>>);
+pub enum Broken {
+    /// The server has ended it.
+    Ended,
+    /// What the system says, or TLS.
+    System(io::Error),
+    /// What was found that is not HTTP.
+    Wrong(String),
+}
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.abort();
+impl Broken {
+    /// The same as a fault of the attempt to `what`.
+    pub fn fault(self, what: &str) -> Fault {
+        match self {
+            Self::Ended => Fault::new(
+                Class::Reset,
+                format!("{what}: the server has closed the connection before it was done"),
+            ),
+            Self::System(error) => Fault::of_connection(what, &error),
+            Self::Wrong(found) => Fault::new(Class::Protocol, format!("{what}: found {found}")),
+        }
     }
 }
 
-impl Http {
-    /// How to reach the server of a target, over TLS or not. Nothing is opened yet.
-    pub fn new(target: &Target, with_tls: bool) -> Result<Self> {
-        let tls = with_tls.then(|| transport::tls_client(target)).transpose()?;
-        let tls = tls.map(|config| {
-            let mut config = (*config).clone();
-            config.alpn_protocols = vec![b"http/1.1".to_vec()];
-            Arc::new(config)
-        });
-        let usual_port = if with_tls { 443 } else { 80 };
-        let authority = authority(target, usual_port)?;
-        let host = HeaderValue::from_str(&authority).map_err(|_| {
-            Fault::new(Class::Name, format!("`{authority}` is no name of a server"))
-        })?;
-        let opened = Cell::new(0);
-        let protection = RefCell::new("none".to_owned());
-        Ok(Self {
-            target: target.clone(),
-            usual_port,
-            tls,
-            authority,
-            host,
-            idle: RefCell::new(None),
-            opened,
-            server: RefCell::new(None),
-            protection,
+/// What a connection that nobody uses is like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Idle {
+    /// Open, and nothing has come.
+    Quiet,
+    /// Something has come for which nobody has asked.
+    Octets,
+    /// Closed.
+    Ended,
+}
+
+impl Connection {
+    /// Speak HTTP over a stream.
+    pub fn new(stream: Box<dyn Stream>) -> Self {
+        Self {
+            stream,
+            inbox: Inbox::default(),
+            heads: Heads::default(),
+            head: Vec::new(),
+            asks_head: false,
+        }
+    }
+
+    /// Begin a request: `write` puts its head into a buffer, which goes out with the first
+    /// [`Connection::send`].
+    pub fn begin(&mut self, asks_head: bool, write: impl FnOnce(&mut Vec<u8>)) {
+        self.asks_head = asks_head;
+        self.head.clear();
+        write(&mut self.head);
+    }
+
+    /// Send the head of the request, if that has not gone out, and `data`. Gives the head of an
+    /// answer that comes before all of it has been sent.
+    pub async fn send(&mut self, mut data: &[u8]) -> Result<Option<Head>, Broken> {
+        if !self.head.is_empty() {
+            let mut together = std::mem::take(&mut self.head);
+            let room = TOGETHER_BYTES.saturating_sub(together.len());
+            let (first, rest) = data.split_at(data.len().min(room));
+            together.extend_from_slice(first);
+            let sent = self.write(&together, false).await;
+            together.clear();
+            self.head = together;
+            if let Some(early) = sent? {
+                return Ok(Some(early));
+            }
+            data = rest;
+        }
+        if data.is_empty() { Ok(None) } else { self.write(data, true).await }
+    }
+
+    /// Wait for the head of the answer.
+    pub async fn head(&mut self) -> Result<Head, Broken> {
+        poll_fn(|context| self.poll_head(context)).await
+    }
+
+    /// What has come and was not taken.
+    pub fn inbox(&mut self) -> &mut Inbox {
+        &mut self.inbox
+    }
+
+    /// Wait for more, to the inbox; gives how much that is, zero at the end.
+    pub async fn fill(&mut self) -> Result<usize, Broken> {
+        poll_fn(|context| self.poll_fill(context)).await
+    }
+
+    /// Wait for octets and put them where the caller wants them; zero at the end.
+    pub async fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Broken> {
+        match self.inbox.take_into(buffer) {
+            0 => poll_fn(|context| self.poll_read(context, buffer)).await,
+            count => Ok(count),
+        }
+    }
+
+    /// See what has become of it meanwhile.
+    pub async fn look(&mut self) -> Idle {
+        // What has come is known only when the reactor has been asked.
+        tokio::task::yield_now().await;
+        if !self.inbox.waiting().is_empty() {
+            return Idle::Octets;
+        }
+        poll_fn(|context| {
+            Poll::Ready(match self.poll_fill(context) {
+                Poll::Pending => Idle::Quiet,
+                Poll::Ready(Ok(count)) if count > 0 => Idle::Octets,
+                Poll::Ready(_) => Idle::Ended,
+            })
         })
+        .await
     }
 
-    /// What the session is with.
-    pub fn target(&self) -> &Target {
-        &self.target
+    /// Take leave of the server.
+    pub async fn close(mut self) {
+        // Whatever it says to that, it is over.
+        let _ = poll_fn(|context| Pin::new(&mut self.stream).poll_shutdown(context)).await;
     }
 
-    /// Name of the server and, unless it is the usual one, its port.
-    pub fn authority(&self) -> &str {
-        &self.authority
-    }
-
-    /// Connections opened so far.
-    pub fn opened(&self) -> u32 {
-        self.opened.get()
-    }
-
-    /// The protocol, with the number of connections if it took more than one.
-    pub fn named(&self, protocol: &str) -> String {
-        match self.opened() {
-            0 | 1 => protocol.to_owned(),
-            opened => format!("{protocol}, {opened} connections"),
-        }
-    }
-
-    /// What the server calls itself.
-    pub fn server(&self) -> Option<String> {
-        self.server.borrow().clone()
-    }
-
-    /// How the connection is protected.
-    pub fn protection(&self) -> String {
-        self.protection.borrow().clone()
-    }
-
-    /// Make a request and wait for the head of its answer.
-    pub async fn ask(&self, what: &str, request: Request<Outgoing>) -> Result<Answer> {
-        let (connection, coming) = self.begin(what, request).await?;
-        transport::within(&self.target, what, self.answered(what, connection, coming)).await
-    }
-
-    /// Make a request and do not wait.
-    pub async fn begin(
-        &self,
-        what: &str,
-        mut request: Request<Outgoing>,
-    ) -> Result<(Connection, Coming)> {
-        let size_bytes = request.body().size_bytes();
-        let headers = request.headers_mut();
-        headers.insert(HOST, self.host.clone());
-        if size_bytes > 0 || !matches!(request.method().as_str(), "GET" | "HEAD") {
-            request.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(size_bytes));
-        }
-        let mut connection = match self.still_open().await {
-            Some(connection) => connection,
-            // Boxed: it is rare and large.
-            None => Box::pin(self.open(what)).await?,
-        };
-        let coming = connection.sender.send_request(request);
-        Ok((connection, Box::pin(coming)))
-    }
-
-    /// The head of an answer that was begun to be waited for; [`transport::within`] is the caller's.
-    pub async fn answered(
-        &self,
-        what: &str,
-        connection: Connection,
-        coming: impl Future<Output = hyper::Result<Response<Incoming>>>,
-    ) -> Result<Answer> {
-        let response = coming.await.map_err(|error| fault(what, &error))?;
-        if self.server.borrow().is_none()
-            && let Some(server) = response.headers().get(SERVER)
-            && let Ok(server) = server.to_str()
-        {
-            *self.server.borrow_mut() = Some(server.chars().take(SERVER_BYTES).collect());
-        }
-        Ok(Answer::new(connection, response))
-    }
-
-    /// Keep a connection for the next request. Give [`Class::Length`] if more has come over it than
-    /// the server had said.
-    pub async fn keep(&self, what: &str, connection: Connection) -> Result<()> {
-        // So that what has come by now is seen.
-        tokio::task::yield_now().await;
-        if !connection.sender.is_closed() {
-            self.idle.replace(Some(connection));
-            return Ok(());
-        }
-        let Connection { sender, mut running } = connection;
-        drop(sender);
-        let ended = transport::within(&self.target, what, async { Ok((&mut running.0).await) });
-        match ended.await {
-            Ok(Ok(Err(error))) if error.to_string().contains("unexpected message") => {
-                let message = format!("{what}: found more octets than the server had said");
-                Err(Fault::new(Class::Length, message))
+    /// Write all of `data` and see meanwhile whether an answer comes; `watch` says whether it may be
+    /// there already.
+    async fn write(&mut self, data: &[u8], mut watch: bool) -> Result<Option<Head>, Broken> {
+        let mut sent = 0;
+        let mut broken = None;
+        poll_fn(|context| {
+            loop {
+                if watch {
+                    match self.poll_head(context) {
+                        Poll::Ready(Ok(head)) => return Poll::Ready(Ok(Some(head))),
+                        // The first error says more: what follows is of a connection that is gone.
+                        Poll::Ready(Err(read)) => {
+                            return Poll::Ready(Err(broken.take().unwrap_or(read)));
+                        }
+                        Poll::Pending => {}
+                    }
+                }
+                if let Some(error) = broken.take() {
+                    return Poll::Ready(Err(error));
+                }
+                let stream = Pin::new(&mut self.stream);
+                let is_all = sent == data.len();
+                let written = if is_all {
+                    stream.poll_flush(context).map_ok(|()| 0)
+                } else {
+                    stream.poll_write(context, &data[sent..])
+                };
+                match written {
+                    Poll::Ready(Ok(_)) if is_all => return Poll::Ready(Ok(None)),
+                    Poll::Ready(Ok(0)) => broken = Some(Broken::Ended),
+                    Poll::Ready(Ok(count)) => {
+                        sent += count;
+                        // An answer to all of it is no early one.
+                        watch = sent < data.len();
+                        continue;
+                    }
+                    Poll::Ready(Err(error)) => broken = Some(Broken::System(error)),
+                    Poll::Pending if watch => return Poll::Pending,
+                    Poll::Pending => {}
+                }
+                watch = true;
             }
-            _ => Ok(()),
-        }
+        })
+        .await
     }
 
-    /// Close the connection that is kept.
-    pub async fn end(self) -> Result<()> {
-        if let Some(Connection { sender, mut running }) = self.idle.take() {
-            drop(sender);
-            // Whatever the server says to that, it is over.
-            let _ =
-                transport::within(&self.target, "end", async { Ok((&mut running.0).await) }).await;
-        }
-        Ok(())
-    }
-
-    /// The connection that is kept, unless the server has closed it.
-    async fn still_open(&self) -> Option<Connection> {
-        let mut connection = self.idle.take()?;
-        // The end of a connection that has come is known only when the reactor has been asked.
-        tokio::task::yield_now().await;
-        connection.sender.ready().await.ok()?;
-        Some(connection)
-    }
-
-    async fn open(&self, what: &str) -> Result<Connection> {
-        let stream = transport::connect(&self.target, self.usual_port).await?;
-        self.opened.set(self.opened.get().saturating_add(1));
-        let Some(tls) = &self.tls else {
-            return speak(what, stream).await;
-        };
-        let stream = transport::tls(&self.target, Arc::clone(tls), stream).await?;
-        *self.protection.borrow_mut() = transport::tls_words(stream.get_ref().1);
-        speak(what, stream).await
-    }
-}
-
-async fn speak<T>(what: &str, stream: T) -> Result<Connection>
-where
-    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let mut builder = http1::Builder::new();
-    builder.max_buf_size(BUFFER_BYTES);
-    let (mut sender, connection) =
-        builder.handshake(TokioIo::new(stream)).await.map_err(|error| fault(what, &error))?;
-    let running = Running(tokio::spawn(connection));
-    sender.ready().await.map_err(|error| fault(what, &error))?;
-    Ok(Connection { sender, running })
-}
-
-fn authority(target: &Target, usual_port: u16) -> Result<String> {
-    let name = transport::server_name(target)?;
-    let name = if name.contains(':') { format!("[{name}]") } else { name };
-    Ok(match target.port {
-        Some(port) if port != usual_port => format!("{name}:{port}"),
-        _ => name,
-    })
-}
-
-/// What went wrong with a connection, or with what came over it.
-pub fn fault(what: &str, error: &hyper::Error) -> Fault {
-    let mut source = error.source();
-    while let Some(cause) = source {
-        if let Some(system) = cause.downcast_ref::<io::Error>() {
-            // Of the decoder's, not the system's: an answer that is not HTTP.
-            if matches!(system.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Other) {
-                return Fault::new(Class::Protocol, format!("{what}: {system}"));
+    fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<Result<Head, Broken>> {
+        loop {
+            match self.heads.take(&mut self.inbox, self.asks_head) {
+                Ok(Some(head)) => return Poll::Ready(Ok(head)),
+                Ok(None) => {}
+                Err(found) => return Poll::Ready(Err(Broken::Wrong(found))),
             }
-            return Fault::of_connection(what, system);
+            match self.poll_fill(context) {
+                Poll::Ready(Ok(0)) => return Poll::Ready(Err(Broken::Ended)),
+                Poll::Ready(Ok(_)) => {}
+                Poll::Ready(Err(broken)) => return Poll::Ready(Err(broken)),
+                Poll::Pending => return Poll::Pending,
+            }
         }
-        source = cause.source();
     }
-    let class = if error.is_incomplete_message() || error.is_canceled() || error.is_closed() {
-        Class::Reset
-    } else if error.is_timeout() {
-        Class::TimedOut
-    } else {
-        Class::Protocol
-    };
-    Fault::new(class, format!("{what}: {error}"))
+
+    /// There is room: whoever waits for more has taken what can be understood, or has given up.
+    fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<usize, Broken>> {
+        let mut buffer = ReadBuf::new(self.inbox.room());
+        let done = Pin::new(&mut self.stream).poll_read(context, &mut buffer);
+        let count = buffer.filled().len();
+        self.inbox.put(count);
+        done.map(|done| done.map(|()| count).map_err(Broken::System))
+    }
+
+    fn poll_read(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<Result<usize, Broken>> {
+        let mut buffer = ReadBuf::new(buffer);
+        let done = Pin::new(&mut self.stream).poll_read(context, &mut buffer);
+        done.map(|done| done.map(|()| buffer.filled().len()).map_err(Broken::System))
+    }
 }

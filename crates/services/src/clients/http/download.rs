@@ -3,15 +3,14 @@
 
 use std::cell::RefCell;
 
-use bytes::{Buf, Bytes};
 use hyper::StatusCode;
 use hyper::header::RANGE;
 use hyper::http::request::Builder;
 
 use super::Outgoing;
 use super::answer::Answer;
-use super::connection::Http;
-use super::upload::whole_request;
+use super::outgoing::whole_request;
+use super::peer::Http;
 use crate::fault::{Class, Fault, Result};
 
 /// A file that is being read.
@@ -27,7 +26,7 @@ enum State {
     #[default]
     Busy,
     /// The stream that began with the file.
-    Stream { answer: Box<Answer>, at: u64, rest: Bytes },
+    Stream { answer: Box<Answer>, at: u64 },
     /// The stream has come to its end there.
     Ended { at: u64 },
     /// Read out of order: each read is a request.
@@ -37,14 +36,8 @@ enum State {
 impl Download {
     /// Read on in the answer to a request for the whole file.
     pub fn new(what: String, answer: Answer) -> Self {
-        Self {
-            what,
-            state: RefCell::new(State::Stream {
-                answer: Box::new(answer),
-                at: 0,
-                rest: Bytes::new(),
-            }),
-        }
+        let state = State::Stream { answer: Box::new(answer), at: 0 };
+        Self { what, state: RefCell::new(state) }
     }
 
     /// The operation, for errors.
@@ -71,14 +64,14 @@ impl Download {
                 let message = format!("{what}: another call is under way, or has failed");
                 Err(Fault::new(Class::Unsupported, message))
             }
-            State::Stream { mut answer, at, mut rest } if at == offset => {
-                let (filled, ended) = fill(http, what, &mut answer, &mut rest, buffer).await?;
+            State::Stream { mut answer, at } if at == offset => {
+                let filled = answer.fill(http, what, buffer).await?;
                 let at = at + filled as u64;
-                if ended {
+                if filled < buffer.len() {
                     answer.done(http, what).await?;
                     self.state.replace(State::Ended { at });
                 } else {
-                    self.state.replace(State::Stream { answer, at, rest });
+                    self.state.replace(State::Stream { answer, at });
                 }
                 Ok(filled)
             }
@@ -100,10 +93,9 @@ impl Download {
     pub async fn finish(self, http: &Http) -> Result<()> {
         // A stream of which all has been taken, but not its end: that is where an octet too many
         // shows. One that was left in its middle takes its connection with it.
-        if let State::Stream { mut answer, at, rest } = self.state.take()
-            && rest.is_empty()
+        if let State::Stream { mut answer, at } = self.state.take()
             && answer.said_bytes() == Some(at)
-            && answer.next(http, &self.what).await?.is_none()
+            && answer.read(http, &self.what, &mut [0]).await? == 0
         {
             answer.done(http, &self.what).await?;
         }
@@ -147,10 +139,8 @@ impl Download {
             return Err(Fault::new(Class::Length, message));
         };
         let expected = (until - first + 1) as usize;
-        let mut rest = Bytes::new();
-        let wanted = &mut buffer[..expected];
-        let (filled, ended) = fill(http, what, &mut answer, &mut rest, wanted).await?;
-        let is_more = !rest.is_empty() || (!ended && answer.next(http, what).await?.is_some());
+        let filled = answer.fill(http, what, &mut buffer[..expected]).await?;
+        let is_more = filled == expected && answer.read(http, what, &mut [0]).await? > 0;
         if filled != expected || is_more {
             let message = format!("{what}: found not the {expected} octets that were said");
             return Err(Fault::new(Class::Length, message));
@@ -158,28 +148,4 @@ impl Download {
         answer.done(http, what).await?;
         Ok(filled)
     }
-}
-
-/// Fill `buffer` from `rest` and then the answer. Gives the octets and whether the answer ended.
-async fn fill(
-    http: &Http,
-    what: &str,
-    answer: &mut Answer,
-    rest: &mut Bytes,
-    buffer: &mut [u8],
-) -> Result<(usize, bool)> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        if rest.is_empty() {
-            match answer.next(http, what).await? {
-                Some(part) => *rest = part,
-                None => return Ok((filled, true)),
-            }
-        }
-        let count = rest.len().min(buffer.len() - filled);
-        buffer[filled..filled + count].copy_from_slice(&rest[..count]);
-        rest.advance(count);
-        filled += count;
-    }
-    Ok((filled, false))
 }

@@ -5,18 +5,22 @@
 //! is under way; [`Http::opened`] counts them. No request is sent twice.
 
 mod answer;
-mod connection;
+mod chunks;
+pub mod connection;
 mod download;
+mod head;
+mod inbox;
 mod outgoing;
+mod peer;
 pub mod percent;
 mod upload;
 pub mod xml;
 
 pub use answer::{Answer, refusal};
-pub use connection::Http;
 pub use download::Download;
-pub use outgoing::Outgoing;
-pub use upload::{Upload, whole_request};
+pub use outgoing::{Outgoing, whole_request};
+pub use peer::Http;
+pub use upload::Upload;
 
 /// Octets of a call when a whole file is moved.
 pub const BLOCK_BYTES: u32 = 1 << 18;

@@ -1,25 +1,19 @@
-//! What is sent after the head of a request.
-
-use std::fmt;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+//! A request: what is in its head, and what is sent after that.
 
 use bytes::Bytes;
-use hyper::body::{Body, Frame, SizeHint};
-use tokio::sync::mpsc;
+use hyper::header::{CONTENT_LENGTH, HOST, HeaderValue};
+use hyper::http::request::{Builder, Parts};
+use hyper::{Method, Request};
 
-/// Octets at hand, or as many as have been said, part by part.
+use crate::fault::{Class, Fault, Result};
+
+/// What is sent after the head of a request.
 #[derive(Debug)]
 pub enum Outgoing {
-    /// All of it, if anything.
+    /// Octets at hand, if any.
     Whole(Option<Bytes>),
-    /// A file that is still being read.
-    Parts {
-        /// What comes next.
-        parts: mpsc::Receiver<Bytes>,
-        /// Octets that have been said and not been sent.
-        left_bytes: u64,
-    },
+    /// So many, part by part, once they have been read.
+    Parts(u64),
 }
 
 impl Outgoing {
@@ -32,50 +26,67 @@ impl Outgoing {
     pub fn size_bytes(&self) -> u64 {
         match self {
             Self::Whole(data) => data.as_ref().map_or(0, |data| data.len() as u64),
-            Self::Parts { left_bytes, .. } => *left_bytes,
+            Self::Parts(size_bytes) => *size_bytes,
+        }
+    }
+
+    /// What of it is at hand.
+    pub fn at_hand(&self) -> &[u8] {
+        match self {
+            Self::Whole(Some(data)) => data,
+            Self::Whole(None) | Self::Parts(_) => &[],
         }
     }
 }
 
-/// Whoever sent a file let go of it before its end. The connection ends then, so that the server
-/// cannot take what it has for the whole.
-#[derive(Debug)]
-pub struct Cut;
-
-impl fmt::Display for Cut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not all of the file was sent")
-    }
+/// A request with its body.
+pub fn whole_request(what: &str, request: Builder, body: Outgoing) -> Result<Request<Outgoing>> {
+    request
+        .body(body)
+        .map_err(|error| Fault::new(Class::Name, format!("{what}: no request of HTTP: {error}")))
 }
 
-impl std::error::Error for Cut {}
-
-impl Body for Outgoing {
-    type Data = Bytes;
-    type Error = Cut;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
-        match self.get_mut() {
-            Self::Whole(data) => Poll::Ready(data.take().map(|data| Ok(Frame::data(data)))),
-            Self::Parts { left_bytes: 0, .. } => Poll::Ready(None),
-            Self::Parts { parts, left_bytes } => {
-                let Some(part) = ready!(parts.poll_recv(context)) else {
-                    return Poll::Ready(Some(Err(Cut)));
-                };
-                *left_bytes = left_bytes.saturating_sub(part.len() as u64);
-                Poll::Ready(Some(Ok(Frame::data(part))))
-            }
+/// Write the head of a request (RFC 9112, sections 3 and 5), with a body of `size_bytes`.
+pub fn write_head(head: &mut Vec<u8>, parts: &Parts, host: &HeaderValue, size_bytes: u64) {
+    let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+    for piece in [parts.method.as_str(), " ", path, " HTTP/1.1\r\n"] {
+        head.extend_from_slice(piece.as_bytes());
+    }
+    let mut field = |name: &[u8], value: &[u8]| {
+        for piece in [name, b": ", value, b"\r\n"] {
+            head.extend_from_slice(piece);
         }
+    };
+    field(HOST.as_ref(), host.as_bytes());
+    for (name, value) in &parts.headers {
+        field(name.as_ref(), value.as_bytes());
+    }
+    if size_bytes > 0 || !matches!(parts.method, Method::GET | Method::HEAD) {
+        field(CONTENT_LENGTH.as_ref(), size_bytes.to_string().as_bytes());
+    }
+    head.extend_from_slice(b"\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(request: Builder, size_bytes: u64) -> String {
+        let parts = request.body(()).unwrap().into_parts().0;
+        let mut head = Vec::new();
+        write_head(&mut head, &parts, &HeaderValue::from_static("nas:8080"), size_bytes);
+        String::from_utf8(head).unwrap()
     }
 
-    fn is_end_stream(&self) -> bool {
-        self.size_bytes() == 0
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.size_bytes())
+    #[test]
+    fn a_head_by_hand() {
+        let put = Request::builder().method("PUT").uri("/a%20b?x=1").header("If-None-Match", "*");
+        let expected = "PUT /a%20b?x=1 HTTP/1.1\r\nhost: nas:8080\r\nif-none-match: *\r\n\
+                        content-length: 7\r\n\r\n";
+        assert_eq!(head(put, 7), expected);
+        let put = Request::builder().method("PUT").uri("/");
+        assert!(head(put, 0).contains("content-length: 0\r\n"), "RFC 9110, section 8.6");
+        let get = Request::builder().uri("/");
+        assert_eq!(head(get, 0), "GET / HTTP/1.1\r\nhost: nas:8080\r\n\r\n");
     }
 }

@@ -1,17 +1,15 @@
 //! A file that goes to the server, as the body of one request of a length said before.
 
 use std::cell::RefCell;
-use std::fmt;
 
-use bytes::Bytes;
-use hyper::body::Incoming;
-use hyper::{Request, Response, StatusCode};
-use tokio::sync::mpsc;
+use hyper::StatusCode;
+use hyper::http::request::Builder;
 
 use super::BLOCK_BYTES;
 use super::answer::Answer;
-use super::connection::{Coming, Connection, Http};
-use super::outgoing::Outgoing;
+use super::connection::Connection;
+use super::outgoing::{Outgoing, whole_request};
+use super::peer::Http;
 use crate::fault::{Class, Fault, Result};
 use crate::transport;
 
@@ -23,33 +21,24 @@ pub struct Upload {
     sending: RefCell<Option<Sending>>,
 }
 
+#[derive(Debug)]
 struct Sending {
-    parts: mpsc::Sender<Bytes>,
-    sent_bytes: u64,
     connection: Connection,
-    coming: Coming,
-}
-
-impl fmt::Debug for Sending {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} octets sent", self.sent_bytes)
-    }
+    sent_bytes: u64,
 }
 
 impl Upload {
-    /// Begin to send `size_bytes` octets; the request has no body of its own yet.
+    /// Begin to send `size_bytes` octets; the request has no body of its own yet. Its head goes out
+    /// with the first of them, so that a short file is one segment.
     pub async fn begin(
         http: &Http,
         what: String,
-        request: hyper::http::request::Builder,
+        request: Builder,
         size_bytes: u64,
     ) -> Result<Self> {
-        // One part waits here while one is sent: no more, so that who writes feels the network.
-        let (parts, receiver) = mpsc::channel(1);
-        let body = Outgoing::Parts { parts: receiver, left_bytes: size_bytes };
-        let request = whole_request(&what, request, body)?;
-        let (connection, coming) = http.begin(&what, request).await?;
-        let sending = Sending { parts, sent_bytes: 0, connection, coming };
+        let request = whole_request(&what, request, Outgoing::Parts(size_bytes))?;
+        let (connection, _) = http.begin(request).await?;
+        let sending = Sending { connection, sent_bytes: 0 };
         Ok(Self { what, size_bytes, sending: RefCell::new(Some(sending)) })
     }
 
@@ -83,24 +72,13 @@ impl Upload {
             return Err(Fault::new(Class::Length, message));
         }
         for part in data.chunks(BLOCK_BYTES as usize) {
-            let early = async {
-                let Sending { parts, coming, .. } = &mut sending;
-                let early = tokio::select! {
-                    biased;
-                    early = coming.as_mut() => early,
-                    room = parts.reserve() => match room {
-                        Ok(room) => {
-                            room.send(Bytes::copy_from_slice(part));
-                            return Ok(None);
-                        }
-                        // Nobody sends any more: the answer says why.
-                        Err(_) => coming.await,
-                    },
-                };
-                Ok(Some(early))
+            let sent = async {
+                let sent = sending.connection.send(part).await;
+                sent.map_err(|broken| broken.fault(what))
             };
-            if let Some(early) = transport::within(http.target(), what, early).await? {
-                return Err(self.early(http, sending.connection, early, refused).await);
+            if let Some(early) = transport::within(http.target(), what, sent).await? {
+                let answer = http.early(sending.connection, early);
+                return Err(self.early(http, answer, refused).await);
             }
             sending.sent_bytes += part.len() as u64;
         }
@@ -110,17 +88,23 @@ impl Upload {
 
     /// Wait for the answer, after all has been sent.
     pub async fn finish(self, http: &Http) -> Result<Answer> {
-        let sending = self.take()?;
+        let Sending { mut connection, sent_bytes } = self.take()?;
         let (what, size_bytes) = (&self.what, self.size_bytes);
-        if sending.sent_bytes != size_bytes {
-            let sent_bytes = sending.sent_bytes;
+        if sent_bytes != size_bytes {
             let message = format!(
                 "{what}: found the end after {sent_bytes} of the {size_bytes} octets that the \
                  server was told"
             );
             return Err(Fault::new(Class::Length, message));
         }
-        let answered = http.answered(what, sending.connection, sending.coming);
+        let answered = async {
+            // Of a file of no octets the head has not gone out yet.
+            let sent = connection.send(&[]).await;
+            match sent.map_err(|broken| broken.fault(what))? {
+                Some(early) => Ok(http.early(connection, early)),
+                None => http.answered(what, connection).await,
+            }
+        };
         transport::within(http.target(), what, answered).await
     }
 
@@ -135,15 +119,10 @@ impl Upload {
     async fn early(
         &self,
         http: &Http,
-        connection: Connection,
-        early: hyper::Result<Response<Incoming>>,
+        answer: Answer,
         refused: impl Fn(StatusCode, &[u8]) -> Fault,
     ) -> Fault {
         let what = &self.what;
-        let answer = match http.answered(what, connection, async { early }).await {
-            Ok(answer) => answer,
-            Err(fault) => return fault,
-        };
         let status = answer.status();
         if status.is_success() {
             let message = format!("{what}: the server answers {status} before it has the file");
@@ -153,15 +132,4 @@ impl Upload {
         let text = answer.reason(http, what).await.unwrap_or_default();
         refused(status, &text)
     }
-}
-
-/// A request with its body.
-pub fn whole_request(
-    what: &str,
-    request: hyper::http::request::Builder,
-    body: Outgoing,
-) -> Result<Request<Outgoing>> {
-    request
-        .body(body)
-        .map_err(|error| Fault::new(Class::Name, format!("{what}: no request of HTTP: {error}")))
 }

@@ -15,7 +15,7 @@ use crate::nfs3::xdr::{Garbled, Reader, Writer};
 pub const MAX_DATA_OCTETS: u32 = 1 << 20;
 
 /// Octets of the longest answer: data, and all that can stand before it.
-const LONGEST: usize = MAX_DATA_OCTETS as usize + 4096;
+pub const LONGEST: usize = MAX_DATA_OCTETS as usize + 4096;
 
 /// Records of remote calls.
 #[derive(Debug)]

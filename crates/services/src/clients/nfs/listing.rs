@@ -1,10 +1,10 @@
 //! What is in a directory, page by page (READDIRPLUS, RFC 1813, section 3.3.17).
 
 use crate::fault::{Class, Fault, Result};
-use crate::nfs3::xdr::Writer;
+use crate::nfs3::xdr::{Garbled, Reader, Writer};
 use crate::nfs3::{Attributes, DIRECTORY, MAX_HANDLE_OCTETS, MAX_NAME_OCTETS, procedure};
 use crate::path::ServicePath;
-use crate::session::Entry;
+use crate::session::{Entry, is_name};
 
 use super::Session;
 
@@ -16,12 +16,14 @@ const PAGE_OCTETS: u32 = 128 << 10;
 const MAX_ENTRIES: usize = 1 << 20;
 
 /// One page.
-struct Page {
-    entries: Vec<(String, Option<Attributes>)>,
+pub struct Page {
+    /// Names, and what the server says of each.
+    pub entries: Vec<(String, Option<Attributes>)>,
     /// Where the next begins, and what says that it is still the same directory.
-    cookie: u64,
+    pub cookie: u64,
     verifier: [u8; 8],
-    is_last: bool,
+    /// Whether none comes after it.
+    pub is_last: bool,
 }
 
 impl Session {
@@ -42,7 +44,7 @@ impl Session {
                 return Err(Fault::new(Class::Protocol, message));
             }
             for (name, attributes) in page.entries {
-                if name.is_empty() || name == "." || name == ".." {
+                if !is_name(&name) {
                     continue;
                 }
                 // A server need not say what an entry is.
@@ -70,15 +72,21 @@ impl Session {
             writer.u32(PAGE_OCTETS);
         };
         let answer = self.nfs(procedure::READDIRPLUS, arguments, &[]).await?;
-        let mut reader = answer.reader();
-        Attributes::read_optional(&mut reader)?;
+        Ok(Page::read(&mut answer.reader(), cookie)?)
+    }
+}
+
+impl Page {
+    /// Read what READDIRPLUS gave of what comes behind `cookie`.
+    pub fn read(reader: &mut Reader<'_>, cookie: u64) -> std::result::Result<Self, Garbled> {
+        Attributes::read_optional(reader)?;
         let verifier = reader.fixed(8)?.try_into().unwrap_or_default();
         let (mut entries, mut next) = (Vec::new(), cookie);
         while reader.boolean()? {
             reader.u64()?; // Number of the file.
             let name = reader.opaque(MAX_NAME_OCTETS)?;
             next = reader.u64()?;
-            let attributes = Attributes::read_optional(&mut reader)?;
+            let attributes = Attributes::read_optional(reader)?;
             if reader.boolean()? {
                 reader.opaque(MAX_HANDLE_OCTETS)?;
             }
@@ -87,6 +95,6 @@ impl Session {
             entries.push((name, attributes));
         }
         let is_last = reader.boolean()?;
-        Ok(Page { entries, cookie: next, verifier, is_last })
+        Ok(Self { entries, cookie: next, verifier, is_last })
     }
 }

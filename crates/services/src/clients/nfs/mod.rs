@@ -11,16 +11,16 @@ use crate::fault::{Class, Fault, Result};
 use crate::multiplex::{during, shown};
 use crate::nfs3::xdr::{Reader, Writer};
 use crate::nfs3::{
-    Attributes, DIRECTORY, FILE_SYNC, GUARDED, MAX_HANDLE_OCTETS, MOUNT, NFS, UNSTABLE, mount,
-    procedure, skip_wcc,
+    Attributes, DIRECTORY, FILE_SYNC, GUARDED, MAX_HANDLE_OCTETS, MOUNT, NFS, UNCHECKED, UNSTABLE,
+    mount, procedure, skip_wcc,
 };
 use crate::path::ServicePath;
 use crate::session::{self, Access, Entry, Facts, Manner};
 use crate::target::Target;
 
-mod connection;
-mod listing;
-mod mounting;
+pub mod connection;
+pub mod listing;
+pub mod mounting;
 
 use connection::{Answer, Connection, MAX_DATA_OCTETS};
 
@@ -71,8 +71,12 @@ pub async fn connect(target: &Target) -> Result<Session> {
 async fn limits(nfs: &Connection, root: &[u8]) -> Result<(u32, u32)> {
     let handle = |writer: &mut Writer| writer.opaque(root);
     let answer = nfs.call_with_status(NFS, procedure::FSINFO, handle, &[]).await?;
-    let mut reader = answer.reader();
-    Attributes::read_optional(&mut reader)?;
+    read_limits(&mut answer.reader())
+}
+
+/// Read what FSINFO gave.
+pub fn read_limits(reader: &mut Reader<'_>) -> Result<(u32, u32)> {
+    Attributes::read_optional(reader)?;
     let longest_read = reader.u32()?;
     reader.fixed(8)?; // Preferred length, and what lengths should be multiples of.
     let longest_write = reader.u32()?;
@@ -145,13 +149,14 @@ impl Session {
         Ok(file(handle, path, to_read.then_some(attributes.size_bytes)))
     }
 
-    async fn create(&self, path: &ServicePath) -> Result<File> {
+    /// Make a file (section 3.3.8), or take what is in one of the name out of it.
+    async fn create(&self, path: &ServicePath, is_new: bool) -> Result<File> {
         let directory = self.directory_of(path).await?;
         let arguments = |writer: &mut Writer| {
             writer.opaque(&directory);
             writer.opaque(path.name().as_bytes());
-            writer.u32(GUARDED);
-            write_mode(writer, 0o644);
+            writer.u32(if is_new { GUARDED } else { UNCHECKED });
+            write_attributes(writer, 0o644, (!is_new).then_some(0));
         };
         let answer = self.nfs(procedure::CREATE, arguments, &[]).await?;
         let mut reader = answer.reader();
@@ -171,14 +176,8 @@ impl Session {
             writer.u32(wanted as u32);
         };
         let answer = self.nfs(procedure::READ, arguments, &[]).await?;
-        let mut reader = answer.reader();
-        Attributes::read_optional(&mut reader)?;
-        let (count, at_end) = (reader.u32()? as usize, reader.boolean()?);
-        let data = reader.opaque(MAX_DATA_OCTETS as usize)?;
-        if data.len() != count || count > wanted {
-            let message = format!("{wanted} asked for, {count} named, {} sent", data.len());
-            return Err(Fault::new(Class::Length, format!("octets: {message}")));
-        }
+        let (data, at_end) = read_data(&mut answer.reader(), wanted)?;
+        let count = data.len();
         buffer[..count].copy_from_slice(data);
         self.nfs.give_back(answer);
         if count == 0 && wanted > 0 {
@@ -252,11 +251,23 @@ impl Session {
             writer.opaque(&directory);
             writer.opaque(path.name().as_bytes());
             if let Some(mode) = mode {
-                write_mode(writer, mode);
+                write_attributes(writer, mode, None);
             }
         };
         self.nfs(procedure, arguments, &[]).await.map(drop)
     }
+}
+
+/// Read what READ gave, of which so many octets were wanted: these, and whether the file ends there.
+pub fn read_data<'a>(reader: &mut Reader<'a>, wanted: usize) -> Result<(&'a [u8], bool)> {
+    Attributes::read_optional(reader)?;
+    let (count, at_end) = (reader.u32()? as usize, reader.boolean()?);
+    let data = reader.opaque(MAX_DATA_OCTETS as usize)?;
+    if data.len() != count || count > wanted {
+        let message = format!("{wanted} asked for, {count} named, {} sent", data.len());
+        return Err(Fault::new(Class::Length, format!("octets: {message}")));
+    }
+    Ok((data, at_end))
 }
 
 fn file(handle: Vec<u8>, path: &ServicePath, size_bytes: Option<u64>) -> File {
@@ -264,11 +275,18 @@ fn file(handle: Vec<u8>, path: &ServicePath, size_bytes: Option<u64>) -> File {
     File { handle, path, size_bytes, verifier: OnceCell::new(), dirty: Cell::new(false) }
 }
 
-/// Write `sattr3` (section 2.6) with a mode and nothing else.
-fn write_mode(writer: &mut Writer, mode: u32) {
+/// Write `sattr3` (section 2.6) with a mode and perhaps a size, and nothing else.
+fn write_attributes(writer: &mut Writer, mode: u32, size_bytes: Option<u64>) {
     writer.boolean(true);
     writer.u32(mode);
-    for _ in 0..5 {
+    for _user_then_group in 0..2 {
+        writer.boolean(false);
+    }
+    writer.boolean(size_bytes.is_some());
+    if let Some(size_bytes) = size_bytes {
+        writer.u64(size_bytes);
+    }
+    for _accessed_then_modified in 0..2 {
         writer.u32(0);
     }
 }
@@ -309,7 +327,8 @@ impl session::Session for Session {
         let opened = match access {
             Access::Read => self.find(path, true).await,
             Access::Update => self.find(path, false).await,
-            Access::Create { .. } => self.create(path).await,
+            Access::Create { .. } => self.create(path, true).await,
+            Access::Replace { .. } => self.create(path, false).await,
         };
         opened.map_err(during("open", path.as_str()))
     }

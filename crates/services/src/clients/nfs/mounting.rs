@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::fault::{Class, Fault, Result};
 use crate::nfs3::rpc;
-use crate::nfs3::xdr::Writer;
+use crate::nfs3::xdr::{Reader, Writer};
 use crate::nfs3::{MAX_HANDLE_OCTETS, MOUNT, NFS, PORTMAP, PORTMAP_PORT, Status, mount};
 use crate::target::Target;
 use crate::transport;
@@ -53,7 +53,8 @@ pub async fn mounted(target: &Target) -> Result<Mounted> {
     Ok(Mounted { nfs, mount, export, root })
 }
 
-fn read_root(reader: &mut crate::nfs3::xdr::Reader<'_>) -> Result<Vec<u8>> {
+/// Read what MNT gave: the handle of the export.
+pub fn read_root(reader: &mut Reader<'_>) -> Result<Vec<u8>> {
     match Status(reader.u32()?) {
         Status::OK => {}
         // Numbers and meanings of `mountstat3` are those of `nfsstat3`, as far as there are any.

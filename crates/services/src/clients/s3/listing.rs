@@ -1,7 +1,7 @@
 //! What a server answers to `ListObjectsV2`.
 
 use crate::clients::http::xml;
-use crate::session::Entry;
+use crate::session::{Entry, is_name};
 
 /// Some of the entries of a directory, and where the rest begins.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub fn parse(document: &[u8], prefix: &str) -> Result<Page, String> {
     let name = |key: &str| -> Option<String> {
         let name = key.strip_prefix(prefix)?;
         let name = name.strip_suffix('/').unwrap_or(name);
-        (!name.is_empty() && !name.contains('/')).then(|| name.to_owned())
+        is_name(name).then(|| name.to_owned())
     };
     xml::elements(document, |names, text| {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -105,6 +105,7 @@ mod tests {
         };
         assert_eq!(wrong("<Size>17</Size>", "", "a b/"), "no size of `a b/x&y `");
         assert_eq!(wrong("<Size>17</Size>", "<Size>-1</Size>", "a b/"), "no size of `a b/x&y `");
+        assert_eq!(wrong("x&amp;y ", "..", "a b/"), "key `a b/..`");
         assert_eq!(wrong("", "", "c/"), "a prefix that is not below the one asked for");
         let token = "<NextContinuationToken>1ueGcx==</NextContinuationToken>";
         assert_eq!(wrong(token, "", "a b/"), "a list that goes on, but not where");

@@ -4,9 +4,10 @@ use std::cell::RefCell;
 
 use hyper::header::ETAG;
 use hyper::{Method, StatusCode};
+use quick_xml::escape::escape;
 
 use super::refusal::{code, refusal};
-use super::{Session, create, signed};
+use super::{Session, create};
 use crate::clients::http::{Outgoing, REFUSAL_BYTES, Upload, xml};
 use crate::fault::{Class, Fault, Result};
 
@@ -27,6 +28,7 @@ pub struct Writing {
     what: String,
     key: String,
     size_bytes: u64,
+    is_new: bool,
     state: RefCell<State>,
 }
 
@@ -50,16 +52,16 @@ struct Parts {
 }
 
 impl Writing {
-    /// Begin to write an object.
+    /// Begin to write an object; `is_new`: only if there is none of the name.
     pub async fn begin(
         session: &Session,
         key: String,
         what: String,
         size_bytes: u64,
+        is_new: bool,
     ) -> Result<Self> {
         let state = if size_bytes <= session.single_bytes {
-            let action = session.bucket.put_object(session.credentials(), &key);
-            let request = create(signed(Method::PUT, &action));
+            let request = create(session.bucket.request(Method::PUT, &key, &[]), is_new);
             State::Single(Upload::begin(&session.http, what.clone(), request, size_bytes).await?)
         } else {
             let upload_id = upload_id(session, &key, &what).await?;
@@ -72,7 +74,7 @@ impl Writing {
                 sent_bytes: 0,
             })
         };
-        Ok(Self { what, key, size_bytes, state: RefCell::new(state) })
+        Ok(Self { what, key, size_bytes, is_new, state: RefCell::new(state) })
     }
 
     /// Write all of `data`, which lies at `offset`.
@@ -166,10 +168,9 @@ impl Writing {
 
     async fn next_part(&self, session: &Session, parts: &Parts) -> Result<Upload> {
         let left_bytes = self.size_bytes - parts.sent_bytes;
-        let number = parts.etags.len() as u16 + 1;
-        let action =
-            session.bucket.upload_part(session.credentials(), &self.key, number, &parts.upload_id);
-        let request = signed(Method::PUT, &action);
+        let number = (parts.etags.len() + 1).to_string();
+        let query = [("partNumber", number.as_str()), ("uploadId", &parts.upload_id)];
+        let request = session.bucket.request(Method::PUT, &self.key, &query);
         let size_bytes = left_bytes.min(parts.part_bytes);
         Upload::begin(&session.http, self.what.clone(), request, size_bytes).await
     }
@@ -194,15 +195,9 @@ impl Writing {
             );
             return Err(Fault::new(Class::Length, message));
         }
-        let etags = parts.etags.iter().map(String::as_str);
-        let action = session.bucket.complete_multipart_upload(
-            session.credentials(),
-            &self.key,
-            &parts.upload_id,
-            etags,
-        );
-        let request = create(signed(Method::POST, &action));
-        let body = Outgoing::Whole(Some(action.body().into()));
+        let query = [("uploadId", parts.upload_id.as_str())];
+        let request = create(session.bucket.request(Method::POST, &self.key, &query), self.is_new);
+        let body = Outgoing::Whole(Some(whole_of(&parts.etags).into()));
         let answer = session.ask(what, request, body).await?;
         let text = session.text(what, answer, REFUSAL_BYTES).await?;
         // The status was sent before it was known whether it can be done.
@@ -216,19 +211,28 @@ impl Writing {
     async fn abort(&self, session: &Session, parts: Parts) {
         let Parts { upload_id, current, .. } = parts;
         drop(current);
-        let (bucket, key) = (&session.bucket, &self.key);
-        let action = bucket.abort_multipart_upload(session.credentials(), key, &upload_id);
-        let request = signed(Method::DELETE, &action);
+        let query = [("uploadId", upload_id.as_str())];
+        let request = session.bucket.request(Method::DELETE, &self.key, &query);
         if let Ok(answer) = session.ask(&self.what, request, Outgoing::nothing()).await {
             let _ = session.text(&self.what, answer, REFUSAL_BYTES).await;
         }
     }
 }
 
+/// The document that says of which parts an object is made.
+fn whole_of(etags: &[String]) -> String {
+    let mut document = "<CompleteMultipartUpload>".to_owned();
+    for (at, etag) in etags.iter().enumerate() {
+        let (number, etag) = (at + 1, escape(etag));
+        document
+            .extend([format!("<Part><PartNumber>{number}</PartNumber><ETag>{etag}</ETag></Part>")]);
+    }
+    document + "</CompleteMultipartUpload>"
+}
+
 /// What the server names an upload by parts.
 async fn upload_id(session: &Session, key: &str, what: &str) -> Result<String> {
-    let action = session.bucket.create_multipart_upload(session.credentials(), key);
-    let request = signed(Method::POST, &action);
+    let request = session.bucket.request(Method::POST, key, &[("uploads", "")]);
     let answer = session.ask(what, request, Outgoing::nothing()).await?;
     let text = session.text(what, answer, REFUSAL_BYTES).await?;
     let mut upload_id = None;

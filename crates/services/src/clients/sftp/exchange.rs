@@ -275,7 +275,8 @@ fn take(
     }
 }
 
-fn extensions(version: &Bytes) -> Option<Vec<String>> {
+/// The extensions that a server's first message names; `None`: of a version that is not spoken.
+pub fn extensions(version: &[u8]) -> Option<Vec<String>> {
     let mut fields = Fields(version);
     if fields.u8()? != kind::VERSION || fields.u32()? < VERSION {
         return None;

@@ -3,7 +3,7 @@
 //! A session is one SSH connection with one channel. Calls are independent: each is a message of its
 //! own, as many under way as the caller starts.
 
-mod exchange;
+pub mod exchange;
 mod failure;
 mod login;
 mod trust;
@@ -12,7 +12,7 @@ use bytes::Bytes;
 
 use crate::fault::{Class, Fault, Result};
 use crate::path::ServicePath;
-use crate::session::{self, Access, Entry, Facts, Manner};
+use crate::session::{self, Access, Entry, Facts, Manner, is_name};
 use crate::sftp::{Attributes, Fields, extension, flag, kind, status};
 
 use exchange::{Exchange, Reply};
@@ -137,6 +137,7 @@ impl session::Session for Session {
         let flags = match access {
             Access::Read => flag::READ,
             Access::Create { .. } => flag::WRITE | flag::CREAT | flag::EXCL,
+            Access::Replace { .. } => flag::WRITE | flag::CREAT | flag::TRUNC,
             Access::Update => flag::READ | flag::WRITE,
         };
         let ask = self.exchange.ask(&what, kind::OPEN, at.len(), |message| {
@@ -268,7 +269,7 @@ impl session::Session for Session {
 }
 
 /// Take the entries of one message; whether it had any, `None` if it cannot be read.
-fn names(mut fields: Fields<'_>, entries: &mut Vec<Entry>) -> Option<bool> {
+pub fn names(mut fields: Fields<'_>, entries: &mut Vec<Entry>) -> Option<bool> {
     let count = fields.u32()?;
     for _ in 0..count {
         let name = fields.string()?;
@@ -279,7 +280,7 @@ fn names(mut fields: Fields<'_>, entries: &mut Vec<Entry>) -> Option<bool> {
         let is_file = found.is_file().unwrap_or(long.first() == Some(&b'-'));
         // A name that is not UTF-8 is none of ours; a link or a device is neither.
         let Ok(name) = std::str::from_utf8(name) else { continue };
-        if matches!(name, "." | "..") || !(is_directory || is_file) {
+        if !is_name(name) || !(is_directory || is_file) {
             continue;
         }
         let size_bytes = if is_directory { 0 } else { found.size_bytes.unwrap_or(0) };

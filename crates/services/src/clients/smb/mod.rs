@@ -23,7 +23,7 @@ use smb2::types::{Command, Dialect, FileId};
 use crate::fault::{Class, Fault, Result};
 use crate::multiplex::{during, shown};
 use crate::path::ServicePath;
-use crate::session::{self, Access, Entry, Facts, Manner};
+use crate::session::{self, Access, Entry, Facts, Manner, is_name};
 use crate::target::Target;
 
 mod calls;
@@ -155,6 +155,7 @@ impl Session {
             Access::Read => (look | read, CreateDisposition::FileOpen, true),
             Access::Update => (look | read | write, CreateDisposition::FileOpen, false),
             Access::Create { .. } => (look | write, CreateDisposition::FileCreate, false),
+            Access::Replace { .. } => (look | write, CreateDisposition::FileOverwriteIf, false),
         };
         let how = Opening { access, disposition, options: NON_DIRECTORY_FILE };
         let opened = self.calls.create(&self.name(path)?, &how).await?;
@@ -267,7 +268,7 @@ impl Session {
                 return Err(Fault::new(Class::Protocol, message));
             }
             for entry in page {
-                if matches!(entry.file_name.as_str(), "" | "." | "..") {
+                if !is_name(&entry.file_name) {
                     continue;
                 }
                 let is_directory = entry.file_attributes & FileAttributes::DIRECTORY != 0;

@@ -1,7 +1,7 @@
 //! What a server answers to PROPFIND (RFC 4918, section 9.1).
 
 use crate::clients::http::{percent, xml};
-use crate::session::Entry;
+use crate::session::{Entry, is_name};
 
 #[derive(Default)]
 struct Response {
@@ -60,7 +60,7 @@ fn entry(response: &Response, own: &str) -> Result<Option<Entry>, String> {
         return Ok(None);
     }
     let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
-    if name.is_empty() {
+    if !is_name(&name) {
         return Ok(None);
     }
     let size_bytes = match (response.is_directory, response.size_bytes) {

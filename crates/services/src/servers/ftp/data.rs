@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use socket2::SockRef;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio_rustls::{TlsAcceptor, TlsStream};
@@ -16,21 +17,36 @@ use crate::positioned;
 /// Octets of a file that are moved at once, and held by a connection.
 const BLOCK_BYTES: usize = 1 << 18;
 
+/// Connections that the system holds until they are taken: there should be one.
+const BACKLOG: u32 = 4;
+
 /// A data connection must be made, and go on, within this time.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Listen for one data connection, at the address that the client came to and no other.
+/// Listen for the data connections of a session, at the address that the client came to and no other.
+///
+/// One port serves all of them, one after the other: a port for each would be kept by the system for
+/// a minute after its end, so that a thousand stations had none left after half a minute.
 pub fn listen(address: IpAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(SocketAddr::new(address, 0))?;
-    socket.listen(4)
+    socket.listen(BACKLOG)
+}
+
+/// Forget who came before the client was told to: a connection that it made, and did not use.
+pub fn turn_away(listener: &TcpListener) {
+    for _ in 0..=BACKLOG {
+        if SockRef::from(listener).accept().is_err() {
+            break; // There is none.
+        }
+    }
 }
 
 /// Take the client's data connection, and nobody else's (RFC 2577 section 4).
 pub async fn accept(
-    listener: TcpListener,
+    listener: &TcpListener,
     client: IpAddr,
     tls: Option<&Arc<rustls::ServerConfig>>,
 ) -> io::Result<Wire> {

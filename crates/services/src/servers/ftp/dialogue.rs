@@ -13,9 +13,9 @@ use crate::servers::confined::{Confined, Names};
 use crate::servers::login;
 
 use super::Shared;
-use super::calendar;
 use super::data::{self, Broken};
 use super::files::{self, Form};
+use crate::calendar;
 
 /// Wrong passwords before the connection ends.
 const MAX_WRONG_LOGINS: u32 = 3;
@@ -38,7 +38,10 @@ pub struct Dialogue {
     known: bool,
     wrong_logins: u32,
     directory: Names,
+    /// Where data connections come to, once one was asked for.
     passive: Option<TcpListener>,
+    /// Whether one was asked for that has not been used.
+    is_awaited: bool,
     restart: u64,
     protected: bool,
     rename_from: Option<Names>,
@@ -61,6 +64,7 @@ impl Dialogue {
             wrong_logins: 0,
             directory: Names::new(),
             passive: None,
+            is_awaited: false,
             restart: 0,
             protected: false,
             rename_from: None,
@@ -285,9 +289,15 @@ impl Dialogue {
             return say(200, "EPSV it is");
         }
         let here = self.lines()?.wire().socket().local_addr()?;
-        let listener = data::listen(here.ip())?;
+        let listener = match &self.passive {
+            Some(listener) => {
+                data::turn_away(listener);
+                listener
+            }
+            None => self.passive.insert(data::listen(here.ip())?),
+        };
         let port = listener.local_addr()?.port();
-        self.passive = Some(listener);
+        self.is_awaited = true;
         if verb == "EPSV" {
             return say(229, format!("Come in (|||{port}|)"));
         }
@@ -302,18 +312,16 @@ impl Dialogue {
 
     /// Announce data, and take the client's connection for it.
     async fn connection(&mut self) -> io::Result<Option<Wire>> {
-        let Some(listener) = self.passive.take() else {
+        if !std::mem::take(&mut self.is_awaited) {
             return Ok(None);
-        };
+        }
         if self.shared.tls.is_some() && !self.protected {
             return Ok(None);
         }
         self.reply(150, "Here it goes").await?;
-        let tls = self.shared.tls.clone();
-        match data::accept(listener, self.client.ip(), tls.as_ref()).await {
-            Ok(wire) => Ok(Some(wire)),
-            Err(_) => Ok(None),
-        }
+        let Some(listener) = &self.passive else { return Ok(None) };
+        let tls = self.shared.tls.as_ref();
+        Ok(data::accept(listener, self.client.ip(), tls).await.ok())
     }
 
     async fn retrieve(&mut self, path: &str, offset: u64) -> Answer {

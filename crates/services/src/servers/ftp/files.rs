@@ -4,7 +4,7 @@ use std::io;
 
 use crate::servers::confined::Found;
 
-use super::calendar;
+use crate::calendar;
 
 /// How a listing is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,10 +3,9 @@
 //! Data connections are the client's to make (EPSV, PASV), from its own address to the one that it
 //! came to. A connection takes a block for a file and a line for a command, and no more.
 
-mod calendar;
 mod data;
 mod dialogue;
-mod files;
+pub mod files;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

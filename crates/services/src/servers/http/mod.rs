@@ -23,16 +23,18 @@ use crate::fault::Result;
 mod confine;
 mod file_body;
 mod lingering;
+mod range;
 
 pub use confine::confined;
 pub use file_body::FileBody;
 pub use lingering::Lingering;
+pub use range::octets_asked;
 
 /// Octets that a connection holds of what it sends or receives.
 const BUFFER_BYTES: usize = 1 << 19;
 
 /// A client that says nothing for so long is gone.
-const IDLE: Duration = Duration::from_mins(10);
+pub const IDLE: Duration = Duration::from_mins(10);
 
 /// A client that does not get its TLS handshake done in so long is none.
 const HANDSHAKE: Duration = Duration::from_secs(10);

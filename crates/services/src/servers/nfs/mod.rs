@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
@@ -15,10 +15,10 @@ use crate::fault::{Fault, Result};
 use crate::nfs3::rpc;
 use crate::servers::{Offer, Serving, accept_all, listen};
 
-mod answer;
+pub mod answer;
 mod change;
-mod files;
-mod handles;
+pub mod files;
+pub mod handles;
 mod look;
 
 use files::Files;
@@ -27,10 +27,10 @@ use files::Files;
 const EXPORT: &str = "/lanlab";
 
 /// Octets of data that a call may carry or ask for.
-const MAX_DATA_OCTETS: u32 = 1 << 20;
+pub const MAX_DATA_OCTETS: u32 = 1 << 20;
 
 /// Octets of a call: data, and all that can stand before it.
-const MAX_RECORD_OCTETS: usize = MAX_DATA_OCTETS as usize + (16 << 10);
+pub const MAX_RECORD_OCTETS: usize = MAX_DATA_OCTETS as usize + (16 << 10);
 
 /// Begin to serve.
 #[expect(clippy::unused_async, reason = "as every service is begun")]
@@ -69,7 +69,10 @@ async fn serve_one(mut stream: TcpStream, files: Arc<Files>) {
 }
 
 /// Read one record of bounded size.
-async fn read_record(stream: &mut TcpStream, record: &mut Vec<u8>) -> Option<()> {
+pub async fn read_record(
+    stream: &mut (impl AsyncRead + Unpin),
+    record: &mut Vec<u8>,
+) -> Option<()> {
     use bytes::BufMut;
     record.clear();
     loop {

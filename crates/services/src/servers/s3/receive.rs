@@ -1,138 +1,191 @@
-//! What a client sends, into a file; checked only by what the client asked for.
+//! What a client sends after the head, into a file or into memory, held against all that the client
+//! said of it: its length, its checksums, its signatures.
 
-use std::io::{self, Write};
+use std::time::Duration;
 
+use bytes::Bytes;
 use http_body_util::BodyExt;
-use s3s::checksum::ChecksumHasher;
-use s3s::crypto::{Checksum as _, Md5};
-use s3s::dto::{Checksum, PutObjectInput, StreamingBlob, UploadPartInput};
-use s3s::{Body, S3Result, s3_error};
+use hyper::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 
-use super::store::{Unseen, fault};
+use super::super::http::Lingering;
+use super::authentication::Payload;
+use super::checksums::Checksums;
+use super::chunks::Chunks;
+use super::refusal::{Code, Refusal};
+use super::request::Asked;
 
 /// Octets that are gathered before they are written.
 const BLOCK_BYTES: usize = 1 << 18;
 
-/// Checksums that the client gave, base64.
-#[derive(Debug, Default)]
-pub struct Checks {
-    md5: Option<String>,
-    given: Checksum,
+/// Pieces in which they are gathered at most, so that small ones cost no memory.
+const BLOCK_PIECES: usize = 4096;
+
+/// Where octets go.
+pub trait Sink: Send + 'static {
+    /// Take what came next.
+    fn put(&mut self, data: &[u8]) -> Result<(), Refusal>;
 }
 
-macro_rules! checks_of {
-    ($input:expr) => {{
-        let input = $input;
-        let given = Checksum {
-            checksum_crc32: input.checksum_crc32.clone(),
-            checksum_crc32c: input.checksum_crc32c.clone(),
-            checksum_crc64nvme: input.checksum_crc64nvme.clone(),
-            checksum_sha1: input.checksum_sha1.clone(),
-            checksum_sha256: input.checksum_sha256.clone(),
-            ..Checksum::default()
-        };
-        Self { md5: input.content_md5.clone(), given }
-    }};
-}
-
-impl Checks {
-    /// Of an object.
-    pub fn of_object(input: &PutObjectInput) -> Self {
-        checks_of!(input)
-    }
-
-    /// Of a part.
-    pub fn of_part(input: &UploadPartInput) -> Self {
-        checks_of!(input)
+impl Sink for Vec<u8> {
+    fn put(&mut self, data: &[u8]) -> Result<(), Refusal> {
+        self.extend_from_slice(data);
+        Ok(())
     }
 }
 
-/// Computes what was given, and nothing else: a checksum costs more than the rest.
-struct Hashing {
-    checks: Checks,
-    md5: Option<Md5>,
-    hasher: ChecksumHasher,
+/// Reads what follows a head, as it comes.
+#[derive(Debug)]
+pub struct Intake<S> {
+    chunks: Option<Chunks>,
+    checksums: Checksums,
+    size_bytes: Option<u64>,
+    limit_bytes: u64,
+    taken_bytes: u64,
+    too_large: Code,
+    sink: S,
 }
 
-impl Hashing {
-    fn new(checks: Checks) -> Self {
-        let given = &checks.given;
-        let hasher = ChecksumHasher {
-            crc32: given.checksum_crc32.is_some().then(Default::default),
-            crc32c: given.checksum_crc32c.is_some().then(Default::default),
-            sha1: given.checksum_sha1.is_some().then(Default::default),
-            sha256: given.checksum_sha256.is_some().then(Default::default),
-            crc64nvme: given.checksum_crc64nvme.is_some().then(Default::default),
-        };
-        let md5 = checks.md5.is_some().then(Md5::new);
-        Self { checks, md5, hasher }
-    }
-
-    fn update(&mut self, data: &[u8]) {
-        self.hasher.update(data);
-        if let Some(md5) = &mut self.md5 {
-            md5.update(data);
+impl<S: Sink> Intake<S> {
+    /// Into `sink`, up to so many octets; more are `too_large`.
+    ///
+    /// # Errors
+    /// It is said to be longer, its length is not said, or a checksum is not known.
+    pub fn new(
+        asked: &Asked,
+        payload: Payload,
+        limit_bytes: u64,
+        too_large: Code,
+        sink: S,
+    ) -> Result<Self, Refusal> {
+        let said = |name: &str| asked.field(name).map(str::parse::<u64>).transpose();
+        let unsaid =
+            |what: &str| Refusal::new(Code::MissingContentLength, format!("found no {what}"));
+        let whole = said(CONTENT_LENGTH.as_str()).map_err(|_| unsaid("length"))?;
+        if whole.is_none() && !asked.headers.contains_key(TRANSFER_ENCODING) {
+            return Err(unsaid("`Content-Length`"));
         }
-    }
-
-    fn agrees(self) -> bool {
-        use base64::Engine;
-        let md5 = self.md5.map(|md5| base64::prelude::BASE64_STANDARD.encode(md5.finalize()));
-        let (found, given) = (self.hasher.finalize(), self.checks.given);
-        md5 == self.checks.md5
-            && found.checksum_crc32 == given.checksum_crc32
-            && found.checksum_crc32c == given.checksum_crc32c
-            && found.checksum_crc64nvme == given.checksum_crc64nvme
-            && found.checksum_sha1 == given.checksum_sha1
-            && found.checksum_sha256 == given.checksum_sha256
-    }
-}
-
-/// Take in all of a body.
-pub async fn receive(
-    mut unseen: Unseen,
-    body: Option<StreamingBlob>,
-    checks: Checks,
-) -> S3Result<Unseen> {
-    let mut hashing = Hashing::new(checks);
-    let mut block: Vec<bytes::Bytes> = Vec::new();
-    let mut gathered = 0;
-    if let Some(body) = body {
-        let mut body = Body::from(body);
-        while let Some(frame) = body.frame().await {
-            let Ok(frame) = frame else {
-                return Err(s3_error!(IncompleteBody, "the end came before it was said to"));
-            };
-            let Ok(data) = frame.into_data() else { continue };
-            hashing.update(&data);
-            gathered += data.len();
-            block.push(data);
-            if gathered >= BLOCK_BYTES {
-                unseen = write(unseen, std::mem::take(&mut block)).await?;
-                gathered = 0;
+        let (chunks, hash, size_bytes) = match payload {
+            Payload::Unsigned => (None, None, whole),
+            Payload::Hash(hash) => (None, Some(hash), whole),
+            Payload::Chunks { signing, has_trailer } => {
+                let name = "x-amz-decoded-content-length";
+                let size_bytes = said(name).ok().flatten().ok_or_else(|| unsaid(name))?;
+                (Some(Chunks::new(signing, has_trailer)), None, Some(size_bytes))
             }
+        };
+        let checksums = Checksums::of(asked, hash)?;
+        let taken_bytes = 0;
+        let intake =
+            Self { chunks, checksums, size_bytes, limit_bytes, taken_bytes, too_large, sink };
+        intake.within(size_bytes.unwrap_or(0))?;
+        Ok(intake)
+    }
+
+    fn within(&self, size_bytes: u64) -> Result<(), Refusal> {
+        if size_bytes <= self.limit_bytes {
+            return Ok(());
         }
+        let message = format!("allowed: {} octets at most", self.limit_bytes);
+        Err(Refusal::new(self.too_large, message))
     }
-    if gathered > 0 {
-        unseen = write(unseen, block).await?;
+
+    /// Take in what came next. May block.
+    ///
+    /// # Errors
+    /// It is not what was said, or cannot be kept.
+    pub fn take(&mut self, data: &[u8]) -> Result<(), Refusal> {
+        let Some(mut chunks) = self.chunks.take() else { return self.keep(data) };
+        let done = chunks.take(data, |data| self.keep(data));
+        self.chunks = Some(chunks);
+        done
     }
-    if !hashing.agrees() {
-        return Err(s3_error!(BadDigest, "not the checksum that was sent"));
+
+    fn keep(&mut self, data: &[u8]) -> Result<(), Refusal> {
+        let taken_bytes = self.taken_bytes + data.len() as u64;
+        // First, so that the reason does not depend on how much of it comes at once.
+        if let Some(size_bytes) = self.size_bytes.filter(|size_bytes| taken_bytes > *size_bytes) {
+            let message = format!("found more than the {size_bytes} octets that were said");
+            return Err(Refusal::new(Code::InvalidRequest, message));
+        }
+        self.within(taken_bytes)?;
+        self.taken_bytes = taken_bytes;
+        self.checksums.update(data);
+        self.sink.put(data)
     }
-    Ok(unseen)
+
+    /// All has come.
+    ///
+    /// # Errors
+    /// It is not what was said.
+    pub fn finish(self) -> Result<S, Refusal> {
+        let trailer = self.chunks.map(Chunks::finish).transpose()?.unwrap_or_default();
+        if let Some(size_bytes) = self.size_bytes.filter(|size| *size != self.taken_bytes) {
+            let message =
+                format!("found {} of the {size_bytes} octets that were said", self.taken_bytes);
+            return Err(Refusal::new(Code::IncompleteBody, message));
+        }
+        self.checksums.agree(&trailer)?;
+        Ok(self.sink)
+    }
+
+    /// Take in all of a body, and do `last` with it, where blocking is allowed. While one block is
+    /// written the next is received, no more. `patience`: a client that sends nothing for so long is
+    /// given up.
+    ///
+    /// # Errors
+    /// The body ended too early, was not what was said, or what `last` says.
+    pub async fn receive<T: Send + 'static>(
+        self,
+        mut body: Lingering,
+        patience: Duration,
+        last: impl FnOnce(S) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let mut intake = self;
+        let (mut block, mut is_last) = gather(&mut body, patience).await?;
+        while !is_last {
+            let writing = blocking(move || {
+                intake.take_all(&block)?;
+                Ok(intake)
+            });
+            (intake, (block, is_last)) = tokio::try_join!(writing, gather(&mut body, patience))?;
+        }
+        blocking(move || {
+            intake.take_all(&block)?;
+            last(intake.finish()?)
+        })
+        .await
+    }
+
+    fn take_all(&mut self, block: &[Bytes]) -> Result<(), Refusal> {
+        block.iter().try_for_each(|data| self.take(data))
+    }
 }
 
-async fn write(mut unseen: Unseen, block: Vec<bytes::Bytes>) -> S3Result<Unseen> {
-    let written = tokio::task::spawn_blocking(move || -> io::Result<Unseen> {
-        let mut file = unseen.take().ok_or(io::ErrorKind::NotFound)?;
-        for data in block {
-            file.write_all(&data)?;
-        }
-        unseen.put(file);
-        Ok(unseen)
-    });
-    match written.await {
-        Ok(written) => written.map_err(|error| fault(&error)),
-        Err(_) => Err(s3_error!(InternalError)),
-    }
+/// Do something where blocking is allowed.
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Code::InternalError.into()))
 }
+
+/// What comes next, some [`BLOCK_BYTES`] unless it is the last.
+async fn gather(body: &mut Lingering, patience: Duration) -> Result<(Vec<Bytes>, bool), Refusal> {
+    let (mut block, mut gathered_bytes) = (Vec::new(), 0);
+    while gathered_bytes < BLOCK_BYTES && block.len() < BLOCK_PIECES {
+        let Ok(frame) = tokio::time::timeout(patience, body.frame()).await else {
+            return Err(Refusal::new(Code::RequestTimeout, "nothing came for too long"));
+        };
+        let Some(frame) = frame else { return Ok((block, true)) };
+        let Ok(frame) = frame else {
+            return Err(Refusal::new(Code::IncompleteBody, "the end came before it was said to"));
+        };
+        if let Ok(data) = frame.into_data() {
+            gathered_bytes += data.len();
+            block.push(data);
+        }
+    }
+    Ok((block, false))
+}
+
+#[cfg(test)]
+mod tests;

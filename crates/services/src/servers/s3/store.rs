@@ -1,13 +1,13 @@
 //! Objects as files below one directory.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
-
-use s3s::{S3Error, S3ErrorCode, s3_error};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::super::http::confined;
+use super::receive::Sink;
+use super::refusal::Refusal;
 
 /// How the names of files begin that nobody sees: objects that are not whole yet.
 pub const UNSEEN: &str = ".lanlab-unseen-";
@@ -26,8 +26,13 @@ pub struct Store {
 pub struct Found {
     /// Octets.
     pub size_bytes: u64,
-    /// When it was written.
+    /// When it was written, or what the client said of that.
     pub modified: SystemTime,
+    /// When the file was made, where the system says so.
+    made: Option<SystemTime>,
+    /// The number of the file, where there is one: two are made within one tick of the clock, but
+    /// not of one number, as the new one is made while the old one is there.
+    number: u64,
 }
 
 impl Found {
@@ -39,8 +44,29 @@ impl Found {
         if !metadata.is_file() {
             return Err(io::ErrorKind::NotFound.into());
         }
-        Ok(Self { size_bytes: metadata.len(), modified: metadata.modified()? })
+        let (size_bytes, modified) = (metadata.len(), metadata.modified()?);
+        Ok(Self { size_bytes, modified, made: metadata.created().ok(), number: number(metadata) })
     }
+
+    /// What names the content: no MD5, and not of its form, so that no client takes it for one. The
+    /// time when the file was made is in it, as clients set the other one.
+    pub fn etag(&self) -> String {
+        let ns = |time: SystemTime| time.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let made_ns = self.made.map_or(0, ns);
+        let (modified_ns, number, size_bytes) = (ns(self.modified), self.number, self.size_bytes);
+        format!("{made_ns:x}-{number:x}-{modified_ns:x}-{size_bytes:x}")
+    }
+}
+
+#[cfg(unix)]
+fn number(metadata: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(metadata)
+}
+
+/// Elsewhere the time when a file was made is fine enough by itself.
+#[cfg(not(unix))]
+fn number(_: &fs::Metadata) -> u64 {
+    0
 }
 
 impl Store {
@@ -70,6 +96,8 @@ impl Store {
 
     /// Open an object to be read.
     pub fn open(&self, key: &str) -> io::Result<(File, Found)> {
+        // A pipe would be waited for.
+        self.look_at(key)?;
         let file = File::open(self.path(key)?)?;
         let found = Found::of(&file.metadata()?)?;
         Ok((file, found))
@@ -95,6 +123,17 @@ impl Store {
                 }
             }
         }
+    }
+
+    /// A copy of an object, not an object yet.
+    pub fn copy(&self, from: &str, to: &str, modified: Option<SystemTime>) -> io::Result<Unseen> {
+        let (mut from, found) = self.open(from)?;
+        let mut copy = self.unseen(to)?;
+        if let Some(file) = &mut copy.file {
+            io::copy(&mut from, file)?;
+        }
+        copy.close(Some(modified.unwrap_or(found.modified)))?;
+        Ok(copy)
     }
 
     /// Remove an object, and the directories that held nothing else: S3 has none. That there is no
@@ -130,20 +169,25 @@ pub struct Unseen {
     is_shown: bool,
 }
 
+impl Sink for Unseen {
+    fn put(&mut self, data: &[u8]) -> Result<(), Refusal> {
+        let closed = || io::Error::from(io::ErrorKind::NotFound);
+        Ok(self.file.as_mut().ok_or_else(closed)?.write_all(data)?)
+    }
+}
+
 impl Unseen {
-    /// The file, to be written; it is to be given back.
-    pub fn take(&mut self) -> Option<File> {
-        self.file.take()
+    /// Close it: all has come, and it was written when the client says, if it does.
+    pub fn close(&mut self, modified: Option<SystemTime>) -> io::Result<()> {
+        match (self.file.take(), modified) {
+            (Some(file), Some(modified)) => file.set_modified(modified),
+            _ => Ok(()),
+        }
     }
 
-    /// Give the file back.
-    pub fn put(&mut self, file: File) {
-        self.file = Some(file);
-    }
-
-    /// Octets in it.
-    pub fn size_bytes(&self) -> io::Result<u64> {
-        Ok(self.at.symlink_metadata()?.len())
+    /// What is known of it.
+    pub fn found(&self) -> io::Result<Found> {
+        Found::of(&self.at.symlink_metadata()?)
     }
 
     /// Make an object of it; `only_new`: unless there is one.
@@ -178,36 +222,14 @@ impl Drop for Unseen {
 }
 
 /// One file of all of them, in their order.
-pub fn join(parts: Vec<Unseen>) -> io::Result<Unseen> {
+pub fn join(parts: Vec<Unseen>, modified: Option<SystemTime>) -> io::Result<Unseen> {
     let mut parts = parts.into_iter();
     let mut whole = parts.next().ok_or(io::ErrorKind::InvalidInput)?;
     let mut to = File::options().append(true).open(&whole.at)?;
     for part in parts {
         io::copy(&mut File::open(&part.at)?, &mut to)?;
     }
-    whole.file = None;
+    whole.file = Some(to);
+    whole.close(modified)?;
     Ok(whole)
-}
-
-/// What the system said, in the words of S3.
-pub fn fault(error: &io::Error) -> S3Error {
-    use io::ErrorKind as K;
-    match error.kind() {
-        K::NotFound | K::NotADirectory => s3_error!(NoSuchKey),
-        K::PermissionDenied | K::ReadOnlyFilesystem => s3_error!(AccessDenied),
-        K::AlreadyExists => s3_error!(PreconditionFailed, "the object is there"),
-        K::InvalidFilename | K::InvalidInput => {
-            s3_error!(KeyTooLongError, "no name of a file here")
-        }
-        K::IsADirectory | K::DirectoryNotEmpty => {
-            s3_error!(InvalidRequest, "there are objects whose keys begin so")
-        }
-        K::StorageFull | K::QuotaExceeded | K::FileTooLarge => {
-            let code = S3ErrorCode::Custom("InsufficientStorage".into());
-            let mut error = S3Error::with_message(code, "no space is left");
-            error.set_status_code(hyper::StatusCode::INSUFFICIENT_STORAGE);
-            error
-        }
-        _ => S3Error::with_message(S3ErrorCode::InternalError, error.to_string()),
-    }
 }

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
-use s3s::dto::CompletedPart;
-use s3s::{S3Result, s3_error};
+use super::refusal::{Code, Refusal};
+use super::store::{Found, Unseen};
 
-use super::store::Unseen;
+type Result<T> = std::result::Result<T, Refusal>;
 
 /// Uploads under way at once: clients that begin and never end cannot fill the memory.
 const MAX_UPLOADS: usize = 10_000;
@@ -15,7 +16,7 @@ const MAX_UPLOADS: usize = 10_000;
 const MIN_PART_BYTES: u64 = 5 << 20;
 
 /// Parts of one object, as S3 has it.
-const MAX_PARTS: i32 = 10_000;
+const MAX_PARTS: u32 = 10_000;
 
 /// The uploads under way. What they hold goes when they go.
 #[derive(Debug, Default)]
@@ -24,14 +25,33 @@ pub struct Uploads(Mutex<HashMap<String, Upload>>);
 #[derive(Debug)]
 struct Upload {
     key: String,
-    parts: BTreeMap<i32, Part>,
+    modified: Option<SystemTime>,
+    parts: BTreeMap<u32, Part>,
 }
 
 #[derive(Debug)]
 struct Part {
     etag: String,
-    size_bytes: u64,
+    found: Found,
     unseen: Unseen,
+}
+
+/// A part that a client lists.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// Its number.
+    pub number: u32,
+    /// What we named it, if the client says so.
+    pub etag: Option<String>,
+}
+
+/// Some of the parts that have come.
+#[derive(Debug)]
+pub struct Page {
+    /// Numbers, names and what is known of each.
+    pub parts: Vec<(u32, String, Found)>,
+    /// Whether there are more.
+    pub goes_on: bool,
 }
 
 impl Uploads {
@@ -40,83 +60,105 @@ impl Uploads {
     }
 
     /// Begin one, and give its name.
-    pub fn begin(&self, key: String) -> S3Result<String> {
+    pub fn begin(&self, key: String, modified: Option<SystemTime>) -> Result<String> {
         let name = random()?;
         let mut uploads = self.lock();
         if uploads.len() >= MAX_UPLOADS {
-            return Err(s3_error!(SlowDown, "too many uploads by parts are under way"));
+            return Err(Refusal::new(Code::SlowDown, "too many uploads by parts are under way"));
         }
-        uploads.insert(name.clone(), Upload { key, parts: BTreeMap::new() });
+        uploads.insert(name.clone(), Upload { key, modified, parts: BTreeMap::new() });
         Ok(name)
     }
 
-    /// Whether there is one of the name for the key.
-    pub fn is_there(&self, name: &str, key: &str) -> S3Result<()> {
+    /// Whether a part of this number can be added to one of the name for the key.
+    pub fn expects(&self, name: &str, key: &str, number: u32) -> Result<()> {
+        if !(1..=MAX_PARTS).contains(&number) {
+            let message = "a part has a number from 1 to 10000";
+            return Err(Refusal::new(Code::InvalidArgument, message));
+        }
         match self.lock().get(name) {
             Some(upload) if upload.key == key => Ok(()),
-            _ => Err(s3_error!(NoSuchUpload)),
+            _ => Err(Code::NoSuchUpload.into()),
         }
     }
 
     /// Add a part, in place of one of the same number, and give its name.
-    pub fn add(&self, name: &str, key: &str, number: i32, unseen: Unseen) -> S3Result<String> {
-        if !(1..=MAX_PARTS).contains(&number) {
-            return Err(s3_error!(InvalidArgument, "a part has a number from 1 to 10000"));
-        }
-        let size_bytes = unseen.size_bytes().map_err(|error| super::fault(&error))?;
-        let etag = format!("{}-{size_bytes:x}", random()?);
-        let part = Part { etag: etag.clone(), size_bytes, unseen };
+    pub fn add(&self, name: &str, key: &str, number: u32, unseen: Unseen) -> Result<String> {
+        let found = unseen.found()?;
+        let etag = format!("{}-{:x}", random()?, found.size_bytes);
+        let part = Part { etag: etag.clone(), found, unseen };
         let replaced = match self.lock().get_mut(name) {
             Some(upload) if upload.key == key => upload.parts.insert(number, part),
-            _ => return Err(s3_error!(NoSuchUpload)),
+            _ => return Err(Code::NoSuchUpload.into()),
         };
         drop(replaced);
         Ok(etag)
     }
 
-    /// Take all parts of one out, if they are those that the client lists.
-    pub fn take(&self, name: &str, key: &str, listed: &[CompletedPart]) -> S3Result<Vec<Unseen>> {
-        self.is_there(name, key)?;
+    /// At most `wanted` parts of one whose numbers come after `after`.
+    pub fn page(&self, name: &str, key: &str, after: u32, wanted: usize) -> Result<Page> {
+        let uploads = self.lock();
+        let upload = uploads.get(name).filter(|upload| upload.key == key);
+        let upload = upload.ok_or(Code::NoSuchUpload)?;
+        let mut rest = upload.parts.range(after.saturating_add(1)..);
+        let parts = rest.by_ref().take(wanted);
+        let parts = parts.map(|(number, part)| (*number, part.etag.clone(), part.found.clone()));
+        Ok(Page { parts: parts.collect(), goes_on: rest.next().is_some() })
+    }
+
+    /// Take all parts of one out, if they are those that the client lists; and when the client says
+    /// that the object was written.
+    pub fn take(
+        &self,
+        name: &str,
+        key: &str,
+        listed: &[Listed],
+    ) -> Result<(Vec<Unseen>, Option<SystemTime>)> {
         let mut uploads = self.lock();
-        let Some(upload) = uploads.get(name) else { return Err(s3_error!(NoSuchUpload)) };
+        let upload = uploads.get(name).filter(|upload| upload.key == key);
+        let upload = upload.ok_or(Code::NoSuchUpload)?;
         if listed.is_empty() {
-            return Err(s3_error!(InvalidRequest, "an object has at least one part"));
+            return Err(Refusal::new(Code::InvalidRequest, "an object has at least one part"));
         }
-        let mut last_number = 0;
-        for (at, part) in listed.iter().enumerate() {
-            let number = part.part_number.unwrap_or_default();
-            if number <= last_number {
-                return Err(s3_error!(InvalidPartOrder));
-            }
-            last_number = number;
-            let there = upload.parts.get(&number).ok_or_else(|| s3_error!(InvalidPart))?;
-            if part.e_tag.as_ref().is_some_and(|etag| etag.value() != there.etag) {
-                return Err(s3_error!(InvalidPart));
-            }
-            if there.size_bytes < MIN_PART_BYTES && at + 1 < listed.len() {
-                return Err(s3_error!(EntityTooSmall));
+        if !listed.is_sorted_by(|one, next| one.number < next.number) {
+            let message = "the parts are not in the order of their numbers";
+            return Err(Refusal::new(Code::InvalidPartOrder, message));
+        }
+        for (at, Listed { number, etag }) in listed.iter().enumerate() {
+            let there = upload
+                .parts
+                .get(number)
+                .filter(|there| etag.as_ref().is_none_or(|etag| *etag == there.etag));
+            let there = there.ok_or_else(|| {
+                let message = format!("part {number} has not come, or was sent again since");
+                Refusal::new(Code::InvalidPart, message)
+            })?;
+            if there.found.size_bytes < MIN_PART_BYTES && at + 1 < listed.len() {
+                let message = "a part that is not the last has 5 MiB or more";
+                return Err(Refusal::new(Code::EntityTooSmall, message));
             }
         }
-        let Some(mut upload) = uploads.remove(name) else { return Err(s3_error!(NoSuchUpload)) };
-        let number = |part: &CompletedPart| part.part_number.unwrap_or_default();
-        Ok(listed
-            .iter()
-            .filter_map(|part| upload.parts.remove(&number(part)))
-            .map(|part| part.unseen)
-            .collect())
+        let mut upload = uploads.remove(name).ok_or(Code::NoSuchUpload)?;
+        drop(uploads);
+        let parts = listed.iter().filter_map(|part| upload.parts.remove(&part.number));
+        Ok((parts.map(|part| part.unseen).collect(), upload.modified))
     }
 
     /// Remove one and its parts.
-    pub fn forget(&self, name: &str, key: &str) -> S3Result<()> {
-        self.is_there(name, key)?;
-        let upload = self.lock().remove(name);
+    pub fn forget(&self, name: &str, key: &str) -> Result<()> {
+        let mut uploads = self.lock();
+        if uploads.get(name).is_none_or(|upload| upload.key != key) {
+            return Err(Code::NoSuchUpload.into());
+        }
+        let upload = uploads.remove(name);
+        drop(uploads);
         drop(upload);
         Ok(())
     }
 }
 
-fn random() -> S3Result<String> {
+fn random() -> Result<String> {
     let mut octets = [0; 16];
-    getrandom::fill(&mut octets).map_err(|_| s3_error!(InternalError))?;
+    getrandom::fill(&mut octets).map_err(|_| Code::InternalError)?;
     Ok(format!("{:032x}", u128::from_ne_bytes(octets)))
 }

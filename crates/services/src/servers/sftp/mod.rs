@@ -5,7 +5,7 @@
 
 mod changes;
 mod handles;
-mod requests;
+pub mod requests;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -47,9 +47,11 @@ const PACKET_OCTETS: u32 = 32_768;
 
 /// What all connections of a server share.
 #[derive(Debug)]
-struct Shared {
-    confined: Confined,
-    credentials: Option<Credentials>,
+pub struct Shared {
+    /// The directory.
+    pub confined: Confined,
+    /// To whom.
+    pub credentials: Option<Credentials>,
 }
 
 /// Begin to serve.

@@ -1,0 +1,75 @@
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+use lanlab_units::Instant;
+
+use super::check;
+
+/// A descriptor that can be read once a moment has come (`timerfd_create(2)`): for programs that
+/// wait for sockets by descriptors, whose own timers go by whole milliseconds.
+#[derive(Debug)]
+pub struct Alarm(OwnedFd);
+
+impl Alarm {
+    /// One that is not set.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn new() -> io::Result<Self> {
+        let flags = libc::TFD_NONBLOCK | libc::TFD_CLOEXEC;
+        // SAFETY: takes integers only; the descriptor it gives is nobody else's.
+        let descriptor = unsafe {
+            let descriptor = check(libc::timerfd_create(libc::CLOCK_MONOTONIC, flags))?;
+            OwnedFd::from_raw_fd(descriptor)
+        };
+        Ok(Self(descriptor))
+    }
+
+    /// Have it go off at a moment of the monotonic clock, and at no other.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn set(&self, at: Instant) -> io::Result<()> {
+        // All zero would be: never.
+        let nanos = at.as_nanos().max(1);
+        let time = libc::itimerspec {
+            it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 },
+            it_value: libc::timespec {
+                tv_sec: (nanos / 1_000_000_000).cast_signed(),
+                tv_nsec: (nanos % 1_000_000_000).cast_signed(),
+            },
+        };
+        let no_old = std::ptr::null_mut();
+        let own = self.0.as_raw_fd();
+        // SAFETY: the descriptor is open; `time` is valid; the old time is not asked for.
+        check(unsafe {
+            libc::timerfd_settime(own, libc::TFD_TIMER_ABSTIME, &raw const time, no_old)
+        })
+        .map(drop)
+    }
+
+    /// Take note that it has gone off; it cannot be read until it is set again.
+    ///
+    /// # Errors
+    /// `WouldBlock` if it has not gone off; the system's own.
+    pub fn quiet(&self) -> io::Result<()> {
+        let mut expirations = [0_u8; 8];
+        // SAFETY: the descriptor is open; pointer and length describe the buffer.
+        let read = unsafe {
+            libc::read(self.0.as_raw_fd(), expirations.as_mut_ptr().cast(), expirations.len())
+        };
+        if read < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
+
+impl AsFd for Alarm {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl AsRawFd for Alarm {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}

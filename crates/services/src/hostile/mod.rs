@@ -1,0 +1,125 @@
+//! What a stranger may send to the parsers of the file services, and what must hold then: servers to
+//! our clients (`…_answers`), clients to our embedded servers.
+//!
+//! One function for each fuzz target (`fuzz/`): it takes any octets and panics if something does not
+//! hold. The tests feed them the seeds of the corpus, so that what a fuzzer has found once stays
+//! mended.
+
+mod ftp_answers;
+mod ground;
+mod http_answers;
+mod nfs_answers;
+mod nfs_calls;
+mod nfs_results;
+mod s3_requests;
+mod sftp_messages;
+
+use std::io;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+pub use ftp_answers::ftp_answers;
+#[cfg(test)]
+pub(crate) use http_answers::http;
+pub use http_answers::http_answers;
+pub use nfs_answers::nfs_answers;
+pub use nfs_calls::nfs_calls;
+pub use s3_requests::s3_requests;
+pub use sftp_messages::sftp_messages;
+
+/// Octets taken one after the other; zeros when there are no more.
+struct Feed<'a> {
+    octets: &'a [u8],
+}
+
+impl<'a> Feed<'a> {
+    fn new(octets: &'a [u8]) -> Self {
+        Self { octets }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.octets.is_empty()
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        self.octets
+    }
+
+    fn take(&mut self, length: usize) -> &'a [u8] {
+        let (taken, left) = self.octets.split_at(length.min(self.octets.len()));
+        self.octets = left;
+        taken
+    }
+
+    fn u8(&mut self) -> u8 {
+        self.take(1).first().copied().unwrap_or(0)
+    }
+
+    fn u16(&mut self) -> u16 {
+        u16::from_be_bytes([self.u8(), self.u8()])
+    }
+
+    /// Octets whose length is before them: what a fuzzer changes in them changes nothing behind.
+    fn part(&mut self) -> &'a [u8] {
+        let length = self.u16();
+        self.take(length.into())
+    }
+}
+
+/// A connection to a peer that has said all it will say. It comes in pieces of at most `size` octets;
+/// what is sent to the peer is thrown away.
+#[derive(Debug)]
+struct Pieces {
+    said: Vec<u8>,
+    taken: usize,
+    size: usize,
+}
+
+impl Pieces {
+    fn new(said: &[u8], size: usize) -> Self {
+        Self { said: said.to_vec(), taken: 0, size }
+    }
+}
+
+impl AsyncRead for Pieces {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let rest = &this.said[this.taken..];
+        let count = rest.len().min(this.size).min(buffer.remaining());
+        buffer.put_slice(&rest[..count]);
+        this.taken += count;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Pieces {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        data: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Poll::Ready(Ok(data.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// What comes of something that has nothing to wait for.
+fn at_once<T>(work: impl Future<Output = T>) -> T {
+    match pin!(work).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(done) => done,
+        Poll::Pending => panic!("it waits, and all is there"),
+    }
+}

@@ -1,0 +1,33 @@
+//! Which octets of a file a client asks for (RFC 9110, section 14.1.2).
+
+/// First and last octet of a range, the last before the first if there are none such in the file.
+/// `None`: not one range of octets, which is to be passed over.
+pub fn octets_asked(range: &str, size_bytes: u64) -> Option<(u64, u64)> {
+    let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
+    let Some(end) = size_bytes.checked_sub(1) else { return Some((1, 0)) };
+    let (first, last) = match (first, last) {
+        ("", last) => (size_bytes.saturating_sub(last.parse().ok()?), end),
+        (first, "") => (first.parse().ok()?, end),
+        (first, last) => (first.parse().ok()?, last.parse::<u64>().ok()?.min(end)),
+    };
+    Some((first, last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_what_rfc_9110_says() {
+        assert_eq!(octets_asked("bytes=0-0", 10), Some((0, 0)));
+        assert_eq!(octets_asked("bytes=3-", 10), Some((3, 9)));
+        assert_eq!(octets_asked("bytes=-3", 10), Some((7, 9)));
+        assert_eq!(octets_asked("bytes=-30", 10), Some((0, 9)));
+        assert_eq!(octets_asked("bytes=3-99", 10), Some((3, 9)));
+        assert_eq!(octets_asked("bytes=10-12", 10), Some((10, 9)), "none such");
+        assert_eq!(octets_asked("bytes=0-0", 0), Some((1, 0)), "none such");
+        for odd in ["lines=1-2", "bytes=1-2,4-5", "bytes=x-", "bytes=5", "bytes=-"] {
+            assert_eq!(octets_asked(odd, 10), None, "{odd}");
+        }
+    }
+}

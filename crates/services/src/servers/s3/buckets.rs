@@ -1,0 +1,41 @@
+//! What is asked of buckets: there is one, it is there, and it stays.
+
+use std::time::SystemTime;
+
+use super::answers::{Answer, document};
+use super::refusal::{Code, Refusal};
+use super::{BUCKET, Served, keys};
+
+impl Served {
+    pub(super) async fn list_buckets(&self) -> Result<Answer, Refusal> {
+        let made = self.with(|store| {
+            let facts = store.root().metadata()?;
+            Ok(facts.created().or_else(|_| facts.modified()).unwrap_or(SystemTime::UNIX_EPOCH))
+        });
+        let made = made.await?;
+        Ok(document("ListAllMyBucketsResult", |answer| {
+            answer.open("Owner");
+            answer.text("ID", BUCKET);
+            answer.close("Owner");
+            answer.open("Buckets");
+            answer.open("Bucket");
+            answer.text("Name", BUCKET);
+            answer.moment("CreationDate", made);
+            answer.close("Bucket");
+            answer.close("Buckets");
+        }))
+    }
+
+    pub(super) async fn delete_bucket(&self) -> Result<Answer, Refusal> {
+        let page = self.with(|store| Ok(keys::page(store.root(), "", true, None, 1)?)).await?;
+        if page.objects.is_empty() && page.prefixes.is_empty() {
+            return Err(Refusal::new(Code::AccessDenied, "what is served cannot be taken away"));
+        }
+        Err(Refusal::new(Code::BucketNotEmpty, "there are objects in the bucket"))
+    }
+}
+
+/// None is said: that means `us-east-1`, what clients take for the usual one.
+pub fn location() -> Answer {
+    document("LocationConstraint", |_| {})
+}

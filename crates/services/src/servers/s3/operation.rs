@@ -1,0 +1,191 @@
+//! Which operation of S3 a request is.
+
+use hyper::Method;
+
+use super::refusal::{Code, Refusal};
+use super::request::Asked;
+
+/// Beginnings of fields that ask for what is not done here, and must not be thought to be done.
+const NOT_SERVED: [&str; 4] = [
+    "x-amz-server-side-encryption",
+    "x-amz-object-lock",
+    "x-amz-tagging",
+    "x-amz-write-offset-bytes",
+];
+
+/// What can be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "S3 names them so")]
+pub enum Operation {
+    ListBuckets,
+    CreateBucket,
+    HeadBucket,
+    DeleteBucket,
+    GetBucketLocation,
+    ListObjects,
+    ListObjectsV2,
+    DeleteObjects,
+    HeadObject,
+    GetObject,
+    PutObject,
+    CopyObject,
+    DeleteObject,
+    CreateMultipartUpload,
+    UploadPart,
+    CompleteMultipartUpload,
+    AbortMultipartUpload,
+    ListParts,
+}
+
+impl Operation {
+    /// The one that is asked for.
+    ///
+    /// # Errors
+    /// There is none such, or it is one of those that are not served. A parameter that is not
+    /// known is never passed over: `?acl` would otherwise give out an object.
+    pub fn of(asked: &Asked) -> Result<Self, Refusal> {
+        let has = |name: &str| asked.parameter(name).is_some();
+        let level = match (asked.bucket.is_empty(), asked.key.is_empty()) {
+            (true, _) => Level::Service,
+            (_, true) => Level::Bucket,
+            _ => Level::Object,
+        };
+        let is_copy = asked.field("x-amz-copy-source").is_some();
+        let operation = match (level, &asked.method) {
+            (Level::Service, &Method::GET) => Self::ListBuckets,
+            (Level::Bucket, &Method::PUT) => Self::CreateBucket,
+            (Level::Bucket, &Method::HEAD) => Self::HeadBucket,
+            (Level::Bucket, &Method::DELETE) => Self::DeleteBucket,
+            (Level::Bucket, &Method::GET) if has("location") => Self::GetBucketLocation,
+            (Level::Bucket, &Method::GET) => match asked.parameter("list-type") {
+                None | Some("1") => Self::ListObjects,
+                Some("2") => Self::ListObjectsV2,
+                Some(_) => {
+                    return Err(Refusal::new(Code::InvalidArgument, "`list-type`: allowed: 2"));
+                }
+            },
+            (Level::Bucket, &Method::POST) if has("delete") => Self::DeleteObjects,
+            (Level::Object, &Method::HEAD) => Self::HeadObject,
+            (Level::Object, &Method::GET) if has("uploadId") => Self::ListParts,
+            (Level::Object, &Method::GET) => Self::GetObject,
+            (Level::Object, &Method::PUT) if has("uploadId") && is_copy => {
+                return Err(Refusal::new(Code::NotImplemented, "a part is sent, not copied"));
+            }
+            (Level::Object, &Method::PUT) if has("uploadId") => Self::UploadPart,
+            (Level::Object, &Method::PUT) if is_copy => Self::CopyObject,
+            (Level::Object, &Method::PUT) => Self::PutObject,
+            (Level::Object, &Method::DELETE) if has("uploadId") => Self::AbortMultipartUpload,
+            (Level::Object, &Method::DELETE) => Self::DeleteObject,
+            (Level::Object, &Method::POST) if has("uploads") => Self::CreateMultipartUpload,
+            (Level::Object, &Method::POST) if has("uploadId") => Self::CompleteMultipartUpload,
+            _ => {
+                return Err(Refusal::new(Code::MethodNotAllowed, "no operation of S3 is asked so"));
+            }
+        };
+        let mut fields = asked.headers.keys().map(hyper::header::HeaderName::as_str);
+        if let Some(name) = fields.find(|name| NOT_SERVED.iter().any(|odd| name.starts_with(odd))) {
+            let message = format!("field `{name}` is not served");
+            return Err(Refusal::new(Code::NotImplemented, message));
+        }
+        // `x-id` is how some clients say what they mean, and changes nothing.
+        let is_of_all = |name: &str| {
+            name == "x-id" || name.get(..6).is_some_and(|six| six.eq_ignore_ascii_case("x-amz-"))
+        };
+        let known = operation.parameters();
+        let odd = asked
+            .query
+            .iter()
+            .find(|(name, _)| !known.contains(&name.as_str()) && !is_of_all(name));
+        match odd {
+            None => Ok(operation),
+            Some((name, _)) => {
+                let name: String = name.escape_debug().take(64).collect();
+                let message = format!("parameter `{name}` is not served with this");
+                Err(Refusal::new(Code::NotImplemented, message))
+            }
+        }
+    }
+
+    /// The parameters that it may have.
+    fn parameters(self) -> &'static [&'static str] {
+        match self {
+            Self::GetBucketLocation => &["location"],
+            Self::ListObjects => {
+                &["list-type", "prefix", "delimiter", "marker", "max-keys", "encoding-type"]
+            }
+            Self::ListObjectsV2 => &[
+                "list-type",
+                "prefix",
+                "delimiter",
+                "start-after",
+                "continuation-token",
+                "max-keys",
+                "encoding-type",
+                "fetch-owner",
+            ],
+            Self::DeleteObjects => &["delete"],
+            Self::CreateMultipartUpload => &["uploads"],
+            Self::UploadPart => &["uploadId", "partNumber"],
+            Self::CompleteMultipartUpload | Self::AbortMultipartUpload => &["uploadId"],
+            Self::ListParts => &["uploadId", "max-parts", "part-number-marker"],
+            _ => &[],
+        }
+    }
+
+    /// Whether it changes something.
+    pub fn writes(self) -> bool {
+        !matches!(
+            self,
+            Self::ListBuckets
+                | Self::HeadBucket
+                | Self::GetBucketLocation
+                | Self::ListObjects
+                | Self::ListObjectsV2
+                | Self::HeadObject
+                | Self::GetObject
+                | Self::ListParts
+        )
+    }
+}
+
+enum Level {
+    Service,
+    Bucket,
+    Object,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::Request;
+
+    fn of(method: &str, uri: &str) -> Result<Operation, Code> {
+        let request = Request::builder().method(method).uri(uri).body(()).unwrap();
+        let asked = Asked::of(request.into_parts().0);
+        asked.and_then(|asked| Operation::of(&asked)).map_err(|refusal| refusal.code)
+    }
+
+    #[test]
+    fn each_operation_is_asked_for_by_method_level_and_parameters() {
+        assert_eq!(of("GET", "/"), Ok(Operation::ListBuckets));
+        assert_eq!(of("GET", "/b"), Ok(Operation::ListObjects));
+        assert_eq!(of("GET", "/b/?list-type=2&prefix=a"), Ok(Operation::ListObjectsV2));
+        assert_eq!(of("GET", "/b?location="), Ok(Operation::GetBucketLocation));
+        assert_eq!(of("GET", "/b/k?x-id=GetObject"), Ok(Operation::GetObject));
+        assert_eq!(of("PUT", "/b/k?X-Amz-Signature=0"), Ok(Operation::PutObject));
+        assert_eq!(of("PUT", "/b/k?partNumber=1&uploadId=u"), Ok(Operation::UploadPart));
+        assert_eq!(of("POST", "/b/k?uploads"), Ok(Operation::CreateMultipartUpload));
+    }
+
+    #[test]
+    fn what_is_not_served_is_not_taken_for_something_else() {
+        for uri in ["/b/k?acl", "/b/k?versionId=1", "/b?versioning", "/b/k?partNumber=1", "/?x"] {
+            assert_eq!(of("GET", uri), Err(Code::NotImplemented), "{uri}");
+        }
+        assert_eq!(of("POST", "/b/k"), Err(Code::MethodNotAllowed));
+        assert_eq!(of("PATCH", "/b/k"), Err(Code::MethodNotAllowed));
+        assert_eq!(of("GET", "/b?list-type=3"), Err(Code::InvalidArgument));
+        assert_eq!(of("GET", "/b/%ff"), Err(Code::InvalidURI));
+        assert_eq!(of("GET", "/b?prefix=%zz"), Err(Code::InvalidURI));
+    }
+}
