@@ -19,7 +19,10 @@ Everything the package raises on purpose.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+_T = TypeVar("_T")
 
 
 class LabError(Exception):
@@ -46,6 +49,19 @@ class UnknownName(UsageError):
         close = difflib.get_close_matches(name, names, n=1)
         hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(names) or 'none'}"
         super().__init__(f"no {kind} named `{name}`", hint=hint)
+
+
+def of_name(kind: str, name: str, known: Mapping[str, _T]) -> _T:
+    """
+    What has that name.
+
+    Raises:
+        UnknownName: Nothing has.
+    """
+    try:
+        return known[name]
+    except KeyError:
+        raise UnknownName(kind, name, known) from None
 
 
 class BadStudy(UsageError):

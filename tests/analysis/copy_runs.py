@@ -6,12 +6,12 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from copied_metrics import contents, copied
 from planned_runs import a_run, a_trial
 
 from lanlab.plan import Plan, PlannedTrial
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
-from lanlab.workloads.copy_datasets import groups, mean_bytes
 
 #: Seconds a byte, a file and a trial, by service.
 Costs = Mapping[str, tuple[float, float, float]]
@@ -62,15 +62,6 @@ def copy_metrics(planned: PlannedTrial, costs: Costs, noise: float = 1.0) -> dic
     if planned.workload == "stream":
         return {"goodput_bps": 9.4e6 * noise}
     dataset = str(planned.parameters["dataset"])
-    octets = round(mean_bytes(dataset))
-    files = sum(group["count"] or 0 for group in groups(dataset))
+    octets, files = contents(dataset)
     byte_s, file_s, trial_s = costs[str(planned.parameters["service"])]
-    elapsed_s = (byte_s * octets + file_s * files + trial_s) * noise
-    return {
-        "elapsed_s": elapsed_s,
-        "elapsed_ns": round(1e9 * elapsed_s),
-        "copied_bytes": octets,
-        "copied_files": files,
-        "goodput_bps": 8 * octets / elapsed_s,
-        "files_per_s": files / elapsed_s,
-    }
+    return copied(dataset, (byte_s * octets + file_s * files + trial_s) * noise)

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from copied_metrics import contents, copied
+
 from lanlab.analysis.limits import tcp_limit_bps, udp_limit_bps
 from lanlab.plan import Plan, PlannedTrial
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, Study, load_study
-from lanlab.workloads.copy_datasets import mean_bytes
 
 Metrics = dict[str, float | int]
 
@@ -88,10 +89,9 @@ def planned_run(
 def modelled(workload: str, parameters: Mapping[str, Level], link_rate_bps: int | None) -> Metrics:
     """What a link brings that carries exactly its limit; one without a rate carries everything."""
     if workload == "copy":
-        octets = mean_bytes(str(parameters["dataset"]))
-        goodput_bps = tcp_limit_bps(link_rate_bps or 1e12, 4)
-        elapsed_s = 8 * octets / goodput_bps
-        return {"goodput_bps": goodput_bps, "elapsed_s": elapsed_s, "copied_bytes": octets}
+        dataset = str(parameters["dataset"])
+        octets, _ = contents(dataset)
+        return copied(dataset, 8 * octets / tcp_limit_bps(link_rate_bps or 1e12, 4))
     size, ip_version = int(parameters["message_size_bytes"]), int(parameters["ip_version"])
     if workload == "echo":
         return {"rtt_mean_ns": 30_000.0 + size}

@@ -96,6 +96,23 @@ def test_a_share_of_a_link_without_a_rate_has_no_counterpart() -> None:
     assert (found.ours, found.how) == (None, "this link has no rate of its own")
 
 
+def test_a_number_that_is_known_to_be_wrong_stands_beside_nothing(manford: PlannedRun) -> None:
+    """Neither as a point nor as a statement."""
+    sent = {"ip_version": 6, "message_size_bytes": 384}
+    summary = next(one for one in goodputs(manford) if one.factors == sent)
+    known = {point.value.id for point in points_for(summary, manford.published)}
+    known.add("r.abs.vista.ipv6.max")
+    values = [
+        value.model_copy(update={"status": "wrong"}) if value.id in known else value
+        for value in manford.published.value
+    ]
+    printed = manford.published.model_copy(update={"value": tuple(values)})
+
+    assert points_for(summary, printed) == ()
+    stated = {one.value.id for one in statements(manford.run, manford.trials, printed)}
+    assert stated and not stated & known
+
+
 def test_a_ratio_of_two_machines_has_no_counterpart(milanovic: PlannedRun) -> None:
     """One machine cannot be compared with another that was not there."""
     found = statement(milanovic, "u2.cel_pen")

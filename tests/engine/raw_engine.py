@@ -200,6 +200,35 @@ def run_echo(responder: RawEngine, requester: RawEngine, **spec: Any) -> tuple[i
     return responding, requesting
 
 
+def run_stations(engine: RawEngine) -> None:
+    """Have two stations read at the engine's own memory, by every request that there is."""
+    spec = {
+        "service": {"service": "memory", "directory": "lines"},
+        "working_name": "lanlab-lines",
+        "token": SESSION,
+        "stations": 2,
+        "own": {"first": 0, "count": 2},
+        "operation": "read",
+        "read_ratio": 0.5,
+        "access": "sequential",
+        "message_size_bytes": 100,
+        "file_size_bytes": 1000,
+        "think_ns": 0,
+        "sync": "none",
+        "until": {"readings_per_station": 10},
+        "most_readings": 1000,
+        "retries": 0,
+        "seed": 1,
+        "verify": True,
+        "connects_at_once": 2,
+    }
+    engine.ask({"type": "stations_prepare", "spec": spec})
+    working, _ = engine.ready({"type": "stations", "spec": spec})
+    start_together((engine, working))
+    engine.wait(working)
+    engine.ask({"type": "stations_empty", "spec": spec})
+
+
 def run_copy(client: RawEngine, host: RawEngine, root: str) -> None:
     """Copy a small dataset to an embedded server, with every request that there is for it."""
     described = {

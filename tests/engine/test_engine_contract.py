@@ -22,6 +22,7 @@ from raw_engine import (
     echo_respond,
     run_copy,
     run_echo,
+    run_stations,
     run_stream,
     stream_receive,
     stream_send,
@@ -82,6 +83,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Line]]:
         source.wait(connecting)
         target.refusal(stream_receive(message_size_bytes=0))
         run_copy(source, target, str(tmp_path_factory.mktemp("served")))
+        run_stations(source)
         target.send_bytes(b"{\n")
         target.wait(None, "error")
         yield target.lines + source.lines
@@ -228,7 +230,7 @@ _ECHO = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(parameters=_STREAM | _ECHO)
 def test_every_request_that_a_workload_builds_is_valid(parameters: FlowParameters) -> None:
     """Whatever the condition."""

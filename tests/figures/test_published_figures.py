@@ -117,14 +117,14 @@ def test_bounds_of_stations_follow_from_the_printed_maxima() -> None:
     [novell] = [s for s in response.series if s.name.startswith("Novell")]
     assert novell.kind == "bound"
     assert [point.x for point in novell.points] == list(range(1, 16))
-    assert novell.points[-1].y == pytest.approx(0.060)
+    assert novell.points[-1].y == pytest.approx(60)
     assert response_bound_ns(15, 750, 1.5e6) == pytest.approx(60e6)
     highest = {s.name.split(":")[0]: s.points[0].y for s in throughput.series}
     assert highest["3Com 3Plus, server 3Server"] == pytest.approx(0.5)
     # Little's law: throughput times response time is N messages, everywhere.
     for ours, theirs in zip(response.series, throughput.series, strict=True):
-        for time_s, rate in zip(ours.points, theirs.points, strict=True):
-            assert time_s.y * rate.y * 1e6 / 8 == pytest.approx(time_s.x * 750)
+        for time_ms, rate in zip(ours.points, theirs.points, strict=True):
+            assert time_ms.y * rate.y * 1e3 / 8 == pytest.approx(time_ms.x * 750)
     assert {limit.name for limit in throughput.limits} == {
         "link of 2 Mbit/s",
         "link of 10 Mbit/s",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_plan import Ran, noisy, ran, run_out, study
 from test_repeats import Level, key
@@ -251,7 +251,6 @@ def test_a_point_of_the_curve_that_fails_is_left_out_and_the_others_are_measured
     assert orders[0] == orders[1] and len(orders[0]) >= 4
 
 
-@settings(deadline=None)
 @given(st.integers(), st.integers(0, 3), st.integers(0, 90))
 def test_a_resumed_plan_retries_as_the_uninterrupted_one(seed: int, allowed: int, cut: int) -> None:
     rule = {"min": 2, "max": 4, "relative_ci": 0.05, "retry_failed": allowed}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lanlab.errors import UsageError
@@ -139,7 +139,6 @@ def test_parameters_of_a_condition_are_complete_and_without_those_not_set() -> N
     }  # fmt: skip
 
 
-@settings(deadline=None)
 @given(st.integers(), st.integers())
 def test_every_block_holds_each_active_condition_once(seed: int, noise: int) -> None:
     plan = Plan(study(min=2, max=4, relative_ci=0.05, retry_failed=0), "quick", seed)
@@ -158,7 +157,6 @@ def test_every_block_holds_each_active_condition_once(seed: int, noise: int) -> 
     assert all(len(b) == 7 for b in blocks[:2])
 
 
-@settings(deadline=None)
 @given(st.integers(), st.integers(), st.integers(0, 60))
 def test_a_resumed_plan_goes_on_as_the_uninterrupted_one(seed: int, noise: int, cut: int) -> None:
     rule = {"min": 2, "max": 4, "relative_ci": 0.05}
@@ -294,7 +292,6 @@ def test_the_estimate_of_a_search_follows_what_its_trials_took_beyond_their_leng
     assert after == (10, 8.0 - 0.25 + 10 * 2.0)
 
 
-@settings(deadline=None)
 @given(st.integers())
 def test_the_estimate_of_conditions_is_never_too_low_while_nothing_fails(noise: int) -> None:
     def steady(trial: PlannedTrial) -> Ran:

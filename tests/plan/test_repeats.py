@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_plan import Ran, ran, run_out, study
 
@@ -138,7 +138,6 @@ def test_a_step_of_a_search_is_judged_by_the_trial_that_counts() -> None:
     assert 0.98 * 5e6 / 0.9 <= (loosest.lower or 0) <= 5e6 / 0.9
 
 
-@settings(deadline=None)
 @given(st.integers(), st.integers(0, 3), st.integers(0, 90))
 def test_a_resumed_plan_repeats_as_the_uninterrupted_one(seed: int, allowed: int, cut: int) -> None:
     rule = {"min": 2, "max": 4, "relative_ci": 0.05, "repeat_polluted": allowed}
@@ -152,7 +151,6 @@ def test_a_resumed_plan_repeats_as_the_uninterrupted_one(seed: int, allowed: int
     assert resumed.search_results() == plan.search_results()
 
 
-@settings(deadline=None)
 @given(st.integers(), st.integers(0, 3), st.integers(0, 3))
 def test_no_place_is_run_again_after_a_clean_trial_or_too_often(
     seed: int, polluted: int, failed: int

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lanlab.plan.search import (
@@ -72,7 +72,6 @@ def sender(capacity: float, limit: float, noise: float = 0.0, seed: int = 0) -> 
     return system
 
 
-@settings(deadline=None)
 @given(
     low=st.integers(1, 10**6),
     span=st.floats(1.001, 1e6),
@@ -113,7 +112,6 @@ def test_the_bounds_of_every_goal_enclose_its_truth_and_are_close(
     assert all(isinstance(step.level, int) for step in steps) or not whole
 
 
-@settings(deadline=None)
 @given(st.integers(), st.floats(0.5e6, 17e6), st.floats(0, 0.2), st.integers(1, 5))
 def test_looser_goals_never_end_lower_however_noisy_the_link(
     seed: int, limit: float, noise: float, trials: int
@@ -126,7 +124,6 @@ def test_looser_goals_never_end_lower_however_noisy_the_link(
         assert known == sorted(known)
 
 
-@settings(deadline=None)
 @given(st.integers(), st.floats(2e6, 15e6))
 def test_a_little_noise_moves_the_bounds_a_little(seed: int, limit: float) -> None:
     result, _ = searched(RULE, link(limit, 0.002, seed))
@@ -137,7 +134,6 @@ def test_a_little_noise_moves_the_bounds_a_little(seed: int, limit: float) -> No
         assert 0.96 * truth <= goal.lower <= 1.01 * truth
 
 
-@settings(deadline=None)
 @given(st.integers(), st.integers(1, 7))
 def test_a_system_that_contradicts_itself_is_not_searched_for_ever(seed: int, trials: int) -> None:
     """Whether a load is lossy is drawn for each load, without any order, or for each trial."""
@@ -155,7 +151,6 @@ def test_a_system_that_contradicts_itself_is_not_searched_for_ever(seed: int, tr
         assert len(steps) <= MOST_TRIALS + 1
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.none() | st.builds(Seen, st.sampled_from([0, 0.0005, 0.005, 0.2]),
@@ -300,7 +295,6 @@ def test_what_a_sender_leaves_out_within_half_a_width_does_not_limit_it() -> Non
     assert [goal.kind for goal in result.goals] == ["at_least_high"] * 3
 
 
-@settings(deadline=None)
 @given(st.integers(), st.floats(1e5, 15e6), st.floats(2e6, 20e6), st.floats(0, 0.1))
 def test_a_noisy_sender_is_not_run_after(
     seed: int, capacity: float, limit: float, noise: float

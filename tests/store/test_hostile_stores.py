@@ -62,7 +62,6 @@ def test_the_store_that_the_hostile_ones_are_made_of_is_good(tmp_path: Path, oct
 
 @settings(
     max_examples=150,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())
@@ -79,7 +78,6 @@ def test_a_store_cut_anywhere_is_refused(
 
 @settings(
     max_examples=300,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())

@@ -75,7 +75,7 @@ def test_series_come_back_as_they_went_in(where: str) -> None:
         max_size=40,
     )
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_any_series_comes_back_from_a_file(rows: list[tuple[int | None, float, str]]) -> None:
     """Whatever numbers and words there are."""
     import io

@@ -69,7 +69,7 @@ def test_anything_that_toml_can_say_is_a_study_or_refused_as_one(data: dict[str,
         parse_published(data, "published.toml")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_a_good_study_with_one_value_changed_is_a_study_or_refused(data: st.DataObject) -> None:
     study = _changed(_GOOD[data.draw(st.sampled_from(sorted(_GOOD)))], data)
@@ -78,7 +78,7 @@ def test_a_good_study_with_one_value_changed_is_a_study_or_refused(data: st.Data
         parse_study(study, "study.toml")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_published_numbers_and_findings_with_one_value_changed_are_taken_or_refused(
     data: st.DataObject,

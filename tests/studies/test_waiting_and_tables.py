@@ -21,7 +21,7 @@ title = "Files"
 [[waiting]]
 id = "copies"
 title = "Copies"
-workload = "stations"
+workload = "historic-copy"
 """
 
 EXPERIMENT: dict[str, Any] = {
@@ -46,7 +46,7 @@ def test_a_study_that_waits_for_a_workload_is_a_study_that_cannot_be_run() -> No
         at_scale(study, "quick")
 
     assert caught.value.message == (
-        "study `files` needs workload `stations`, which this version does not have"
+        "study `files` needs workload `historic-copy`, which this version does not have"
     )
     assert caught.value.hint == "`lanlab show files` prints what it published"
 
@@ -162,3 +162,12 @@ def test_a_mistake_in_what_was_published_is_told_with_its_place(
         parse_published(data, "published.toml")
 
     assert message in str(caught.value)
+
+
+def test_a_figure_of_chosen_levels_must_name_factors_of_its_experiments() -> None:
+    experiment = EXPERIMENT | {"factors": {"ip_version": [4, 6]}}
+    figure = {"figure": "bars", "title": "Bars", "experiments": ["sweep"], "at": {"ip_versoin": 4}}
+    said = refused(
+        waiting=[], experiment=[experiment], figure=[figure], scale={"quick": {}, "full": {}}
+    )
+    assert "`figure.0.at.ip_versoin`: found unknown name 'ip_versoin'; allowed: ip_version" in said

@@ -11,7 +11,15 @@ from file_servers import SECRET
 
 from lanlab.engine import Engine
 from lanlab.errors import EngineError
-from lanlab.workloads import WORKLOADS, CounterChanges, End, Exchange, copy_server, copy_trial
+from lanlab.workloads import (
+    WORKLOADS,
+    CounterChanges,
+    End,
+    Exchange,
+    Progress,
+    copy_server,
+    copy_trial,
+)
 from lanlab.workloads.copy import CopyParameters
 
 LEAD_S = 0.02
@@ -26,14 +34,18 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def copy(engines: tuple[Engine, Engine], **parameters: Any) -> Exchange:
+def copy(
+    engines: tuple[Engine, Engine],
+    on_progress: Callable[[Progress], None] | None = None,
+    **parameters: Any,
+) -> Exchange:
     """One trial, over loopback; a password that is needed is that of the tests' servers."""
     if "server" in parameters and "://" in parameters["server"]:
         copy_server.remember_password(parameters["server"], parameters.pop("secret", SECRET))
     kind = WORKLOADS["copy"]
     asked = kind.Parameters.model_validate({"dataset": "5x20kB+1x300kB", **parameters})
     source, target = (End(engine, "127.0.0.1", engine.describe()["boot_id"]) for engine in engines)
-    return kind.run(asked, source, target, LEAD_S, None)
+    return kind.run(asked, source, target, LEAD_S, on_progress)
 
 
 def metrics_of(exchange: Exchange) -> dict[str, float | int]:

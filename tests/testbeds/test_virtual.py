@@ -158,7 +158,7 @@ def test_ctrl_c_while_opening_leaves_nothing(open_bed: Open) -> None:
 import sys
 from lanlab.testbeds.registry import testbed
 print("go", flush=True)
-while True:
+for _ in range(1000):
     testbed("virtual", 3, "unshaped").close()
 """
     for delay_s in (0.001, 0.005, 0.009, 0.013, 0.017, 0.021):
@@ -170,7 +170,7 @@ while True:
         # Not awaiting anything: the point is to hit a step that nobody chose.
         time.sleep(delay_s)
         child.send_signal(signal.SIGINT)
-        errors = child.communicate()[1]
+        errors = child.communicate(timeout=60)[1]
         assert "KeyboardInterrupt" in errors
         await_end([each.pid for each in marked_by(child.pid)])
         assert marked_by(child.pid) == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import json
 import os
 import signal
 import socket
@@ -14,23 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from copying import copy, metrics_of, own_cache
+from file_servers import EMBEDDED, SECRET, Relay, Served, closed_port
 from pydantic import ValidationError
-from trial_running import LEAD_S, OnProgress, Pair, opened_pair
+from trial_running import Pair, opened_pair
 
 from lanlab.errors import EngineError, EngineLost, UsageError
-from lanlab.workloads import (
-    WORKLOADS,
-    CounterChanges,
-    Exchange,
-    Progress,
-    copy_datasets,
-    copy_server,
-)
+from lanlab.workloads import Progress, copy_datasets, copy_server
 from lanlab.workloads.copy import CopyParameters
-
-#: Services whose server comes with the engine.
-EMBEDDED = ("ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb", "s3", "s3s")
-SECRET = "s3cret &/ word"
 
 
 @pytest.fixture(scope="module")
@@ -43,34 +34,14 @@ def pair() -> Iterator[Pair]:
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A place for datasets and directories of trials of the test's own."""
-    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("lanlab.workloads.copy_trial._checked", set())
-    for name in ("LANLAB_PASSWORD", "LANLAB_PASSWORD_FILE"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path / "cache"
-
-
-def run(pair: Pair, on_progress: OnProgress | None = None, **parameters: Any) -> Exchange:
-    """One trial."""
-    kind = WORKLOADS["copy"]
-    asked = kind.Parameters.model_validate({"dataset": "5x20kB+1x300kB", **parameters})
-    source, target = pair.end(0), pair.end(1)
-    return kind.run(asked, source, target, LEAD_S, on_progress)
-
-
-def metrics_of(exchange: Exchange) -> dict[str, float | int]:
-    """The results of a trial, which must not have failed."""
-    if exchange.error is not None:
-        raise exchange.error
-    kind = WORKLOADS["copy"]
-    return kind.summarise(CopyParameters(), exchange, CounterChanges())
+    return own_cache(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("direction", ["upload", "download"])
 @pytest.mark.parametrize("service", ["directory", *EMBEDDED])
 def test_every_service_copies_both_ways(pair: Pair, service: str, direction: str) -> None:
     """All octets there, compared, and nothing left at the server."""
-    exchange = run(pair, service=service, direction=direction, parallel_files=3)
+    exchange = copy(pair.engines, service=service, direction=direction, parallel_files=3)
     metrics = metrics_of(exchange)
 
     assert (metrics["copied_files"], metrics["copied_bytes"]) == (6, 400_000)
@@ -89,7 +60,7 @@ def test_every_service_copies_both_ways(pair: Pair, service: str, direction: str
 
 def test_each_file_has_its_times(pair: Pair) -> None:
     """From the opening of the first to the closing of the last is the time of all."""
-    exchange = run(pair, service="ftp", parallel_files=2)
+    exchange = copy(pair.engines, service="ftp", parallel_files=2)
     metrics = metrics_of(exchange)
     assert exchange.connector is not None
     times = exchange.connector["file_times"]
@@ -106,7 +77,7 @@ def test_each_file_has_its_times(pair: Pair) -> None:
 
 def test_no_secret_is_kept(pair: Pair) -> None:
     """Neither the password of a server nor the token of the trial stands in the record."""
-    told = run(pair, service="ftp").setup
+    told = copy(pair.engines, service="ftp").setup
     assert "credentials" not in told["spec"]["service"]
     assert told["spec"]["service"]["user"] == "lanlab"
     assert "token" not in told["spec"]
@@ -124,7 +95,7 @@ def test_a_killed_engine_ends_the_copy(killed: int) -> None:
                 begun.set()
                 os.kill(pair.engines[killed].pid, signal.SIGKILL)
 
-        exchange = run(pair, on_progress, service="ftp", dataset="1x20GB", medium="memory")
+        exchange = copy(pair.engines, on_progress, service="ftp", dataset="1x20GB", medium="memory")
         assert begun.is_set()
         assert isinstance(exchange.error, EngineLost | EngineError), exchange.error
         if isinstance(exchange.error, EngineLost):
@@ -141,9 +112,9 @@ def test_files_of_a_medium_are_read_or_written(
     """A dataset is made once and used again; what is downloaded is removed."""
     if medium == "tmpfs" and not Path("/dev/shm").is_dir():
         pytest.skip("no files in memory on this system")
-    first = run(pair, service="webdav", medium=medium, direction=direction)
+    first = copy(pair.engines, service="webdav", medium=medium, direction=direction)
     metrics_of(first)
-    again = run(pair, service="webdav", medium=medium, direction=direction)
+    again = copy(pair.engines, service="webdav", medium=medium, direction=direction)
     metrics_of(again)
     if direction == "upload":
         assert first.setup["dataset"]["written_files"] == 6
@@ -159,10 +130,9 @@ def test_a_user_s_own_server_keeps_what_is_the_user_s(pair: Pair, tmp_path: Path
     (mine / "lanlab-photos/f000000.dat").write_text("precious")
     (mine / "letter").write_text("dear")
     for service in EMBEDDED:
-        with Served(pair, service, mine) as (url, trust):
-            copy_server.remember_password(url, SECRET)
+        with Served(pair.engines[1], service, mine) as (url, trust):
             for direction in ("upload", "download"):
-                metrics_of(run(pair, server=url, trust=trust, direction=direction))
+                metrics_of(copy(pair.engines, server=url, trust=trust, direction=direction))
     found = sorted(str(path.relative_to(mine)) for path in mine.rglob("*"))
     assert found == ["lanlab-photos", "lanlab-photos/f000000.dat", "letter"]
     assert (mine / "lanlab-photos/f000000.dat").read_text() == "precious"
@@ -170,40 +140,68 @@ def test_a_user_s_own_server_keeps_what_is_the_user_s(pair: Pair, tmp_path: Path
 
 def test_what_a_killed_lanlab_left_is_removed_by_the_next(pair: Pair, tmp_path: Path) -> None:
     """By its note and its mark; what a living one has, and what is nobody's, stays."""
-    with Served(pair, "ftp", tmp_path) as (url, _):
-        copy_server.remember_password(url, SECRET)
-        script = KILLED.format(url=url, secret=SECRET)
-        killed = subprocess.run([sys.executable, "-c", script], check=False, timeout=60)
-        assert killed.returncode == -signal.SIGKILL
+    with Served(pair.engines[1], "ftp", tmp_path) as (url, _):
+        (note,) = killed_in_a_copy("copy_check", {"server": url})
         (left,) = tmp_path.glob("lanlab-*")
+        assert note.stem == left.name
         assert (left / "files/f000000.dat").is_file()
         # Of a name like ours, but without our mark.
         (tmp_path / "lanlab-000000000000").mkdir()
-        exchange = run(pair, server=url)
+        exchange = copy(pair.engines, server=url)
         metrics_of(exchange)
 
         (removed,) = exchange.setup["left_before"]
         assert (removed["working_name"], removed["is_gone"]) == (left.name, True)
         assert [path.name for path in tmp_path.glob("lanlab-*")] == ["lanlab-000000000000"]
-        assert "left_before" not in run(pair, server=url).setup
+        assert "left_before" not in copy(pair.engines, server=url).setup
 
 
-#: Copies to a server, and is killed before it could empty it.
+@pytest.mark.parametrize("direction", ["upload", "download"])
+def test_the_directories_of_a_killed_lanlab_are_removed_by_the_next(
+    pair: Pair, direction: str
+) -> None:
+    """Those of the server and of the client, with what is in them."""
+    locks = killed_in_a_copy(
+        f"copy_{'check' if direction == 'upload' else 'empty'}",
+        {"service": "ftp", "medium": "disk", "direction": direction},
+    )
+    made = [path.with_suffix("") for path in locks]
+    assert len(made) == (1 if direction == "upload" else 2)
+    assert all(len(list(path.rglob("f00000?.dat"))) == 2 for path in made)
+
+    metrics_of(copy(pair.engines, service="directory", medium="memory"))
+
+    assert not [path for path in (*locks, *made) if path.exists()]
+
+
+def killed_in_a_copy(before: str, asked: dict[str, Any]) -> list[Path]:
+    """Have a process copy that is killed before a request; gives the files that it had locked."""
+    arguments = [before, json.dumps({"dataset": "2x10kB", **asked}), SECRET]
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, *arguments], stdout=subprocess.PIPE, check=False, timeout=60
+    )
+    assert killed.returncode == -signal.SIGKILL
+    return [Path(line) for line in killed.stdout.decode().splitlines()]
+
+
+#: Copies, and is killed before it makes a request.
 KILLED = """
-import os, signal
+import json, os, signal, sys
 from lanlab.engine import Engine, engine_path
-from lanlab.workloads import WORKLOADS, End, copy_server, copy_trial
-copy_server.remember_password({url!r}, {secret!r})
+from lanlab.workloads import WORKLOADS, End, copy_server, copy_trial, lock_files
+before, asked, secret = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3]
+if "server" in asked:
+    copy_server.remember_password(asked["server"], secret)
 ask = copy_trial._Asking.__call__
 def dying(self, request):
-    if request["type"] == "copy_check":
+    if request["type"] == before:
+        print(*lock_files._own, sep="\\n", flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
     return ask(self, request)
 copy_trial._Asking.__call__ = dying
 kind = WORKLOADS["copy"]
-asked = kind.Parameters.model_validate(dict(server={url!r}, dataset="2x10kB"))
 end = End(Engine("host0", [engine_path()]), "127.0.0.1", None)
-kind.run(asked, end, end, 0.05, None)
+kind.run(kind.Parameters.model_validate(asked), end, end, 0.05, None)
 """
 
 
@@ -219,11 +217,11 @@ def test_what_is_wrong_with_a_server_is_said(
     pair: Pair, tmp_path: Path, change: dict[str, Any], code: str
 ) -> None:
     """Server absent, wrong password, certificate not trusted: a code, a sentence, no secret."""
-    with Served(pair, "ftps", tmp_path) as (url, trust):
+    with Served(pair.engines[1], "ftps", tmp_path) as (url, trust):
         if "port" in change:
             url = f"ftps://me@127.0.0.1:{closed_port()}/"
-        copy_server.remember_password(url, change.get("secret", SECRET))
-        error = run(pair, server=url, trust=change.get("trust", trust)).error
+        asked = {"trust": trust, **{key: change[key] for key in change if key != "port"}}
+        error = copy(pair.engines, server=url, **asked).error
     assert isinstance(error, EngineError)
     assert error.code == code
     assert error.hint
@@ -232,10 +230,9 @@ def test_what_is_wrong_with_a_server_is_said(
 
 def test_a_missing_share_is_said(pair: Pair, tmp_path: Path) -> None:
     """Of SMB."""
-    with Served(pair, "smb", tmp_path) as (url, _):
+    with Served(pair.engines[1], "smb", tmp_path) as (url, _):
         url = url.rpartition("/")[0] + "/nowhere"
-        copy_server.remember_password(url, SECRET)
-        error = run(pair, server=url).error
+        error = copy(pair.engines, server=url).error
     assert isinstance(error, EngineError)
     assert error.code == "service.missing"
 
@@ -244,8 +241,7 @@ def test_a_server_that_is_silent_is_not_waited_for_for_ever(pair: Pair) -> None:
     """It accepts and never answers: timed out, by the time-out that was asked for."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"ftp://me@127.0.0.1:{listener.getsockname()[1]}/"
-        copy_server.remember_password(url, SECRET)
-        error = run(pair, server=url, timeout_s=0.3).error
+        error = copy(pair.engines, server=url, timeout_s=0.3).error
     assert isinstance(error, EngineError)
     assert error.code == "service.timed_out"
 
@@ -254,17 +250,16 @@ def test_a_connection_cut_in_mid_file_is_tried_again_and_counted(
     pair: Pair, tmp_path: Path
 ) -> None:
     """By the stated policy; a second chance is all that it needs."""
-    with Served(pair, "webdav", tmp_path) as (url, _), Cutter(url) as cutter:
-        copy_server.remember_password(cutter.url, SECRET)
-        cutter.cut_after(400_000)
-        exchange = run(pair, server=cutter.url, dataset="1x1MB", retries=2)
+    with Served(pair.engines[1], "webdav", tmp_path) as (url, _), Relay(url) as relay:
+        relay.cut_once(400_000, "there")
+        exchange = copy(pair.engines, server=relay.url, dataset="1x1MB", retries=2)
         metrics = metrics_of(exchange)
         assert metrics["retries"] == 1
         assert metrics["faults"] == 1
         assert exchange.setup["checked"]["verified"]["bytes"] == 1_000_000
 
-        cutter.cut_after(400_000)
-        error = run(pair, server=cutter.url, dataset="1x1MB", retries=0).error
+        relay.cut_once(400_000, "there")
+        error = copy(pair.engines, server=relay.url, dataset="1x1MB", retries=0).error
         assert isinstance(error, EngineError)
         assert error.code == "service.reset"
     assert not list(tmp_path.glob("lanlab-*"))
@@ -315,89 +310,3 @@ def test_named_datasets_are_what_was_published() -> None:
     assert copy_datasets.key(copy_datasets.spec("mixed", 1, 0.0)) != copy_datasets.key(
         copy_datasets.spec("mixed", 2, 0.0)
     )
-
-
-def closed_port() -> int:
-    """A port that nobody listens at."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
-class Served:
-    """An embedded server on a directory, as a user's own: its URL and whom to trust."""
-
-    def __init__(self, pair: Pair, service: str, root: Path) -> None:
-        self._engine = pair.engines[1]
-        credentials = None if service == "nfs" else {"user": "me", "secret": SECRET}
-        self._serving = self._engine.start(
-            {
-                "type": "serve",
-                "service": service,
-                "root": str(root),
-                "bind": "127.0.0.1",
-                "credentials": credentials,
-            }
-        )
-        ready = self._serving.wait_ready(10)
-        told = ready["served"]
-        assert told is not None
-        share = (told["share"] or "").removeprefix("/")
-        user = "" if credentials is None else "me@"
-        self._url = f"{service}://{user}127.0.0.1:{ready['ports'][0]}/{share}"
-        sha256 = told["trust_sha256"]
-        self._trust = None if sha256 is None else f"sha256:{sha256}"
-
-    def __enter__(self) -> tuple[str, str | None]:
-        return self._url, self._trust
-
-    def __exit__(self, *_: object) -> None:
-        self._engine.ask({"type": "cancel", "target": self._serving.id})
-        with pytest.raises(EngineError) as ended:
-            self._serving.result(5)
-        assert ended.value.code == "cancelled"
-
-
-class Cutter:
-    """Passes connections on to a server, and cuts one after so many octets towards it, once."""
-
-    def __init__(self, url: str) -> None:
-        before, _, after = url.partition("127.0.0.1:")
-        port, _, path = after.partition("/")
-        self._port = int(port)
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self._left: int | None = None
-        self.url = f"{before}127.0.0.1:{self._listener.getsockname()[1]}/{path}"
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def cut_after(self, octets: int) -> None:
-        """Cut the connection over which so many octets have come from now on."""
-        self._left = octets
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                near, _ = self._listener.accept()
-            except OSError:
-                return
-            far = socket.create_connection(("127.0.0.1", self._port))
-            for pipe in ((near, far, True), (far, near, False)):
-                threading.Thread(target=self._pass_on, args=pipe, daemon=True).start()
-
-    def _pass_on(self, source: socket.socket, target: socket.socket, counted: bool) -> None:
-        with contextlib.suppress(OSError):
-            while octets := source.recv(65_536):
-                if counted and self._left is not None:
-                    self._left -= len(octets)
-                    if self._left < 0:
-                        self._left = None
-                        break
-                target.sendall(octets)
-        for each in (source, target):
-            with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-
-    def __enter__(self) -> Cutter:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._listener.close()

@@ -126,6 +126,35 @@ def test_a_server_that_falls_silent_in_mid_file(
     assert faults(exchange) == {"timed_out": 2}
 
 
+def test_what_a_server_holds_open_keeps_its_mark_until_the_next_trial_removes_it(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As SMB holds a file for a client of which it does not know yet that it is gone."""
+    with Served(pair.engines[1], "smb", tmp_path) as (url, trust), Relay(url) as relay:
+
+        def nothing_more(octets: bytes, before: int) -> bytes:
+            return b"" if before + len(octets) > 300_000 else octets
+
+        silent = {"there": nothing_more, "is_silent": True}
+        before_request(monkeypatch, "copy", lambda _: vars(relay).update(silent))
+        before_request(monkeypatch, "copy_empty", lambda _: vars(relay).update(there=_all))
+        cut = copy(
+            pair.engines, server=relay.url, trust=trust, dataset="2x1MB", retries=0, timeout_s=0.5
+        )
+        assert failure_of(cut).code == "service.timed_out"
+        assert "emptied" not in cut.setup
+        (left,) = tmp_path.glob("lanlab-*")
+        assert (left / "lanlab-mark").is_file()
+        assert list((left / "files").iterdir())
+
+        relay.is_silent = False
+        again = copy(pair.engines, server=relay.url, trust=trust)
+        metrics_of(again)
+        (removed,) = again.setup["left_before"]
+        assert (removed["working_name"], removed["is_gone"]) == (left.name, True)
+    assert not list(tmp_path.glob("lanlab-*"))
+
+
 def test_the_end_of_a_connection_of_ftp_is_the_end_of_a_file(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

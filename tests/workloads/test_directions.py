@@ -9,6 +9,15 @@ from lanlab.workloads.directions import metric_direction
 
 #: What was asked for, or what is neither better nor worse by itself.
 NEITHER = {
+    # Of stations: how many, what of the trial counts, and whether it is one.
+    "stations",
+    "station_operations_max_per_s",
+    "readings",
+    "steady_start_ns",
+    "steady_end_ns",
+    "steady_ratio",
+    "little_ratio",
+    "busiest_thread_ratio",
     "offered_bps",
     "sent_bps",
     "offered_messages",
@@ -23,6 +32,7 @@ NEITHER = {
     "messages_per_segment",
     "bytes_per_segment",
     "requests",
+    # Of files: how many there were, and parts of the times that are judged.
     "copied_files",
     "copied_bytes",
 }

@@ -124,6 +124,7 @@ def least_backlog() -> Iterator[None]:
 
 
 @pytest.mark.skipif(not os.access(BACKLOG, os.W_OK), reason="needs root of the whole machine")
+@figure_test()
 def test_a_full_backlog_of_the_receiving_host_is_named() -> None:
     """Buffers that the sending host cuts into 64 packets at once meet a backlog of one or two."""
     with opened_pair("virtual", "unshaped") as pair:

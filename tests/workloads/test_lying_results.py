@@ -39,7 +39,7 @@ def _lie(data: st.DataObject, told: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.data())
 def test_any_counts_make_finite_metrics(data: st.DataObject) -> None:
     workload = WORKLOADS["stream"]

@@ -245,7 +245,7 @@ def test_replayed_messages_of_the_session_start_nothing_anew(pair: Pair) -> None
         back,
         on_relay=relays.append,
         message_size_bytes=500,
-        time_s=0.2,
+        messages=100,
         rate_messages_per_s=500,
     )
     assert back.seen["challenge"] == 1

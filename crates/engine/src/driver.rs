@@ -19,7 +19,7 @@ use crate::messages::{
 use crate::output::Output;
 use crate::running::Running;
 #[cfg(feature = "services")]
-use crate::workloads::{copy, dataset, serve};
+use crate::workloads::{copy, dataset, serve, stations};
 use crate::workloads::{echo, stream};
 
 /// Measurements at once at most, so that a driver gone mad cannot exhaust the host.
@@ -139,6 +139,12 @@ pub fn understand(line: &[u8]) -> Result<(u64, Request, Cost), (Option<u64>, Fai
         Request::CopyCheck(request) => copy::check(&request.spec),
         #[cfg(feature = "services")]
         Request::CopyEmpty(request) => copy::check(&request.spec),
+        #[cfg(feature = "services")]
+        Request::StationsPrepare(request) => stations::check(&request.spec),
+        #[cfg(feature = "services")]
+        Request::Stations(request) => stations::check(&request.spec),
+        #[cfg(feature = "services")]
+        Request::StationsEmpty(request) => stations::check(&request.spec),
         Request::Describe {} | Request::Ping {} | Request::Arm(_) | Request::Cancel(_) => {
             Ok(Cost::default())
         }
@@ -215,6 +221,18 @@ fn answer(
         #[cfg(feature = "services")]
         Request::CopyEmpty(request) => {
             measure(Box::new(move |running| copy::empty(&request.spec, running)))
+        }
+        #[cfg(feature = "services")]
+        Request::StationsPrepare(request) => {
+            measure(Box::new(move |running| stations::prepare(&request.spec, running)))
+        }
+        #[cfg(feature = "services")]
+        Request::Stations(request) => {
+            measure(Box::new(move |running| stations::work(&request.spec, running)))
+        }
+        #[cfg(feature = "services")]
+        Request::StationsEmpty(request) => {
+            measure(Box::new(move |running| stations::empty(&request.spec, running)))
         }
     }
 }

@@ -9,6 +9,8 @@
 
 mod beside;
 mod cost;
+#[cfg(feature = "services")]
+mod descriptors;
 mod driver;
 mod failure;
 mod host;

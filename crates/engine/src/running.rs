@@ -11,7 +11,7 @@ use crate::beside::{Work, beside};
 use crate::failure::Failure;
 use crate::host_window::HostSnapshot;
 #[cfg(feature = "services")]
-use crate::messages::{FileTimes, Served};
+use crate::messages::{FileTimes, Served, StationReadings};
 use crate::messages::{HostWindow, PROGRESS_INTERVAL_NS, Progress, Ready, Reply};
 use crate::output::Output;
 use crate::waiting::Waiter;
@@ -79,6 +79,13 @@ impl Running {
     #[cfg(feature = "services")]
     pub fn tell_files(&self, times: FileTimes) {
         self.output.send(&Reply::CopiedFiles(FileTimes { id: self.id, ..times }));
+    }
+
+    /// Tell readings of stations, before the end.
+    #[cfg(feature = "services")]
+    pub fn tell_readings(&self, readings: u32, octets: String) {
+        let id = self.id;
+        self.output.send(&Reply::StationReadings(StationReadings { id, readings, octets }));
     }
 
     /// Give the request its start.

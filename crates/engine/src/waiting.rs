@@ -14,44 +14,61 @@ const AFFORDED_SHARE: u64 = 6;
 const WIDEN_BY: u64 = 8;
 const NARROW_BY: u64 = 512;
 
-/// Waits on behalf of one thread. Spinning longer costs processor time, shorter precision; how
-/// much is needed differs between systems by a factor of ten, so it is learnt.
+/// How much earlier than wanted a thread asks to be woken. Spinning longer costs processor time,
+/// shorter precision; how much is needed differs between systems by a factor of ten, so it is learnt.
+#[derive(Debug)]
+pub struct Margin {
+    ns: u64,
+}
+
+impl Margin {
+    pub fn new() -> Self {
+        Self { ns: FIRST_MARGIN_NS }
+    }
+
+    /// The margin of a wait of so long.
+    pub fn of(&self, left_ns: u64) -> u64 {
+        self.ns.max((left_ns / AFFORDED_SHARE).min(MOST_MARGIN_NS))
+    }
+
+    /// A wake-up came so late after the time that was asked for.
+    pub fn learn(&mut self, late_ns: u64) {
+        let margin_ns = if late_ns > self.ns {
+            self.ns + self.ns / WIDEN_BY
+        } else {
+            self.ns - self.ns / NARROW_BY
+        };
+        self.ns = margin_ns.clamp(LEAST_MARGIN_NS, MOST_MARGIN_NS);
+    }
+}
+
+/// Waits on behalf of one thread.
 #[derive(Debug)]
 pub struct Waiter {
-    margin_ns: u64,
+    margin: Margin,
 }
 
 impl Waiter {
     pub fn new() -> Self {
-        Self { margin_ns: FIRST_MARGIN_NS }
+        Self { margin: Margin::new() }
     }
 
     /// Wait until `deadline`, and give the time then.
     pub fn wait_until(&mut self, deadline: Instant) -> Instant {
         let mut now = link::monotonic();
         let left_ns = deadline.nanos_since(now);
-        let margin_ns = self.margin_ns.max((left_ns / AFFORDED_SHARE).min(MOST_MARGIN_NS));
+        let margin_ns = self.margin.of(left_ns);
         if left_ns > margin_ns {
             let wake_at = deadline.minus_nanos(margin_ns);
             link::sleep_until(wake_at);
             now = link::monotonic();
-            self.learn(now.nanos_since(wake_at));
+            self.margin.learn(now.nanos_since(wake_at));
         }
         while now < deadline {
             std::hint::spin_loop();
             now = link::monotonic();
         }
         now
-    }
-
-    /// A wake-up came so late after the time that was asked for.
-    fn learn(&mut self, late_ns: u64) {
-        let margin_ns = if late_ns > self.margin_ns {
-            self.margin_ns + self.margin_ns / WIDEN_BY
-        } else {
-            self.margin_ns - self.margin_ns / NARROW_BY
-        };
-        self.margin_ns = margin_ns.clamp(LEAST_MARGIN_NS, MOST_MARGIN_NS);
     }
 }
 
@@ -72,29 +89,29 @@ mod tests {
     /// 63 wake-ups of 64 are 10 µs late, one is 40 µs late.
     #[test]
     fn the_margin_settles_where_few_wake_ups_are_too_late() {
-        let mut waiter = Waiter::new();
+        let mut margin = Margin::new();
         let (mut too_late, rounds) = (0, 64_000);
         for round in 0..rounds {
             let late_ns = if round % 64 == 0 { 40_000 } else { 10_000 };
             if round > rounds / 2 {
-                too_late += u32::from(late_ns > waiter.margin_ns);
+                too_late += u32::from(late_ns > margin.ns);
             }
-            waiter.learn(late_ns);
+            margin.learn(late_ns);
         }
         assert!(too_late < rounds / 2 / 32, "{too_late}");
-        assert!((10_000..50_000).contains(&waiter.margin_ns), "{}", waiter.margin_ns);
+        assert!((10_000..50_000).contains(&margin.ns), "{}", margin.ns);
     }
 
     #[test]
     fn the_margin_stays_within_its_bounds() {
-        let mut waiter = Waiter::new();
+        let mut margin = Margin::new();
         for _ in 0..100_000 {
-            waiter.learn(0);
+            margin.learn(0);
         }
-        assert_eq!(waiter.margin_ns, LEAST_MARGIN_NS);
+        assert_eq!(margin.ns, LEAST_MARGIN_NS);
         for _ in 0..1_000 {
-            waiter.learn(10_000_000);
+            margin.learn(10_000_000);
         }
-        assert_eq!(waiter.margin_ns, MOST_MARGIN_NS);
+        assert_eq!(margin.ns, MOST_MARGIN_NS);
     }
 }

@@ -64,7 +64,7 @@ fn run(ends: [(&mut Engine, u64); 2]) -> (Value, Value) {
 fn hello_states_versions_and_capabilities() {
     let engine = Engine::start();
     assert_eq!(engine.hello["type"], "hello");
-    assert_eq!(engine.hello["schema_version"], 4);
+    assert_eq!(engine.hello["schema_version"], 5);
     assert_eq!(engine.hello["engine_version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(engine.hello["pid"], engine.process.id());
     assert!(engine.hello["capabilities"]["batch"].is_boolean());
@@ -189,6 +189,9 @@ fn the_schema_names_every_form_of_request() {
         "echo_respond",
         "ping",
         "serve",
+        "stations",
+        "stations_empty",
+        "stations_prepare",
         "stream_receive",
         "stream_send",
     ];

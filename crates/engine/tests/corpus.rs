@@ -1,22 +1,13 @@
 //! What has been fed to a fuzz target once is fed to it by every test run.
 
-use std::fs;
-use std::path::Path;
+#[path = "../../../fuzz/seeds.rs"]
+mod seeds;
 
 use lanlab_engine::hostile;
 
 /// Feed every seed of `target` to `feed`.
 fn feed_all(target: &str, feed: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
-    let seeds: Vec<_> = fs::read_dir(&folder)
-        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    assert!((8..=50).contains(&seeds.len()), "{} seeds of {target}", seeds.len());
-    for seed in seeds {
-        let octets = fs::read(&seed).unwrap();
-        // Said if it panics.
-        println!("{}", seed.display());
+    for octets in seeds::seeds(target) {
         feed(&octets);
         // Cut anywhere it is another seed.
         for length in 0..octets.len().min(256) {

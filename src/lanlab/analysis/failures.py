@@ -15,6 +15,7 @@ _COUNTS = {
     "stream_received": ("total_messages", "received"),
     "echo_requested": ("requests", "requested"),
     "echo_responded": ("answered_messages", "answered"),
+    "stationed": ("readings_count", "attempts at operations:"),
 }
 
 
@@ -98,7 +99,9 @@ def _seen(raw: Mapping[str, Any]) -> str:
         if key in result:
             said.append(f"{word} {result[key]}")
     progress = raw.get("progress")
-    if len(said) < 2 and progress is not None:
+    # What stations tell is of one end, and all that there is.
+    is_all = len(said) == 2 or (raw.get("source") or {}).get("kind") == "stationed"
+    if not is_all and progress is not None:
         at = f"after {progress['elapsed_s']:.2f} s the target had {progress['messages']}"
         said.append(f"{at} messages")
     return ", ".join(said)

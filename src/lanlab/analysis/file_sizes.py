@@ -82,8 +82,10 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord], Mapping[str, Series]
     if not isinstance(source, dict) or not isinstance(told, dict) or told.get("series") != SERIES:
         return trial
     try:
-        columns = read(trial)[SERIES].columns
-        found = size_classes(columns["bytes"], columns["closed_ns"] - columns["opened_ns"])  # type: ignore[operator]
+        # A series may have words, too; this one has numbers.
+        numbers: Mapping[str, Any] = read(trial)[SERIES].columns
+        time_ns = numbers["closed_ns"] - numbers["opened_ns"]
+        found = size_classes(numbers["bytes"], time_ns)
     except (KeyError, StoreError):
         return trial
     rows = [[one.power, one.files, one.octets, one.time_ns] for one in found]

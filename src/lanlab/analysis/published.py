@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Published, PublishedValue, Study, at_scale
+from lanlab.studies import MissingValue, Published, PublishedValue, Study, at_scale
 
-#: Kinds of numbers that repeat or follow from another, or are not of the study's measurements.
-ELSEWHERE = frozenset({"restated", "related", "cover", "testbed", "derived"})
+#: Kinds of numbers that the study's measurements gave; the others repeat or follow from another, or
+#: are of something else.
+_OWN_KINDS = frozenset({"table", "text"})
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,11 @@ class Statement:
     how: str
 
 
+def is_own(value: PublishedValue | MissingValue) -> bool:
+    """Whether a number is one of the study's own measurements, and not known to be a mistake."""
+    return value.kind in _OWN_KINDS and value.status != "wrong"
+
+
 def series_of(value: PublishedValue, parameters: Mapping[str, Level]) -> str:
     """The levels of a printed number that are no parameters here, in words."""
     return ", ".join(str(level) for key, level in value.condition.items() if key not in parameters)
@@ -51,7 +57,7 @@ def points_for(summary: Summary, published: Published) -> tuple[PublishedPoint, 
         for value in published.value
         if value.metric == summary.metric
         and value.statistic in ("mean", "sd")
-        and value.kind not in ELSEWHERE
+        and is_own(value)
         and value.experiment in (None, summary.experiment)
         and summary.factors.keys() <= value.condition.keys()
         and _agrees(value, summary.parameters)
@@ -63,7 +69,9 @@ def printed_trials(published: Published) -> int | None:
     said = {
         round(value.si)
         for value in published.value
-        if value.metric == "trials" and value.statistic == "fact" and value.kind != "related"
+        if (value.metric, value.statistic) == ("trials", "fact")
+        and value.kind != "related"
+        and value.status != "wrong"
     }
     return said.pop() if len(said) == 1 else None
 
@@ -79,7 +87,7 @@ def statements(
     points = {point.value.id for summary in summaries for point in points_for(summary, published)}
     found = []
     for value in published.value:
-        if value.id in points or value.kind in ELSEWHERE:
+        if value.id in points or not is_own(value):
             continue
         if value.statistic in ("level", "fact", "sd", "trial"):
             continue

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from lanlab.analysis.published import ELSEWHERE, printed_trials
+from lanlab.analysis.published import is_own, printed_trials
 from lanlab.analysis.rereading_trials import PrintedTrials, printed_trials_of
 from lanlab.errors import LabError
 from lanlab.studies import Level, Published
@@ -92,7 +92,7 @@ def _means(published: Published) -> list[_Mean]:
     """Every printed mean with trials or a deviation; trials without a printed mean have theirs."""
     from lanlab.analysis.statistics import PrintedMean
 
-    own = [value for value in published.value if value.kind not in ELSEWHERE]
+    own = [value for value in published.value if is_own(value)]
     printed = {
         _key(v.metric, v.condition): v for v in own if v.statistic == "mean" and v.bound is None
     }

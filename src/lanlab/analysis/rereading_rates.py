@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lanlab.analysis.published import ELSEWHERE, printed_trials
+from lanlab.analysis.published import is_own, printed_trials
 from lanlab.analysis.rereading_trials import printed_step, printed_trials_of
 from lanlab.studies import Level, Published, PublishedValue
 
@@ -37,7 +37,7 @@ def checked_rates(published: Published) -> tuple[CheckedRate, ...]:
     Each printed rate of which amount and time were printed for the same condition, in the order of
     the file. Approximate numbers are left out.
     """
-    own = [v for v in published.value if v.kind not in ELSEWHERE and v.status != "wrong"]
+    own = [v for v in published.value if is_own(v)]
     means = [value for value in own if value.statistic == "mean" and value.bound is None]
     times = {repr(sorted(v.condition.items())): v for v in means if v.metric == "elapsed_ns"}
     # Amounts describe the test-bed, and may be told there.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from lanlab.analysis.published import is_own
 from lanlab.studies import Level, MissingValue, Published, PublishedValue
 
 TRIAL = "trial"
@@ -36,7 +37,7 @@ def printed_trials_of(published: Published) -> tuple[PrintedTrials, ...]:
     groups: dict[str, list[PublishedValue]] = {}
     for value in published.value:
         number = value.condition.get(TRIAL)
-        if value.statistic == TRIAL and isinstance(number, int | float):
+        if value.statistic == TRIAL and is_own(value) and isinstance(number, int | float):
             groups.setdefault(_key(value.metric, value.condition), []).append(value)
     lost: dict[str, list[MissingValue]] = {}
     for missing in published.missing:

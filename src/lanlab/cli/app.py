@@ -20,6 +20,7 @@ from lanlab.cli.run_study import run as run_study
 from lanlab.cli.runs import runs
 from lanlab.cli.saturation import saturation
 from lanlab.cli.show import show
+from lanlab.cli.stations import stations
 from lanlab.cli.stream import stream
 from lanlab.cli.studies import studies
 from lanlab.cli.tour import tour
@@ -45,6 +46,7 @@ app.command("compare")(compare)
 app.command("stream")(stream)
 app.command("echo")(echo)
 app.command("copy")(copy)
+app.command("stations")(stations)
 app.command("saturation")(saturation)
 app.command("doctor")(doctor)
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lanlab.cli.flow_options import IpOption
 from lanlab.cli.options import (
     DEFAULT_TESTBED,
     JsonOption,
@@ -14,6 +15,7 @@ from lanlab.cli.options import (
     StoreOption,
     TestbedOption,
 )
+from lanlab.cli.service_options import PasswordFileOption, TimeoutOption, TrustOption
 
 
 def copy(
@@ -67,27 +69,10 @@ def copy(
     retries: Annotated[
         int, typer.Option("--retries", help="Of a file, after faults that may pass.")
     ] = 2,
-    timeout: Annotated[
-        str, typer.Option("--timeout", metavar="TIME", help="An answer must come within it.")
-    ] = "30",
-    trust: Annotated[
-        str | None,
-        typer.Option(
-            "--trust",
-            metavar="sha256:HEX|FILE",
-            help="The server's certificate or host key, or a file of those that are trusted. "
-            "Default: whom this system trusts.",
-        ),
-    ] = None,
-    password_file: Annotated[
-        str | None,
-        typer.Option(
-            "--password-file",
-            metavar="FILE",
-            help="Holds the password. Default: LANLAB_PASSWORD, else you are asked.",
-        ),
-    ] = None,
-    ip: Annotated[int, typer.Option("--ip", help="IP version, 4 or 6.")] = 4,
+    timeout: TimeoutOption = "30",
+    trust: TrustOption = None,
+    password_file: PasswordFileOption = None,
+    ip: IpOption = 4,
     trials: Annotated[int, typer.Option("--trials", min=1, help="How often.")] = 5,
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,

@@ -38,6 +38,9 @@ RESULT_KINDS = {
     "copy": "copied",
     "copy_check": "copy_checked",
     "copy_empty": "copy_emptied",
+    "stations_prepare": "stations_prepared",
+    "stations": "stationed",
+    "stations_empty": "stations_emptied",
 }
 
 

@@ -46,6 +46,41 @@ class Armed(TypedDict):
     """
 
 
+class BlockCheck(TypedDict):
+    """
+    What was compared with what was written, and what was wrong.
+    """
+
+    blocks: int
+    """
+    Blocks compared as they were read.
+    """
+    corrupt: int
+    """
+    Wrong blocks that were nothing that was written.
+    """
+    first_wrong: NotRequired[str | None]
+    """
+    The first of them, in words.
+    """
+    misplaced: int
+    """
+    Wrong blocks that were those of another place or station.
+    """
+    read_back: int
+    """
+    Blocks read again and compared after the end, of those written last.
+    """
+    read_back_wrong: int
+    """
+    Of these, those that were wrong.
+    """
+    stale: int
+    """
+    Wrong blocks that had been right once, before a write that was confirmed.
+    """
+
+
 class Cancelled(TypedDict):
     """
     A request is being ended.
@@ -620,6 +655,21 @@ class Manner(TypedDict):
     """
 
 
+class OpenLoop(TypedDict, closed=True):
+    """
+    When operations are due, whatever became of those before.
+    """
+
+    arrivals: Literal['fixed', 'poisson']
+    """
+    How they are spread over time.
+    """
+    rate_per_s: float
+    """
+    Of all stations together, operations a second: above 0, at most 10,000,000.
+    """
+
+
 class OperationTimes(TypedDict):
     """
     Times of the calls of a service, by what they are for.
@@ -891,6 +941,58 @@ class CopyEmptiedOutcome(TypedDict):
     kind: Literal['copy_emptied']
 
 
+class StationsPreparedOutcome(TypedDict):
+    """
+    Of `stations_prepare`.
+    """
+
+    bytes: int
+    """
+    Octets of all of them.
+    """
+    elapsed_ns: int
+    """
+    Time that it took.
+    """
+    files: int
+    """
+    Files written.
+    """
+    kind: Literal['stations_prepared']
+
+
+class StationsEmptiedOutcome(TypedDict):
+    """
+    Of `stations_empty`.
+    """
+
+    is_gone: bool
+    """
+    Whether its directory is gone, too; otherwise somebody else put something there, which is
+    left.
+    """
+    removed_files: int
+    """
+    Files removed at the service, the mark left out.
+    """
+    kind: Literal['stations_emptied']
+
+
+class OwnStations(TypedDict, closed=True):
+    """
+    Which of a trial's stations are a host's.
+    """
+
+    count: int
+    """
+    How many.
+    """
+    first: int
+    """
+    The first.
+    """
+
+
 class Pong(TypedDict):
     """
     The clocks.
@@ -1093,6 +1195,29 @@ class CopiedFilesReply(TypedDict):
     type: Literal['copied_files']
 
 
+class StationReadingsReply(TypedDict):
+    """
+    Readings of stations; several such lines may come before their end.
+    """
+
+    id: int
+    """
+    The request.
+    """
+    octets: str
+    """
+    Each 40 octets, little-endian: when it should have begun, began and ended (three of 64 bits,
+    nanoseconds from the start; in a closed loop the first two are one); station, block, octets
+    moved (three of 32 bits); 0 for a read and 1 for a write, place of its outcome in
+    `outcomes`, attempt from 0, and 0 (four of 8 bits). In Base64 (RFC 4648).
+    """
+    readings: int
+    """
+    How many are in this line.
+    """
+    type: Literal['station_readings']
+
+
 class DescribeRequest(TypedDict, closed=True):
     """
     Facts of this host as they are now. Ends in `description`.
@@ -1239,6 +1364,129 @@ class Stall(TypedDict):
     time_ratio: float
     """
     Their share of the time of all calls of the kind.
+    """
+
+
+class StationEnded(TypedDict):
+    """
+    A station that ended before the others.
+    """
+
+    at_ns: int
+    """
+    When, from the start.
+    """
+    code: str
+    """
+    Code of the error.
+    """
+    message: str
+    """
+    What it said.
+    """
+    readings: int
+    """
+    Readings that it has.
+    """
+    station: int
+    """
+    Its number.
+    """
+
+
+class StationReadings(TypedDict):
+    """
+    Readings of stations, some thousand a line, before the result.
+    """
+
+    id: int
+    """
+    The request.
+    """
+    octets: str
+    """
+    Each 40 octets, little-endian: when it should have begun, began and ended (three of 64 bits,
+    nanoseconds from the start; in a closed loop the first two are one); station, block, octets
+    moved (three of 32 bits); 0 for a read and 1 for a write, place of its outcome in
+    `outcomes`, attempt from 0, and 0 (four of 8 bits). In Base64 (RFC 4648).
+    """
+    readings: int
+    """
+    How many are in this line.
+    """
+
+
+class StationSetup(TypedDict):
+    """
+    How stations came to their connections, before the start.
+    """
+
+    connect: Distribution
+    """
+    How long each took, login and opening its file included.
+    """
+    elapsed_ns: int
+    """
+    How long all took.
+    """
+    errors: dict[str, int]
+    """
+    Attempts that failed and were mended, by class.
+    """
+
+
+class StationsEmptied(TypedDict):
+    """
+    What the trial wrote is gone.
+    """
+
+    is_gone: bool
+    """
+    Whether its directory is gone, too; otherwise somebody else put something there, which is
+    left.
+    """
+    removed_files: int
+    """
+    Files removed at the service, the mark left out.
+    """
+
+
+class StationsPrepared(TypedDict):
+    """
+    A trial can begin.
+    """
+
+    bytes: int
+    """
+    Octets of all of them.
+    """
+    elapsed_ns: int
+    """
+    Time that it took.
+    """
+    files: int
+    """
+    Files written.
+    """
+
+
+class StationsUntil(TypedDict, closed=True):
+    """
+    When a trial ends: at whichever of these comes first. One is needed.
+    """
+
+    interval_ratio: NotRequired[float | None]
+    """
+    All end when the 95 % interval of the mean response time, from 20 and more batches, is no
+    wider to either side than this share of it: above 0, below 1.
+    """
+    readings_per_station: NotRequired[int | None]
+    """
+    A station ends when it has so many readings: 1 to 10,000,000.
+    """
+    time_ns: NotRequired[int | None]
+    """
+    No operation begins after so long.
     """
 
 
@@ -2034,6 +2282,120 @@ class CopyCheckedOutcome(TypedDict):
     kind: Literal['copy_checked']
 
 
+class StationedOutcome(TypedDict):
+    """
+    Of `stations`.
+    """
+
+    blocks: int
+    """
+    Blocks, or files, of each station.
+    """
+    busiest_thread_ratio: NotRequired[float | None]
+    """
+    The largest share of the time that a thread of this host was at work; `null` where the system
+    does not tell. Near 1, response times are those of this host.
+    """
+    bytes: int
+    """
+    Octets moved by operations that went well.
+    """
+    checked: BlockCheck
+    """
+    What was compared, and what was wrong.
+    """
+    cpu: CpuTime
+    """
+    CPU time of the threads, checking what was read included.
+    """
+    elapsed_ns: int
+    """
+    From the start to the end of the last reading.
+    """
+    ended: list[StationEnded]
+    """
+    Stations that ended before the others, and why; 64 of them at most.
+    """
+    ended_by: Literal['readings', 'time', 'interval', 'full', 'no_station', 'cancelled']
+    """
+    What ended the trial.
+    """
+    ended_stations: int
+    """
+    How many they are.
+    """
+    errors: dict[str, int]
+    """
+    How many readings of each outcome but the first, which is that it went well.
+    """
+    facts: Facts
+    """
+    What the first connection agreed on with the server.
+    """
+    host: NotRequired[HostWindow | None]
+    """
+    What the whole host did meanwhile.
+    """
+    manner: Manner
+    """
+    How the service moves files.
+    """
+    outcomes: list[str]
+    """
+    Names of outcomes, by the numbers that readings have.
+    """
+    own_lateness: Distribution
+    """
+    By how much operations began late that their station was free for: this program's own error.
+    """
+    readings: int
+    """
+    Readings in all.
+    """
+    reconnect_errors: dict[str, int]
+    """
+    Why a station could not, by class.
+    """
+    reconnects: int
+    """
+    How often a station had to connect anew, and why it could not, by class.
+    """
+    response: Distribution
+    """
+    Response times of the readings that went well: from when they should have begun to their end.
+    """
+    retries: int
+    """
+    Attempts beyond the first of an operation.
+    """
+    setup: StationSetup
+    """
+    How stations came to their connections.
+    """
+    start_skew_ns: int
+    """
+    Time between the first operations of the first and the last station to begin; in an open loop,
+    the longest time by which a station began its first one late.
+    """
+    stations: int
+    """
+    Stations of this host.
+    """
+    threads: int
+    """
+    Threads that they were spread over.
+    """
+    unstarted: int
+    """
+    Operations of an open loop that were due within the time and were not begun.
+    """
+    whole_files: bool
+    """
+    Whether an operation is a whole file.
+    """
+    kind: Literal['stationed']
+
+
 class Ready(TypedDict):
     """
     A request is set up.
@@ -2092,7 +2454,7 @@ class ResultReply(TypedDict):
     """
     The request.
     """
-    result: DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome | DatasetMadeOutcome | CachesDroppedOutcome | ServeEndedOutcome | CopyPreparedOutcome | CopiedOutcome | CopyCheckedOutcome | CopyEmptiedOutcome
+    result: DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome | DatasetMadeOutcome | CachesDroppedOutcome | ServeEndedOutcome | CopyPreparedOutcome | CopiedOutcome | CopyCheckedOutcome | CopyEmptiedOutcome | StationsPreparedOutcome | StationedOutcome | StationsEmptiedOutcome
     """
     What came of it.
     """
@@ -2120,7 +2482,7 @@ class ErrorReply(TypedDict):
     """
     What was found and what was allowed.
     """
-    partial: NotRequired[DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome | DatasetMadeOutcome | CachesDroppedOutcome | ServeEndedOutcome | CopyPreparedOutcome | CopiedOutcome | CopyCheckedOutcome | CopyEmptiedOutcome | None]
+    partial: NotRequired[DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome | DatasetMadeOutcome | CachesDroppedOutcome | ServeEndedOutcome | CopyPreparedOutcome | CopiedOutcome | CopyCheckedOutcome | CopyEmptiedOutcome | StationsPreparedOutcome | StationedOutcome | StationsEmptiedOutcome | None]
     """
     What had been measured until then.
     """
@@ -2218,6 +2580,11 @@ class ServeRequest(TypedDict, closed=True):
     """
     Where to listen, and nowhere else.
     """
+    connections: NotRequired[int]
+    """
+    Connections that are expected at once; it is refused if this process may not have as many
+    files and sockets as these take.
+    """
     credentials: NotRequired[Credentials | None]
     """
     To whom; absent: to anybody who can reach the address.
@@ -2234,11 +2601,124 @@ class ServeRequest(TypedDict, closed=True):
     """
     The directory, by its absolute path; it must be there.
     """
-    service: Literal['directory', 'ftp', 'ftps', 'sftp', 'webdav', 'webdavs', 'nfs', 'smb', 's3', 's3s']
+    service: Literal['directory', 'memory', 'ftp', 'ftps', 'sftp', 'webdav', 'webdavs', 'nfs', 'smb', 's3', 's3s']
     """
     By which service.
     """
     type: Literal['serve']
+
+
+class Stationed(TypedDict):
+    """
+    What was measured. The readings are in `station_readings` lines before it.
+    """
+
+    blocks: int
+    """
+    Blocks, or files, of each station.
+    """
+    busiest_thread_ratio: NotRequired[float | None]
+    """
+    The largest share of the time that a thread of this host was at work; `null` where the system
+    does not tell. Near 1, response times are those of this host.
+    """
+    bytes: int
+    """
+    Octets moved by operations that went well.
+    """
+    checked: BlockCheck
+    """
+    What was compared, and what was wrong.
+    """
+    cpu: CpuTime
+    """
+    CPU time of the threads, checking what was read included.
+    """
+    elapsed_ns: int
+    """
+    From the start to the end of the last reading.
+    """
+    ended: list[StationEnded]
+    """
+    Stations that ended before the others, and why; 64 of them at most.
+    """
+    ended_by: Literal['readings', 'time', 'interval', 'full', 'no_station', 'cancelled']
+    """
+    What ended the trial.
+    """
+    ended_stations: int
+    """
+    How many they are.
+    """
+    errors: dict[str, int]
+    """
+    How many readings of each outcome but the first, which is that it went well.
+    """
+    facts: Facts
+    """
+    What the first connection agreed on with the server.
+    """
+    host: NotRequired[HostWindow | None]
+    """
+    What the whole host did meanwhile.
+    """
+    manner: Manner
+    """
+    How the service moves files.
+    """
+    outcomes: list[str]
+    """
+    Names of outcomes, by the numbers that readings have.
+    """
+    own_lateness: Distribution
+    """
+    By how much operations began late that their station was free for: this program's own error.
+    """
+    readings: int
+    """
+    Readings in all.
+    """
+    reconnect_errors: dict[str, int]
+    """
+    Why a station could not, by class.
+    """
+    reconnects: int
+    """
+    How often a station had to connect anew, and why it could not, by class.
+    """
+    response: Distribution
+    """
+    Response times of the readings that went well: from when they should have begun to their end.
+    """
+    retries: int
+    """
+    Attempts beyond the first of an operation.
+    """
+    setup: StationSetup
+    """
+    How stations came to their connections.
+    """
+    start_skew_ns: int
+    """
+    Time between the first operations of the first and the last station to begin; in an open loop,
+    the longest time by which a station began its first one late.
+    """
+    stations: int
+    """
+    Stations of this host.
+    """
+    threads: int
+    """
+    Threads that they were spread over.
+    """
+    unstarted: int
+    """
+    Operations of an open loop that were due within the time and were not begun.
+    """
+    whole_files: bool
+    """
+    Whether an operation is a whole file.
+    """
 
 
 class StreamReceived(TypedDict):
@@ -2568,7 +3048,7 @@ class Target(TypedDict, closed=True):
     directory: NotRequired[str]
     """
     Directory to work in: of this host (absolute) for a directory, else names joined by `/`
-    below where the service begins; empty: there.
+    below where the service begins; empty: there. Of memory: any name.
     """
     port: NotRequired[int | None]
     """
@@ -2586,7 +3066,7 @@ class Target(TypedDict, closed=True):
     """
     Name of the server, for certificates, `Host` and SMB; absent: its address.
     """
-    service: Literal['directory', 'ftp', 'ftps', 'sftp', 'webdav', 'webdavs', 'nfs', 'smb', 's3', 's3s']
+    service: Literal['directory', 'memory', 'ftp', 'ftps', 'sftp', 'webdav', 'webdavs', 'nfs', 'smb', 's3', 's3s']
     """
     Which service.
     """
@@ -2857,7 +3337,7 @@ class Failed(TypedDict):
     """
     What was found and what was allowed.
     """
-    partial: NotRequired[DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome | DatasetMadeOutcome | CachesDroppedOutcome | ServeEndedOutcome | CopyPreparedOutcome | CopiedOutcome | CopyCheckedOutcome | CopyEmptiedOutcome | None]
+    partial: NotRequired[DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome | DatasetMadeOutcome | CachesDroppedOutcome | ServeEndedOutcome | CopyPreparedOutcome | CopiedOutcome | CopyCheckedOutcome | CopyEmptiedOutcome | StationsPreparedOutcome | StationedOutcome | StationsEmptiedOutcome | None]
     """
     What had been measured until then.
     """
@@ -2872,7 +3352,7 @@ class Finished(TypedDict):
     """
     The request.
     """
-    result: DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome | DatasetMadeOutcome | CachesDroppedOutcome | ServeEndedOutcome | CopyPreparedOutcome | CopiedOutcome | CopyCheckedOutcome | CopyEmptiedOutcome
+    result: DescriptionOutcome | PongOutcome | ArmedOutcome | CancelledOutcome | StreamReceivedOutcome | StreamSentOutcome | EchoRespondedOutcome | EchoRequestedOutcome | DatasetMadeOutcome | CachesDroppedOutcome | ServeEndedOutcome | CopyPreparedOutcome | CopiedOutcome | CopyCheckedOutcome | CopyEmptiedOutcome | StationsPreparedOutcome | StationedOutcome | StationsEmptiedOutcome
     """
     What came of it.
     """
@@ -2998,6 +3478,136 @@ class CopyEmptyRequest(TypedDict, closed=True):
     type: Literal['copy_empty']
 
 
+class StationsSpec(TypedDict, closed=True):
+    """
+    What the stations of a trial do, and to which service. The same for its requests:
+    `stations_prepare`, `stations` and, whatever became of them, `stations_empty`.
+    """
+
+    access: Literal['sequential', 'random']
+    """
+    Which block comes next.
+    """
+    connects_at_once: int
+    """
+    Connections that are being made at once: 1 to 1,024.
+    """
+    file_size_bytes: int
+    """
+    Octets of the file of each station, at least a message; it has as many blocks as whole
+    messages fit in. Of a service that moves whole files only, an operation is a file of the size
+    of a message, and each station has as many of these, 8 at most.
+    """
+    message_size_bytes: int
+    """
+    Octets that an operation moves: 1 to 67,108,864.
+    """
+    most_readings: int
+    """
+    Readings that this host keeps: up to 16,777,216. The trial ends when there is no more room.
+    """
+    open_loop: NotRequired[OpenLoop | None]
+    """
+    When operations are due; absent: a closed loop, each as its station is done with the last.
+    """
+    operation: Literal['read', 'write', 'mix']
+    """
+    What they do.
+    """
+    own: OwnStations
+    """
+    Those of this host.
+    """
+    read_ratio: float
+    """
+    Of `mix`: the share of reads, 0 to 1.
+    """
+    retries: int
+    """
+    How often an operation is tried again after a fault that may pass: 0 to 100.
+    """
+    seed: int
+    """
+    What random choices follow from.
+    """
+    service: Target
+    """
+    The service, and the directory in it that is worked in. A user whose name has `{station}` in
+    it is one for each station, by its number from 0.
+    """
+    stations: int
+    """
+    Stations of the whole trial, on all hosts: 1 to 10,000.
+    """
+    sync: Literal['none', 'each']
+    """
+    Whether a write is done only when its server has brought it to its disk.
+    """
+    think_ns: int
+    """
+    From the end of an operation to the next of its station, in a closed loop.
+    """
+    threads: NotRequired[int | None]
+    """
+    Threads that stations are spread over, 1 to 64; absent: one for each processor. Of a directory,
+    whose calls keep a thread, each station has one of its own.
+    """
+    token: str
+    """
+    What stands in the mark file in that directory: 32 hexadecimal digits. A directory without it
+    is not ours.
+    """
+    until: StationsUntil
+    """
+    When the trial ends.
+    """
+    verify: bool
+    """
+    Whether what is read is compared with what was written there.
+    """
+    working_name: str
+    """
+    The directory that `stations_prepare` makes there, for this trial alone: `lanlab-` and up to
+    80 letters, digits and `-`. Nothing outside of it is touched.
+    """
+
+
+class StationsPrepareRequest(TypedDict, closed=True):
+    """
+    Prepare the trial of stations. Ends in `stations_prepared`.
+    """
+
+    spec: StationsSpec
+    """
+    The trial.
+    """
+    type: Literal['stations_prepare']
+
+
+class StationsRequest(TypedDict, closed=True):
+    """
+    Have stations read and write blocks at a file service. Ends in `stationed`.
+    """
+
+    spec: StationsSpec
+    """
+    The trial.
+    """
+    type: Literal['stations']
+
+
+class StationsEmptyRequest(TypedDict, closed=True):
+    """
+    Remove what a trial of stations wrote. Ends in `stations_emptied`.
+    """
+
+    spec: StationsSpec
+    """
+    The trial.
+    """
+    type: Literal['stations_empty']
+
+
 class Command(TypedDict, closed=True):
     """
     A line from the driver.
@@ -3007,7 +3617,7 @@ class Command(TypedDict, closed=True):
     """
     Chosen by the driver, not in use by a request that has not ended.
     """
-    request: DescribeRequest | PingRequest | StreamReceiveRequest | StreamSendRequest | EchoRespondRequest | EchoRequestRequest | DatasetRequest | DropCachesRequest | ServeRequest | CopyPrepareRequest | CopyRequest | CopyCheckRequest | CopyEmptyRequest | ArmRequest | CancelRequest
+    request: DescribeRequest | PingRequest | StreamReceiveRequest | StreamSendRequest | EchoRespondRequest | EchoRequestRequest | DatasetRequest | DropCachesRequest | ServeRequest | CopyPrepareRequest | CopyRequest | CopyCheckRequest | CopyEmptyRequest | StationsPrepareRequest | StationsRequest | StationsEmptyRequest | ArmRequest | CancelRequest
     """
     What is asked for.
     """
@@ -3022,7 +3632,7 @@ class Messages(TypedDict):
     """
     From the driver.
     """
-    reply: HelloReply | ReadyReply | ProgressReply | CopiedFilesReply | ResultReply | ErrorReply
+    reply: HelloReply | ReadyReply | ProgressReply | CopiedFilesReply | StationReadingsReply | ResultReply | ErrorReply
     """
     From the engine.
     """

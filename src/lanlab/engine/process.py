@@ -25,7 +25,7 @@ from lanlab.engine.messages import Hello, HostFacts, Ready
 from lanlab.errors import EngineError, EngineLost
 
 #: The version of the messages that this package speaks.
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 #: An engine that does not begin to speak, or to answer a simple question, in so long is lost.
 _ANSWER_S = 10.0
@@ -58,6 +58,8 @@ class Measurement:
         self.on_progress: Callable[[_Line], None] | None = None
         #: Called with each line of times of files, from another thread, before the result.
         self.on_files: Callable[[_Line], None] | None = None
+        #: Called with each line of readings of stations, likewise.
+        self.on_readings: Callable[[_Line], None] | None = None
         #: Called once, from another thread, when its result or error is there to be taken.
         self.on_over: Callable[[], None] | None = None
         #: Whether its result or error has been taken: there is nothing more to come.
@@ -72,6 +74,10 @@ class Measurement:
         if line is not None and line["type"] == "copied_files":
             if self.on_files is not None:
                 self.on_files(line)
+            return
+        if line is not None and line["type"] == "station_readings":
+            if self.on_readings is not None:
+                self.on_readings(line)
             return
         if line is not None and self._lines.qsize() >= _KEPT_LINES:
             raise BadLine("more lines of a request than there can be")

@@ -55,11 +55,13 @@ class Point:
     #: 95 % interval of x, where that is measured too.
     x_low: float | None = None
     x_high: float | None = None
+    #: Written beside the point in the drawing.
+    label: str = ""
 
 
 @dataclass(frozen=True)
 class Series:
-    """Means that belong together, ascending in x."""
+    """Means that belong together, ascending in x or in the order in which a line joins them."""
 
     name: str
     points: tuple[Point, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanlab.analysis.published import ELSEWHERE
+from lanlab.analysis.published import is_own
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.chart import Axis, Chart, PublishedMark, PublishedSeries, Series
 from lanlab.figures.gather import axis, caption, far_apart, points_of, printed
@@ -91,7 +91,7 @@ def _dataset(study: Study, published: Published, summary: Summary) -> str:
                 if not any(known.name == one.published for known in published.factor):
                     # A parameter of another experiment, by which both have one name.
                     return condition_text(study, {one.published: own})
-                return f"{here}, for {level_title(published, one.published, own)}"
+                return f"{here}, for {_short_title(published, one.published, own)}"
     return here
 
 
@@ -109,7 +109,7 @@ def _published(
         value
         for value in published.value
         if value.metric == metric
-        and value.kind not in ELSEWHERE
+        and is_own(value)
         and value.experiment in (None, *figure.experiments)
         and value.statistic in ("trial", "mean")
     ]
@@ -132,14 +132,10 @@ def _published(
 
 def _words(published: Published, factors: Sequence[str], value: PublishedValue) -> str:
     levels = [(name, value.condition[name]) for name in factors if name in value.condition]
-    return ", ".join(level_title(published, name, level) for name, level in levels)
+    return ", ".join(_short_title(published, name, level) for name, level in levels)
 
 
-def level_title(published: Published, factor: str, level: Level) -> str:
+def _short_title(published: Published, factor: str, level: Level) -> str:
     """The publication's name of a level, without what stands in brackets; else the level."""
-    for one in published.factor:
-        if one.name == factor:
-            for each in one.levels:
-                if each.level == level:
-                    return each.title.partition(" (")[0]
-    return str(level)
+    named = published.named_level(factor, level)
+    return str(level) if named is None else named.title.partition(" (")[0]

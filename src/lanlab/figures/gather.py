@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from lanlab.analysis.published import points_for
+from lanlab.analysis.published import is_own, points_for
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.chart import Axis, Point, PublishedMark, PublishedSeries
 from lanlab.figures.wording import Quantity, condition_text, level_text, link_text, quantity
@@ -14,7 +14,6 @@ from lanlab.studies.model import Figure
 
 #: Where published and measured numbers differ by more, they share only a logarithmic axis.
 _MOST_ON_A_LINEAR_AXIS = 20.0
-_OWN_KINDS = frozenset({"table", "text"})
 
 
 def summaries_of(
@@ -119,7 +118,7 @@ def published_levels(
     limits = {summary.limit for summary in summaries if summary.limit is not None}
     levels: dict[float, dict[str, str]] = {}
     for value in published.value:
-        if value.metric != "goodput_bps" or value.kind not in _OWN_KINDS:
+        if value.metric != "goodput_bps" or not is_own(value):
             continue
         if not _agrees(value, common):
             continue

@@ -35,18 +35,19 @@ def goodput_against_file_size(
     """
     y = quantity(study, "goodput_bps")
     lines: dict[str, list[Point]] = {}
-    drawn_of: dict[str, tuple[str, Mapping[str, Level]]] = {}
+    versions: set[Level] = set()
+    counted = counting([trial for trial in trials if trial.purpose == "trial"])
     for condition in expand(study, run.scale):
         if condition.experiment not in figure.experiments or condition.workload != "copy":
             continue
         own = [
             trial
-            for trial in counting([t for t in trials if t.experiment == condition.experiment])
-            if trial.purpose == "trial" and trial.factors == dict(condition.factors)
+            for trial in counted
+            if (trial.experiment, trial.factors) == (condition.experiment, dict(condition.factors))
         ]
         rest = {k: v for k, v in condition.factors.items() if k != "dataset"}
         name = condition_text(study, rest) or "measured"
-        drawn_of[name] = (condition.experiment, condition.parameters)
+        versions.add(condition.parameters.get("ip_version", 4))
         points = _points(own, study, condition.factors, y.si_per_unit)
         lines.setdefault(name, []).extend(points)
     series = tuple(
@@ -61,7 +62,7 @@ def goodput_against_file_size(
         x=Axis("size of a file", "kB", logarithmic=True),
         y=axis(study, "goodput_bps", logarithmic=far_apart(ys)),
         series=series,
-        limits=_limits(run, xs, y.si_per_unit, drawn_of),
+        limits=_limits(run, xs, y.si_per_unit, versions),
         caption=caption(run, "", _DRAWN),
         empty="no times of files",
     )
@@ -102,14 +103,10 @@ def _points(
 
 
 def _limits(
-    run: RunRecord,
-    xs: Sequence[float],
-    unit: float,
-    drawn_of: Mapping[str, tuple[str, Mapping[str, Level]]],
+    run: RunRecord, xs: Sequence[float], unit: float, versions: set[Level]
 ) -> tuple[Limit, ...]:
     rate_bps = run.testbed.get("link_rate_bps")
-    versions = {int(p.get("ip_version", 4)) for _, p in drawn_of.values()}
     if rate_bps is None or not xs or len(versions) != 1:
         return ()
-    level = tcp_limit_bps(rate_bps, versions.pop()) / unit
+    level = tcp_limit_bps(rate_bps, int(versions.pop())) / unit
     return (Limit("link limit", ((min(xs), level), (max(xs), level))),)

@@ -43,12 +43,11 @@ def levels_text(published: Published, condition: Mapping[str, Level], keys: Iter
 
 def level_title(published: Published, key: str, level: Level) -> str:
     """One level as the study calls it, with the factor's name where it is a bare number."""
-    for factor in published.factor:
-        if factor.name == key:
-            for one in factor.levels:
-                if one.level == level and type(one.level) is type(level):
-                    bare = one.title.replace(".", "").isdigit()
-                    return f"{factor.title} {one.title}" if bare else one.title
+    one = published.named_level(key, level)
+    if one is not None:
+        bare = one.title.replace(".", "").isdigit()
+        titles = {factor.name: factor.title for factor in published.factor}
+        return f"{titles[key]} {one.title}" if bare else one.title
     if key in ("transport", "ip_version"):
         return str(level).upper() if key == "transport" else f"IPv{level}"
     return f"{name_of(key)} {plain(level)}" if isinstance(level, int | float) else str(level)

@@ -5,24 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from lanlab.errors import UnknownName
+from lanlab.errors import of_name
 from lanlab.figures.against_factor import against_factor
 from lanlab.figures.against_size import against_size
 from lanlab.figures.bars import bars
 from lanlab.figures.chart import Chart
 from lanlab.figures.copy_times import copy_times
 from lanlab.figures.cost_per_byte_and_file import cost_per_byte_and_file
+from lanlab.figures.delay_throughput import delay_throughput
 from lanlab.figures.flow_shares import flow_shares
 from lanlab.figures.goodput_against_file_size import goodput_against_file_size
+from lanlab.figures.greatest_throughput import greatest_throughput_bars
 from lanlab.figures.lacking import lacking_text
 from lanlab.figures.losses_against_sent import losses_against_sent
 from lanlab.figures.received_against_sent import received_against_sent
 from lanlab.figures.received_ratio_against_sent import received_ratio_against_sent
+from lanlab.figures.response_against_stations import response_against_stations
 from lanlab.figures.rtt_against_size import rtt_against_size
 from lanlab.figures.saturation_curve import saturation_curve
+from lanlab.figures.station_errors import station_errors_bars
+from lanlab.figures.station_fairness import station_fairness
+from lanlab.figures.steady_cut import steady_cut
+from lanlab.figures.throughput_against_stations import throughput_against_stations
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 from lanlab.studies.model import Figure
+from lanlab.studies.vocabulary import plain_level
 
 Builder = Callable[[RunRecord, Sequence[TrialRecord], Study, Published, Figure], Chart]
 
@@ -32,13 +40,20 @@ FIGURES: Mapping[str, Builder] = {
     "bars": bars,
     "copy_times": copy_times,
     "cost_per_byte_and_file": cost_per_byte_and_file,
+    "delay_throughput": delay_throughput,
     "flow_shares": flow_shares,
     "goodput_against_file_size": goodput_against_file_size,
+    "greatest_throughput": greatest_throughput_bars,
     "losses_against_sent": losses_against_sent,
     "received_against_sent": received_against_sent,
     "received_ratio_against_sent": received_ratio_against_sent,
+    "response_against_stations": response_against_stations,
     "rtt_against_size": rtt_against_size,
     "saturation_curve": saturation_curve,
+    "station_errors": station_errors_bars,
+    "station_fairness": station_fairness,
+    "steady_cut": steady_cut,
+    "throughput_against_stations": throughput_against_stations,
 }
 
 
@@ -54,10 +69,12 @@ def build_figure(
     Raises:
         UnknownName: There is no figure of that name.
     """
-    try:
-        builder = FIGURES[figure.figure]
-    except KeyError:
-        raise UnknownName("figure", figure.figure, FIGURES) from None
+    builder = of_name("figure", figure.figure, FIGURES)
+    at = {name: plain_level(name, level) for name, level in figure.at.items()}
+    trials = [t for t in trials if all(t.factors.get(name) == at[name] for name in at)]
     chart = builder(run, trials, study, published, figure)
+    if at:
+        # Of the levels that were left out there is nothing to draw.
+        chart = replace(chart, series=tuple(one for one in chart.series if one.points))
     lacking = lacking_text(trials, study, figure.experiments)
     return replace(chart, caption=f"{chart.caption} {lacking}".strip()) if lacking else chart

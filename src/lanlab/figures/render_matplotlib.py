@@ -111,7 +111,9 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
     for index, limit in enumerate(chart.limits):
         style: dict[str, Any]
         if limit.kind == "guide":
-            style = {"color": MUTED, "linestyle": (0, (1, 2)), "linewidth": 1.0}
+            colour = MUTED if limit.series is None else colour_of(limit.series)
+            dots = (1, 2) if index % 2 == 0 else (4, 2)
+            style = {"color": colour, "linestyle": (0, dots), "linewidth": 1.0}
         else:
             colour = INK if limit.series is None else colour_of(limit.series)
             # Several of all series have no colours to be told apart by.
@@ -168,6 +170,18 @@ def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
         zorder=3,
     )
     _draw_spread(axes, series.points, xs, index, colour_of(index))
+    for place, point in enumerate(series.points):
+        if point.label:
+            axes.annotate(
+                point.label,
+                (point.x, point.y),
+                xytext=(4, 4),
+                textcoords="offset points",
+                fontsize=7,
+                color=INK,
+                gid=f"series-{index}-label{place}",
+                zorder=5,
+            )
     return line
 
 

@@ -30,6 +30,12 @@ _NAMES = {
     "receiver_cpu_s_per_gb": "receiving CPU time",
     "interrupt_cpu_s": "time in interrupts",
     "jain_index": "Jain's index",
+    "operations_per_s": "operations",
+    "response_mean_ns": "mean response time",
+    "response_p50_ns": "response time, median",
+    "response_p90_ns": "response time, 90th percentile",
+    "response_p99_ns": "response time, 99th percentile",
+    "little_ratio": "X (R + Z) / N",
     "first_control_share_ratio": "share of the first congestion control",
     "flow_goodput_min_bps": "goodput, least flow",
     "flow_goodput_max_bps": "goodput, greatest flow",
@@ -152,6 +158,8 @@ def level_text(study: Study, key: str, level: Level) -> str:
         return name_of(key) if level else f"no {name_of(key)}"
     if isinstance(level, str):
         return f"{name_of(key)} {level}"
+    if key == "stations":
+        return f"{level} station{'' if level == 1 else 's'}"
     shown = quantity(study, key)
     text = plain(shown.shown(level))
     return f"{text} {shown.unit}" if shown.unit else f"{shown.name} {text}"

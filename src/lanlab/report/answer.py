@@ -116,16 +116,16 @@ def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]
     shown = quantity(study, summaries[0].metric)
     name = shown.name[0].upper() + shown.name[1:]
     groups: dict[str, list[Summary]] = {}
-    group_is_copy = summaries[0].workload == "copy"
+    is_copy = summaries[0].workload == "copy"
     for summary in summaries:
         rest = {k: v for k, v in summary.factors.items() if k != along}
         # A factor names itself.
         fixed = "" if "transport" in rest else summary.parameters.get("transport", "")
-        transport = str(fixed).upper()
-        if group_is_copy and "service" not in rest:
+        carrier = str(fixed).upper()
+        if is_copy and "service" not in rest:
             service = {"service": summary.parameters["service"]}
-            transport = f"{condition_text(study, service)}{',' * bool(rest)}"
-        series = " ".join(filter(None, [transport, condition_text(study, rest)]))
+            carrier = f"{condition_text(study, service)}{',' * bool(rest)}"
+        series = " ".join(filter(None, [carrier, condition_text(study, rest)]))
         groups.setdefault(series, []).append(summary)
     said = []
     for series, group in groups.items():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lanlab.analysis.published import ELSEWHERE
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.wording import level_text, plain, quantity, with_spread
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
@@ -116,10 +115,7 @@ def _means(published: Published) -> list[PublishedValue]:
     return [
         value
         for value in published.value
-        if value.metric in _METRICS
-        and value.statistic == "mean"
-        and value.kind not in ELSEWHERE
-        and value.kind == "table"
+        if value.metric in _METRICS and value.statistic == "mean" and value.kind == "table"
     ]
 
 
@@ -207,12 +203,8 @@ def _order(
 
 
 def _title(published: Published, factor: str, level: Level) -> str:
-    for one in published.factor:
-        if one.name == factor:
-            for each in one.levels:
-                if each.level == level:
-                    return each.title
-    return str(level)
+    named = published.named_level(factor, level)
+    return str(level) if named is None else named.title
 
 
 def _amount(published: Published, condition: Mapping[str, Level]) -> float | None:

@@ -10,6 +10,7 @@ from lanlab.analysis.attempts import counting
 from lanlab.figures.wording import condition_text, percent, quantity
 from lanlab.plan import expand
 from lanlab.report.copy_text import caches_words, checked_words, moved_words
+from lanlab.report.cost_table import cost_table
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
@@ -52,6 +53,14 @@ def copy_table(
         Column("stalls", "stalls", "", is_number=False),
     )
     return Table(f"{experiment}-how", "How the copies went", columns, tuple(rows))
+
+
+def tables_of_copies(
+    run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
+) -> list[Table]:
+    """What tells services apart, then how the copies went; those that have rows."""
+    made = (cost_table, copy_table)
+    return [table for make in made if (table := make(run, trials, study, experiment)).rows]
 
 
 def _row(study: Study, trials: Sequence[TrialRecord], failed: int) -> tuple[Cell, ...]:

@@ -13,8 +13,7 @@ from lanlab.analysis.published import all_summaries
 from lanlab.figures import build_figure
 from lanlab.report.answer import sentences
 from lanlab.report.beside_table import beside_table
-from lanlab.report.copy_table import copy_table
-from lanlab.report.cost_table import cost_table
+from lanlab.report.copy_table import tables_of_copies
 from lanlab.report.failure_table import failure_table
 from lanlab.report.figure_page import FigureOnPage, figure_on_page
 from lanlab.report.finding_table import (
@@ -158,18 +157,12 @@ def _experiments(
         ]
         if scaled.search is not None and not figures:
             continue
-        others = [loss_table(run, trials, study, experiment.id)]
         if experiment.workload == "copy":
-            # What tells services apart comes before the metrics beyond the first.
-            tables[1:1] = [
-                table
-                for table in (
-                    cost_table(run, trials, study, experiment.id),
-                    copy_table(run, trials, study, experiment.id),
-                )
-                if table.rows
-            ]
-        tables += [table for table in others if table.rows]
+            # Before the metrics beyond the first.
+            tables[1:1] = tables_of_copies(run, trials, study, experiment.id)
+        losses = loss_table(run, trials, study, experiment.id)
+        if losses.rows:
+            tables.append(losses)
         remark = round_trip_remark(run, study, own)
         found.append(
             ExperimentOnPage(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 
-from lanlab.analysis.published import ELSEWHERE
+from lanlab.analysis.published import is_own
 from lanlab.analysis.rereading_doubts import Doubt
 from lanlab.analysis.rereading_order import OrderDrift
 from lanlab.analysis.rereading_pairs import PrintedPair
@@ -45,7 +45,7 @@ def drift_sentences(
 def pair_sentences(study: Study, published: Published, pairs: Sequence[PrintedPair]) -> list[str]:
     """How many pairs of each factor differ, and which do not; or that nothing can be tested."""
     if not pairs:
-        printed = [v for v in published.value if v.kind not in ELSEWHERE]
+        printed = [v for v in published.value if is_own(v)]
         if any(v.statistic in _ORDERED for v in printed):
             return [
                 "Neither trials nor standard deviations are printed: no order of these numbers can "
@@ -78,7 +78,7 @@ def clock_sentences(study: Study, published: Published) -> list[str]:
         for value in published.value
         if (value.metric, value.statistic) == ("elapsed_ns", "mean")
         and value.bound is None
-        and value.kind not in ELSEWHERE
+        and is_own(value)
     ]
     said = []
     coarse = [f"{percent(step / v.si)} of {v.published} s" for v in times if step > _MUCH * v.si]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from lanlab.analysis.loss_places import not_received
 from lanlab.report.answer import published_numbers
 from lanlab.report.beside_table import beside_table
-from lanlab.report.copy_table import copy_table
-from lanlab.report.cost_table import cost_table
+from lanlab.report.copy_table import tables_of_copies
 from lanlab.report.failure_table import failure_table
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
@@ -39,13 +38,9 @@ def tables(run: RunRecord, trials: Sequence[TrialRecord]) -> list[RichTable]:
             table = metric_table(run, trials, study, published, experiment.id, metric)
             found.append(rich_table(table, experiment.title))
             if experiment.workload == "copy":
-                for table in (
-                    cost_table(run, trials, study, experiment.id),
-                    copy_table(run, trials, study, experiment.id),
-                ):
-                    if table.rows:
-                        title = f"{experiment.title}: {table.title.lower()}"
-                        found.append(rich_table(table, title))
+                for table in tables_of_copies(run, trials, study, experiment.id):
+                    title = f"{experiment.title}: {table.title.lower()}"
+                    found.append(rich_table(table, title))
             own = [trial for trial in trials if trial.experiment == experiment.id]
             if experiment.id in explained and any(not_received(t.metrics) for t in own):
                 losses = loss_table(run, trials, study, experiment.id)

@@ -27,9 +27,9 @@ from lanlab.store import RunRecord, Store, TrialRecord, take_intervals
 from lanlab.studies import Study
 from lanlab.testbeds import Testbed
 from lanlab.workloads import Progress, workload
-from lanlab.workloads.copy import CopyParameters
 from lanlab.workloads.drivers.registry import OWN, driver
 from lanlab.workloads.parameters import FlowParameters
+from lanlab.workloads.service_parameters import ServiceParameters
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _check_conditions(conditions: tuple[Condition, ...], bed: Testbed) -> None:
         # Before the run is in the store: what is missing now would fail every trial.
         if driver_name != OWN and isinstance(parameters, FlowParameters):
             driver(driver_name).check_found(condition.workload, parameters)
-        if isinstance(parameters, CopyParameters):
+        if isinstance(parameters, ServiceParameters):
             check_server(parameters, bed.hosts[1])
         if condition.parameters.get("io") == "segment" and bed.link.shape != "none":
             # The kernel hands a buffer of several messages to the shaper as one: measured, such

@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 from lanlab.errors import UnknownName, UnmetNeed, UsageError
 from lanlab.testbeds.base import Host
 from lanlab.workloads import copy_server as servers
-from lanlab.workloads.copy import EMBEDDED, CopyParameters
+from lanlab.workloads.service_parameters import EMBEDDED, ServiceParameters
 
 if TYPE_CHECKING:
     from lanlab.testbeds.servers import RunningServer
 
+#: In place of a name: the first choice of the real servers for a service that are here.
+INSTALLED = "installed"
 
-def check_server(parameters: CopyParameters, host: Host) -> None:
+
+def check_server(parameters: ServiceParameters, host: Host) -> None:
     """
-    See that the server of a copy can be had, before a run begins.
+    See that the server of a file service can be had, before a run begins.
 
     Args:
         host: Where it would run.
@@ -32,15 +35,18 @@ def check_server(parameters: CopyParameters, host: Host) -> None:
         servers.target_of(url, parameters.trust, parameters.ip_version)
     elif parameters.server != EMBEDDED:
         _check_system(parameters.server)
-        from lanlab.testbeds.servers import SERVERS, Credentials
+        from lanlab.testbeds.servers import SERVERS, Credentials, chosen
 
-        if parameters.server not in SERVERS:
-            raise UnknownName("server", parameters.server, (EMBEDDED, *SERVERS))
+        name = parameters.server
+        if name == INSTALLED:
+            name = chosen(parameters.service, None, host).name
+        if name not in SERVERS:
+            raise UnknownName("server", name, (EMBEDDED, INSTALLED, *SERVERS))
         anybody = None if parameters.service == "nfs" else Credentials("somebody", "a secret")
-        problem = SERVERS[parameters.server].problem(parameters.service, anybody)
+        problem = SERVERS[name].problem(parameters.service, anybody)
         if problem is not None:
             raise UsageError(problem)
-        SERVERS[parameters.server].check_found(host)
+        SERVERS[name].check_found(host)
 
 
 def _check_system(name: str) -> None:
@@ -60,7 +66,7 @@ def start_server(
     Start a server on a host.
 
     Args:
-        name: Of the server, as `samba`.
+        name: Of the server, as `samba`, or `installed`.
         service: As engines name it.
         root: The directory to serve.
         credentials: `user` and `secret`; `None`: anybody.
@@ -73,4 +79,5 @@ def start_server(
     from lanlab.testbeds.servers import Credentials, start
 
     who = None if credentials is None else Credentials(credentials["user"], credentials["secret"])
-    return start(host, service, root, address, who, service in ("ftps", "webdavs"), server=name)
+    server = None if name == INSTALLED else name
+    return start(host, service, root, address, who, service in ("ftps", "webdavs"), server=server)

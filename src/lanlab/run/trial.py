@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -56,7 +56,10 @@ def run_trial(
 
     try:
         # First, as a lost engine is started anew here and has facts to tell again.
-        source, target = (hosts.end(index, parameters.ip_version) for index in (0, 1))
+        source, target, *others = (
+            hosts.end(index, parameters.ip_version) for index in range(len(bed.hosts))
+        )
+        source = replace(source, others=tuple(others))
         facts["before"] = hosts.passing_facts()
         exchange = kind.run(parameters, source, target, bed.start_lead_s, on_each)
         raw |= _told(exchange)

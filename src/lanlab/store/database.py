@@ -10,7 +10,6 @@ import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import IO, Protocol, Self
 
 from lanlab.errors import StoreError, UnknownName, UsageError
@@ -250,12 +249,7 @@ class DatabaseStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

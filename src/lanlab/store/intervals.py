@@ -1,5 +1,6 @@
 """
-Interval series and times of files: taken out of what an engine told, into columns of their own.
+Interval series, times of files and readings: taken out of what an engine told, into columns of
+their own.
 
 Stores of schema 2 and before have them in the record itself, where they are left and read.
 """
@@ -7,6 +8,7 @@ Stores of schema 2 and before have them in the record itself, where they are lef
 from __future__ import annotations
 
 import dataclasses
+import json
 from typing import Any
 
 from lanlab.store.records import TrialRecord
@@ -24,6 +26,8 @@ def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]
     ns, and the series' name.
     """
     trial, files = _take_file_times(trial)
+    trial, readings = _take_readings(trial)
+    files = (*files, *readings)
     series = intervals_in(trial)
     if not series:
         return trial, files
@@ -51,6 +55,22 @@ def _take_file_times(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...
     units = {name: "ns" for name in told if name.endswith("_ns")} | {"bytes": "B"}
     series = Series("source-files", columns, units)
     raw = trial.raw | {"source": source | {"file_times": {"series": series.name}}}
+    return dataclasses.replace(trial, raw=raw), (series,)
+
+
+def _take_readings(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]:
+    """A trial of stations without its readings, and these: `source-readings`, in the order in which
+    the operations began, with the names of their outcomes. Where they stood in `raw` remains the
+    series' name."""
+    source = trial.raw.get("source")
+    told = source.get("readings") if isinstance(source, dict) else None
+    if not (isinstance(source, dict) and isinstance(told, dict) and "intended_ns" in told):
+        return trial, ()
+    units = {name: "ns" for name in told if name.endswith("_ns")}
+    units |= {"offset_bytes": "B", "bytes": "B"}
+    facts = {"outcomes": json.dumps(source["outcomes"]), "operations": '["read", "write"]'}
+    series = Series("source-readings", told, units, facts)
+    raw = trial.raw | {"source": source | {"readings": {"series": series.name}}}
     return dataclasses.replace(trial, raw=raw), (series,)
 
 

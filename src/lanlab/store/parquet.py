@@ -75,6 +75,8 @@ def write(series: Series, file: IO[bytes], about: Mapping[str, str]) -> SeriesEn
         "lanlab.series": series.name,
         "lanlab.units": json.dumps(dict(series.units)),
         **{f"lanlab.{key}": value for key, value in about.items()},
+        # Those that are not lanlab's own are of the series.
+        **series.facts,
     }
     schema = pyarrow.schema(fields, metadata=metadata)
     counted = _Counted(file)
@@ -138,13 +140,18 @@ def read(file: IO[bytes], what: str) -> Series:
         metadata = table.schema.metadata or {}
         units = json.loads(metadata[b"lanlab.units"])
         name = metadata[b"lanlab.series"].decode()
+        facts = {
+            key.decode(): value.decode()
+            for key, value in metadata.items()
+            if not key.startswith((b"lanlab.", b"ARROW:"))
+        }
         columns = {column: _values(table.column(column)) for column in table.column_names}
     except (pyarrow.ArrowException, KeyError, ValueError) as error:
         raise StoreError(
             f"{what}: is not a series that lanlab wrote: {error}",
             hint="put a copy of it in its place; everything else of the run can still be read",
         ) from error
-    return Series(name, columns, units)
+    return Series(name, columns, units, facts)
 
 
 def _values(column: Any) -> NDArray[Any] | Words:

@@ -53,7 +53,8 @@ class Series:
 
     `columns` has, by name, whole or floating numbers in an array of one dimension, or whatever
     has the buffer protocol and gives one (nothing is copied), or `Words`. What was not measured
-    is masked (`numpy.ma`). `units` has the unit of each column that has one.
+    is masked (`numpy.ma`). `units` has the unit of each column that has one, `facts` what else is
+    to be known of them.
 
     Raises:
         StoreError: A name, type or length that cannot be kept, or a number that is none.
@@ -62,6 +63,7 @@ class Series:
     name: str
     columns: Mapping[str, NDArray[Any] | Words]
     units: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -77,6 +79,9 @@ class Series:
         if len(set(rows.values())) > 1:
             found = ", ".join(f"{name} {count}" for name, count in rows.items())
             raise StoreError(f"series `{self.name}` has columns of unlike length: {found}")
+        for fact in self.facts:
+            if not _COLUMN.fullmatch(fact):
+                raise StoreError(f"series `{self.name}` has a fact `{fact}`; allowed: as a column")
         strange = [name for name in self.units if name not in columns]
         if strange:
             raise StoreError(f"series `{self.name}` has a unit for `{strange[0]}`, no column of it")

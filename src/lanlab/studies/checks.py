@@ -99,6 +99,9 @@ def _figure_problems(place: str, study: Study, figure: Figure) -> Iterator[Probl
         metrics = WORKLOADS[experiment.workload].metrics
         if figure.metric is not None and figure.metric not in metrics:
             yield _unknown(f"{place}.metric", figure.metric, list(metrics))
+        for name in figure.at:
+            if name not in experiment.factors:
+                yield _unknown(f"{place}.at.{name}", name, list(experiment.factors))
         if figure.factor is not None and figure.factor not in experiment.factors:
             yield _unknown(f"{place}.factor", figure.factor, list(experiment.factors))
         elif figure.factor is not None and not is_numeric(experiment.workload, figure.factor):

@@ -103,6 +103,8 @@ class Figure(Data):
     #: experiment; and the numeric factor that it draws it against, by default the first.
     metric: str | None = None
     factor: str | None = None
+    #: Only conditions at these levels of factors, as one message size.
+    at: dict[str, Level] = Field(default_factory=dict)
 
 
 class Experiment(Data):

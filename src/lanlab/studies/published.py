@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from lanlab.studies.base import Data, DottedIdentifier, Level, Several
+from lanlab.studies.base import Data, DottedIdentifier, Level, Several, is_level
 
 #: What a number is of its metric. A trial's number names its `trial` in its condition. A ratio of
 #: 2 is "twice as fast", a gain of 0.15 "15 % faster", a deficit of 0.15 "15 % slower"; each names
@@ -222,6 +222,13 @@ class Published(Data):
         """Every number, those that are missing last."""
         yield from self.value
         yield from self.missing
+
+    def named_level(self, factor: str, level: Level) -> PublishedLevel | None:
+        """What is said of a level; `None` of one that was not published."""
+        for one in self.factor:
+            if one.name == factor:
+                return next((each for each in one.levels if is_level(each.level, level)), None)
+        return None
 
     def numbers(self) -> dict[str, float]:
         """The printed numbers by id, in their printed units."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin
 
-from lanlab.errors import UnknownName, UsageError
+from lanlab.errors import UsageError, of_name
 from lanlab.studies.base import Level
 from lanlab.studies.model import (
     Experiment,
@@ -53,10 +53,7 @@ def at_scale(study: Study, scale_name: str) -> tuple[ExperimentAtScale, ...]:
             f"study `{study.id}` {waits_for(study.waiting)}",
             hint=f"`lanlab show {study.id}` prints what it published",
         )
-    try:
-        scale = study.scale[scale_name]
-    except KeyError:
-        raise UnknownName("scale", scale_name, study.scale) from None
+    scale = of_name("scale", scale_name, study.scale)
     return tuple(experiment_at_scale(experiment, scale) for experiment in study.experiment)
 
 

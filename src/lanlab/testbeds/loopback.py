@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import socket
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from lanlab.errors import UsageError
@@ -91,10 +90,5 @@ class LoopbackTestbed:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lanlab.engine.locate import engine_path
-from lanlab.errors import LabError, UnknownName
+from lanlab.errors import LabError, of_name
 from lanlab.testbeds.loopback import has_ipv6
 from lanlab.testbeds.shaping import SWITCH_QUEUE_BYTES, shaping_batch
 from lanlab.testbeds.tools import PACKAGES, find_tool
@@ -201,6 +201,4 @@ def needs(name: str) -> list[Need]:
     Raises:
         UnknownName: There is no such testbed.
     """
-    if name not in _NEEDS:
-        raise UnknownName("testbed", name, _NEEDS)
-    return _NEEDS[name]()
+    return of_name("testbed", name, _NEEDS)()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from lanlab.errors import UnknownName
+from lanlab.errors import of_name
 from lanlab.testbeds.base import Testbed
 
 
@@ -42,8 +42,4 @@ def testbed(name: str, hosts: int = 2, link: str = "unshaped") -> Testbed:
         UnmetNeed: The machine lacks what it needs.
         RunError: The system refused a step. As after the others, nothing is left behind.
     """
-    try:
-        factory = TESTBEDS[name]
-    except KeyError:
-        raise UnknownName("testbed", name, TESTBEDS) from None
-    return factory(hosts, link)
+    return of_name("testbed", name, TESTBEDS)(hosts, link)

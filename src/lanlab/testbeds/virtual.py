@@ -7,7 +7,6 @@ import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from lanlab.errors import TestbedDamaged, UnmetNeed, UsageError
@@ -220,10 +219,5 @@ class VirtualTestbed:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

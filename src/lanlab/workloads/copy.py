@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from lanlab.errors import UsageError
 from lanlab.workloads import copy_datasets as datasets
-from lanlab.workloads import copy_server as servers
 from lanlab.workloads.copy_results import METRICS, copy_metrics
 from lanlab.workloads.copy_trial import run_copy
-from lanlab.workloads.drivers.registry import OWN
 from lanlab.workloads.exchange import CounterChanges, End, Exchange, Progress
-from lanlab.workloads.parameters import Seconds, SizeBytes, TrialParameters
+from lanlab.workloads.parameters import SizeBytes
+from lanlab.workloads.service_parameters import ServiceParameters
 
-#: The server that comes with the engine.
-EMBEDDED = "embedded"
 #: A copy is taken to be at least so quick where a time must be told before.
 _EXPECTED_BPS = 400e6
 
 
-class CopyParameters(TrialParameters):
+class CopyParameters(ServiceParameters):
     """Parameters of one `copy` condition."""
 
     workload = "copy"
@@ -31,8 +28,6 @@ class CopyParameters(TrialParameters):
     service: Literal[
         "directory", "ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb", "s3", "s3s"
     ] = "directory"
-    #: `embedded`, the name of a real server that lanlab starts, or the URL of one that is there.
-    server: str = EMBEDDED
     direction: Literal["upload", "download"] = "upload"
     #: A name or description, see `lanlab.workloads.copy_datasets`, or `dir:` and an absolute path.
     dataset: str = "schomer-large"
@@ -45,27 +40,14 @@ class CopyParameters(TrialParameters):
     medium: Literal["memory", "tmpfs", "disk"] = "memory"
     #: The directory of a download; absent: a temporary one on the medium.
     client_directory: str | None = None
-    #: Where files are at a server that lanlab starts.
-    server_medium: Literal["tmpfs", "disk"] = "disk"
     sync: Literal["none", "file"] = "none"
     #: `cold`: both hosts forget what they keep of files in memory before each trial.
     cache: Literal["warm", "cold"] = "warm"
     verify: Literal["content", "size", "none"] = "content"
     block_bytes: SizeBytes | None = Field(default=None, ge=512, le=8 * 2**20)
     depth: int | None = Field(default=None, ge=1, le=256)
-    retries: int = Field(default=2, ge=0, le=100)
-    timeout_s: Seconds = Field(default=30.0, ge=0.001, le=600)
     send_buffer_bytes: SizeBytes | None = Field(default=None, ge=1024, le=2**30)
     receive_buffer_bytes: SizeBytes | None = Field(default=None, ge=1024, le=2**30)
-    #: Whom to take for the server of a URL: `sha256:…`, or a file.
-    trust: str | None = None
-
-    @field_validator("driver")
-    @classmethod
-    def _own_driver(cls, driver: str) -> str:
-        if driver != OWN:
-            raise ValueError(f"driver: found `{driver}`; allowed: {OWN}")
-        return driver
 
     @field_validator("dataset")
     @classmethod
@@ -81,25 +63,6 @@ class CopyParameters(TrialParameters):
             told = f"{error.message}; {error.hint}" if error.hint else error.message
             raise ValueError(told if told.startswith("dataset: ") else f"dataset: {told}") from None
         return dataset
-
-    @model_validator(mode="after")
-    def _service_of_url(self) -> CopyParameters:
-        if servers.is_url(self.server):
-            try:
-                url = servers.parse_url(self.server)
-                servers.trust_of(url.service, self.trust)
-            except UsageError as error:
-                raise ValueError(error.message) from None
-            # Frozen once it is checked; the service is the URL's to say.
-            object.__setattr__(self, "service", url.service)
-        elif self.trust is not None:
-            raise ValueError("trust: found one for a server that lanlab starts; allowed: none")
-        return self
-
-    @property
-    def is_users_server(self) -> bool:
-        """Whether the server is one that was there before."""
-        return servers.is_url(self.server)
 
     @property
     def tree(self) -> str | None:

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lanlab.errors import LabError, RunError
+from lanlab.errors import RunError
 from lanlab.workloads import copy_places as places
+from lanlab.workloads import lock_files
 
 Request = dict[str, Any]
 
@@ -28,64 +27,47 @@ def _folder() -> Path:
 
 
 @contextmanager
-def noted(server: str, spec: Request) -> Iterator[Callable[[], None]]:
+def noted(server: str, request: str, spec: Request) -> Iterator[Callable[[], None]]:
     """
     A note of a trial for as long as it lasts; gives what takes the note away once it is emptied.
 
     Args:
         server: The URL of the server.
+        request: What has an engine remove what the trial has there.
         spec: The trial; its password is not written.
 
     Raises:
         RunError: It cannot be written: then nothing may be, at the server.
     """
     service = {key: value for key, value in spec["service"].items() if key != "credentials"}
-    text = json.dumps({"server": server, "spec": {**spec, "service": service}})
+    text = json.dumps({"server": server, "request": request, "spec": {**spec, "service": service}})
     path = _folder() / f"{spec['working_name']}.json"
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as error:
-        raise RunError(f"{path}: {error.strerror}", hint="name a place by LANLAB_CACHE") from None
     is_emptied: list[bool] = []
-    try:
-        with os.fdopen(descriptor, "w") as file:
-            _is_ours(file.fileno())
-            file.write(text)
-            file.flush()
+    with contextlib.ExitStack() as stack:
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            stack.enter_context(lock_files.held(path))
+            path.write_text(text)
+        except OSError as error:
+            stack.close()
+            with contextlib.suppress(OSError):
+                path.unlink()
+            raise RunError(
+                f"{path}: {error.strerror}", hint="name a place by LANLAB_CACHE"
+            ) from None
+        try:
             yield lambda: is_emptied.append(True)
-    finally:
-        # Whatever became of the trial.
-        if is_emptied:
-            path.unlink(missing_ok=True)
+        finally:
+            stack.close()
+            # Whatever became of the trial.
+            if is_emptied:
+                path.unlink(missing_ok=True)
 
 
-def left(server: str) -> Iterator[tuple[Path, Request]]:
-    """What processes that are gone have left at a server: the note, and the trial in it."""
-    folder = _folder()
-    for path in sorted(folder.glob("lanlab-*.json")) if folder.is_dir() else ():
-        with contextlib.suppress(OSError, ValueError, LabError), path.open("r+") as file:
-            if not _is_ours(file.fileno()):
-                continue
+def left(server: str) -> Iterator[tuple[Path, str, Request]]:
+    """What processes that are gone have left at a server: the note, what removes it, the trial."""
+    for path, file in lock_files.orphans(_folder(), "lanlab-*.json"):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             told = json.load(file)
             if told["server"] == server and told["spec"]["working_name"] == path.stem:
-                yield path, told["spec"]
-
-
-def _is_ours(descriptor: int) -> bool:
-    """Whether nobody else has the file locked; it is locked by us then."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            # Beyond its text, so that it can be read.
-            os.lseek(descriptor, 2**30, os.SEEK_SET)
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-            os.lseek(descriptor, 0, os.SEEK_SET)
-        else:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+                yield path, told["request"], told["spec"]

@@ -20,6 +20,8 @@ _MORE = frozenset(
         "replies",
         "replies_per_s",
         "files_per_s",
+        "operations_per_s",
+        "station_operations_min_per_s",
     }
 )
 #: Losses, disorder, time-outs and their like, beside every time and all use of processors.
@@ -46,14 +48,22 @@ _LESS = frozenset(
         "clock_error_ns",
         "connect_s",
         "faults",
-        "retries",
         "stall_ratio",
         "start_skew_ns",
+        "errors",
+        "error_ratio",
+        "retries",
+        "wrong_data",
+        "reconnects",
+        "ended_stations",
+        "unstarted_operations",
+        "setup_errors",
+        "station_operations_sd_per_s",
     }
 )
 _LESS_FORMS = re.compile(
-    r"^(kernel_)?rtt_|^elapsed_|^response_mean_|^one_way_delay_|^delay_variation_|_cpu_"
-    r"|^first_byte_|^file_time_|^(open|read|write|sync|close)_p\d"
+    r"^(kernel_)?rtt_|^elapsed_|^response_|^connect_|^own_lateness_|^one_way_delay_"
+    r"|^(open|read|write|sync|close|file_time|first_byte)_|^delay_variation_|_cpu_"
 )
 
 

@@ -47,6 +47,8 @@ class End:
     command_prefix: tuple[str, ...] = ()
     #: Starts a real file server here: name, service, directory, address, credentials, TLS.
     start_server: Callable[..., Any] | None = None
+    #: Of the first host of a testbed: those beyond the second, for what many hosts do together.
+    others: tuple[End, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from lanlab.errors import UnknownName
+from lanlab.errors import of_name
 from lanlab.workloads.copy import Copy
 from lanlab.workloads.echo import Echo
 from lanlab.workloads.exchange import CounterChanges, End, Exchange, Progress
 from lanlab.workloads.parameters import TrialParameters
+from lanlab.workloads.stations import Stations
 from lanlab.workloads.stream import Stream
 
 
@@ -51,7 +52,9 @@ class Workload(Protocol):
         """A trial's results from what both ends of a finished exchange counted, and the link."""
 
 
-WORKLOADS: Mapping[str, Workload] = {entry.name: entry for entry in (Stream(), Echo(), Copy())}
+WORKLOADS: Mapping[str, Workload] = {
+    entry.name: entry for entry in (Stream(), Echo(), Copy(), Stations())
+}
 
 
 def workload(name: str) -> Workload:
@@ -60,7 +63,4 @@ def workload(name: str) -> Workload:
     Raises:
         UnknownName: There is none.
     """
-    try:
-        return WORKLOADS[name]
-    except KeyError:
-        raise UnknownName("workload", name, WORKLOADS) from None
+    return of_name("workload", name, WORKLOADS)

@@ -49,7 +49,7 @@ def test_pingouin_finds_the_same() -> None:
     assert seen.residual_sd == pytest.approx(0.00109178169**0.5)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_unbalanced_designs_with_blocks_are_statsmodels_type_two(seed: int) -> None:
     random = np.random.default_rng(seed)

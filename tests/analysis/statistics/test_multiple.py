@@ -16,7 +16,7 @@ from lanlab.errors import UnfitValues
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=15)
 
 
-@settings(max_examples=15, deadline=None)  # Holm's takes statsmodels 0.1 s
+@settings(max_examples=15)  # Holm's takes statsmodels 0.1 s
 @given(p_values)
 def test_they_are_statsmodels_and_keep_the_order(p: list[float]) -> None:
     assert holm(p) == pytest.approx(multipletests(p, method="holm")[1])

@@ -24,7 +24,7 @@ from lanlab.analysis.statistics import (
 from lanlab.errors import UsageError
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.floats(0.3, 5), st.floats(0.5, 0.95), st.sampled_from([0.01, 0.05]))
 def test_by_block_it_is_the_power_of_statsmodels(effect: float, power: float, level: float) -> None:
     seen = trials_to_detect(effect, 1, design="by block", level=level, power=power)
@@ -39,7 +39,7 @@ def test_by_block_it_is_the_power_of_statsmodels(effect: float, power: float, le
     assert seen.power >= power
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.floats(0.2, 1.2))
 def test_unpaired_it_is_near_that_of_statsmodels_which_knows_that_spreads_are_alike(
     effect: float,

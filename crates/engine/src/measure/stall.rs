@@ -7,26 +7,46 @@
 use super::DistributionMeter;
 use crate::messages::Stall;
 
-/// A timer that is known, and who keeps it.
-struct Timer {
+/// Calls as long as this wait for a timer that is known, or for one more than once.
+struct Wait {
+    /// What is at least waited.
     time_ns: u64,
+    /// A call that waits takes less than this.
+    below_ns: u64,
     likely: &'static str,
 }
 
 const MS: u64 = 1_000_000;
-const TIMERS: [Timer; 3] = [
-    Timer {
+/// A system keeps its timers in ticks, so a call may end earlier by one part in this many.
+const EARLIER_PART: u64 = 20;
+const WAITS: [Wait; 5] = [
+    Wait {
         time_ns: 40 * MS,
+        below_ns: 50 * MS,
         likely: "a delayed acknowledgement of Linux (40 ms) that the other end's Nagle algorithm \
                  waits for",
     },
-    Timer {
+    Wait {
+        time_ns: 80 * MS,
+        below_ns: 95 * MS,
+        likely: "two delayed acknowledgements of Linux (40 ms each), one after the other, that the \
+                 other end's Nagle algorithm waits for",
+    },
+    Wait {
         time_ns: 100 * MS,
+        below_ns: 115 * MS,
         likely: "a delayed acknowledgement of macOS (100 ms) that the other end's Nagle algorithm \
                  waits for",
     },
-    Timer {
+    Wait {
+        time_ns: 120 * MS,
+        below_ns: 140 * MS,
+        likely: "three delayed acknowledgements of Linux (40 ms each), one after the other, that \
+                 the other end's Nagle algorithm waits for",
+    },
+    Wait {
         time_ns: 200 * MS,
+        below_ns: 250 * MS,
         likely: "a delayed acknowledgement of Windows, or the least retransmission time-out of \
                  Linux (both 200 ms)",
     },
@@ -51,21 +71,21 @@ pub fn find_stalls(operation: &str, times: &DistributionMeter, bytes: u64) -> Ve
     }
     let time_ns: u128 =
         times.times().map(|(value, count)| u128::from(value) * u128::from(count)).sum();
-    TIMERS
+    WAITS
         .iter()
-        .filter_map(|timer| {
-            let at = |tenths: u64| timer.time_ns / 20 * tenths;
-            let (below, from, to, above) = (at(12), at(19), at(25), at(32));
+        .filter_map(|wait| {
+            let (from, to) = (wait.time_ns - wait.time_ns / EARLIER_PART, wait.below_ns);
+            let around = to - from;
             let (mut quick, mut beside, mut calls, mut stalled_ns) = (0, 0, 0_u64, 0_u128);
             let mut mode = (0, 0);
             for (value, count) in times.times() {
-                if value < timer.time_ns / 4 {
+                if value < wait.time_ns / 4 {
                     quick += count;
                 } else if (from..to).contains(&value) {
                     calls += count;
                     stalled_ns += u128::from(value) * u128::from(count);
                     mode = mode.max((count, value));
-                } else if (below..above).contains(&value) {
+                } else if (from - around..to + around).contains(&value) {
                     beside += count;
                 }
             }
@@ -79,7 +99,7 @@ pub fn find_stalls(operation: &str, times: &DistributionMeter, bytes: u64) -> Ve
                 calls,
                 calls_ratio: calls as f64 / all as f64,
                 time_ratio: stalled_ns as f64 / time_ns.max(1) as f64,
-                likely: timer.likely.to_owned(),
+                likely: wait.likely.to_owned(),
             })
         })
         .collect()
@@ -105,6 +125,19 @@ mod tests {
         assert_eq!((stalls[0].calls, stalls[0].operation.as_str()), (100, "read"));
         assert!(stalls[0].mode_ns.abs_diff(41_000_000) < 50_000, "{}", stalls[0].mode_ns);
         assert!((stalls[0].time_ratio - 0.94).abs() < 0.01, "{}", stalls[0].time_ratio);
+    }
+
+    /// Opening a file by FTP is several exchanges.
+    #[test]
+    fn waiting_more_than_once_is_named() {
+        let waits_of = |times: &[(i64, u64)]| find_stalls("open", &meter(times), 0);
+        let twice = waits_of(&[(88_100_000, 30), (87_200_000, 20), (1_000_000, 50)]);
+        assert_eq!((twice.len(), twice[0].calls), (1, 50));
+        assert!(twice[0].likely.starts_with("two "), "{}", twice[0].likely);
+        let thrice = waits_of(&[(131_000_000, 40)]);
+        assert!(thrice.len() == 1 && thrice[0].likely.starts_with("three "), "{thrice:?}");
+        let other = waits_of(&[(102_000_000, 40)]);
+        assert!(other.len() == 1 && other[0].likely.contains("macOS"), "{other:?}");
     }
 
     /// As libunftp's own listener has it: 44 ms for every small file.

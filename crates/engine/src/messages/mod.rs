@@ -17,6 +17,8 @@ mod echo;
 mod host;
 #[cfg(feature = "services")]
 mod serve;
+#[cfg(feature = "services")]
+mod stations;
 mod stream;
 
 use schemars::JsonSchema;
@@ -30,10 +32,12 @@ pub use echo::*;
 pub use host::*;
 #[cfg(feature = "services")]
 pub use serve::*;
+#[cfg(feature = "services")]
+pub use stations::*;
 pub use stream::*;
 
 /// Raised whenever a driver built for the version before could misunderstand.
-pub const SCHEMA_VERSION: u32 = 4;
+pub const SCHEMA_VERSION: u32 = 5;
 
 /// Longest line that the engine reads, bytes, the line feed included.
 pub const MAX_LINE_BYTES: usize = 65_536;
@@ -105,6 +109,18 @@ pub enum Request {
     #[cfg(feature = "services")]
     #[schemars(title = "CopyEmptyRequest")]
     CopyEmpty(Box<CopyEmpty>),
+    /// Prepare the trial of stations. Ends in `stations_prepared`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "StationsPrepareRequest")]
+    StationsPrepare(Box<StationsPrepare>),
+    /// Have stations read and write blocks at a file service. Ends in `stationed`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "StationsRequest")]
+    Stations(Box<Stations>),
+    /// Remove what a trial of stations wrote. Ends in `stations_emptied`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "StationsEmptyRequest")]
+    StationsEmpty(Box<StationsEmpty>),
     /// Give a ready request its start. Ends in `armed`, or in the error `arm.late`.
     #[schemars(title = "ArmRequest")]
     Arm(Arm),
@@ -148,6 +164,10 @@ pub enum Reply {
     #[cfg(feature = "services")]
     #[schemars(title = "CopiedFilesReply")]
     CopiedFiles(FileTimes),
+    /// Readings of stations; several such lines may come before their end.
+    #[cfg(feature = "services")]
+    #[schemars(title = "StationReadingsReply")]
+    StationReadings(StationReadings),
     /// A request has ended well.
     #[schemars(title = "ResultReply")]
     Result(Finished),
@@ -281,6 +301,18 @@ pub enum Outcome {
     #[cfg(feature = "services")]
     #[schemars(title = "CopyEmptiedOutcome")]
     CopyEmptied(CopyEmptied),
+    /// Of `stations_prepare`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "StationsPreparedOutcome")]
+    StationsPrepared(StationsPrepared),
+    /// Of `stations`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "StationedOutcome")]
+    Stationed(Box<Stationed>),
+    /// Of `stations_empty`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "StationsEmptiedOutcome")]
+    StationsEmptied(StationsEmptied),
 }
 
 /// The clocks.

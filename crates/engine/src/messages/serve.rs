@@ -23,6 +23,10 @@ pub struct Serve {
     /// Whether nothing may be written.
     #[serde(default)]
     pub read_only: bool,
+    /// Connections that are expected at once; it is refused if this process may not have as many
+    /// files and sockets as these take.
+    #[serde(default)]
+    pub connections: u32,
 }
 
 /// How clients reach a server that has begun to serve.

@@ -8,6 +8,8 @@ pub mod echo;
 #[cfg(feature = "services")]
 pub mod serve;
 mod setup;
+#[cfg(feature = "services")]
+pub mod stations;
 pub mod stream;
 
 use crate::driver::Measured;

@@ -8,16 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Sample, Trials
-from lanlab.analysis.published import ELSEWHERE
-from lanlab.studies import Level, MissingValue, Published, PublishedValue
+from lanlab.studies import Level, Published, PublishedValue
 from lanlab.studies.published import PublishedLevel
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-
-
-def counts(value: PublishedValue | MissingValue) -> bool:
-    """Whether a number is one of the study's own measurements."""
-    return value.kind not in ELSEWHERE and value.status != "wrong"
 
 
 def half_digit(value: PublishedValue) -> float:

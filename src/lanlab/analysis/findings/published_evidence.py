@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from lanlab.analysis.findings.evidence import Cell, matches, named_words
 from lanlab.analysis.findings.printed import (
     PrintedRatio,
-    counts,
     half_digit,
     number_of,
     ratio_of,
@@ -23,7 +22,7 @@ from lanlab.analysis.findings.sample import (
     as_number,
     divided,
 )
-from lanlab.analysis.published import printed_trials
+from lanlab.analysis.published import is_own, printed_trials
 from lanlab.analysis.summary import limit_of
 from lanlab.studies import Level, LoadedStudy, MissingValue, PublishedValue
 from lanlab.studies.base import is_level
@@ -93,7 +92,7 @@ class PublishedEvidence:
             self._condition(value)
             for value in self.loaded.published.value
             if value.metric == metric
-            and counts(value)
+            and is_own(value)
             and value.statistic not in ("sd", "level", "fact")
         )
         derived = (cell.levels for cell in (*self.cells(metric), *self.shares(metric)))
@@ -112,7 +111,7 @@ class PublishedEvidence:
         """The ratios, gains and deficits that are printed of a metric."""
         published = self.loaded.published
         found = [
-            ratio_of(v, published) for v in published.value if v.metric == metric and counts(v)
+            ratio_of(v, published) for v in published.value if v.metric == metric and is_own(v)
         ]
         return [
             replace(one, levels={k: self.plain(k, v) for k, v in one.levels.items()})
@@ -134,7 +133,7 @@ class PublishedEvidence:
         """The conditions that a number is printed of."""
         groups: dict[_Levels, list[PublishedValue | MissingValue]] = {}
         for value in self.loaded.published.printed:
-            if value.metric != metric or not counts(value) or "numerator" in value.condition:
+            if value.metric != metric or not is_own(value) or "numerator" in value.condition:
                 continue
             if value.statistic in ("trial", "mean", "sd"):
                 groups.setdefault(self._key(value), []).append(value)
@@ -151,7 +150,7 @@ class PublishedEvidence:
         found = [
             v
             for v in self.loaded.published.value
-            if v.metric == metric and v.statistic in _ENDS and counts(v)
+            if v.metric == metric and v.statistic in _ENDS and is_own(v)
         ]
         return [
             replace(
@@ -166,7 +165,7 @@ class PublishedEvidence:
         return [
             self._cell(self._condition(value), number_of(value))
             for value in self.loaded.published.value
-            if value.metric == metric and value.statistic == "share_of_link" and counts(value)
+            if value.metric == metric and value.statistic == "share_of_link" and is_own(value)
         ]
 
     def link_limit(self, metric: str, levels: Mapping[str, Level]) -> float | None:

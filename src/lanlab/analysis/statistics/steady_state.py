@@ -18,6 +18,7 @@ from scipy.special import stdtr
 
 from lanlab.analysis.statistics.samples import Floats, sample
 from lanlab.errors import UsageError
+from lanlab.workloads.mser import best_cuts
 
 BATCH = 5
 #: Fewer say too little about what is steady.
@@ -80,7 +81,7 @@ def steady_state(
     if np.ptp(values) == 0:
         return SteadyState(True, 0, int(values.size), float(values[0]), "")
     most = batches.size // (2 if ends == "start" else 3)
-    first, last = _best_cuts(batches, most, most if ends == "both" else 0)
+    first, last = best_cuts(batches, most, most if ends == "both" else 0)
     start = first * batch
     stop = int(values.size) if last == 0 else (batches.size - last) * batch
     reason = ""
@@ -94,22 +95,6 @@ def steady_state(
     return SteadyState(
         not reason, start, stop, math.fsum(values[start:stop]) / (stop - start), reason
     )
-
-
-def _best_cuts(batches: Floats, most_first: int, most_last: int) -> tuple[int, int]:
-    """Batches to cut off at both ends; of equal cuts the shortest."""
-    centred = batches - batches.mean()
-    sums = np.concatenate(([0.0], np.cumsum(centred)))
-    squares = np.concatenate(([0.0], np.cumsum(centred**2)))
-    first = np.arange(most_first + 1)[:, None]
-    last = np.arange(most_last + 1)[None, :]
-    stop = batches.size - last
-    count = stop - first
-    left = squares[stop] - squares[first] - (sums[stop] - sums[first]) ** 2 / count
-    # Differences of the sums above leave bits where nothing is left.
-    left = np.where(left <= 1e-12 * squares[-1], 0.0, left)
-    at = int((left / count.astype(float) ** 2).argmin())
-    return at // (most_last + 1), at % (most_last + 1)
 
 
 def _drifts(batches: Floats) -> bool:

@@ -1,7 +1,14 @@
 """Real file servers of this machine, run on hosts of a testbed; `SERVERS` is the registry."""
 
 from lanlab.testbeds.servers.base import Credentials, Service
-from lanlab.testbeds.servers.registry import SERVERS, ServerNeed, server_needs, servers_of, start
+from lanlab.testbeds.servers.registry import (
+    SERVERS,
+    ServerNeed,
+    chosen,
+    server_needs,
+    servers_of,
+    start,
+)
 from lanlab.testbeds.servers.running import RunningServer
 
 __all__ = [
@@ -10,6 +17,7 @@ __all__ = [
     "RunningServer",
     "ServerNeed",
     "Service",
+    "chosen",
     "server_needs",
     "servers_of",
     "start",

@@ -79,7 +79,13 @@ def servers_of(service: str) -> list[Server]:
     return found
 
 
-def _chosen(service: str, name: str | None, host: Host) -> Server:
+def chosen(service: str, name: str | None, host: Host) -> Server:
+    """The server of that name, or the first for a service that can be had on a host.
+
+    Raises:
+        UnknownName: No such server or service.
+        UnmetNeed: It is not there, or none is.
+    """
     if name is not None:
         if name not in SERVERS:
             raise UnknownName("server", name, SERVERS)
@@ -105,7 +111,7 @@ def start(
     credentials: Credentials | None,
     tls: bool = False,
     *,
-    server: str | None = None,
+    server: str | Server | None = None,
 ) -> RunningServer:
     """
     Start a real server on a host, and wait until it listens.
@@ -119,7 +125,8 @@ def start(
         address: The host's address to listen at.
         credentials: Whom to serve; `None`: anybody, where the server can.
         tls: Whether to speak TLS.
-        server: By name; `None`: the first of `servers_of` that is here.
+        server: By name, or one with settings of its own; `None`: the first of `servers_of` that is
+            here.
 
     Raises:
         UnknownName: No such server or service.
@@ -130,12 +137,16 @@ def start(
     if tls and service not in (*_OVER_TLS, *_OVER_TLS.values()):
         raise UsageError(f"found {service} over TLS; allowed: {', '.join(_OVER_TLS)}")
     wanted = _OVER_TLS.get(service, service) if tls else service
-    chosen = _chosen(wanted, server, host)
-    if problem := chosen.problem(wanted, credentials) or chosen.root_problem(root):
+    if isinstance(server, Server):
+        server.check_found(host)
+        one = server
+    else:
+        one = chosen(wanted, server, host)
+    if problem := one.problem(wanted, credentials) or one.root_problem(root):
         raise UsageError(problem)
     if credentials is not None:
         _check_credentials(credentials)
-    return _Start(chosen, host, cast("Service", wanted), root, address, credentials).run()
+    return _Start(one, host, cast("Service", wanted), root, address, credentials).run()
 
 
 def _check_credentials(credentials: Credentials) -> None:

@@ -47,6 +47,7 @@ log file = {private}/smbd.log
 max log size = 1000
 log level = 0
 panic action =
+{settings}
 
 [{share}]
 path = {served}
@@ -71,6 +72,13 @@ class Samba(Server):
     programs = ("smbd", "pdbedit")
     how_to_get = "apt install samba"
 
+    def __init__(self, *settings: str) -> None:
+        """
+        Args:
+            settings: Further lines of its configuration, for all shares.
+        """
+        self._settings = settings
+
     def problem(self, service: str, credentials: Credentials | None) -> str | None:
         """See `Server.problem`: it has no guests here."""
         if credentials is None:
@@ -88,6 +96,7 @@ class Samba(Server):
             address=place.address,
             guest=_another_user(place.user),
             private=place.private,
+            settings="\n".join(self._settings),
             share=SHARE,
             served=place.served,
             user=place.user,

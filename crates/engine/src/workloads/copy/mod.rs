@@ -11,13 +11,14 @@
 
 mod check;
 mod crew;
+mod emptying;
 mod files;
-mod lanes;
+pub mod lanes;
 mod local;
 mod meters;
 mod moving;
 mod seen;
-mod working;
+pub mod working;
 
 use lanlab_services::{Class, Fault};
 
@@ -28,7 +29,9 @@ use crate::failure::Failure;
 use crate::messages::{ClientSide, CopiedFiles, CopySpec, Direction};
 
 pub use check::check_upload;
-pub use crew::copy;
+pub use crew::{copy, runtime};
+pub use emptying::{HELD_LOOK, HELD_WITHIN_NS, held};
+pub use moving::{Trouble, Watch};
 pub use working::{empty, prepare};
 
 /// Memory that the calls under way of one connection may take. A service that would take more at
@@ -57,7 +60,7 @@ pub fn check(spec: &CopySpec) -> Result<Cost, Failure> {
         let found = format!("{asked} octets under way");
         return Err(Failure::value("depth", found, format!("{SESSION_BYTES} for each file")));
     }
-    check_words(spec)?;
+    check_words(&spec.working_name, &spec.token)?;
     match (&spec.files, &spec.client) {
         (CopiedFiles::Dataset(dataset), _) => {
             super::dataset::sizes(dataset)?;
@@ -82,8 +85,8 @@ pub fn check(spec: &CopySpec) -> Result<Cost, Failure> {
     })
 }
 
-fn check_words(spec: &CopySpec) -> Result<(), Failure> {
-    let name = &spec.working_name;
+/// Check the name of a trial's directory, and what stands in its mark.
+pub fn check_words(name: &str, token: &str) -> Result<(), Failure> {
     let is_name = name.strip_prefix("lanlab-").is_some_and(|rest| {
         (1..=80).contains(&rest.len())
             && rest.bytes().all(|octet| octet.is_ascii_alphanumeric() || octet == b'-')
@@ -92,7 +95,7 @@ fn check_words(spec: &CopySpec) -> Result<(), Failure> {
         let allowed = "`lanlab-` and up to 80 letters, digits and `-`";
         return Err(Failure::value("working_name", "another text", allowed));
     }
-    if spec.token.len() != 32 || !spec.token.bytes().all(|octet| octet.is_ascii_hexdigit()) {
+    if token.len() != 32 || !token.bytes().all(|octet| octet.is_ascii_hexdigit()) {
         return Err(Failure::value("token", "another text", "32 hexadecimal digits"));
     }
     Ok(())

@@ -5,39 +5,44 @@
 //! (`WebDAV`) removes a directory with all that is in it by the same word as a file; their listings
 //! tell.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use lanlab_services::{AnySession, Class, Fault, ServicePath, Session};
 
-/// The directories of a trial at the service, each with the names of those in it.
-pub struct Seen<'a> {
-    session: &'a AnySession,
-    directories: HashMap<ServicePath, HashSet<String>>,
+/// The directories of a trial at the service, each with the names in it and which are directories.
+pub struct Seen {
+    directories: HashMap<ServicePath, HashMap<String, bool>>,
 }
 
-impl<'a> Seen<'a> {
-    /// None yet.
-    pub fn new(session: &'a AnySession) -> Self {
-        Self { session, directories: HashMap::new() }
+impl Seen {
+    /// What is in the directory of a trial and in those below it, each after the one that it is in.
+    pub async fn in_these(
+        session: &AnySession,
+        working: &ServicePath,
+        below: &[ServicePath],
+    ) -> Result<Self, Fault> {
+        let mut seen = Self { directories: HashMap::new() };
+        for path in std::iter::once(working).chain(below) {
+            if path.parent().is_none_or(|parent| seen.is_directory_in(&parent, path.name())) {
+                seen.look(session, path).await?;
+            }
+        }
+        Ok(seen)
     }
 
-    /// Look into a directory, if it is one. Those that it is in were looked into before.
-    pub async fn look(&mut self, path: &ServicePath) -> Result<(), Fault> {
-        if !path.parent().is_none_or(|parent| self.names(&parent, path.name())) {
-            return Ok(());
-        }
-        let entries = match self.session.list(Some(path)).await {
+    async fn look(&mut self, session: &AnySession, path: &ServicePath) -> Result<(), Fault> {
+        let entries = match session.list(Some(path)).await {
             Ok(entries) => entries,
             Err(fault) if fault.class == Class::Missing => return Ok(()),
             Err(fault) => return Err(fault),
         };
-        let below = entries.into_iter().filter(|entry| entry.is_directory);
-        self.directories.insert(path.clone(), below.map(|entry| entry.name).collect());
+        let names = entries.into_iter().map(|entry| (entry.name, entry.is_directory));
+        self.directories.insert(path.clone(), names.collect());
         Ok(())
     }
 
-    fn names(&self, directory: &ServicePath, name: &str) -> bool {
-        self.directories.get(directory).is_some_and(|names| names.contains(name))
+    fn is_directory_in(&self, directory: &ServicePath, name: &str) -> bool {
+        self.directories.get(directory).and_then(|names| names.get(name)) == Some(&true)
     }
 
     /// Whether this was seen to be a directory.
@@ -47,7 +52,19 @@ impl<'a> Seen<'a> {
 
     /// Whether a file can be there: it lies in a directory that was seen, and is none itself.
     pub fn may_hold(&self, file: &ServicePath) -> bool {
-        file.parent()
-            .is_some_and(|parent| self.is_directory(&parent) && !self.names(&parent, file.name()))
+        file.parent().is_some_and(|parent| {
+            self.is_directory(&parent) && !self.is_directory_in(&parent, file.name())
+        })
+    }
+
+    /// Whether a file was seen there.
+    pub fn is_file(&self, path: &ServicePath) -> bool {
+        let in_parent = path.parent().and_then(|parent| self.directories.get(&parent));
+        in_parent.and_then(|names| names.get(path.name())) == Some(&false)
+    }
+
+    /// Whether this was seen to be a directory, with nothing in it.
+    pub fn is_empty(&self, path: &ServicePath) -> bool {
+        self.directories.get(path).is_some_and(HashMap::is_empty)
     }
 }

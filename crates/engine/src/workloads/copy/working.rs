@@ -5,10 +5,10 @@ use lanlab_link as link;
 use lanlab_services::{Access, AnySession, Class, Fault, ServicePath, Session, connect};
 
 use super::crew::{local_place, runtime};
+use super::emptying::remove_written;
 use super::files::Files;
 use super::meters::Meters;
 use super::moving::{Mover, Trouble, Watch, manner};
-use super::seen::Seen;
 use crate::driver::Measured;
 use crate::failure::Failure;
 use crate::messages::{
@@ -18,7 +18,8 @@ use crate::running::Running;
 use crate::workloads::dataset;
 
 const MARK_NAME: &str = "lanlab-mark";
-const MARK_LINE: &str = "made by lanlab, which removes it: ";
+/// How a mark begins; the token follows.
+pub const MARK_LINE: &str = "made by lanlab, which removes it: ";
 /// Longest mark: the names of a tree's files stand in it.
 const MOST_MARK_BYTES: usize = 16 << 20;
 /// A mark is read in pieces of so much.
@@ -34,7 +35,8 @@ pub fn remote_path(spec: &CopySpec, file: &ServicePath) -> Result<ServicePath, F
     path(format!("{}/files/{file}", spec.working_name))
 }
 
-fn path(text: String) -> Result<ServicePath, Failure> {
+/// A path in the service.
+pub fn path(text: String) -> Result<ServicePath, Failure> {
     ServicePath::new(text).map_err(|bad| Failure::new("copy.name", bad.message))
 }
 
@@ -84,14 +86,7 @@ async fn make(
     watch: &Watch<'_>,
 ) -> Result<(), Trouble> {
     let session = connect(&spec.service).await?;
-    session.make_directory(&path(spec.working_name.clone())?).await?;
-    let mark_path = path(format!("{}/{MARK_NAME}", spec.working_name))?;
-    let size_bytes = mark.len() as u64;
-    let file = session.open(&mark_path, Access::Create { size_bytes }).await?;
-    for (place, piece) in mark.chunks(PIECE_BYTES).enumerate() {
-        session.write_at(&file, (place * PIECE_BYTES) as u64, piece).await?;
-    }
-    session.close(file).await?;
+    make_marked(&session, &spec.working_name, mark).await?;
     session.make_directory(&files_path(spec)?).await?;
     for directory in &files.directories {
         session.make_directory(&remote_path(spec, directory)?).await?;
@@ -113,6 +108,26 @@ async fn make(
     Ok(session.end().await?)
 }
 
+/// Where the mark of a trial is.
+pub fn mark_path(working_name: &str) -> Result<ServicePath, Failure> {
+    path(format!("{working_name}/{MARK_NAME}"))
+}
+
+/// Make the directory of a trial, and mark it.
+pub async fn make_marked(
+    session: &AnySession,
+    working_name: &str,
+    mark: &[u8],
+) -> Result<(), Trouble> {
+    session.make_directory(&path(working_name.to_owned())?).await?;
+    let size_bytes = mark.len() as u64;
+    let file = session.open(&mark_path(working_name)?, Access::Create { size_bytes }).await?;
+    for (place, piece) in mark.chunks(PIECE_BYTES).enumerate() {
+        session.write_at(&file, (place * PIECE_BYTES) as u64, piece).await?;
+    }
+    Ok(session.close(file).await?)
+}
+
 /// Remove what the trial wrote, at the service and at this host.
 pub fn empty(spec: &CopySpec, running: &Running) -> Measured {
     let work = || -> Result<CopyEmptied, Failure> {
@@ -126,7 +141,7 @@ pub fn empty(spec: &CopySpec, running: &Running) -> Measured {
 
 async fn remove(spec: &CopySpec) -> Result<CopyEmptied, Trouble> {
     let session = connect(&spec.service).await?;
-    let mark_path = path(format!("{}/{MARK_NAME}", spec.working_name))?;
+    let mark_path = mark_path(&spec.working_name)?;
     let working = path(spec.working_name.clone())?;
     let mut emptied = CopyEmptied { removed_files: 0, is_gone: true };
     let written = match read_mark(&session, &mark_path).await {
@@ -140,29 +155,8 @@ async fn remove(spec: &CopySpec) -> Result<CopyEmptied, Trouble> {
         }
         Err(trouble) => return Err(trouble),
     };
-    let mut seen = Seen::new(&session);
-    seen.look(&working).await?;
-    seen.look(&files_path(spec)?).await?;
-    for directory in &written.directories {
-        seen.look(&remote_path(spec, directory)?).await?;
-    }
-    for file in &written.files {
-        let file = remote_path(spec, file)?;
-        if seen.may_hold(&file) {
-            emptied.removed_files += u64::from(unless_missing(session.remove(&file).await)?);
-        }
-    }
-    for directory in written.directories.iter().rev() {
-        let directory = remote_path(spec, directory)?;
-        if seen.is_directory(&directory) {
-            emptied.is_gone &= removed_directory(&session, &directory).await?;
-        }
-    }
-    let files = files_path(spec)?;
-    if seen.is_directory(&files) {
-        emptied.is_gone &= removed_directory(&session, &files).await?;
-    }
-    // Before the mark, by which it is known what was written.
+    emptied = remove_written(&session, spec, &written).await?;
+    // Before the mark, by which it is known what was written: what is still there is removed by it.
     emptied.is_gone &= remove_here(spec, &written)?;
     unless_missing(session.remove(&mark_path).await)?;
     emptied.is_gone &= removed_directory(&session, &working).await?;
@@ -176,7 +170,7 @@ fn remove_here(spec: &CopySpec, written: &Written) -> Result<bool, Failure> {
 }
 
 /// Whether something was removed; that it was not there, or cannot be by its name, is fine.
-fn unless_missing(removed: Result<(), Fault>) -> Result<bool, Fault> {
+pub fn unless_missing(removed: Result<(), Fault>) -> Result<bool, Fault> {
     match removed {
         Ok(()) => Ok(true),
         Err(fault) if matches!(fault.class, Class::Missing | Class::Name) => Ok(false),
@@ -185,7 +179,7 @@ fn unless_missing(removed: Result<(), Fault>) -> Result<bool, Fault> {
 }
 
 /// Whether a directory is gone. One with something in it is left; services say so in many ways.
-async fn removed_directory(session: &AnySession, path: &ServicePath) -> Result<bool, Fault> {
+pub async fn removed_directory(session: &AnySession, path: &ServicePath) -> Result<bool, Fault> {
     match session.remove_directory(path).await {
         Ok(()) => Ok(true),
         Err(fault) if fault.class == Class::Missing => Ok(true),
@@ -194,7 +188,8 @@ async fn removed_directory(session: &AnySession, path: &ServicePath) -> Result<b
     }
 }
 
-async fn read_mark(session: &AnySession, path: &ServicePath) -> Result<String, Trouble> {
+/// What stands in a mark.
+pub async fn read_mark(session: &AnySession, path: &ServicePath) -> Result<String, Trouble> {
     let file = session.open(path, Access::Read).await?;
     let (mut text, mut piece) = (Vec::new(), vec![0; PIECE_BYTES]);
     loop {
@@ -211,9 +206,15 @@ async fn read_mark(session: &AnySession, path: &ServicePath) -> Result<String, T
     String::from_utf8(text).map_err(|_| not_ours(path).into())
 }
 
-fn not_ours(path: &ServicePath) -> Failure {
+/// The error of a directory that is somebody else's.
+pub fn not_ours(path: &ServicePath) -> Failure {
     Failure::new("copy.not_ours", format!("`{path}` is not the mark of this trial"))
         .hint("nothing was removed; look what it is, and remove it yourself")
+}
+
+/// Whether a mark is that of the trial with this token.
+pub fn is_of(mark: &str, token: &str) -> bool {
+    mark.lines().next().and_then(|line| line.strip_prefix(MARK_LINE)) == Some(token)
 }
 
 /// What the trial wrote, by its mark.

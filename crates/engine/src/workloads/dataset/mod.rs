@@ -20,7 +20,7 @@ use crate::messages::{
 };
 use crate::running::Running;
 
-pub use content::{Content, first_difference};
+pub use content::{Content, first_difference, mix};
 pub use sizes::{MOST_FILES, sizes};
 
 /// Octets that are made or read at once.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use lanlab_link as link;
+use lanlab_services::ServiceKind;
 use lanlab_services::servers::{self, Offer};
 use tokio::runtime::Builder;
 
@@ -10,6 +11,7 @@ use super::conclude;
 use super::copy::failure_of;
 use super::dataset::absolute;
 use crate::cost::{Cost, OWN_THREADS};
+use crate::descriptors;
 use crate::driver::Measured;
 use crate::failure::Failure;
 use crate::messages::{Outcome, Serve, ServeEnded, Served};
@@ -36,7 +38,21 @@ pub fn serve(request: &Serve, running: &Running) -> Measured {
     }
 }
 
+/// Descriptors that so many connections have at once at most.
+fn descriptors(service: ServiceKind, connections: u64) -> u64 {
+    match service {
+        // Its clients open nothing; the server keeps so many files open for all of them.
+        ServiceKind::Nfs => connections + connections.min(256),
+        // Itself, a second one for data, and a file.
+        ServiceKind::Ftp | ServiceKind::Ftps => 3 * connections,
+        _ => 2 * connections,
+    }
+}
+
 fn run(request: &Serve, running: &Running) -> Result<ServeEnded, Failure> {
+    let needed = descriptors(request.service, request.connections.into());
+    let whose = format!("{} connections of an embedded server", request.connections);
+    descriptors::provide(needed, &whose)?;
     let offer = Offer {
         service: request.service,
         root: absolute(&request.root)?,
@@ -74,4 +90,18 @@ fn run(request: &Serve, running: &Running) -> Result<ServeEnded, Failure> {
     // A task that keeps a thread in a system's call does not keep us.
     runtime.shutdown_timeout(Duration::from_secs(1));
     ended
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_connections_take_is_by_how_their_service_opens_files() {
+        assert_eq!(descriptors(ServiceKind::Nfs, 10_000), 10_256);
+        assert_eq!(descriptors(ServiceKind::Nfs, 3), 6);
+        assert_eq!(descriptors(ServiceKind::Smb, 10_000), 20_000);
+        assert_eq!(descriptors(ServiceKind::Ftps, 100), 300);
+        assert_eq!(descriptors(ServiceKind::S3, 0), 0);
+    }
 }

@@ -408,11 +408,15 @@ mod tests {
             receive_buffer_bytes: None,
             what,
         };
-        for receive in [Receive::Block, Receive::Poll, Receive::Spin] {
-            let udp = spec(Transport::Udp, What::Send(receive));
-            assert!(try_once(udp, Io::Single, receive).unwrap().0 > 0.0, "udp {receive:?}");
-            let tcp = spec(Transport::Tcp, What::Send(receive));
-            assert!(try_once(tcp, Io::Single, receive).unwrap().0 > 0.0, "tcp {receive:?}");
+        for transport in [Transport::Udp, Transport::Tcp] {
+            for receive in [Receive::Block, Receive::Poll, Receive::Spin] {
+                // A round is short: on a busy host nothing may arrive in one.
+                let arrives = |_| {
+                    let case = spec(transport, What::Send(receive));
+                    try_once(case, Io::Single, receive).unwrap().0 > 0.0
+                };
+                assert!((0..20).any(arrives), "{transport:?} {receive:?}");
+            }
         }
     }
 }

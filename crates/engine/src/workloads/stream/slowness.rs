@@ -123,8 +123,9 @@ mod tests {
         let mut slowness = slowness(ReceiverLoad { work_ns: 1_000_000, ..Default::default() });
         let before = link::monotonic();
         slowness.after(5);
-        assert!(link::monotonic().nanos_since(before) >= 5_000_000);
-        assert!((5_000_000..8_000_000).contains(&slowness.worked_ns()), "{}", slowness.worked_ns());
+        // It may be held up; it never works for less, nor longer than it says.
+        let elapsed_ns = link::monotonic().nanos_since(before);
+        assert!((5_000_000..=elapsed_ns).contains(&slowness.worked_ns()), "{elapsed_ns}");
     }
 
     #[test]

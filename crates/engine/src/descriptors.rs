@@ -1,0 +1,43 @@
+//! Whether this process may have as many files and sockets open as a measurement needs, seen before it
+//! begins.
+
+use lanlab_link as link;
+
+use crate::failure::Failure;
+
+/// Descriptors beside those that are asked for: pipes, runtimes, other measurements.
+const OWN: u64 = 64;
+
+/// Raise the limit as far as it must and can go, and refuse what is more.
+///
+/// # Errors
+/// Fewer are allowed than `needed` and this process's own.
+pub fn provide(needed: u64, whose: &str) -> Result<(), Failure> {
+    link::raise_descriptor_limit_to(OWN + needed);
+    link::descriptor_limit().map_or(Ok(()), |limit| check(OWN + needed, whose, limit))
+}
+
+fn check(needed: u64, whose: &str, limit: u64) -> Result<(), Failure> {
+    if needed <= limit {
+        return Ok(());
+    }
+    let message =
+        format!("{whose} take {needed} descriptors; this process may have {limit} at most");
+    Err(Failure::new("stations.descriptors", message).hint(format!(
+        "raise the hard limit, as by `ulimit -n {needed}` as root, or ask for fewer stations"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_few_descriptors_are_said_with_what_to_do() {
+        assert_eq!(check(1000, "936 stations", 1000), Ok(()));
+        let refused = check(1936, "936 stations", 1000).unwrap_err();
+        assert_eq!(refused.code, "stations.descriptors");
+        assert!(refused.message.contains("936 stations take 1936 descriptors"), "{refused}");
+        assert!(refused.hint.unwrap().contains("ulimit -n 1936"));
+    }
+}

@@ -1,0 +1,240 @@
+//! The threads that stations are spread over: connected, started together, and taken leave of when
+//! none of them measures any more.
+
+use std::future::Future;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use lanlab_link as link;
+use lanlab_units::Instant;
+use tokio::sync::Semaphore;
+use tokio::task::{JoinSet, LocalSet};
+
+use super::clockwork::Clockwork;
+use super::desk::{Connector, Desk, Tally};
+use super::job::{Done, Job};
+use super::pace::Pace;
+use super::readings::Reading;
+use super::station::Station;
+use crate::failure::Failure;
+use crate::waiting::Waiter;
+use crate::workloads::copy::runtime;
+
+/// How often a thread looks whether its stations are still wanted.
+const TICK: Duration = Duration::from_millis(20);
+/// Stations of a thread that take leave at once.
+const LEAVING: usize = 64;
+
+/// The stations of one thread, and what it talks to the others by.
+pub struct Watch {
+    pub stations: Vec<u32>,
+    /// Connections that it may be making at once.
+    pub connects: usize,
+    /// Readings that it has room for.
+    pub room: usize,
+    /// Whether there are as many threads as stations, more than processors.
+    pub is_crowded: bool,
+    pub job: Arc<Job>,
+    pub done: Arc<Done>,
+    /// That all are connected, or why not.
+    pub connected: Sender<Result<(), Failure>>,
+    /// The start; gone if there is none.
+    pub starts: Receiver<Instant>,
+    /// That none works any more.
+    pub over: Sender<()>,
+    /// That none of any thread does; gone if nobody wants to know more.
+    pub leave: Receiver<()>,
+}
+
+/// What the stations of a thread came to.
+pub struct Worked {
+    pub readings: Vec<Reading>,
+    pub tally: Tally,
+    pub cpu: link::Usage,
+}
+
+impl Watch {
+    /// A thread for one station whose calls keep it.
+    pub fn work_alone<C: Connector>(self, connector: C) -> Result<Worked, Failure> {
+        link::prepare_thread();
+        let pace = Pace::Alone(Waiter::new().into());
+        let desk = self.desk(connector, pace);
+        let mut stations = Vec::new();
+        for number in &self.stations {
+            let connected = at_once(Station::connected(*number, &desk));
+            stations.push(connected.inspect_err(|failure| {
+                let _ = self.connected.send(Err(failure.clone()));
+            })?);
+        }
+        let _ = self.connected.send(Ok(()));
+        let start = self.begun(&desk)?;
+        if self.is_crowded {
+            // To spin would only keep the others from their own start.
+            link::sleep_until(start);
+        } else {
+            Waiter::new().wait_until(start);
+        }
+        let before = link::thread_usage();
+        for station in &mut stations {
+            at_once(station.work(&desk));
+        }
+        let cpu = link::thread_usage().since(before);
+        let _ = self.over.send(());
+        if self.leave.recv().is_ok() {
+            for station in stations {
+                at_once(station.finish(&desk));
+            }
+        }
+        Ok(came_to(desk, cpu))
+    }
+
+    /// A thread for many stations, which wait for their servers together.
+    pub fn work_together<C: Connector>(self, connector: C) -> Result<Worked, Failure> {
+        link::prepare_thread();
+        let runtime = runtime()?;
+        let guard = runtime.enter();
+        let clockwork = Clockwork::new().map_err(|error| Failure::system("an alarm", &error))?;
+        drop(guard);
+        let desk = Rc::new(self.desk(connector, Pace::Shared(Rc::clone(&clockwork))));
+        let local = LocalSet::new();
+        let bell = local.spawn_local(Rc::clone(&clockwork).run());
+        let connecting = self.connect_all(&desk);
+        let connected = runtime.block_on(local.run_until(connecting)).inspect_err(|failure| {
+            let _ = self.connected.send(Err(failure.clone()));
+        });
+        let stations = connected?;
+        let _ = self.connected.send(Ok(()));
+        let start = self.begun(&desk)?;
+        let mut working = JoinSet::new();
+        for mut station in stations {
+            let desk = Rc::clone(&desk);
+            let work = async move {
+                station.work(&desk).await;
+                station
+            };
+            working.spawn_local_on(work, &local);
+        }
+        Waiter::new().wait_until(start);
+        let before = link::thread_usage();
+        let working = self.unless_dropped(working, &clockwork);
+        let worked = runtime.block_on(local.run_until(working));
+        let cpu = link::thread_usage().since(before);
+        let _ = self.over.send(());
+        let stations = worked?;
+        if self.leave.recv().is_ok() {
+            runtime.block_on(local.run_until(leave_all(stations, &desk)));
+        } else {
+            drop(stations);
+        }
+        bell.abort();
+        // What is still under way has the desk, too.
+        drop(local);
+        drop(runtime);
+        let desk = Rc::try_unwrap(desk)
+            .map_err(|_| Failure::new("engine.defect", "a station outlived its thread's work"))?;
+        Ok(came_to(desk, cpu))
+    }
+
+    fn desk<C: Connector>(&self, connector: C, pace: Pace) -> Desk<C> {
+        let done = Arc::clone(&self.done);
+        Desk::new(Arc::clone(&self.job), connector, pace, self.room, done)
+    }
+
+    /// Wait for the start to be said.
+    fn begun<C: Connector>(&self, desk: &Desk<C>) -> Result<Instant, Failure> {
+        let start = self.starts.recv().map_err(|_| Failure::cancelled())?;
+        desk.start.set(start);
+        Ok(start)
+    }
+
+    /// Connect all stations, so many at once.
+    async fn connect_all<C: Connector>(
+        &self,
+        desk: &Rc<Desk<C>>,
+    ) -> Result<Vec<Station<C>>, Failure> {
+        let turns = Rc::new(Semaphore::new(self.connects));
+        let mut connecting = JoinSet::new();
+        for number in self.stations.iter().copied() {
+            let (desk, turns) = (Rc::clone(desk), Rc::clone(&turns));
+            connecting.spawn_local(async move {
+                let _turn = turns.acquire().await;
+                Station::connected(number, &desk).await
+            });
+        }
+        let mut stations = Vec::with_capacity(self.stations.len());
+        while !connecting.is_empty() {
+            let next = tokio::time::timeout(TICK, connecting.join_next()).await;
+            if self.job.stopped().is_some() {
+                return Err(Failure::cancelled());
+            }
+            match next {
+                Err(_) | Ok(None) => {}
+                Ok(Some(Ok(station))) => stations.push(station?),
+                Ok(Some(Err(_))) => return Err(station_is_gone()),
+            }
+        }
+        Ok(stations)
+    }
+
+    /// The stations that have ended, all of them unless what is under way is dropped.
+    async fn unless_dropped<C: Connector>(
+        &self,
+        mut working: JoinSet<Station<C>>,
+        clockwork: &Clockwork,
+    ) -> Result<Vec<Station<C>>, Failure> {
+        let mut stations = Vec::with_capacity(self.stations.len());
+        while !working.is_empty() {
+            match tokio::time::timeout(TICK, working.join_next()).await {
+                Ok(Some(Ok(station))) => stations.push(station),
+                Ok(Some(Err(_))) => return Err(station_is_gone()),
+                Err(_) if self.job.stopped().is_some() => {
+                    clockwork.wake_all();
+                    if self.job.is_dropped.load(std::sync::atomic::Ordering::Relaxed) {
+                        break;
+                    }
+                }
+                Ok(None) | Err(_) => {}
+            }
+        }
+        working.shutdown().await;
+        Ok(stations)
+    }
+}
+
+/// Take leave of all, so many at once.
+async fn leave_all<C: Connector>(stations: Vec<Station<C>>, desk: &Rc<Desk<C>>) {
+    let turns = Rc::new(Semaphore::new(LEAVING));
+    let mut leaving = JoinSet::new();
+    for station in stations {
+        let (desk, turns) = (Rc::clone(desk), Rc::clone(&turns));
+        leaving.spawn_local(async move {
+            let _turn = turns.acquire().await;
+            station.finish(&desk).await;
+        });
+    }
+    while leaving.join_next().await.is_some() {}
+}
+
+fn came_to<C>(desk: Desk<C>, cpu: link::Usage) -> Worked {
+    Worked { readings: desk.readings.into_inner().into_all(), tally: desk.tally.into_inner(), cpu }
+}
+
+pub fn station_is_gone() -> Failure {
+    Failure::new("engine.defect", "a station stopped by a defect of the engine")
+        .hint("its standard error says where; please report it")
+}
+
+/// Run to its end what never waits for anybody but the system.
+fn at_once<T>(work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    loop {
+        if let Poll::Ready(done) = work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return done;
+        }
+        std::thread::yield_now();
+    }
+}

@@ -1,0 +1,79 @@
+//! Whether this host can have so many stations at once, seen before any of them connects.
+
+use std::fs;
+
+use lanlab_services::{ServiceKind, Target};
+
+use crate::descriptors;
+use crate::failure::Failure;
+
+/// Where Linux tells which ports it gives to those who ask for any (ip(7)).
+const PORT_RANGE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
+
+/// Refuse more stations than this process may have descriptors, and this host ports, for.
+pub fn check(target: &Target, stations: u32) -> Result<(), Failure> {
+    let needed = descriptors_each(target) * u64::from(stations);
+    descriptors::provide(needed, &format!("{stations} stations"))?;
+    if target.address.is_some()
+        && let Ok(range) = fs::read_to_string(PORT_RANGE)
+        && let Some(ports) = ports_in(&range)
+    {
+        check_ports(stations, ports)?;
+    }
+    Ok(())
+}
+
+/// All connections go to one port of one address, so that each needs a port of its own here.
+fn check_ports(stations: u32, ports: u64) -> Result<(), Failure> {
+    if u64::from(stations) <= ports {
+        return Ok(());
+    }
+    let message = format!("{stations} stations take as many ports; this host gives {ports}");
+    let hint = "widen the range, as by `sysctl net.ipv4.ip_local_port_range=\"1024 65535\"`, \
+                or ask for fewer stations";
+    Err(Failure::new("stations.ports", message).hint(hint))
+}
+
+/// Descriptors that a station has at once at most.
+fn descriptors_each(target: &Target) -> u64 {
+    match target.service {
+        ServiceKind::Memory => 0,
+        // A second connection for data.
+        ServiceKind::Ftp | ServiceKind::Ftps => 2,
+        // One to who mounts, which is another unless both are at the port that was named.
+        ServiceKind::Nfs if target.port.is_none() => 2,
+        _ => 1,
+    }
+}
+
+/// How many ports a range has, both ends included.
+fn ports_in(range: &str) -> Option<u64> {
+    let mut ends = range.split_whitespace().map(str::parse::<u64>);
+    let (first, last) = (ends.next()?.ok()?, ends.next()?.ok()?);
+    last.checked_sub(first).map(|more| more + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_few_ports_are_said_with_what_to_do() {
+        assert_eq!(ports_in("32768\t60999\n"), Some(28_232));
+        assert_eq!((ports_in("1"), ports_in("9 1"), ports_in("a b")), (None, None, None));
+        assert_eq!(check_ports(28_232, 28_232), Ok(()));
+        assert_eq!(check_ports(28_233, 28_232).unwrap_err().code, "stations.ports");
+    }
+
+    #[test]
+    fn a_station_of_nfs_has_a_second_connection_only_to_who_mounts_elsewhere() {
+        let target = |service: &str, port: &str| -> Target {
+            let text = format!(r#"{{"service":"{service}","address":"127.0.0.1"{port}}}"#);
+            serde_json::from_str(&text).unwrap()
+        };
+        assert_eq!(descriptors_each(&target("nfs", "")), 2);
+        assert_eq!(descriptors_each(&target("nfs", r#","port":2049"#)), 1);
+        assert_eq!(descriptors_each(&target("ftp", "")), 2);
+        assert_eq!(descriptors_each(&target("smb", "")), 1);
+    }
+}

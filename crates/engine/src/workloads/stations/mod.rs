@@ -1,0 +1,154 @@
+//! `stations`: many clients of a file service, each with its own connection, user and file, that read
+//! or write a block, wait for it, and go on; in a closed loop or whenever an operation is due.
+//!
+//! A trial is three requests: `stations_prepare`, `stations` and `stations_empty`. Only `stations` is
+//! timed. Every attempt at an operation is a reading; an error is a result, not an end.
+#![allow(
+    clippy::large_futures,
+    reason = "a future is as large as the largest service's; boxed, each call would allocate"
+)]
+
+mod clockwork;
+mod course;
+mod crew;
+mod desk;
+mod interval;
+mod job;
+mod limits;
+#[cfg(test)]
+mod made_up;
+mod pace;
+mod pattern;
+mod place;
+mod readings;
+mod result;
+mod running;
+mod station;
+#[cfg(test)]
+mod tests;
+
+use lanlab_services::ServiceKind;
+
+use super::copy::check_words;
+use super::setup::check_range;
+use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
+use crate::failure::Failure;
+use crate::messages::StationsSpec;
+
+pub use place::{empty, prepare};
+pub use running::work;
+
+/// Stations of a trial at most.
+const MOST_STATIONS: u32 = 10_000;
+/// Of a service whose calls keep a thread.
+const MOST_ALONE: u32 = 1_000;
+/// What a connection, its tasks and buffers may take beside the message.
+const SESSION_BYTES: u64 = 48 << 10;
+/// What a thread of its own takes of a station, of the stack what it uses.
+const THREAD_BYTES: u64 = 64 << 10;
+
+/// Check all that can be checked without a file or socket, and say what it may take.
+pub fn check(spec: &StationsSpec) -> Result<Cost, Failure> {
+    let stations = u64::from(spec.stations);
+    check_range("stations", stations, 1, MOST_STATIONS.into())?;
+    let own = spec.own;
+    check_range("own.count", own.count.into(), 1, stations)?;
+    check_range("own.first", own.first.into(), 0, stations - u64::from(own.count))?;
+    check_range("message_size_bytes", spec.message_size_bytes.into(), 1, 64 << 20)?;
+    let message = u64::from(spec.message_size_bytes);
+    check_range("file_size_bytes", spec.file_size_bytes, message, 1 << 40)?;
+    check_range("file_size_bytes", spec.file_size_bytes, message, message << 30)?;
+    check_range("think_ns", spec.think_ns, 0, 3_600_000_000_000)?;
+    check_range("most_readings", spec.most_readings.into(), 1, 1 << 24)?;
+    check_range("retries", spec.retries.into(), 0, 100)?;
+    check_range("connects_at_once", spec.connects_at_once.into(), 1, 1024)?;
+    check_range("service.timeout_ns", spec.service.timeout_ns, 1_000_000, 600_000_000_000)?;
+    check_ratio("read_ratio", spec.read_ratio, (0.0..=1.0).contains(&spec.read_ratio))?;
+    if let Some(threads) = spec.threads {
+        check_range("threads", threads.into(), 1, 64)?;
+    }
+    if let Some(open) = spec.open_loop {
+        let rate = open.rate_per_s;
+        check_ratio("open_loop.rate_per_s", rate, rate > 0.0 && rate <= 1e7)?;
+    }
+    check_words(&spec.working_name, &spec.token)?;
+    check_until(spec)?;
+    let blocks = course::blocks(spec, false).into();
+    let own = u64::from(own.count);
+    let alone = is_alone(spec);
+    if alone {
+        check_range("own.count", own, 1, MOST_ALONE.into())?;
+    }
+    let of_memory = if spec.service.service == ServiceKind::Memory {
+        stations.saturating_mul(spec.file_size_bytes)
+    } else {
+        0
+    };
+    let writes = if spec.operation == crate::messages::StationOperation::Read { 0 } else { 4 };
+    let each: u64 = message + blocks_bytes(blocks, writes);
+    let each = each + if alone { THREAD_BYTES } else { SESSION_BYTES };
+    let readings = u64::from(room(spec)) * readings::READING_BYTES as u64;
+    Ok(Cost {
+        memory_bytes: (own.saturating_mul(each))
+            .saturating_add(readings + of_memory + pattern::Pattern::memory_bytes() + METERS_BYTES),
+        threads: OWN_THREADS + threads(spec),
+    })
+}
+
+fn blocks_bytes(blocks: u64, of_each: u64) -> u64 {
+    blocks * of_each
+}
+
+fn check_ratio(name: &str, found: f64, is_allowed: bool) -> Result<(), Failure> {
+    let allowed = if name == "read_ratio" { "0 to 1" } else { "above 0, up to 10,000,000" };
+    if is_allowed { Ok(()) } else { Err(Failure::value(name, found, allowed)) }
+}
+
+fn check_until(spec: &StationsSpec) -> Result<(), Failure> {
+    let until = spec.until;
+    if until.readings_per_station.is_none() && until.time_ns.is_none() {
+        let allowed = "`readings_per_station` or `time_ns`, so that it has an end";
+        return Err(Failure::value("until", "neither", allowed));
+    }
+    if let Some(readings) = until.readings_per_station {
+        check_range("until.readings_per_station", readings.into(), 1, 10_000_000)?;
+        let all = u64::from(readings) * u64::from(spec.own.count);
+        if all > spec.most_readings.into() {
+            let found = format!("{all} readings of all stations");
+            let allowed = format!("{}, which are kept at most", spec.most_readings);
+            return Err(Failure::value("until.readings_per_station", found, allowed));
+        }
+    }
+    if let Some(time_ns) = until.time_ns {
+        check_range("until.time_ns", time_ns, 1, 86_400_000_000_000)?;
+    }
+    if let Some(ratio) = until.interval_ratio
+        && !(ratio > 0.0 && ratio < 1.0)
+    {
+        return Err(Failure::value("until.interval_ratio", ratio, "above 0, below 1"));
+    }
+    Ok(())
+}
+
+/// Readings that there must be room for.
+fn room(spec: &StationsSpec) -> u32 {
+    match spec.until.readings_per_station {
+        Some(readings) => readings.saturating_mul(spec.own.count),
+        None => spec.most_readings,
+    }
+}
+
+/// Whether each station has a thread of its own, as its calls keep it.
+fn is_alone(spec: &StationsSpec) -> bool {
+    spec.service.service == ServiceKind::Directory
+}
+
+/// Threads that stations are spread over.
+fn threads(spec: &StationsSpec) -> u64 {
+    let own = u64::from(spec.own.count);
+    if is_alone(spec) {
+        return own;
+    }
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from).min(64) as u64;
+    spec.threads.map_or_else(processors, u64::from).min(own)
+}

@@ -1,0 +1,148 @@
+//! What the stations of a host came to, as one result.
+
+use std::collections::BTreeMap;
+
+use lanlab_link as link;
+use lanlab_services::{Facts, Manner};
+
+use super::course::blocks;
+use super::crew::Worked;
+use super::desk::Tally;
+use super::job::Job;
+use super::readings::{OUTCOMES, Reading};
+use crate::measure::DistributionMeter;
+use crate::messages::{CpuTime, HostWindow, StationSetup, Stationed, StationsEnd};
+
+/// Times that are not those of stations.
+pub struct Course {
+    /// How long all took to connect.
+    pub setup_ns: u64,
+    /// From the start until no station worked any more.
+    pub elapsed_ns: u64,
+    pub host: Option<HostWindow>,
+}
+
+/// One result of all threads, and their readings.
+pub fn joined(job: &Job, threads: Vec<Worked>, course: Course) -> (Stationed, Vec<Vec<Reading>>) {
+    let count = threads.len() as u32;
+    let mut tally = Tally::new();
+    let mut cpu = link::Usage::default();
+    let mut busiest_ns = 0;
+    let mut readings = Vec::with_capacity(threads.len());
+    for thread in threads {
+        tally.add(thread.tally);
+        busiest_ns = busiest_ns.max(thread.cpu.user_ns + thread.cpu.system_ns);
+        cpu = cpu.plus(thread.cpu);
+        readings.push(thread.readings);
+    }
+    let summed = Summed::of(&readings, job.spec.own.first, job.spec.own.count);
+    let (facts, manner) = tally.agreed.clone().unwrap_or_else(nobody);
+    let is_known = link::capabilities().thread_usage && course.elapsed_ns > 0;
+    let stationed = Stationed {
+        stations: job.spec.own.count,
+        threads: count,
+        elapsed_ns: summed.last_ns,
+        start_skew_ns: summed.start_skew_ns(job.spec.open_loop.is_some()),
+        ended_by: ended_by(job, &tally),
+        readings: summed.readings,
+        bytes: summed.bytes,
+        outcomes: OUTCOMES.map(str::to_owned).to_vec(),
+        errors: summed.errors,
+        retries: summed.retries,
+        unstarted: tally.unstarted,
+        response: summed.response.finish(),
+        own_lateness: tally.own_lateness.finish(),
+        setup: StationSetup {
+            connect: tally.connect.finish(),
+            elapsed_ns: course.setup_ns,
+            errors: tally.setup_errors,
+        },
+        checked: tally.checked,
+        reconnects: tally.reconnects,
+        reconnect_errors: tally.reconnect_errors,
+        ended: tally.ended,
+        ended_stations: tally.ended_stations,
+        facts,
+        manner,
+        whole_files: manner.in_order,
+        blocks: blocks(&job.spec, manner.in_order),
+        cpu: CpuTime::from(cpu),
+        busiest_thread_ratio: is_known.then(|| busiest_ns as f64 / course.elapsed_ns as f64),
+        host: course.host,
+    };
+    (stationed, readings)
+}
+
+fn ended_by(job: &Job, tally: &Tally) -> StationsEnd {
+    if tally.ended_stations == job.spec.own.count {
+        return StationsEnd::NoStation;
+    }
+    match job.stopped() {
+        Some(end) => end,
+        None if tally.late_stations > 0 => StationsEnd::Time,
+        None => StationsEnd::Readings,
+    }
+}
+
+/// No station came so far as to agree on anything.
+fn nobody() -> (Facts, Manner) {
+    let none = || "none".to_owned();
+    let facts = Facts { protocol: none(), protection: none(), server: None, no_delay: None };
+    let manner =
+        Manner { in_order: false, block_bytes: 0, depth: 0, blocking: false, can_update: false };
+    (facts, manner)
+}
+
+/// What follows from the readings.
+struct Summed {
+    readings: u64,
+    bytes: u64,
+    errors: BTreeMap<String, u64>,
+    retries: u64,
+    response: DistributionMeter,
+    last_ns: u64,
+    /// Of each station its first reading: when it should have begun and began.
+    first: Vec<Option<(u64, u64)>>,
+}
+
+impl Summed {
+    fn of(readings: &[Vec<Reading>], first_station: u32, stations: u32) -> Self {
+        let mut summed = Self {
+            readings: 0,
+            bytes: 0,
+            errors: BTreeMap::new(),
+            retries: 0,
+            response: DistributionMeter::new(),
+            last_ns: 0,
+            first: vec![None; stations as usize],
+        };
+        let mut outcomes = [0_u64; OUTCOMES.len()];
+        for reading in readings.iter().flatten() {
+            summed.readings += 1;
+            summed.last_ns = summed.last_ns.max(reading.end_ns);
+            summed.retries += u64::from(reading.attempt > 0);
+            outcomes[usize::from(reading.outcome.0)] += 1;
+            if reading.is_ok() {
+                summed.bytes += u64::from(reading.bytes);
+                summed.response.record(reading.response_ns().cast_signed());
+            }
+            let place = (reading.station - first_station) as usize;
+            // Those of a station are in order.
+            summed.first[place].get_or_insert((reading.intended_ns, reading.start_ns));
+        }
+        let failed = OUTCOMES.iter().zip(outcomes).skip(1).filter(|(_, count)| *count > 0);
+        summed.errors = failed.map(|(name, count)| ((*name).to_owned(), count)).collect();
+        summed
+    }
+
+    fn start_skew_ns(&self, is_open: bool) -> i64 {
+        let known = || self.first.iter().flatten();
+        let skew_ns = if is_open {
+            known().map(|(intended_ns, start_ns)| start_ns - intended_ns).max()
+        } else {
+            let starts = || known().map(|(_, start_ns)| *start_ns);
+            starts().max().zip(starts().min()).map(|(last, first)| last - first)
+        };
+        skew_ns.unwrap_or(0).cast_signed()
+    }
+}

@@ -1,0 +1,553 @@
+//! Stations against servers of every kind of malice, and what they come to.
+
+use std::cell::Cell;
+use std::io::Write;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use lanlab_link as link;
+use lanlab_services::{
+    Access, AnyFile, AnySession, Class, Entry, Facts, Fault, Manner, Result, ServicePath, Session,
+    Target, connect,
+};
+
+use super::desk::Connector;
+use super::made_up::spec;
+use super::readings::{OUTCOMES, READING_BYTES};
+use super::{prepare, running};
+use crate::driver::Measured;
+use crate::messages::{
+    Arrivals, BlockAccess, OpenLoop, Outcome, OwnStations, StationOperation, Stationed,
+    StationsEnd, StationsSpec, StationsUntil,
+};
+use crate::output::Output;
+use crate::running::Running;
+
+/// What is wrong with a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Malice {
+    None,
+    /// From the tenth read on it gives the block behind the one asked for.
+    WrongBlock,
+    /// It gives what it had in the beginning, and confirms every write.
+    Stale,
+    /// It turns over one bit.
+    Corrupt,
+    /// It gives half of a block, and then says that the file ends.
+    Short,
+    /// It resets every tenth call's connection.
+    Resets,
+    /// From the tenth call on it never answers.
+    Silent,
+    /// At the ninth call of all it dies, and refuses connections.
+    Dies,
+    /// It refuses the first three connections of every station.
+    Reluctant,
+    /// There is no space.
+    Full,
+}
+
+/// What a malicious server remembers.
+#[derive(Debug, Default)]
+struct Memory {
+    calls: AtomicU64,
+    connects: AtomicU64,
+    open: AtomicU32,
+    most_open: AtomicU32,
+}
+
+#[derive(Debug, Clone)]
+struct Hostile {
+    target: Target,
+    malice: Malice,
+    memory: Arc<Memory>,
+}
+
+impl Connector for Hostile {
+    type Session = Sly;
+
+    async fn connect(&self, station: u32) -> Result<Sly> {
+        let before = self.memory.connects.fetch_add(1, Ordering::Relaxed);
+        let is_dead = self.memory.calls.load(Ordering::Relaxed) >= 9;
+        let refuses = match self.malice {
+            Malice::Dies => is_dead,
+            Malice::Reluctant => before < 3,
+            _ => false,
+        };
+        if refuses {
+            return Err(Fault::new(Class::Refused, "connect: refused"));
+        }
+        let open = self.memory.open.fetch_add(1, Ordering::Relaxed) + 1;
+        self.memory.most_open.fetch_max(open, Ordering::Relaxed);
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        self.memory.open.fetch_sub(1, Ordering::Relaxed);
+        let inner = connect(&self.target).await?;
+        let (malice, memory) = (self.malice, Arc::clone(&self.memory));
+        Ok(Sly { inner, malice, memory, station, calls: Cell::new(0) })
+    }
+}
+
+/// A session with it.
+struct Sly {
+    inner: AnySession,
+    malice: Malice,
+    memory: Arc<Memory>,
+    station: u32,
+    calls: Cell<u64>,
+}
+
+impl Sly {
+    /// Whether this call goes on, after so many of this session and of all.
+    async fn begin(&self) -> Result<u64> {
+        let own = self.calls.get() + 1;
+        self.calls.set(own);
+        let all = self.memory.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        match self.malice {
+            Malice::Resets if own >= 10 => Err(Fault::new(Class::Reset, "reset by the server")),
+            Malice::Dies if all >= 9 => Err(Fault::new(Class::Reset, "reset by the server")),
+            Malice::Silent if own >= 10 => {
+                tokio::time::sleep(Duration::from_millis(30)).await;
+                Err(Fault::new(Class::TimedOut, "no answer"))
+            }
+            Malice::Full => Err(Fault::new(Class::NoSpace, "no space left")),
+            _ => Ok(own),
+        }
+    }
+}
+
+impl Session for Sly {
+    type File = AnyFile;
+
+    fn manner(&self) -> Manner {
+        self.inner.manner()
+    }
+
+    fn facts(&self) -> Facts {
+        self.inner.facts()
+    }
+
+    async fn open(&self, path: &ServicePath, access: Access) -> Result<AnyFile> {
+        assert!(path.as_str().ends_with(&format!("s{:05}.dat", self.station)));
+        self.inner.open(path, access).await
+    }
+
+    async fn read_at(&self, file: &AnyFile, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        let calls = self.begin().await?;
+        let block = buffer.len() as u64;
+        match self.malice {
+            Malice::WrongBlock if calls >= 10 => {
+                let other = (offset + block) % (100 * block);
+                self.inner.read_at(file, other, buffer).await
+            }
+            Malice::Short if offset.is_multiple_of(750) => {
+                self.inner.read_at(file, offset, &mut buffer[..375]).await
+            }
+            Malice::Short => Ok(0),
+            Malice::Corrupt => {
+                let count = self.inner.read_at(file, offset, buffer).await?;
+                buffer[count / 2] ^= 4;
+                Ok(count)
+            }
+            _ => self.inner.read_at(file, offset, buffer).await,
+        }
+    }
+
+    async fn write_at(&self, file: &AnyFile, offset: u64, data: &[u8]) -> Result<()> {
+        self.begin().await?;
+        if self.malice == Malice::Stale {
+            return Ok(());
+        }
+        self.inner.write_at(file, offset, data).await
+    }
+
+    async fn sync(&self, file: &AnyFile) -> Result<()> {
+        self.inner.sync(file).await
+    }
+
+    async fn close(&self, file: AnyFile) -> Result<()> {
+        self.inner.close(file).await
+    }
+
+    async fn remove(&self, path: &ServicePath) -> Result<()> {
+        self.inner.remove(path).await
+    }
+
+    async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
+        self.inner.list(path).await
+    }
+
+    async fn make_directory(&self, path: &ServicePath) -> Result<()> {
+        self.inner.make_directory(path).await
+    }
+
+    async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
+        self.inner.remove_directory(path).await
+    }
+
+    async fn end(self) -> Result<()> {
+        self.inner.end().await
+    }
+}
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(octets);
+        Ok(octets.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A reading as a driver has it.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    intended_ns: u64,
+    start_ns: u64,
+    end_ns: u64,
+    station: u32,
+    block: u32,
+    bytes: u32,
+    is_write: bool,
+    outcome: &'static str,
+    attempt: u8,
+}
+
+struct Trial {
+    stationed: Stationed,
+    readings: Vec<Told>,
+    code: Option<&'static str>,
+    memory: Arc<Memory>,
+}
+
+/// Prepare a trial and run it; each by a name of its own in the memory that all tests share.
+fn trial(name: &str, malice: Malice, spec: StationsSpec) -> Trial {
+    trial_until(name, malice, spec, None)
+}
+
+fn trial_until(name: &str, malice: Malice, mut spec: StationsSpec, cancel: Option<u64>) -> Trial {
+    spec.service.directory = name.to_owned();
+    let lines = Lines::default();
+    let running = Running::new(1, Output::new(lines.clone()));
+    assert!(prepare(&spec, &running).is_ok());
+    let memory = Arc::<Memory>::default();
+    let hostile = Hostile { target: spec.service.clone(), malice, memory: Arc::clone(&memory) };
+    let measured: Measured = thread::scope(|scope| {
+        let working = scope.spawn(|| running::work_with(&spec, &running, &hostile));
+        let deadline = link::monotonic().plus_nanos(20_000_000_000);
+        while !working.is_finished() && link::monotonic() < deadline {
+            let now = link::monotonic();
+            if running.arm(now.plus_nanos(20_000_000), now).is_ok() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        if let Some(after_ms) = cancel {
+            thread::sleep(Duration::from_millis(after_ms));
+            running.cancel();
+        }
+        working.join().unwrap()
+    });
+    let (outcome, code) = match measured {
+        Ok(outcome) => (Some(outcome), None),
+        Err(failed) => (failed.1, Some(failed.0.code)),
+    };
+    let Some(Outcome::Stationed(stationed)) = outcome else { panic!("{code:?}") };
+    let readings = told(&lines.0.lock().unwrap());
+    assert_eq!(readings.len() as u64, stationed.readings);
+    Trial { stationed: *stationed, readings, code, memory }
+}
+
+/// The readings in lines, by what their description says.
+fn told(lines: &[u8]) -> Vec<Told> {
+    let mut found = Vec::new();
+    for line in lines.split(|octet| *octet == b'\n').filter(|line| !line.is_empty()) {
+        let line: serde_json::Value = serde_json::from_slice(line).unwrap();
+        if line["type"] != "station_readings" {
+            continue;
+        }
+        let octets = BASE64_STANDARD.decode(line["octets"].as_str().unwrap()).unwrap();
+        assert_eq!(octets.len() as u64, line["readings"].as_u64().unwrap() * 40);
+        for reading in octets.chunks_exact(READING_BYTES) {
+            let long = |at: usize| u64::from_le_bytes(reading[at..at + 8].try_into().unwrap());
+            let short = |at: usize| u32::from_le_bytes(reading[at..at + 4].try_into().unwrap());
+            found.push(Told {
+                intended_ns: long(0),
+                start_ns: long(8),
+                end_ns: long(16),
+                station: short(24),
+                block: short(28),
+                bytes: short(32),
+                is_write: reading[36] == 1,
+                outcome: OUTCOMES[usize::from(reading[37])],
+                attempt: reading[38],
+            });
+        }
+    }
+    found.sort_by_key(|reading| reading.start_ns);
+    found
+}
+
+fn with_stations(stations: u32, spec: StationsSpec) -> StationsSpec {
+    StationsSpec { stations, own: OwnStations { first: 0, count: stations }, ..spec }
+}
+
+fn of<'a>(trial: &'a Trial, outcome: &'a str) -> impl Iterator<Item = &'a Told> {
+    trial.readings.iter().filter(move |reading| reading.outcome == outcome)
+}
+
+#[test]
+fn every_station_has_its_readings_one_after_another() {
+    let trial = trial("plain", Malice::None, with_stations(7, spec()));
+    assert_eq!((trial.code, trial.stationed.ended_by), (None, StationsEnd::Readings));
+    assert_eq!((trial.readings.len(), trial.stationed.errors.len()), (700, 0));
+    assert_eq!(trial.stationed.bytes, 700 * 750);
+    assert_eq!(trial.stationed.checked.blocks, 700);
+    assert_eq!(trial.stationed.response.samples, 700);
+    assert_eq!(trial.stationed.setup.connect.samples, 7);
+    for station in 0..7 {
+        let own: Vec<_> =
+            trial.readings.iter().filter(|reading| reading.station == station).collect();
+        assert_eq!(own.len(), 100);
+        assert!(own.iter().enumerate().all(|(number, reading)| {
+            reading.block as usize == number
+                && reading.intended_ns == reading.start_ns
+                && reading.start_ns < reading.end_ns
+                && (reading.bytes, reading.attempt, reading.is_write) == (750, 0, false)
+        }));
+        assert!(own.windows(2).all(|pair| pair[0].end_ns <= pair[1].start_ns));
+    }
+    let last_ns = trial.readings.iter().map(|reading| reading.end_ns).max().unwrap();
+    assert_eq!(trial.stationed.elapsed_ns, last_ns);
+}
+
+#[test]
+fn a_wrong_block_is_caught_and_named() {
+    let trial = trial("wrong block", Malice::WrongBlock, spec());
+    assert_eq!(trial.stationed.errors.get("wrong_data"), Some(&91));
+    assert_eq!(of(&trial, "wrong_data").map(|reading| reading.bytes).sum::<u32>(), 0);
+    let checked = &trial.stationed.checked;
+    assert_eq!((checked.misplaced, checked.stale, checked.corrupt), (91, 0, 0));
+    let first = checked.first_wrong.as_deref().unwrap();
+    assert_eq!(first, "block 9 of station 0: found block 10 of station 0");
+}
+
+#[test]
+fn a_block_that_was_not_written_is_caught_at_the_next_read_or_after_the_end() {
+    let mix = StationsSpec {
+        operation: StationOperation::Mix,
+        access: BlockAccess::Random,
+        file_size_bytes: 7500,
+        ..spec()
+    };
+    let trial = trial("stale", Malice::Stale, mix);
+    let checked = &trial.stationed.checked;
+    let wrong = trial.stationed.errors["wrong_data"];
+    assert!(wrong > 10, "{wrong}");
+    assert_eq!(checked.stale, wrong + checked.read_back_wrong);
+    assert_eq!((checked.misplaced, checked.corrupt), (0, 0));
+    assert!(checked.read_back_wrong > 0 && checked.read_back_wrong == checked.read_back);
+
+    let writes = StationsSpec { operation: StationOperation::Write, ..spec() };
+    let trial = self::trial("lost writes", Malice::Stale, writes.clone());
+    assert_eq!(trial.stationed.errors.len(), 0, "each was confirmed");
+    let checked = &trial.stationed.checked;
+    assert_eq!((checked.read_back, checked.read_back_wrong), (4, 4));
+    let trial = self::trial("kept writes", Malice::None, writes);
+    let checked = &trial.stationed.checked;
+    assert_eq!((checked.read_back, checked.read_back_wrong), (4, 0));
+}
+
+#[test]
+fn a_mix_of_reads_and_writes_is_right_throughout() {
+    let mix = StationsSpec {
+        operation: StationOperation::Mix,
+        access: BlockAccess::Random,
+        file_size_bytes: 7500,
+        ..spec()
+    };
+    let trial = trial("mixed", Malice::None, with_stations(3, mix));
+    assert_eq!(trial.stationed.errors.len(), 0, "{:?}", trial.stationed.checked);
+    let writes = trial.readings.iter().filter(|reading| reading.is_write).count();
+    assert!((90..210).contains(&writes), "{writes}");
+    assert_eq!(trial.stationed.checked.blocks as usize, 300 - writes + 12);
+}
+
+#[test]
+fn what_is_damaged_or_cut_short_is_told_apart() {
+    let damaged = trial("corrupt", Malice::Corrupt, spec());
+    assert_eq!(damaged.stationed.checked.corrupt, 100);
+    assert_eq!(damaged.stationed.errors["wrong_data"], 100);
+    let cut = trial("short", Malice::Short, spec());
+    assert_eq!(cut.stationed.errors["short_transfer"], 100);
+    assert_eq!(cut.stationed.reconnects, 100 - 1);
+    // A hundred in a row are enough: a station that only fails measures nothing.
+    assert_eq!(cut.code, Some("stations.none_left"));
+    assert!(cut.stationed.ended[0].message.contains("100 operations in a row failed"));
+}
+
+#[test]
+fn resets_are_counted_tried_again_and_survived() {
+    let patient = StationsSpec { retries: 2, ..spec() };
+    let trial = trial("resets", Malice::Resets, patient);
+    // Nine of ten calls of a connection are answered: 100 readings hold ten resets.
+    assert_eq!(trial.stationed.errors.get("reset"), Some(&10));
+    assert_eq!(trial.stationed.ended_by, StationsEnd::Readings);
+    assert_eq!((trial.readings.len(), trial.stationed.reconnects), (100, 10));
+    assert_eq!(trial.stationed.retries, 9, "the last reading was one that failed");
+    for (failed, again) in trial.readings.iter().zip(&trial.readings[1..]) {
+        if failed.outcome == "reset" {
+            assert_eq!((again.attempt, again.block), (1, failed.block));
+            assert!(again.start_ns - failed.end_ns >= 100_000_000, "without a pause");
+        }
+    }
+}
+
+#[test]
+fn without_retries_the_next_operation_follows() {
+    let trial = trial("resets once", Malice::Resets, spec());
+    assert_eq!(trial.stationed.errors["reset"], 10);
+    assert_eq!(trial.stationed.retries, 0);
+    assert!(trial.readings.iter().enumerate().all(|(n, reading)| reading.block as usize == n));
+}
+
+#[test]
+fn a_server_that_falls_silent_times_out_and_no_time_is_lost() {
+    let until = StationsUntil { readings_per_station: Some(30), ..StationsUntil::default() };
+    let trial = trial("silent", Malice::Silent, StationsSpec { until, ..spec() });
+    // Three fall silent; a host that is held up makes it more.
+    assert!((3..30).contains(&trial.stationed.errors["timed_out"]));
+    for reading in of(&trial, "timed_out") {
+        assert!(reading.end_ns - reading.start_ns >= 30_000_000);
+        assert_eq!(reading.bytes, 0);
+    }
+}
+
+#[test]
+fn a_server_that_dies_leaves_what_was_measured_and_names_its_stations() {
+    let patient = StationsSpec { retries: 1, ..spec() };
+    let trial = trial("dies", Malice::Dies, with_stations(3, patient));
+    assert_eq!(trial.code, Some("stations.none_left"));
+    let stationed = &trial.stationed;
+    assert_eq!((stationed.ended_by, stationed.ended_stations), (StationsEnd::NoStation, 3));
+    let good = of(&trial, "ok").count();
+    assert_eq!(good, 8, "what the server answered before it died");
+    assert_eq!(stationed.errors["reset"], 3);
+    // Each station tried twice to connect.
+    assert_eq!(stationed.reconnect_errors["refused"], 6);
+    let mut named: Vec<u32> = stationed.ended.iter().map(|ended| ended.station).collect();
+    named.sort_unstable();
+    assert_eq!(named, [0, 1, 2]);
+    assert!(stationed.ended.iter().all(|ended| ended.code == "service.refused"));
+}
+
+#[test]
+fn a_full_server_is_counted_and_not_tried_again() {
+    let writes = StationsSpec { operation: StationOperation::Write, retries: 3, ..spec() };
+    let trial = trial("full", Malice::Full, writes);
+    assert_eq!(trial.stationed.errors["no_space"], 100);
+    assert_eq!((trial.stationed.retries, trial.stationed.reconnects), (0, 0));
+}
+
+#[test]
+fn connections_are_ramped_and_refusals_before_the_start_counted_apart() {
+    let careful = StationsSpec { connects_at_once: 4, threads: Some(2), ..spec() };
+    let trial = trial("reluctant", Malice::Reluctant, with_stations(50, careful));
+    assert_eq!(trial.stationed.setup.errors["refused"], 3);
+    assert_eq!(trial.stationed.setup.connect.samples, 50);
+    assert_eq!((trial.stationed.errors.len(), trial.readings.len()), (0, 5000));
+    assert!(trial.memory.most_open.load(Ordering::Relaxed) <= 4);
+}
+
+#[test]
+fn an_open_loop_begins_what_is_due_when_it_is_due() {
+    let spec = StationsSpec {
+        open_loop: Some(OpenLoop { rate_per_s: 2000.0, arrivals: Arrivals::Fixed }),
+        until: StationsUntil { time_ns: Some(200_000_000), ..StationsUntil::default() },
+        ..with_stations(4, spec())
+    };
+    let trial = trial("open loop", Malice::None, spec);
+    assert_eq!(trial.stationed.ended_by, StationsEnd::Time);
+    assert_eq!(trial.readings.len() as u64 + trial.stationed.unstarted, 400);
+    let mut due: Vec<u64> = trial.readings.iter().map(|reading| reading.intended_ns).collect();
+    due.sort_unstable();
+    // Where stations were held up, one of them lacks its last.
+    assert!(due.iter().all(|due| due.is_multiple_of(500_000) && *due < 200_000_000));
+    assert!(due.windows(2).all(|pair| pair[0] < pair[1]));
+    assert!(trial.readings.iter().all(|reading| reading.start_ns >= reading.intended_ns));
+    assert!(trial.stationed.own_lateness.samples > 0);
+}
+
+#[test]
+fn in_an_open_loop_a_slow_operation_delays_those_behind_it_and_that_counts() {
+    let spec = StationsSpec {
+        open_loop: Some(OpenLoop { rate_per_s: 1000.0, arrivals: Arrivals::Fixed }),
+        until: StationsUntil { readings_per_station: Some(30), ..StationsUntil::default() },
+        ..spec()
+    };
+    let trial = trial("coordinated", Malice::Silent, spec);
+    // The tenth takes 30 ms: the eleventh was due 1 ms after it.
+    let (slow, behind) = (&trial.readings[9], &trial.readings[10]);
+    assert_eq!(slow.outcome, "timed_out");
+    assert_eq!(behind.intended_ns, slow.intended_ns + 1_000_000);
+    assert!(behind.end_ns - behind.intended_ns >= 29_000_000);
+}
+
+#[test]
+fn a_station_that_thinks_waits_between_its_operations() {
+    let until = StationsUntil { readings_per_station: Some(20), ..StationsUntil::default() };
+    let trial =
+        trial("thinks", Malice::None, StationsSpec { think_ns: 3_000_000, until, ..spec() });
+    assert!(trial.readings.windows(2).all(|pair| pair[1].start_ns - pair[0].end_ns >= 3_000_000));
+    assert_eq!(trial.stationed.own_lateness.samples, 19);
+}
+
+#[test]
+fn no_operation_begins_after_the_time() {
+    let until = StationsUntil { time_ns: Some(100_000_000), ..StationsUntil::default() };
+    let trial = trial("timed", Malice::None, with_stations(3, StationsSpec { until, ..spec() }));
+    assert_eq!(trial.stationed.ended_by, StationsEnd::Time);
+    assert!(trial.readings.iter().all(|reading| reading.start_ns < 100_000_000));
+    assert!(trial.readings.len() > 3);
+}
+
+#[test]
+fn a_trial_ends_when_there_is_no_more_room_and_says_so() {
+    let until = StationsUntil { time_ns: Some(60_000_000_000), ..StationsUntil::default() };
+    let small = StationsSpec { until, most_readings: 1000, threads: Some(1), ..spec() };
+    let trial = trial("small", Malice::None, small);
+    assert_eq!((trial.stationed.ended_by, trial.readings.len()), (StationsEnd::Full, 1000));
+}
+
+#[test]
+fn a_narrow_interval_ends_a_trial() {
+    let until = StationsUntil {
+        time_ns: Some(60_000_000_000),
+        interval_ratio: Some(0.9),
+        ..StationsUntil::default()
+    };
+    let thinks = StationsSpec { until, think_ns: 1_000_000, ..spec() };
+    let trial = trial("narrow", Malice::None, thinks);
+    assert_eq!(trial.stationed.ended_by, StationsEnd::Interval);
+    assert!(trial.stationed.elapsed_ns > 900_000_000, "fewer than twenty batches of 50 ms");
+}
+
+#[test]
+fn a_cancelled_trial_keeps_what_it_has() {
+    let until = StationsUntil { time_ns: Some(60_000_000_000), ..StationsUntil::default() };
+    let thinks = StationsSpec { until, think_ns: 1_000_000, ..spec() };
+    let began = link::monotonic();
+    let trial = trial_until("cancelled", Malice::None, with_stations(5, thinks), Some(500));
+    assert_eq!(trial.code, Some("cancelled"));
+    assert_eq!(trial.stationed.ended_by, StationsEnd::Cancelled);
+    assert!(!trial.readings.is_empty());
+    assert!(link::monotonic().nanos_since(began) < 10_000_000_000);
+}

@@ -1,0 +1,141 @@
+"""How many stations a server serves before their response time passes a limit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
+
+from lanlab.analysis.stations.levels import StationCurve
+from lanlab.analysis.stations.mva import MOST_STATIONS
+from lanlab.analysis.stations.predict import Predictor, predictor
+from lanlab.analysis.stations.resampling import drawn_means
+from lanlab.errors import UnfitValues, UsageError
+
+_DRAWS = 1_000
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class StationsWithin:
+    """The most stations whose response time stays within a limit."""
+
+    limit_s: float
+    #: `None`: not to be told, see `basis`.
+    stations: int | None
+    #: 95 % interval of it; `high` is `None` where there is no telling how many more.
+    low: int | None
+    high: int | None
+    #: `measured`: between two levels, response times in between on a straight line.
+    #: `fewest`: not even the fewest that were measured stay within, and those were not one.
+    #: `predicted`: all that were measured stay within; by the model of `lanlab.analysis.stations`.
+    #: `beyond`: all that were measured do, and there is nothing to predict from.
+    basis: Literal["measured", "fewest", "predicted", "beyond"]
+    #: The last measured level within the limit and the first beyond it; `None` where there is none.
+    last_within: int | None
+    first_beyond: int | None
+    #: Of `predicted`: what the model is and why.
+    reason: str = ""
+
+
+def stations_within(
+    curve: StationCurve, limit_s: float, *, can_predict: bool = True, seed: int = 1
+) -> StationsWithin:
+    """
+    The most stations before the response time passes a limit.
+
+    Measured response times are first made to rise with the stations throughout, by isotonic
+    regression: where they do not, that is chance, or a server that is not asked the same.
+
+    Args:
+        curve: Of the response time that the limit is of.
+        limit_s: Seconds, above 0.
+        can_predict: Whether the curve is of means, which the models speak of, and not of
+            percentiles.
+        seed: Of the draws of the interval.
+
+    Raises:
+        UsageError: A limit not above 0.
+    """
+    if not (math.isfinite(limit_s) and limit_s > 0):
+        raise UsageError(f"limit_s: need a number above 0, got {limit_s:g}")
+    logs = np.log(curve.responses())
+    found = _crossing(curve, logs, limit_s)
+    risen = _rising(curve, logs)
+    within = [n for n, log in zip(curve.stations, risen, strict=True) if log <= math.log(limit_s)]
+    beyond = [n for n in curve.stations if n not in within]
+    last = within[-1] if within else None
+    first = beyond[0] if beyond else None
+    if found is None:
+        return _predicted(curve, limit_s, can_predict, seed)
+    draws = drawn_means(curve, _DRAWS, seed)
+    low: int | None = None
+    high: int | None = None
+    if draws is not None:
+        crossings = [_crossing(curve, each[:, 1], limit_s) for each in draws]
+        ends = np.quantile(
+            [math.inf if one is None else one for one in crossings], (0.025, 0.975), method="lower"
+        )
+        low = math.floor(ends[0])
+        # Of a draw that stays within throughout there is no telling how many more would.
+        high = None if math.isinf(ends[1]) else math.floor(ends[1])
+    if last is None and curve.stations[0] > 1:
+        return StationsWithin(limit_s, None, low, high, "fewest", None, first)
+    return StationsWithin(limit_s, math.floor(found), low, high, "measured", last, first)
+
+
+def _crossing(curve: StationCurve, logs: Floats, limit_s: float) -> float | None:
+    """Where the response time passes the limit, in stations; 0 if it does before the first level,
+    `None` if it does not."""
+    responses = np.exp(_rising(curve, logs))
+    for place, (number, response) in enumerate(zip(curve.stations, responses, strict=True)):
+        if response <= limit_s:
+            continue
+        if place == 0:
+            return 0.0
+        before, ago = float(responses[place - 1]), curve.stations[place - 1]
+        # A hair below a whole number is that number.
+        return ago + (number - ago) * (limit_s - before) / (float(response) - before) + 1e-9
+    return None
+
+
+def _rising(curve: StationCurve, logs: Floats) -> Floats:
+    weights = np.array([float(level.trials) for level in curve.levels])
+    return np.asarray(isotonic_regression(logs, weights=weights).x)
+
+
+def _predicted(curve: StationCurve, limit_s: float, can_predict: bool, seed: int) -> StationsWithin:
+    most = max(curve.stations)
+    unknown = StationsWithin(limit_s, None, most, None, "beyond", most, None)
+    if not can_predict:
+        return unknown
+    try:
+        seen = predictor(curve, seed=seed)
+    except UnfitValues:
+        return unknown
+    value = _most(seen, limit_s, "response_s", most)
+    low = _most(seen, limit_s, "response_high_s", most)
+    high = _most(seen, limit_s, "response_low_s", most)
+    if value is None:
+        return StationsWithin(limit_s, None, low, None, "beyond", most, None, seen.reason)
+    return StationsWithin(limit_s, value, low, high, "predicted", most, None, seen.reason)
+
+
+def _most(seen: Predictor, limit_s: float, which: str, measured: int) -> int | None:
+    """The most stations whose predicted response time is within the limit, at least those that
+    were measured to be; `None` if it is still within at 100,000."""
+    low, high = measured, 2 * measured
+    while getattr(seen.at(high), which) <= limit_s:
+        low, high = high, 2 * high
+        if low >= MOST_STATIONS:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        within = getattr(seen.at(middle), which) <= limit_s
+        low, high = (middle, high) if within else (low, middle)
+    return low

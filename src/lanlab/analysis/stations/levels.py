@@ -1,0 +1,138 @@
+"""What was measured at each number of stations: the curve that everything else here is made of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lanlab.analysis.attempts import counting
+from lanlab.analysis.statistics.intervals import MeanInterval, mean_interval
+from lanlab.errors import UnfitValues
+from lanlab.store import Level, TrialRecord
+
+#: The factor along which a curve runs.
+STATIONS = "stations"
+
+
+@dataclass(frozen=True)
+class StationLevel:
+    """The trials at one number of stations."""
+
+    stations: int
+    #: One for each trial, above zero: operations per second of all stations, and the mean response
+    #: time, seconds.
+    operations_per_s: tuple[float, ...]
+    response_s: tuple[float, ...]
+
+    @property
+    def trials(self) -> int:
+        """How many trials there are."""
+        return len(self.response_s)
+
+    @property
+    def throughput(self) -> float:
+        """Geometric mean over the trials, operations per second."""
+        return math.exp(float(np.mean(np.log(self.operations_per_s))))
+
+    @property
+    def response(self) -> float:
+        """Geometric mean over the trials of the mean response time, seconds."""
+        return math.exp(float(np.mean(np.log(self.response_s))))
+
+    def interval(self, *, of: str) -> MeanInterval | None:
+        """95 % interval of `throughput` or `response`; `None` for a single trial."""
+        values = self.operations_per_s if of == "throughput" else self.response_s
+        return mean_interval(values, scale="log") if len(values) > 1 else None
+
+
+@dataclass(frozen=True)
+class StationCurve:
+    """One system, operation and message size over numbers of stations."""
+
+    levels: tuple[StationLevel, ...]
+    #: Mean wait of a station between operations, seconds.
+    think_s: float = 0.0
+    #: Octets of a message; `None` where they were not the same throughout.
+    message_size_bytes: int | None = None
+    #: What the curve is of: the factors beside the number of stations.
+    factors: Mapping[str, Level] = field(default_factory=dict)
+    experiment: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no curve."""
+        numbers = [level.stations for level in self.levels]
+        if not numbers or numbers[0] < 1 or sorted(set(numbers)) != numbers:
+            raise UnfitValues(
+                f"levels: need numbers of stations from 1, ascending, each once; got {numbers}"
+            )
+        for level in self.levels:
+            if not level.trials or level.trials != len(level.operations_per_s):
+                raise UnfitValues(f"{level.stations} stations: need both values of each trial")
+            values = (*level.operations_per_s, *level.response_s)
+            if not all(math.isfinite(value) and value > 0 for value in values):
+                raise UnfitValues(f"{level.stations} stations: need numbers above 0")
+
+    @property
+    def stations(self) -> tuple[int, ...]:
+        """The numbers of stations that were measured."""
+        return tuple(level.stations for level in self.levels)
+
+    def throughputs(self) -> list[float]:
+        """Geometric means, operations per second, in the order of the levels."""
+        return [level.throughput for level in self.levels]
+
+    def responses(self) -> list[float]:
+        """Geometric means, seconds, in the order of the levels."""
+        return [level.response for level in self.levels]
+
+
+def curves_of(
+    trials: Sequence[TrialRecord], experiments: Sequence[str], response: str = "response_mean_ns"
+) -> list[StationCurve]:
+    """
+    The curves of some experiments of a run, in the order in which their trials came.
+
+    Args:
+        trials: Of one run; those that do not count are passed over.
+        experiments: Ids of experiments of workload `stations`.
+        response: The metric that stands for the response time. The laws of queues are of the mean;
+            of another, as `response_p99_ns`, what was measured can be said, and no more.
+    """
+    groups: dict[str, list[TrialRecord]] = {}
+    for trial in counting(trials):
+        if trial.purpose != "trial" or trial.experiment not in experiments:
+            continue
+        # A trial in which nothing did well has no response time, and no place on a curve.
+        if response in trial.metrics and trial.metrics.get("operations_per_s", 0) > 0:
+            key = repr((trial.experiment, sorted(_others(trial).items())))
+            groups.setdefault(key, []).append(trial)
+    return [_curve(group, response) for group in groups.values()]
+
+
+def _curve(trials: Sequence[TrialRecord], response: str) -> StationCurve:
+    by_number: dict[int, list[TrialRecord]] = {}
+    for trial in trials:
+        by_number.setdefault(int(trial.metrics[STATIONS]), []).append(trial)
+    sizes = {trial.parameters.get("message_size_bytes") for trial in trials}
+    size = sizes.pop() if len(sizes) == 1 else None
+    return StationCurve(
+        levels=tuple(
+            StationLevel(
+                number,
+                tuple(float(trial.metrics["operations_per_s"]) for trial in own),
+                tuple(float(trial.metrics[response]) / 1e9 for trial in own),
+            )
+            for number, own in sorted(by_number.items())
+        ),
+        think_s=float(trials[0].parameters.get("think_time_s", 0.0)),
+        message_size_bytes=size if isinstance(size, int) else None,
+        factors=_others(trials[0]),
+        experiment=trials[0].experiment,
+    )
+
+
+def _others(trial: TrialRecord) -> dict[str, Level]:
+    return {name: level for name, level in trial.factors.items() if name != STATIONS}

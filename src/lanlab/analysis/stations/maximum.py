@@ -1,0 +1,62 @@
+"""The greatest throughput, where it lies, and whether more stations get less."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lanlab.analysis.stations.levels import StationCurve
+from lanlab.analysis.statistics.intervals import MeanInterval
+from lanlab.analysis.statistics.trend import PeakThenDecline, peak_then_decline
+from lanlab.analysis.statistics.two_groups import welch
+from lanlab.errors import NoSpread, UnfitValues
+
+_LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class GreatestThroughput:
+    """The greatest mean throughput of a curve."""
+
+    stations: int
+    #: Operations per second, geometric mean; its interval is `None` for a single trial. The
+    #: greatest of several means is partly the luckiest: the interval is not corrected for it.
+    operations_per_s: float
+    interval: MeanInterval | None
+    #: Numbers of stations whose throughput cannot be told from it (Welch's test, 5 % over all
+    #: levels by Bonferroni's bound); the peak itself among them. Of single trials only itself.
+    alike: tuple[int, ...]
+    #: Tests of the rise to it and of the fall behind it; `None` where levels or trials are too few.
+    shape: PeakThenDecline | None
+
+    @property
+    def declines(self) -> bool:
+        """Whether more stations are shown to get less than the peak, in all."""
+        return self.shape is not None and self.shape.decline_p < _LEVEL
+
+
+def greatest_throughput(curve: StationCurve) -> GreatestThroughput:
+    """The greatest throughput of a curve."""
+    peak = max(curve.levels, key=lambda level: level.throughput)
+    alike = []
+    for level in curve.levels:
+        if level is peak:
+            alike.append(level.stations)
+        elif peak.trials > 1 and level.trials > 1:
+            try:
+                found = welch(peak.operations_per_s, level.operations_per_s, scale="log")
+            except NoSpread:
+                continue
+            # One-sided, as the peak was chosen for being above; of as many as there are levels.
+            if found.p_greater * (len(curve.levels) - 1) >= _LEVEL:
+                alike.append(level.stations)
+    try:
+        shape = peak_then_decline([level.operations_per_s for level in curve.levels])
+    except (UnfitValues, NoSpread):
+        shape = None
+    return GreatestThroughput(
+        stations=peak.stations,
+        operations_per_s=peak.throughput,
+        interval=peak.interval(of="throughput"),
+        alike=tuple(alike),
+        shape=shape,
+    )

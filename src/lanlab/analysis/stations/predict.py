@@ -1,0 +1,230 @@
+"""
+What more stations would get than were measured, and how surely.
+
+The model is chosen by how well it foretold what was measured. The greatest numbers of stations, a
+third of the levels, are put aside; each model (`models`) is fitted to the others and asked for
+those; the one whose response times come nearer is taken, and where noise leaves that open, `queue`.
+Of fewer than five levels none is put aside: `queue` it is.
+
+The interval joins two errors: what chance does to the trials (the model fitted again to means drawn
+anew, `resampling`; by Student's t, as the noise is known from so many trials), and what the model
+was off where it was tested beyond what chance makes of it, larger by as much further as is asked
+for, in ratios of stations. With too few levels for a test it is the model's distance from the
+levels that it was fitted to.
+
+No such model ever loses throughput. Where throughput is shown to fall after its peak (or does by a
+tenth, and there is one trial a level), what goes on beyond the measured cannot be known: then the
+prediction is that throughput stays where it was, and its interval reaches to what the scalability
+law makes of the fall.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from lanlab.analysis.stations.levels import StationCurve
+from lanlab.analysis.stations.maximum import greatest_throughput
+from lanlab.analysis.stations.models import (
+    PARAMETERS,
+    Family,
+    ServerModel,
+    fit_model,
+    refits,
+    residuals,
+)
+from lanlab.analysis.stations.resampling import drawn_means, noise
+from lanlab.analysis.stations.usl import fit_law
+from lanlab.errors import UnfitValues, UsageError
+
+#: Below this nothing is left over to test a model on.
+_LEVELS_FOR_TEST = 5
+_LEAST_LEVELS = 3
+_DRAWS = 200
+#: Standard errors of a 95 % interval.
+_TWO_SIDED = 1.959964
+#: A fall that single trials are believed.
+_FALL = 0.1
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What some stations get; 95 % intervals."""
+
+    stations: int
+    operations_per_s: float
+    operations_low: float
+    operations_high: float
+    #: Mean response time, seconds.
+    response_s: float
+    response_low_s: float
+    response_high_s: float
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A model of one curve that was chosen, and what it is known to be off."""
+
+    #: `held`: throughput fell, and is taken to stay where it was.
+    kind: Literal["queue", "corner", "held"]
+    #: Of `held` too: what bounds the curve from its best.
+    model: ServerModel
+    #: Of the test, or of the fit if there was none: root of the mean square of logarithms.
+    error_ratio: float
+    #: Whether it was tested on levels that it was not fitted to.
+    is_tested: bool
+    #: In a sentence: what was chosen, and why.
+    reason: str
+    _curve: StationCurve
+    _draws: tuple[ServerModel, ...]
+    _reach: float
+    #: Standard deviations of the draws that make an interval of 95 %.
+    _t: float
+
+    def at(self, stations: int) -> Prediction:
+        """What so many stations get, from 1; best beyond what was measured.
+
+        Raises:
+            UsageError: Fewer than 1.
+        """
+        if stations < 1:
+            raise UsageError(f"stations: need at least 1, got {stations}")
+        if self.kind == "held":
+            return self._held(stations)
+        value = float(self.model.response_s([stations])[0])
+        logs = [math.log(float(draw.response_s([stations])[0])) for draw in self._draws]
+        chance = self._t * float(np.std(logs)) if logs else 0.0
+        half = math.hypot(chance, _TWO_SIDED * self.error_ratio * self._stretch(stations))
+        return self._made(stations, value, value * math.exp(-half), value * math.exp(half))
+
+    def _held(self, stations: int) -> Prediction:
+        last = self._curve.levels[-1]
+        think_s = self._curve.think_s
+        value = max(last.response, stations / last.throughput - think_s)
+        most = greatest_throughput(self._curve).operations_per_s
+        low = max(last.response, stations / most - think_s)
+        law = float(fit_law(self._curve).throughput_per_s([stations])[0])
+        high = max(value, stations / law - think_s)
+        spread = math.exp(_TWO_SIDED * self.error_ratio)
+        return self._made(stations, value, low / spread, high * spread)
+
+    def _made(self, stations: int, value: float, low: float, high: float) -> Prediction:
+        think_s = self._curve.think_s
+        return Prediction(
+            stations,
+            stations / (value + think_s),
+            stations / (high + think_s),
+            stations / (low + think_s),
+            value,
+            low,
+            high,
+        )
+
+    def _stretch(self, stations: int) -> float:
+        """How much further is asked for than was tested."""
+        beyond = math.log(stations / max(self._curve.stations))
+        return max(1.0, beyond / self._reach) if self._reach > 0 else 1.0
+
+
+def predictor(curve: StationCurve, *, seed: int = 1) -> Predictor:
+    """
+    Choose and fit the model of a curve.
+
+    Args:
+        curve: At least 3 levels; of a mean response time, which is what the models are of.
+        seed: Of the draws.
+
+    Raises:
+        UnfitValues: Fewer levels.
+    """
+    if len(curve.levels) < _LEAST_LEVELS:
+        raise UnfitValues(
+            f"levels: need at least {_LEAST_LEVELS} for a prediction, got {len(curve.levels)}",
+            hint="measure at more numbers of stations",
+        )
+    family, error, tested, reason = _chosen(curve, seed)
+    model = fit_model(curve, family)
+    draws = drawn_means(curve, _DRAWS, seed)
+    models = () if draws is None else tuple(refits(curve, model, np.exp(draws[:, :, 1])))
+    kept = _kept_for_fit(curve) if tested else len(curve.levels)
+    reach = math.log(max(curve.stations) / curve.stations[kept - 1]) if tested else math.log(2)
+    kind: Literal["queue", "corner", "held"] = family
+    if _falls(curve):
+        kind = "held"
+        reason = (
+            "throughput falls after its peak, which no queue explains: it is taken to stay where "
+            "it was at the most stations, with what the scalability law makes of the fall as the "
+            "end of the interval"
+        )
+        error = noise(curve) or 0.0
+    freedom = sum(level.trials - 1 for level in curve.levels)
+    t = float(stdtrit(freedom, 0.975)) if freedom else _TWO_SIDED
+    return Predictor(kind, model, error, tested, reason, curve, models, reach, t)
+
+
+def _chosen(curve: StationCurve, seed: int) -> tuple[Family, float, bool, str]:
+    """Family, what it is off, whether it was tested, and why it was chosen."""
+    if len(curve.levels) < _LEVELS_FOR_TEST:
+        model = fit_model(curve, "queue")
+        left = max(1, len(curve.levels) - PARAMETERS)
+        squares = float(np.square(residuals(curve, model)).sum())
+        few = f"{len(curve.levels)} levels are too few to test a model on"
+        return "queue", math.sqrt(squares / left), False, few
+    kept = _kept_for_fit(curve)
+    begun = replace(curve, levels=curve.levels[:kept])
+    rest = replace(curve, levels=curve.levels[kept:])
+    families: tuple[Family, ...] = ("queue", "corner")
+    models = {family: fit_model(begun, family) for family in families}
+    errors = {
+        family: math.sqrt(float(np.square(residuals(rest, models[family])).mean()))
+        for family in families
+    }
+    best: Family = "queue"
+    if errors["corner"] < errors["queue"] - (noise(curve) or 0.0):
+        best = "corner"
+    chance = _chance(begun, rest, models[best], noise(curve), seed)
+    own = math.sqrt(max(0.0, errors[best] ** 2 - chance))
+    first, last = rest.stations[0], rest.stations[-1]
+    which = f"{first} to {last} stations" if first != last else f"{last} stations"
+    reason = (
+        f"fitted to the levels below, `{best}` foretold response times at {which} within "
+        f"{100 * math.expm1(errors[best]):.2g} %"
+    )
+    return best, own, True, reason
+
+
+def _chance(
+    begun: StationCurve,
+    rest: StationCurve,
+    model: ServerModel,
+    noise_ratio: float | None,
+    seed: int,
+) -> float:
+    """What chance alone puts between a model fitted to some levels and the others: mean square."""
+    draws = drawn_means(begun, _DRAWS, seed)
+    if draws is None or noise_ratio is None:
+        return 0.0
+    told = [
+        np.log(each.response_s(rest.stations))
+        for each in refits(begun, model, np.exp(draws[:, :, 1]))
+    ]
+    return float(np.var(told, axis=0).mean()) + noise_ratio**2
+
+
+def _kept_for_fit(curve: StationCurve) -> int:
+    """Levels that a model is fitted to where it is tested on the others."""
+    return len(curve.levels) - max(1, len(curve.levels) // 3)
+
+
+def _falls(curve: StationCurve) -> bool:
+    seen = greatest_throughput(curve)
+    if seen.shape is not None:
+        return seen.declines
+    return curve.levels[-1].throughput < (1 - _FALL) * seen.operations_per_s

@@ -1,0 +1,103 @@
+"""How evenly stations were served: their mean response times over that of all, and their errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lanlab.analysis.attempts import counting
+from lanlab.store import TrialRecord
+from lanlab.workloads.station_metrics import RECORD
+
+
+@dataclass(frozen=True)
+class StationSpread:
+    """Of one number of stations, all its trials: ratios to the mean of the stations' means."""
+
+    stations: int
+    #: Standard deviation of the stations' means; `None` for one station.
+    sd_ratio: float | None
+    least_ratio: float
+    greatest_ratio: float
+    #: For each station: its mean, and the standard deviation of its own response times over its
+    #: mean; `None` where it has too few readings.
+    mean_ratios: tuple[float | None, ...]
+    own_sd_ratios: tuple[float | None, ...]
+
+
+def station_record(trial: TrialRecord) -> Mapping[str, Any] | None:
+    """What a trial keeps of its stations (`lanlab.workloads.station_sums`); `None` if nothing."""
+    for end in ("source", "target"):
+        told = trial.raw.get(end)
+        found = told.get(RECORD) if isinstance(told, Mapping) else None
+        if isinstance(found, Mapping) and isinstance(found.get("table"), Mapping):
+            return found
+    return None
+
+
+def station_spread(trials: Sequence[TrialRecord]) -> StationSpread | None:
+    """
+    How evenly stations were served.
+
+    Args:
+        trials: Of one condition. A station's mean is over the means of the trials, each over that
+            of its trial first, so that a slow trial is no unfairness.
+
+    Returns:
+        `None` if no trial has a station with a reading.
+    """
+    means: dict[int, list[float]] = {}
+    own: dict[int, list[float]] = {}
+    stations = 0
+    for trial in counting(trials):
+        record = station_record(trial)
+        if record is None:
+            continue
+        told = record["table"]["response_mean_ns"]
+        known = [mean for mean in told if mean]
+        if not known:
+            continue
+        stations = max(stations, len(told))
+        overall = math.fsum(known) / len(known)
+        for place, mean in enumerate(told):
+            if mean:
+                means.setdefault(place, []).append(mean / overall)
+                deviation = record["table"]["response_sd_ns"][place]
+                if deviation is not None:
+                    own.setdefault(place, []).append(deviation / mean)
+    if not means:
+        return None
+    averages = {place: math.fsum(each) / len(each) for place, each in means.items()}
+    values = list(averages.values())
+    centre = math.fsum(values) / len(values)
+    deviation = None
+    if len(values) > 1:
+        squares = math.fsum((value - centre) ** 2 for value in values)
+        deviation = math.sqrt(squares / (len(values) - 1)) / centre
+    return StationSpread(
+        stations=stations,
+        sd_ratio=deviation,
+        least_ratio=min(values) / centre,
+        greatest_ratio=max(values) / centre,
+        mean_ratios=tuple(averages.get(place) for place in range(stations)),
+        own_sd_ratios=tuple(
+            math.fsum(own[place]) / len(own[place]) if place in own else None
+            for place in range(stations)
+        ),
+    )
+
+
+def station_errors(trials: Sequence[TrialRecord]) -> dict[str, list[int]]:
+    """Errors of each station by class, summed over the trials, failed trials among them."""
+    sums: dict[str, list[int]] = {}
+    for trial in trials:
+        record = station_record(trial)
+        told = {} if record is None else record["table"].get("errors", {})
+        for name, counts in told.items():
+            so_far = sums.setdefault(name, [])
+            so_far.extend([0] * (len(counts) - len(so_far)))
+            for place, count in enumerate(counts):
+                so_far[place] += count
+    return sums

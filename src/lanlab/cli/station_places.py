@@ -1,0 +1,103 @@
+"""What the options of `lanlab stations` name: a server, numbers of stations, shares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lanlab.cli.copy_places import Endpoints
+from lanlab.errors import UsageError
+
+#: Numbers of stations in one run.
+_MOST_LEVELS = 100
+
+
+class StationPlace(Endpoints):
+    """A server, as parameters of the workload."""
+
+
+def station_place(target: str | None, service: str | None, server: str | None) -> StationPlace:
+    """
+    Read where the server is.
+
+    Args:
+        target: A URL or a directory; `None`: a server that lanlab starts.
+
+    Raises:
+        UsageError: Both, a directory that is not there, or no URL of a file service.
+    """
+    from lanlab.workloads import copy_server as servers
+
+    if target is None:
+        return StationPlace(
+            {"service": service or ("directory" if server is None else None), "server": server}
+        )
+    if service is not None or server is not None:
+        raise UsageError("--service and --server are for servers of lanlab's: leave TARGET out")
+    if not servers.is_url(target):
+        path = Path(target).expanduser()
+        if not path.is_dir():
+            raise UsageError(
+                f"`{target}`: no such directory", hint="make it, or give a URL as sftp://HOST/"
+            )
+        return StationPlace({"server": path.absolute().as_uri()})
+    parsed = servers.parse_url(target)
+    needs_password = parsed.user is not None and parsed.service not in ("nfs", "directory")
+    return StationPlace({"server": target}, target if needs_password else None)
+
+
+def level_list(text: str) -> tuple[int, ...]:
+    """
+    Numbers of stations, as in `1,2,4,8-10`, in order and each once.
+
+    Raises:
+        UsageError: Something that is no number from 1 to 10,000, or too many of them.
+
+    Examples:
+        >>> level_list("4,1,2,8-10,4")
+        (1, 2, 4, 8, 9, 10)
+    """
+    found: set[int] = set()
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        ends = (first, last) if dash else (first, first)
+        if not all(end.strip().isdecimal() and len(end.strip()) <= 5 for end in ends):
+            raise _no_level(part)
+        low, high = (int(end) for end in ends)
+        if not 1 <= low <= high <= 10_000:
+            raise _no_level(part)
+        if high - low >= _MOST_LEVELS:
+            raise UsageError(f"--stations: found `{part}`; allowed: {_MOST_LEVELS} numbers")
+        found.update(range(low, high + 1))
+    if len(found) > _MOST_LEVELS:
+        raise UsageError(f"--stations: found {len(found)} numbers; allowed: {_MOST_LEVELS}")
+    return tuple(sorted(found))
+
+
+def _no_level(part: str) -> UsageError:
+    return UsageError(
+        f"--stations: found `{part.strip()}`; allowed: numbers from 1 to 10000",
+        hint="write them as in `1,2,4,8-15`",
+    )
+
+
+def ratio(text: str) -> float:
+    """
+    A share, as in `2%` or `0.02`.
+
+    Raises:
+        UsageError: No number above 0 and below 1.
+
+    Examples:
+        >>> ratio("2%"), ratio("0.5")
+        (0.02, 0.5)
+    """
+    number, percent = text.strip(), 1.0
+    if number.endswith("%"):
+        number, percent = number[:-1], 100.0
+    try:
+        share = float(number) / percent
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 1:
+        raise UsageError(f"--interval: found `{text}`; allowed: a share as `2%`")
+    return share

@@ -1,0 +1,92 @@
+"""The greatest throughput over all numbers of stations, by message size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.figures.chart import Chart, Point, PublishedMark, PublishedSeries, Series
+from lanlab.figures.gather import axis, caption, category_axis, far_apart, printed
+from lanlab.figures.published_values import levels_text
+from lanlab.figures.station_curves import NamedCurve, named_curves
+from lanlab.figures.wording import Quantity, condition_text, quantity
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+from lanlab.studies.model import Figure
+
+_SIZE = "message_size_bytes"
+_SAID = (
+    "The greatest mean over the numbers of stations that were measured; being the greatest of "
+    "several it is partly the luckiest."
+)
+
+
+def greatest_throughput_bars(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+) -> Chart:
+    """The greatest goodput: groups by message size, bars by the other factors."""
+    shown = quantity(study, "goodput_bps")
+    # The size is on the axis, so that it is in no name.
+    unnamed = figure.model_copy(update={"at": {**figure.at, _SIZE: 0}})
+    curves = [
+        each
+        for each in named_curves(trials, study, unnamed)
+        if each.curve.message_size_bytes is not None
+    ]
+    sizes = sorted({size for each in curves if (size := each.curve.message_size_bytes)})
+    groups: dict[str, list[Point]] = {}
+    for each in sorted(curves, key=lambda each: each.curve.message_size_bytes or 0):
+        groups.setdefault(each.name, []).append(_point(each, sizes, shown, study))
+    heights = [point.y for points in groups.values() for point in points]
+    marks = _printed(published, sizes, shown)
+    heights += [mark.y for one in marks for mark in one.marks]
+    return Chart(
+        title=figure.title,
+        x=category_axis(study, _SIZE, sizes),
+        y=axis(study, "goodput_bps", logarithmic=far_apart(heights)),
+        series=tuple(Series(name, tuple(points), "bars") for name, points in groups.items()),
+        published=marks,
+        caption=caption(run, _SAID),
+    )
+
+
+def _point(each: NamedCurve, sizes: Sequence[int], shown: Quantity, study: Study) -> Point:
+    from lanlab.analysis.stations import greatest_throughput
+
+    size = each.curve.message_size_bytes
+    assert size is not None
+    found = greatest_throughput(each.curve)
+    best = next(level for level in each.curve.levels if level.stations == found.stations)
+
+    def goodput(rate: float) -> float:
+        return shown.shown(8 * size * rate)
+
+    levels = condition_text(study, {**each.curve.factors, "stations": found.stations})
+    return Point(
+        x=float(sizes.index(size)),
+        y=goodput(found.operations_per_s),
+        low=None if found.interval is None else goodput(found.interval.low),
+        high=None if found.interval is None else goodput(found.interval.high),
+        trials=tuple(map(goodput, best.operations_per_s)),
+        condition=levels,
+    )
+
+
+def _printed(
+    published: Published, sizes: Sequence[int], shown: Quantity
+) -> tuple[PublishedSeries, ...]:
+    """The maxima that the study printed, of the sizes that were measured."""
+    found: dict[str, list[PublishedMark]] = {}
+    for value in published.value:
+        size = value.condition.get(_SIZE)
+        if (value.metric, value.statistic, value.kind) != ("goodput_bps", "maximum", "text"):
+            continue
+        if isinstance(size, int) and size in sizes:
+            rest = [key for key in value.condition if key != _SIZE]
+            name = levels_text(published, value.condition, rest)
+            mark = PublishedMark(float(sizes.index(size)), shown.shown(value.si), printed(value))
+            found.setdefault(name, []).append(mark)
+    return tuple(PublishedSeries(name, tuple(marks)) for name, marks in found.items())

@@ -1,0 +1,127 @@
+"""What figures of stations have in common: curves with their names, and what bounds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lanlab.analysis.summary import Summary, summarise
+from lanlab.figures.chart import Axis, Limit, Series
+from lanlab.figures.gather import points_of
+from lanlab.figures.wording import condition_text, quantity
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Study
+from lanlab.studies.model import Figure
+
+if TYPE_CHECKING:
+    from lanlab.analysis.stations import ServerModel, StationCurve
+
+STATIONS = "stations"
+#: Above so many curves their bounds would hide them.
+_MOST_BOUNDED = 4
+#: A logarithmic axis from such a range of stations on.
+_WIDE = 30
+#: A line of a model has so many places at most.
+_PLACES = 60
+
+
+@dataclass(frozen=True)
+class NamedCurve:
+    """A curve as a figure's legend names it."""
+
+    name: str
+    curve: StationCurve
+
+
+def named_curves(trials: Sequence[TrialRecord], study: Study, figure: Figure) -> list[NamedCurve]:
+    """The curves of a figure's experiments, named by what the figure does not fix."""
+    from lanlab.analysis.stations import curves_of
+
+    return [
+        NamedCurve(_name(study, figure, curve.experiment, curve.factors), curve)
+        for curve in curves_of(trials, figure.experiments)
+    ]
+
+
+def series_along(
+    run: RunRecord, trials: Sequence[TrialRecord], study: Study, figure: Figure, metric: str
+) -> tuple[Series, ...]:
+    """A metric against the number of stations, a series for each level of the other factors."""
+    groups: dict[str, list[Summary]] = {}
+    for summary in (s for e in figure.experiments for s in summarise(run, trials, e, metric)):
+        if summary.mean is not None:
+            name = _name(study, figure, summary.experiment, summary.factors)
+            groups.setdefault(name, []).append(summary)
+    shown = quantity(study, metric)
+    return tuple(
+        Series(name, points_of(own, stations_of, shown, study)) for name, own in groups.items()
+    )
+
+
+def stations_of(summary: Summary) -> float | None:
+    """The number of stations of a condition."""
+    level = summary.parameters.get(STATIONS)
+    return float(level) if isinstance(level, int | float) else None
+
+
+def stations_axis(series: Sequence[Series]) -> Axis:
+    """The axis of numbers of stations; logarithmic if they reach far."""
+    xs = [point.x for one in series for point in one.points]
+    return Axis("stations", "", logarithmic=bool(xs) and max(xs) >= _WIDE * min(xs))
+
+
+def bounding_lines(
+    series: Sequence[Series],
+    curves: Sequence[NamedCurve],
+    value: Callable[[StationCurve, ServerModel, int, bool], float],
+) -> tuple[Limit, ...]:
+    """
+    The asymptotes of each series, and the queue that fits it best; none where there are many
+    series, or too few levels to fit one.
+
+    Args:
+        series: As drawn.
+        curves: With their names.
+        value: Gives the height of a line: of the model at a number of stations, or (last argument)
+            of its asymptotes.
+    """
+    from lanlab.analysis.stations import fit_model
+
+    if len(series) > _MOST_BOUNDED:
+        return ()
+    by_name = {each.name: each.curve for each in curves}
+    lines = []
+    for index, one in enumerate(series):
+        curve = by_name.get(one.name)
+        if curve is None or len(curve.levels) < 3:
+            continue
+        model = fit_model(curve, "queue")
+        places = _places(max(curve.stations))
+        ending = f", {one.name}" if len(series) > 1 else ""
+        for words, is_asymptote in (("asymptotes", True), ("queue", False)):
+            points = tuple(
+                (float(number), value(curve, model, number, is_asymptote)) for number in places
+            )
+            lines.append(Limit(f"{words}{ending}", points, series=index, kind="guide"))
+    return tuple(lines)
+
+
+def asymptotic_response_s(model: ServerModel, stations: int) -> float:
+    """What the response time of a model is not below."""
+    return max(model.alone_s, stations * model.bottleneck_s - model.think_s)
+
+
+def _places(most: int) -> list[int]:
+    if most <= _PLACES:
+        return list(range(1, most + 1))
+    ratio = most ** (1 / (_PLACES - 1))
+    return sorted({round(ratio**place) for place in range(_PLACES)})
+
+
+def _name(study: Study, figure: Figure, experiment: str, factors: Mapping[str, Level]) -> str:
+    """What a line is of: all but the number of stations and what the figure fixes."""
+    rest = {k: level for k, level in factors.items() if k != STATIONS and k not in figure.at}
+    title = next(one.title for one in study.experiment if one.id == experiment)
+    words = [title if len(figure.experiments) > 1 else "", condition_text(study, rest)]
+    return ", ".join(filter(None, words)) or "measured"

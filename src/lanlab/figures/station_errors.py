@@ -1,0 +1,70 @@
+"""How many errors each station met, by class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.figures.chart import Axis, Chart, Point, Series
+from lanlab.figures.gather import caption
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+from lanlab.studies.model import Figure
+
+#: More bars than this say nothing; those with the most errors are drawn.
+_MOST_STATIONS = 100
+_SAID = "Attempts that failed in all trials of all conditions, by the station that made them."
+
+
+def station_errors_bars(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+) -> Chart:
+    """Errors of each station over the whole measurement, stacked by class."""
+    from lanlab.analysis.stations import station_errors, station_record
+
+    own = [t for t in trials if t.experiment in figure.experiments]
+    errors = station_errors(own)
+    stations = max(
+        (
+            len(record["table"]["readings"])
+            for trial in own
+            if (record := station_record(trial)) is not None
+        ),
+        default=0,
+    )
+    totals = [
+        sum(counts[place] if place < len(counts) else 0 for counts in errors.values())
+        for place in range(stations)
+    ]
+    shown = list(range(stations))
+    text = _SAID
+    if stations > _MOST_STATIONS:
+        worst = sorted(shown, key=lambda place: -totals[place])[:_MOST_STATIONS]
+        shown = sorted(worst)
+        text += f" Of {stations} stations the {_MOST_STATIONS} with the most errors."
+    series = []
+    for name, counts in sorted(errors.items(), key=lambda item: -sum(item[1])):
+        words = name.replace("_", " ")
+        points = tuple(
+            Point(
+                float(at),
+                float(counts[place] if place < len(counts) else 0),
+                None,
+                None,
+                (),
+                f"station {place + 1}",
+            )
+            for at, place in enumerate(shown)
+        )
+        series.append(Series(words, points, "stack"))
+    return Chart(
+        title=figure.title,
+        x=Axis("station", "", categories=tuple(str(place + 1) for place in shown)),
+        y=Axis("errors", ""),
+        series=tuple(series),
+        caption=caption(run, text, ""),
+        empty="no operation failed" if stations else "nothing was measured",
+    )

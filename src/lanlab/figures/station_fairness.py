@@ -1,0 +1,80 @@
+"""How evenly stations were served, against their number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.figures.chart import Axis, Chart, Point, Series
+from lanlab.figures.gather import caption
+from lanlab.figures.station_curves import STATIONS, stations_axis
+from lanlab.figures.wording import condition_text
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+from lanlab.studies.model import Figure
+
+_SAID = (
+    "Mean response times of the stations over the mean of all: 1 and their standard deviation, the "
+    "station that was served fastest, and the one that was served slowest."
+)
+_Key = tuple[tuple[str, Level], ...]
+
+
+def station_fairness(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+) -> Chart:
+    """Normalised mean response times of stations: spread, least and greatest, by their number."""
+    from lanlab.analysis.stations import station_spread
+
+    groups: dict[_Key, dict[int, list[TrialRecord]]] = {}
+    for trial in trials:
+        if trial.experiment in figure.experiments and trial.purpose == "trial":
+            rest = {k: v for k, v in trial.factors.items() if k not in (STATIONS, *figure.at)}
+            key: _Key = (("", trial.experiment), *rest.items())
+            number = int(trial.parameters.get(STATIONS, 1))
+            groups.setdefault(key, {}).setdefault(number, []).append(trial)
+    titles = {experiment.id: experiment.title for experiment in study.experiment}
+    several = len({key[0] for key in groups}) > 1
+    series = []
+    for key, by_number in groups.items():
+        words = [titles[str(key[0][1])] if several else "", condition_text(study, dict(key[1:]))]
+        name = ", ".join(filter(None, words))
+        spreads = {n: station_spread(own) for n, own in sorted(by_number.items())}
+        found = {n: seen for n, seen in spreads.items() if seen is not None}
+        if not found:
+            continue
+        before = f"{name}: " if name else ""
+        count = len(found)
+        conditions = [f"{name}, {n} stations".removeprefix(", ") for n in found]
+        ends = [
+            (None, None) if one.sd_ratio is None else (1 - one.sd_ratio, 1 + one.sd_ratio)
+            for one in found.values()
+        ]
+        for what, heights, spans in (
+            ("slowest station", [one.greatest_ratio for one in found.values()], None),
+            ("all stations", [1.0] * count, ends),
+            ("fastest station", [one.least_ratio for one in found.values()], None),
+        ):
+            points = tuple(
+                Point(
+                    x=float(n),
+                    y=y,
+                    low=spans[at][0] if spans else None,
+                    high=spans[at][1] if spans else None,
+                    trials=(),
+                    condition=conditions[at],
+                )
+                for at, (n, y) in enumerate(zip(found, heights, strict=True))
+            )
+            series.append(Series(f"{before}{what}", points, "points" if spans else "line"))
+    return Chart(
+        title=figure.title,
+        x=stations_axis(series),
+        y=Axis("mean response time over that of all stations", ""),
+        series=tuple(series),
+        caption=caption(run, _SAID, "Over the trials of each condition."),
+        interval="standard deviation",
+    )

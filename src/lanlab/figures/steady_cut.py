@@ -1,0 +1,74 @@
+"""One trial of stations over its time, and where what does not count was cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lanlab.analysis.attempts import counting
+from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
+from lanlab.figures.gather import axis, caption
+from lanlab.figures.station_curves import STATIONS
+from lanlab.figures.wording import condition_text, quantity
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+from lanlab.studies.model import Figure
+
+
+def steady_cut(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+) -> Chart:
+    """
+    The figure's `metric` (`operations_per_s`, or `response_mean_ns`) in the course of one trial:
+    the first with the most stations. Upright lines: all stations are at work between the outer
+    ones; what lies between the inner ones counts.
+    """
+    from lanlab.analysis.stations import station_record
+
+    metric = "response_mean_ns" if figure.metric == "response_mean_ns" else "operations_per_s"
+    y = axis(study, metric)
+    own = [
+        (trial, record)
+        for trial in counting(trials)
+        if trial.experiment in figure.experiments
+        and (record := station_record(trial)) is not None
+        and record["over_time"]["at_ns"]
+    ]
+    if not own:
+        return Chart(figure.title, Axis("time", "s"), y, (), caption=caption(run))
+    trial, record = max(own, key=lambda each: int(each[0].parameters.get(STATIONS, 1)))
+    shown = quantity(study, metric)
+    over_time: Mapping[str, Any] = record["over_time"]
+    words = condition_text(study, trial.factors) or trial.experiment
+    points = tuple(
+        Point(at_ns / 1e9, shown.shown(value), None, None, (), words)
+        for at_ns, value in zip(over_time["at_ns"], over_time[metric], strict=True)
+        if value is not None
+    )
+    top = max((point.y for point in points), default=0.0)
+    steady: Mapping[str, Any] = record["steady"]
+    limits = [_ends("all stations at work", steady, "active_start_ns", "active_end_ns", top)]
+    if steady["found"]:
+        limits.append(_ends("counted", steady, "start_ns", "end_ns", top))
+        said = "What lies between the inner lines counts."
+    else:
+        said = f"No steady state: {steady['reason']}."
+    text = f"Trial {trial.number}, {words}. {said}"
+    return Chart(
+        title=figure.title,
+        x=Axis("time", "s"),
+        y=y,
+        series=(Series(words, points),),
+        limits=tuple(limits),
+        caption=caption(run, text, "Equal steps of the trial's time."),
+    )
+
+
+def _ends(name: str, steady: Mapping[str, Any], first: str, last: str, top: float) -> Limit:
+    """Upright lines at both ends."""
+    points = tuple((steady[key] / 1e9, y) for key in (first, last) for y in (0.0, top))
+    return Limit(name, points, kind="guide", in_pairs=True)

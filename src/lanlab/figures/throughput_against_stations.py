@@ -1,0 +1,70 @@
+"""Throughput of a server against the number of stations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lanlab.figures.chart import Chart
+from lanlab.figures.gather import axis, caption, far_apart
+from lanlab.figures.station_curves import (
+    asymptotic_response_s,
+    bounding_lines,
+    named_curves,
+    series_along,
+    stations_axis,
+)
+from lanlab.figures.wording import quantity
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+from lanlab.studies.model import Figure
+
+if TYPE_CHECKING:
+    from lanlab.analysis.stations import ServerModel, StationCurve
+
+_OPERATIONS = "operations_per_s"
+_SAID = "Thin lines: a queue fitted to the response times, and its asymptotes."
+
+
+def throughput_against_stations(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+) -> Chart:
+    """
+    The figure's `metric` (by default goodput; or operations per second) against the number of
+    stations, a line for each level of the other factors; up to four of them with their bounds.
+    """
+    metric = figure.metric or "goodput_bps"
+    series = series_along(run, trials, study, figure, metric)
+    shown = quantity(study, metric)
+
+    def value(curve: StationCurve, model: ServerModel, stations: int, asymptote: bool) -> float:
+        if asymptote:
+            response_s = asymptotic_response_s(model, stations)
+            rate = stations / (response_s + model.think_s)
+        else:
+            rate = float(model.throughput_per_s([stations])[0])
+        if metric == _OPERATIONS:
+            return shown.shown(rate)
+        assert curve.message_size_bytes is not None
+        return shown.shown(8 * curve.message_size_bytes * rate)
+
+    curves = [
+        each
+        for each in named_curves(trials, study, figure)
+        if metric == _OPERATIONS
+        or (metric == "goodput_bps" and each.curve.message_size_bytes is not None)
+    ]
+    lines = bounding_lines(series, curves, value)
+    heights = [point.y for one in series for point in one.points]
+    return Chart(
+        title=figure.title,
+        x=stations_axis(series),
+        y=axis(study, metric, logarithmic=far_apart(heights)),
+        series=series,
+        limits=lines,
+        caption=caption(run, _SAID if lines else ""),
+    )

@@ -1,0 +1,245 @@
+"""
+Which part of a trial of stations counts: where all of them are at work, and nothing still settles.
+
+1. Only the time counts from the latest first start of a station to the earliest last end of one:
+   outside of it fewer stations load the server than the condition says.
+2. Of that time, MSER-5 cuts off what has not settled at the start, and what runs out at the end, of
+   two series: completions in equal steps of time, and response times in the order in which the
+   operations began. What either cuts off is left out.
+3. What MSER-5 would cut off but cannot be told from the rest by its mean stays in: of a series that
+   is steady throughout MSER cuts some off by chance, and of a short one much. The noise is taken
+   from the differences of successive batches, which a slow change does not swell.
+4. If that leaves less than half, no steady state was reached: White's rule, by which Hoad, Robinson
+   and Davies have a longer run made instead of a mean that cannot be trusted. The time in which all
+   stations were at work is then what is summed, and it is said that it was not steady.
+
+K. P. White, "An effective truncation heuristic for bias reduction in simulation output", Simulation
+69, 1997; K. Hoad, S. Robinson, R. Davies, "Automating warm-up length estimation", Journal of the
+Operational Research Society 61, 2010.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanlab.workloads.mser import best_cuts
+
+#: Columns of readings by name, as a trial's series has them.
+Columns = Mapping[str, NDArray[Any]]
+#: Outcome of an operation that did what it should.
+OK = 0
+#: Values averaged before the search: the five of MSER-5.
+BATCH = 5
+#: Fewer batches say too little about what is steady.
+LEAST_BATCHES = 10
+#: Readings behind each value, on average; of fewer, most steps would see none.
+_READINGS = 5
+#: So many values at most: more make the cut no surer.
+_MOST_VALUES = 1_000
+#: Fewer batches than this are never taken for what is steady: their variance is an accident.
+_LEAST_LEFT = 5
+#: Standard errors by which what is cut off must differ from the rest: of steady series one in a
+#: hundred does.
+_TOLD_APART = 2.576
+#: Steps of the picture of a trial.
+_STEPS = 120
+
+_Numbers = NDArray[np.int64]
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Steady:
+    """The part of a trial that counts. Times in ns from the common start."""
+
+    #: Whether a steady state was reached.
+    found: bool
+    #: What is summed lies after `start_ns` and not after `end_ns`. If no steady state was found it
+    #: is the time in which all stations were at work; if there was no such time, the whole.
+    start_ns: int
+    end_ns: int
+    #: From the latest first start of a station to the earliest last end; equal where there is none.
+    active_start_ns: int
+    active_end_ns: int
+    first_start_ns: int
+    last_end_ns: int
+    #: Why there is no steady state; empty if there is one.
+    reason: str
+
+    @property
+    def ratio(self) -> float:
+        """Share of the trial that is steady, from its first start to its last end; 0 if none."""
+        whole_ns = self.last_end_ns - self.first_start_ns
+        return (self.end_ns - self.start_ns) / whole_ns if self.found and whole_ns > 0 else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """As a trial's record keeps it."""
+        return asdict(self)
+
+
+def steady_part(readings: Columns, stations: int) -> Steady:
+    """
+    The part of a trial that counts.
+
+    Args:
+        readings: `station`, `intended_ns`, `start_ns`, `end_ns`, `outcome`, a row an operation, in
+            the order of their starts.
+        stations: How many there should be. One that has no row was never at work, so that there is
+            no time in which all were.
+    """
+    if len(readings["start_ns"]) == 0:
+        return Steady(False, 0, 0, 0, 0, 0, 0, "no operation was begun")
+    firsts, lasts = station_ends(readings, stations)
+    began = firsts >= 0
+    first_ns, last_ns = int(firsts[began].min()), int(lasts[began].max())
+    active_start, active_end = int(firsts[began].max()), int(lasts[began].min())
+    reason = ""
+    if not began.all():
+        idle = int(np.flatnonzero(~began)[0])
+        reason = f"station {idle} of {stations} never began an operation"
+    elif active_end <= active_start:
+        latest, earliest = int(firsts.argmax()), int(lasts.argmin())
+        reason = (
+            f"station {earliest} ended before station {latest} began: at no time were all "
+            f"{stations} at work"
+        )
+    if reason:
+        return Steady(False, first_ns, last_ns, first_ns, first_ns, first_ns, last_ns, reason)
+    cut = _cut(readings, active_start, active_end)
+    if isinstance(cut, str):
+        return Steady(
+            False, active_start, active_end, active_start, active_end, first_ns, last_ns, cut
+        )
+    return Steady(True, *cut, active_start, active_end, first_ns, last_ns, "")
+
+
+def station_ends(readings: Columns, stations: int) -> tuple[_Numbers, _Numbers]:
+    """When each station's first operation began and its last ended, ns; -1 where it has none."""
+    firsts = np.full(stations, -1, dtype=np.int64)
+    lasts = np.full(stations, -1, dtype=np.int64)
+    # Of rows with the same station the last one that is assigned stays: backwards, the first.
+    firsts[readings["station"][::-1]] = readings["start_ns"][::-1]
+    np.maximum.at(lasts, readings["station"], readings["end_ns"])
+    return firsts, lasts
+
+
+def over_time(readings: Columns, steady: Steady, steps: int = _STEPS) -> dict[str, list[Any]]:
+    """
+    A trial from its first start to its last end, for a picture of where the cut was made.
+
+    Returns:
+        In equal steps of time: `at_ns`, the middle of each; `operations_per_s`, those that did what
+        they should, by their ends; `response_mean_ns` of these, `None` where none ended.
+    """
+    first, last = steady.first_start_ns, steady.last_end_ns
+    if last <= first:
+        return {"at_ns": [], "operations_per_s": [], "response_mean_ns": []}
+    well = readings["outcome"] == OK
+    ends = readings["end_ns"][well]
+    response = (ends - readings["intended_ns"][well]).astype(np.float64)
+    at = np.minimum((ends - first) * steps // (last - first), steps - 1)
+    count = np.bincount(at, minlength=steps)
+    total = np.bincount(at, weights=response, minlength=steps)
+    width_ns = (last - first) / steps
+    means = np.divide(total, count, out=np.zeros(steps), where=count > 0)
+    return {
+        "at_ns": [round(first + (step + 0.5) * width_ns) for step in range(steps)],
+        "operations_per_s": (count / width_ns * 1e9).tolist(),
+        "response_mean_ns": [
+            mean if some else None
+            for mean, some in zip(means.tolist(), count.tolist(), strict=True)
+        ],
+    }
+
+
+def least_readings() -> int:
+    """With fewer good readings there is no telling whether a trial is steady."""
+    return LEAST_BATCHES * BATCH * _READINGS
+
+
+def _cut(readings: Columns, start_ns: int, end_ns: int) -> tuple[int, int] | str:
+    """Start and end of what is steady within that time, or why nothing is."""
+    starts, ends = readings["start_ns"], readings["end_ns"]
+    well = readings["outcome"] == OK
+    ended = well & (ends > start_ns) & (ends <= end_ns)
+    # What had begun before all were at work is no response time under this load.
+    begun = np.flatnonzero(ended & (starts >= start_ns))
+    values = min(_MOST_VALUES, begun.size // _READINGS) // BATCH * BATCH
+    if values < LEAST_BATCHES * BATCH:
+        return (
+            f"{begun.size} good readings while all stations were at work are too few to tell; "
+            f"it takes {least_readings()}"
+        )
+    by_time = _cut_of_rates(ends[ended], start_ns, end_ns, values)
+    response = ends[begun] - readings["intended_ns"][begun]
+    by_order = _cut_of_responses(starts[begun], response, end_ns, values)
+    for what, cut in (("throughput", by_time), ("response times", by_order)):
+        if cut is None:
+            return f"{what} had not settled: the best cut leaves less than half"
+    assert by_time is not None and by_order is not None
+    first, last = max(by_time[0], by_order[0]), min(by_time[1], by_order[1])
+    if 2 * (last - first) < end_ns - start_ns:
+        return "the cuts by throughput and by response times together leave less than half"
+    # Nothing is steadier than a time in which nothing happens.
+    left = np.count_nonzero(ended & (ends > first) & (ends <= last))
+    least = _LEAST_LEFT * BATCH * _READINGS
+    if left < least:
+        return f"the best cut leaves {left} good readings, a stall among them; it takes {least}"
+    return first, last
+
+
+def _cut_of_rates(
+    ends: _Numbers, start_ns: int, end_ns: int, values: int
+) -> tuple[int, int] | None:
+    """By completions in equal steps of time."""
+    width_ns = (end_ns - start_ns) / values
+    # The last completion lies on the end itself.
+    at = np.minimum(((ends - start_ns) * (1 / width_ns)).astype(np.intp), values - 1)
+    cuts = _cuts(np.bincount(at, minlength=values).astype(np.float64))
+    if cuts is None:
+        return None
+    first, last = cuts
+    return start_ns + round(first * width_ns), end_ns - round((values - last) * width_ns)
+
+
+def _cut_of_responses(
+    starts: _Numbers, response: _Numbers, end_ns: int, values: int
+) -> tuple[int, int] | None:
+    """By means of equally many response times, in the order in which the operations began."""
+    places = np.linspace(0, len(starts), values + 1).astype(np.int64)
+    cuts = _cuts(np.add.reduceat(response, places[:-1]) / np.diff(places))
+    if cuts is None:
+        return None
+    # Where nothing is cut off at the start, nothing is: not even until the first began.
+    first = int(starts[places[cuts[0]]]) if cuts[0] else 0
+    return first, end_ns if cuts[1] == values else int(starts[places[cuts[1]]])
+
+
+def _cuts(values: _Floats) -> tuple[int, int] | None:
+    """The values that are steady, as places from and to; `None` if they are less than half."""
+    batches = values.reshape(-1, BATCH).mean(axis=1)
+    most = batches.size // 2
+    first, last = best_cuts(batches, most, most, least=_LEAST_LEFT)
+    left = batches[first : batches.size - last]
+    if not _differs(batches, batches[:first], left):
+        first = 0
+    if not _differs(batches, batches[batches.size - last :], left):
+        last = 0
+    if 2 * (batches.size - first - last) < batches.size:
+        return None
+    return first * BATCH, (batches.size - last) * BATCH
+
+
+def _differs(batches: _Floats, cut: _Floats, left: _Floats) -> bool:
+    """Whether what was cut off can be told from what is left."""
+    if cut.size == 0:
+        return False
+    noise = float(np.square(np.diff(batches)).mean()) / 2
+    apart = abs(float(cut.mean() - left.mean()))
+    return apart > _TOLD_APART * math.sqrt(noise * (1 / cut.size + 1 / left.size))

@@ -1,0 +1,290 @@
+"""
+What the readings of a trial of stations come to: its metrics, and a table of its stations.
+
+Rates, response times and shares are of the operations that ended within the part that counts
+(`station_steady`); errors and retries of the whole trial, as none of them may be lost.
+
+An operation that was tried several times is one operation: its response time runs from when its
+first attempt was meant to begin to the end of the last, waits between attempts included. Each
+attempt that failed is an error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanlab.workloads.fairness import jain_index
+from lanlab.workloads.station_metrics import PERCENTILES
+from lanlab.workloads.station_steady import OK, Columns, Steady, over_time, station_ends
+
+Loop = Literal["closed", "open"]
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class StationSums:
+    """What the readings of one trial come to."""
+
+    #: By the names of `METRICS`. What there is nothing to make of is left out: response times
+    #: where no operation did well, the spread of one station.
+    metrics: dict[str, float | int]
+    #: For a trial's record: `steady`, where the cut was made; `over_time`, the trial in steps; and
+    #: `table`, a list for each column with an entry for each station.
+    record: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Operations:
+    """Operations, one an element, whatever number of attempts each took."""
+
+    station: NDArray[Any]
+    intended_ns: NDArray[np.int64]
+    end_ns: NDArray[np.int64]
+    octets: NDArray[Any]
+    well: NDArray[np.bool_]
+
+    def where(self, wanted: NDArray[np.bool_]) -> _Operations:
+        return _Operations(
+            self.station[wanted],
+            self.intended_ns[wanted],
+            self.end_ns[wanted],
+            self.octets[wanted],
+            self.well[wanted],
+        )
+
+
+def station_sums(
+    readings: Columns,
+    steady: Steady,
+    outcomes: Sequence[str],
+    *,
+    stations: int,
+    think_time_s: float = 0.0,
+    loop: Loop = "closed",
+) -> StationSums:
+    """
+    Metrics of a trial and the table of its stations.
+
+    Args:
+        readings: Columns `station`, `intended_ns`, `start_ns`, `end_ns`, `bytes`, `outcome`,
+            `attempt`, a row an attempt, in the order of their starts.
+        steady: What of it counts, as `steady_part` gives it.
+        outcomes: Names of the outcomes; the first is `ok`.
+        stations: How many the trial had.
+        think_time_s: Mean wait between a station's operations; of a closed loop.
+        loop: Of an open loop the number of operations under way is not that of the stations, and is
+            measured for Little's law.
+    """
+    all_operations = _operations(readings)
+    start, end = steady.start_ns, steady.end_ns
+    within = all_operations.where((all_operations.end_ns > start) & (all_operations.end_ns <= end))
+    good = within if bool(within.well.all()) else within.where(within.well)
+    length_s = (end - start) / 1e9
+    metrics: dict[str, float | int] = {
+        "stations": stations,
+        "readings": len(good.end_ns),
+        "steady_start_ns": start,
+        "steady_end_ns": end,
+        "steady_ratio": steady.ratio,
+    }
+    metrics |= _error_metrics(readings, outcomes)
+    response = (good.end_ns - good.intended_ns).astype(np.float64)
+    counts = np.bincount(good.station, minlength=stations)
+    if length_s > 0:
+        metrics["operations_per_s"] = len(response) / length_s
+        metrics["goodput_bps"] = 8 * int(good.octets.sum(dtype=np.int64)) / length_s
+        metrics |= _shares(counts, length_s)
+        little = _little(all_operations, within, steady, stations, think_time_s, loop)
+        if little is not None:
+            metrics["little_ratio"] = little
+    metrics |= _response_metrics(response)
+    means, deviations = _by_station(good.station, response, counts)
+    some = counts > 0
+    if some.any():
+        metrics["response_station_min_ns"] = float(means[some].min())
+        metrics["response_station_max_ns"] = float(means[some].max())
+    spread = (counts > 1) & (means > 0)
+    if spread.any():
+        metrics["response_cv_ratio"] = float((deviations[spread] / means[spread]).max())
+    firsts = station_ends(readings, stations)[0]
+    if loop == "closed" and (firsts >= 0).all():
+        metrics["start_skew_ns"] = int(firsts.max() - firsts.min())
+    table = {
+        "readings": counts.tolist(),
+        "response_mean_ns": _rounded(means, some),
+        "response_sd_ns": _rounded(deviations, counts > 1),
+        **_extremes(good.station, response, stations, some),
+        "retries": _count(readings["station"][readings["attempt"] > 0], stations),
+        "errors": _errors_by_class(readings, outcomes, stations),
+    }
+    record = {
+        "steady": steady.to_json(),
+        "over_time": over_time(readings, steady),
+        "table": table,
+    }
+    return StationSums(metrics, record)
+
+
+def percentile(values: NDArray[Any], ratio: float) -> float:
+    """
+    The least value that a share of all values is not above: no value between two is made up.
+
+    Examples:
+        >>> percentile(np.array([30, 10, 20, 40]), 0.5), percentile(np.array([7]), 0.99)
+        (20.0, 7.0)
+    """
+    place = _place(len(values), ratio)
+    return float(np.partition(values, place)[place])
+
+
+def _place(count: int, ratio: float) -> int:
+    # A share such as 0.9 is not a whole number of tenths in a float.
+    return max(0, math.ceil(ratio * count - 1e-9) - 1)
+
+
+def _operations(readings: Columns) -> _Operations:
+    """Attempts joined to the operations that they are of."""
+    well = readings["outcome"] == OK
+    attempt = readings["attempt"]
+    if not attempt.any():
+        return _Operations(
+            readings["station"],
+            readings["intended_ns"],
+            readings["end_ns"],
+            readings["bytes"],
+            well,
+        )
+    order = np.argsort(readings["station"], kind="stable")
+    station = readings["station"][order]
+    first = attempt[order] == 0
+    first[1:] |= station[1:] != station[:-1]
+    if len(first):
+        first[0] = True
+    begins = np.flatnonzero(first)
+    lasts = np.append(begins[1:], len(order)) - 1
+    return _Operations(
+        station[begins],
+        readings["intended_ns"][order][begins],
+        readings["end_ns"][order][lasts],
+        readings["bytes"][order][lasts],
+        well[order][lasts],
+    )
+
+
+def _error_metrics(readings: Columns, outcomes: Sequence[str]) -> dict[str, float | int]:
+    total = len(readings["outcome"])
+    by_class = np.bincount(readings["outcome"], minlength=len(outcomes))
+    errors = total - int(by_class[OK])
+    wrong = outcomes.index("wrong_data") if "wrong_data" in outcomes else None
+    found: dict[str, float | int] = {
+        "errors": errors,
+        "retries": int(np.count_nonzero(readings["attempt"])),
+        "wrong_data": 0 if wrong is None else int(by_class[wrong]),
+    }
+    return found | ({"error_ratio": errors / total} if total else {})
+
+
+def _response_metrics(response: _Floats) -> dict[str, float | int]:
+    if response.size == 0:
+        return {}
+    found: dict[str, float | int] = {"response_mean_ns": float(response.mean())}
+    if response.size > 1:
+        found["response_sd_ns"] = float(response.std(ddof=1))
+    places = {name: _place(response.size, ratio) for name, ratio in PERCENTILES.items()}
+    ordered = np.partition(response, sorted(set(places.values())))
+    for name, place in places.items():
+        found[f"response_{name}_ns"] = float(ordered[place])
+    return found
+
+
+def _shares(counts: NDArray[np.int64], length_s: float) -> dict[str, float | int]:
+    """How evenly the stations were served."""
+    per_s = counts / length_s
+    found: dict[str, float | int] = {
+        "station_operations_min_per_s": float(per_s.min()),
+        "station_operations_max_per_s": float(per_s.max()),
+    }
+    if len(per_s) > 1:
+        found["station_operations_sd_per_s"] = float(per_s.std(ddof=1))
+    if counts.any():
+        found["jain_index"] = jain_index(per_s.tolist())
+    return found
+
+
+def _little(
+    everything: _Operations,
+    within: _Operations,
+    steady: Steady,
+    stations: int,
+    think_time_s: float,
+    loop: Loop,
+) -> float | None:
+    """
+    Throughput times response (and think) time over the number of operations under way: 1, if
+    nothing was miscounted and stations did nothing else. Operations that failed in the end are
+    among them, as they took their stations' time.
+    """
+    if len(within.end_ns) == 0:
+        return None
+    length_ns = steady.end_ns - steady.start_ns
+    response_ns = float((within.end_ns - within.intended_ns).sum(dtype=np.float64))
+    if loop == "closed":
+        return (response_ns + len(within.end_ns) * think_time_s * 1e9) / length_ns / stations
+    begins = np.maximum(everything.intended_ns, steady.start_ns)
+    ends = np.minimum(everything.end_ns, steady.end_ns)
+    under_way_ns = float(np.maximum(ends - begins, 0).sum(dtype=np.float64))
+    return response_ns / under_way_ns if under_way_ns > 0 else None
+
+
+def _by_station(
+    station: NDArray[Any], response: _Floats, counts: NDArray[np.int64]
+) -> tuple[_Floats, _Floats]:
+    """Means and standard deviations of each station; 0 where there is none."""
+    n = len(counts)
+    totals = np.bincount(station, weights=response, minlength=n)
+    means = np.divide(totals, counts, out=np.zeros(n), where=counts > 0)
+    squares = np.bincount(station, weights=(response - means[station]) ** 2, minlength=n)
+    variances = np.divide(squares, counts - 1, out=np.zeros(n), where=counts > 1)
+    return means, np.sqrt(variances)
+
+
+def _extremes(
+    station: NDArray[Any], response: _Floats, stations: int, some: NDArray[np.bool_]
+) -> dict[str, list[int | None]]:
+    least, most = np.full(stations, np.inf), np.zeros(stations)
+    np.minimum.at(least, station, response)
+    np.maximum.at(most, station, response)
+    return {
+        "response_min_ns": _rounded(np.where(some, least, 0.0), some),
+        "response_max_ns": _rounded(most, some),
+    }
+
+
+def _errors_by_class(
+    readings: Columns, outcomes: Sequence[str], stations: int
+) -> dict[str, list[int]]:
+    """For each class that occurred, the errors of each station."""
+    outcome = readings["outcome"]
+    return {
+        name: _count(readings["station"][outcome == code], stations)
+        for code, name in enumerate(outcomes)
+        if code != OK and bool((outcome == code).any())
+    }
+
+
+def _count(station: NDArray[Any], stations: int) -> list[int]:
+    return [int(count) for count in np.bincount(station, minlength=stations)]
+
+
+def _rounded(values: _Floats, known: NDArray[np.bool_]) -> list[int | None]:
+    """Whole nanoseconds, which is what a clock gives; `None` where there is no value."""
+    return [
+        round(value) if there else None
+        for value, there in zip(values.tolist(), known.tolist(), strict=True)
+    ]

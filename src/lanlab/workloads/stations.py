@@ -1,0 +1,170 @@
+"""`stations`: many clients of a file service that read or write blocks, and how it serves them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from lanlab.workloads.exchange import CounterChanges, End, Exchange, Progress
+from lanlab.workloads.parameters import Seconds, SizeBytes
+from lanlab.workloads.service_parameters import ServiceParameters
+from lanlab.workloads.stations_results import METRICS, stations_metrics
+from lanlab.workloads.stations_trial import run_stations
+
+#: Readings of each station if nothing else ends a trial: as many as were published.
+_READINGS = 800
+#: Readings that an engine keeps at most: 640 MB.
+_MOST_READINGS = 2**24
+#: What a station is taken to do a second where a time must be told before.
+_EXPECTED_PER_S = 4000.0
+
+
+class StationsParameters(ServiceParameters):
+    """Parameters of one `stations` condition."""
+
+    workload = "stations"
+
+    #: By which service; `memory` is the engine's own, and shows what measuring itself costs. Of a
+    #: `server` that is a URL: its own.
+    service: Literal[
+        "directory",
+        "memory",
+        "ftp",
+        "ftps",
+        "sftp",
+        "webdav",
+        "webdavs",
+        "nfs",
+        "smb",
+        "s3",
+        "s3s",
+    ] = "directory"
+    stations: int = Field(default=1, ge=1, le=10_000)
+    operation: Literal["read", "write", "mix"] = "read"
+    #: Of `mix`: the share of reads.
+    read_ratio: float = Field(default=0.5, ge=0, le=1)
+    access: Literal["sequential", "random"] = "sequential"
+    message_size_bytes: SizeBytes = Field(default=6000, ge=1, le=64 * 2**20)
+    #: Of each station's file; absent: 1 MiB, or one message if that is more.
+    file_size_bytes: SizeBytes | None = Field(default=None, ge=1, le=2**40)
+    #: From the end of an operation to the next of its station, in a closed loop.
+    think_time_s: Seconds = Field(default=0.0, ge=0, le=3600)
+    #: `closed`: an operation begins when its station is done with the last; `open`: when it is due.
+    loop: Literal["closed", "open"] = "closed"
+    arrivals: Literal["fixed", "poisson"] = "poisson"
+    #: Of all stations together, in an open loop.
+    rate_operations_per_s: float | None = Field(default=None, gt=0, le=1e7)
+    #: `each`: a write is done when the server has brought it to its disk.
+    sync: Literal["none", "each"] = "none"
+    #: A station ends after so many; absent: 800, unless there is another end.
+    readings_per_station: int | None = Field(default=None, ge=1, le=10_000_000)
+    #: No operation begins after so long.
+    time_s: Seconds | None = Field(default=None, gt=0, le=86_400)
+    #: All end when the mean response time is known to this share of it, either way.
+    interval_ratio: float | None = Field(default=None, gt=0, lt=1)
+    #: Whether what is read is compared with what was written there.
+    verify: bool = True
+    seed: int = Field(default=1, ge=0, le=2**63 - 1)
+    #: Connections that are being made at once.
+    connects_at_once: int = Field(default=32, ge=1, le=1024)
+    #: Threads that stations of a host are spread over; absent: one for each processor.
+    threads: int | None = Field(default=None, ge=1, le=64)
+
+    @model_validator(mode="after")
+    def _loop_fits(self) -> StationsParameters:
+        if self.loop == "open":
+            if self.rate_operations_per_s is None:
+                raise ValueError("rate_operations_per_s: found none; an open loop needs one")
+            if self.think_time_s:
+                raise ValueError("think_time_s: an open loop has none; it has a rate")
+        elif self.rate_operations_per_s is not None:
+            raise ValueError("rate_operations_per_s: a closed loop has none; see loop `open`")
+        return self
+
+    @model_validator(mode="after")
+    def _file_holds_a_message(self) -> StationsParameters:
+        if self.file_size_bytes is not None and self.file_size_bytes < self.message_size_bytes:
+            raise ValueError(
+                f"file_size_bytes: found {self.file_size_bytes}; allowed: at least a message, "
+                f"{self.message_size_bytes}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _readings_can_be_kept(self) -> StationsParameters:
+        readings = (self.readings_each or 0) * self.stations
+        if readings > _MOST_READINGS:
+            raise ValueError(
+                f"readings_per_station: found {readings} of all stations; allowed: {_MOST_READINGS}"
+            )
+        return self
+
+    @property
+    def own_file_size_bytes(self) -> int:
+        """Of each station's file."""
+        return self.file_size_bytes or max(2**20, self.message_size_bytes)
+
+    @property
+    def written_bytes(self) -> int:
+        """What is written at the server before a trial, about: of a service that moves whole files
+        only, each station has up to eight of the size of a message."""
+        each = self.own_file_size_bytes
+        if self.service not in ("directory", "memory", "sftp", "nfs", "smb"):
+            each = min(each, 8 * self.message_size_bytes)
+        return self.stations * each
+
+    @property
+    def readings_each(self) -> int | None:
+        """Readings after which a station ends; `None` if only time or the interval ends it."""
+        if self.readings_per_station is None and self.time_s is None:
+            return None if self.interval_ratio is not None else _READINGS
+        return self.readings_per_station
+
+
+class Stations:
+    """The `stations` workload."""
+
+    name = "stations"
+    Parameters = StationsParameters
+    metrics: Mapping[str, str] = METRICS
+
+    def expected_time_s(self, parameters: StationsParameters) -> float:
+        """About how long a trial takes, seconds."""
+        # Files are written, and all connect.
+        setup_s = 0.05 + 0.002 * parameters.stations
+        if parameters.readings_each is None:
+            return setup_s + (parameters.time_s or 1.0)
+        if parameters.rate_operations_per_s is not None:
+            operations = parameters.readings_each * parameters.stations
+            working_s = operations / parameters.rate_operations_per_s
+        else:
+            each_s = 1 / _EXPECTED_PER_S + parameters.think_time_s
+            working_s = parameters.readings_each * each_s
+        return setup_s + min(working_s, parameters.time_s or working_s)
+
+    def carried_bits(self, parameters: StationsParameters) -> float:
+        """What goes over the link where a number of readings ends a trial, and the files that are
+        made before; a user's own server is elsewhere."""
+        if parameters.is_users_server or parameters.service in ("directory", "memory"):
+            return 0.0
+        readings = (parameters.readings_each or 0) * parameters.stations
+        return 8.0 * (readings * parameters.message_size_bytes + parameters.written_bytes)
+
+    def run(
+        self,
+        parameters: StationsParameters,
+        source: End,
+        target: End,
+        lead_s: float,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> Exchange:
+        """Have stations work on `source`, and on the hosts beside it, at a server on `target`."""
+        return run_stations(parameters, source, target, lead_s, on_progress)
+
+    def summarise(
+        self, parameters: StationsParameters, exchange: Exchange, changes: CounterChanges
+    ) -> dict[str, float | int]:
+        """A trial's results from its readings."""
+        return stations_metrics(exchange)

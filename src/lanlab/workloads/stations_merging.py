@@ -1,0 +1,62 @@
+"""What the stations of several hosts told, as if they had been of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Told = dict[str, Any]
+
+#: Why a trial ended, the gravest first: of several hosts that counts.
+_ENDS = ("no_station", "cancelled", "full", "interval", "time", "readings")
+_SUMS = ("stations", "threads", "readings", "bytes", "retries", "unstarted", "reconnects")
+#: Ended stations that are named.
+_MOST_NAMED = 64
+
+
+def merged(parts: Sequence[Told]) -> Told:
+    """
+    One result of several hosts: counts are added, the longest times and the widest skew kept.
+
+    The distributions and what the hosts did beside are those of the first; each host's own result
+    is kept in `hosts`. What is said of response times is made of all readings in any case.
+    """
+    if len(parts) == 1:
+        return dict(parts[0])
+    first = dict(parts[0])
+    for name in _SUMS:
+        first[name] = sum(part[name] for part in parts)
+    for name in ("elapsed_ns", "start_skew_ns"):
+        first[name] = max(part[name] for part in parts)
+    first["ended_stations"] = sum(part["ended_stations"] for part in parts)
+    ended = sorted((end for part in parts for end in part["ended"]), key=lambda end: end["at_ns"])
+    first["ended"] = ended[:_MOST_NAMED]
+    ends = [part["ended_by"] for part in parts]
+    # That one host has no station left ends nobody else.
+    if any(end != "no_station" for end in ends):
+        ends = [end for end in ends if end != "no_station"]
+    first["ended_by"] = min(ends, key=_ENDS.index)
+    for name in ("errors", "reconnect_errors"):
+        first[name] = _added([part[name] for part in parts])
+    first["setup"] = {
+        **first["setup"],
+        "elapsed_ns": max(part["setup"]["elapsed_ns"] for part in parts),
+        "errors": _added([part["setup"]["errors"] for part in parts]),
+    }
+    checks = [part["checked"] for part in parts]
+    counts = [{k: v for k, v in check.items() if k != "first_wrong"} for check in checks]
+    wrong = next((check["first_wrong"] for check in checks if check["first_wrong"]), None)
+    first["checked"] = {**_added(counts), "first_wrong": wrong}
+    first["cpu"] = _added([part["cpu"] for part in parts])
+    busiest = [part["busiest_thread_ratio"] for part in parts]
+    known = [ratio for ratio in busiest if ratio is not None]
+    first["busiest_thread_ratio"] = max(known) if known else None
+    first["hosts"] = [
+        {key: value for key, value in part.items() if key != "readings_lines"} for part in parts
+    ]
+    return first
+
+
+def _added(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    names = {name: None for each in counts for name in each}
+    return {name: sum(each.get(name, 0) for each in counts) for name in names}

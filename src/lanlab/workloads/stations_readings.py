@@ -1,0 +1,87 @@
+"""The readings of stations, as engines tell them and as the store keeps them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lanlab.errors import EngineError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: A reading in a line of the engine, see `StationReadings` in its messages.
+_FIELDS = [
+    ("intended_ns", "<u8"),
+    ("start_ns", "<u8"),
+    ("end_ns", "<u8"),
+    ("station", "<u4"),
+    ("block", "<u4"),
+    ("bytes", "<u4"),
+    ("operation", "u1"),
+    ("outcome", "u1"),
+    ("attempt", "u1"),
+    ("nothing", "u1"),
+]
+_READING_BYTES = 40
+
+
+def columns_of(lines: Iterable[Mapping[str, Any]], message_size_bytes: int) -> dict[str, Any]:
+    """
+    The readings in lines of engines, as columns in the order in which the operations began.
+
+    Args:
+        lines: Messages `station_readings`.
+        message_size_bytes: Of the trial: block times this is where an operation was in its file.
+
+    Returns:
+        Arrays of one length by name: `station`, `operation` (0 read, 1 write), `intended_ns`,
+        `start_ns`, `end_ns`, `offset_bytes`, `bytes`, `outcome`, `attempt`.
+
+    Raises:
+        EngineError: A line does not hold as many as it says.
+    """
+    import numpy as np
+
+    parts = [_octets(line) for line in lines]
+    readings = np.frombuffer(b"".join(parts), dtype=np.dtype(_FIELDS))
+    # Of equal starts those of one thread stay in order.
+    readings = readings[np.argsort(readings["start_ns"], kind="stable")]
+    times = {
+        name: readings[name].astype(np.int64) for name in ("intended_ns", "start_ns", "end_ns")
+    }
+    return {
+        "station": readings["station"].astype(np.uint32),
+        "operation": np.ascontiguousarray(readings["operation"]),
+        **times,
+        "offset_bytes": readings["block"].astype(np.uint64) * np.uint64(message_size_bytes),
+        "bytes": readings["bytes"].astype(np.uint32),
+        "outcome": np.ascontiguousarray(readings["outcome"]),
+        "attempt": np.ascontiguousarray(readings["attempt"]),
+    }
+
+
+def _octets(line: Mapping[str, Any]) -> bytes:
+    try:
+        octets = base64.b64decode(line["octets"], validate=True)
+    except binascii.Error:
+        octets = b""
+    if len(octets) != _READING_BYTES * line["readings"]:
+        raise EngineError("engine.defect", "readings of another length than was said")
+    return octets
+
+
+def within(columns: Mapping[str, NDArray[Any]], outcomes: Sequence[str], stations: int) -> bool:
+    """Whether every reading is of a station and an outcome that there is, and no time runs back."""
+    if len(columns["station"]) == 0:
+        return True
+    return bool(
+        columns["station"].max() < stations
+        and columns["outcome"].max() < len(outcomes)
+        and columns["operation"].max() <= 1
+        and (columns["intended_ns"] <= columns["start_ns"]).all()
+        and (columns["start_ns"] <= columns["end_ns"]).all()
+        and columns["intended_ns"].min() >= 0
+    )

@@ -1,0 +1,91 @@
+"""What a trial of stations came to, as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from lanlab.workloads.exchange import Exchange
+from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
+from lanlab.workloads.station_metrics import METRICS as STATION_METRICS
+from lanlab.workloads.station_metrics import RECORD
+
+if TYPE_CHECKING:
+    from lanlab.workloads.stations import StationsParameters
+
+METRICS: Mapping[str, str] = {
+    **STATION_METRICS,
+    "reconnects": "reconnects",
+    "ended_stations": "stations",
+    "unstarted_operations": "operations",
+    "setup_errors": "errors",
+    "connect_p50_s": "s",
+    "connect_max_s": "s",
+    "own_lateness_p99_ns": "ns",
+    "busiest_thread_ratio": "ratio",
+    "client_cpu_s": "s",
+    "client_cpu_user_s": "s",
+    "client_cpu_system_s": "s",
+    "interrupt_cpu_s": "s",
+    "elapsed_s": "s",
+}
+#: Where `summed` puts the metrics that follow from the readings.
+_SUMMED = "summed"
+
+
+def summed(parameters: StationsParameters, told: dict[str, Any]) -> None:
+    """
+    Sum the readings of a trial, whatever became of it: into `told`, what its stations told.
+
+    Args:
+        told: With `readings`, columns as `lanlab.workloads.stations_readings` has them.
+    """
+    from lanlab.workloads.station_steady import steady_part
+    from lanlab.workloads.station_sums import station_sums
+
+    readings = told["readings"]
+    steady = steady_part(readings, parameters.stations)
+    found = station_sums(
+        readings,
+        steady,
+        told["outcomes"],
+        stations=parameters.stations,
+        think_time_s=parameters.think_time_s,
+        loop=parameters.loop,
+    )
+    told[RECORD] = found.record
+    told[_SUMMED] = found.metrics
+
+
+def stations_metrics(exchange: Exchange) -> dict[str, float | int]:
+    """
+    A trial's results.
+
+    Args:
+        exchange: Its `connector` is what `summed` made of what the stations told.
+    """
+    told = exchange.connector
+    assert told is not None
+    metrics: dict[str, float | int] = {
+        # Of an open loop it is how late stations began what was due first.
+        "start_skew_ns": told["start_skew_ns"],
+        **told[_SUMMED],
+        "reconnects": told["reconnects"],
+        "ended_stations": told["ended_stations"],
+        "unstarted_operations": told["unstarted"],
+        "setup_errors": sum(told["setup"]["errors"].values()),
+        "elapsed_s": told["elapsed_ns"] / 1e9,
+    }
+    # A block that was confirmed and is not there is wrong whenever that is seen.
+    metrics["wrong_data"] += told["checked"]["read_back_wrong"]
+    connect, lateness = told["setup"]["connect"], told["own_lateness"]
+    if connect["samples"]:
+        metrics["connect_p50_s"] = connect["p50_ns"] / 1e9
+        metrics["connect_max_s"] = connect["max_ns"] / 1e9
+    if lateness["samples"]:
+        metrics["own_lateness_p99_ns"] = lateness["p99_ns"]
+    if told["busiest_thread_ratio"] is not None:
+        metrics["busiest_thread_ratio"] = told["busiest_thread_ratio"]
+    capabilities = (exchange.setup.get("capabilities") or {}).get("connector") or {}
+    metrics |= cpu_metrics("client", told["cpu"], capabilities)
+    return metrics | interrupt_metrics(Exchange(None, told, {"clocks": {"same_kernel": True}}))

@@ -1,0 +1,302 @@
+"""What is told from curves of known queues: demands, fits, predictions, and how often they hold."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from curves import NUMBERS, exact_curve, measured_curve
+
+from lanlab.analysis.stations import (
+    Queue,
+    StationCurve,
+    StationLevel,
+    demand_alone,
+    demand_from_slope,
+    demand_from_throughput,
+    fit_law,
+    fit_model,
+    greatest_throughput,
+    mean_values,
+    predictor,
+    residuals,
+    stations_within,
+)
+from lanlab.errors import UnfitValues, UsageError
+
+SERVICE_S, LATENCY_S = 0.002, 0.006
+
+
+def queue_rate(
+    stations: int, service_s: float = SERVICE_S, apart_s: float = LATENCY_S, servers: int = 1
+) -> float:
+    """The law of a queue with a way of a fixed mean."""
+    seen = mean_values([Queue.of_servers(service_s, servers)], stations, think_s=apart_s)
+    return float(seen.throughput_per_s[-1])
+
+
+def corner_rate(stations: int) -> float:
+    return min(stations / (SERVICE_S + LATENCY_S), 1 / SERVICE_S)
+
+
+def storm_rate(stations: int) -> float:
+    """A storm of retries: at most three more tries of half the cost, after 20 ms."""
+    tries = min(3.0, stations * SERVICE_S / 0.02)
+    return stations / max(SERVICE_S + LATENCY_S, stations * SERVICE_S * (1 + 0.5 * tries))
+
+
+def test_a_queue_is_recovered_from_its_curve() -> None:
+    for servers in (1, 4):
+        curve = exact_curve(lambda n, m=servers: queue_rate(n, servers=m))  # type: ignore[misc]
+        seen = fit_model(curve, "queue")
+        assert seen.servers == servers
+        assert seen.alone_s == pytest.approx(SERVICE_S + LATENCY_S, rel=1e-3)
+        assert seen.bottleneck_s == pytest.approx(SERVICE_S / servers, rel=1e-3)
+        assert seen.knee_stations == pytest.approx(4 * servers, rel=1e-3)
+        assert np.abs(residuals(curve, seen)).max() < 1e-4
+        assert seen.throughput_per_s([60])[0] == pytest.approx(
+            queue_rate(60, servers=servers), rel=1e-4
+        )
+
+
+def test_a_corner_is_recovered_from_its_curve() -> None:
+    curve = exact_curve(corner_rate)
+    seen = fit_model(curve, "corner")
+    assert seen.bottleneck_s == pytest.approx(SERVICE_S, rel=1e-3)
+    assert predictor(curve).kind == "corner"
+    assert predictor(curve).at(60).operations_per_s == pytest.approx(500, rel=1e-3)
+
+
+def test_think_time_is_no_part_of_the_response() -> None:
+    curve = exact_curve(lambda n: queue_rate(n, apart_s=0.046), think_s=0.040)
+    seen = fit_model(curve, "queue")
+    assert seen.alone_s == pytest.approx(SERVICE_S + 0.006, rel=0.01)
+    assert seen.bottleneck_s == pytest.approx(SERVICE_S, rel=0.01)
+
+
+def test_three_ways_to_a_demand_agree_where_the_server_is_saturated() -> None:
+    curve = exact_curve(queue_rate, noise=0.01, seed=4)
+    alone = demand_alone(curve)
+    assert alone is not None and alone.low_s is not None and alone.high_s is not None
+    assert alone.low_s <= SERVICE_S + LATENCY_S <= alone.high_s
+    upper = demand_from_throughput(curve)
+    assert upper.value_s == pytest.approx(SERVICE_S, rel=0.02)
+    slope = demand_from_slope(curve)
+    assert slope.low_s is not None and slope.high_s is not None
+    assert slope.low_s <= SERVICE_S * 1.02 and slope.high_s >= SERVICE_S * 0.98
+
+
+def test_the_demand_by_throughput_is_no_less_than_the_true_one_before_saturation() -> None:
+    curve = exact_curve(queue_rate, (1, 2, 3))
+    assert demand_from_throughput(curve).value_s > 1.2 * SERVICE_S
+    with pytest.raises(UnfitValues, match="saturated"):
+        demand_from_slope(curve)
+    assert demand_alone(exact_curve(queue_rate, (2, 4, 8))) is None
+
+
+def test_mean_values_of_the_simulated_queue_lie_in_the_interval_of_its_measurement() -> None:
+    """The readings of a simulated closed queue, cut and summed as those of a trial."""
+    curve = measured_curve(
+        (1, 2, 4, 8, 15), service_ns=2e6, think_ns=10e6, operations=6_000, trials=5, seed=3
+    )
+    truth = mean_values([Queue(0.002)], 15, think_s=0.010)
+    inside = 0
+    for level in curve.levels:
+        for of, value in (
+            ("throughput", truth.throughput_per_s[level.stations - 1]),
+            ("response", truth.response_s[level.stations - 1]),
+        ):
+            seen = level.interval(of=of)
+            assert seen is not None
+            inside += seen.low <= value <= seen.high
+            assert seen.mean == pytest.approx(value, rel=0.03)
+    # Ten intervals of 95 %: fewer than eight that hold come up once in a hundred.
+    assert inside >= 8
+
+
+def test_predictions_hold_the_truth_as_often_as_they_say() -> None:
+    held, alone, widths = 0, 0, []
+    runs = 40
+    for seed in range(runs):
+        curve = exact_curve(queue_rate, noise=0.03, seed=seed)
+        seen = predictor(curve, seed=seed)
+        for stations in (30, 60):
+            predicted = seen.at(stations)
+            held += predicted.operations_low <= queue_rate(stations) <= predicted.operations_high
+            widths.append(predicted.operations_high / predicted.operations_low)
+        law = fit_law(curve)
+        alone += abs(law.throughput_per_s([60])[0] / queue_rate(60) - 1) < 0.1
+    # 95 % are claimed; 68 of 80, or fewer, would come up once in a thousand.
+    assert held >= 0.85 * 2 * runs
+    # As wide as everything would hold everything.
+    assert np.median(widths) < 1.1
+    # The scalability law by itself is off by more than a tenth nearly every time.
+    assert alone < 0.4 * runs
+
+
+def test_predictions_from_simulated_readings_hold_too() -> None:
+    curve = measured_curve(
+        NUMBERS, service_ns=2e6, latency_ns=6e6, operations=3_000, trials=3, seed=9
+    )
+    seen = predictor(curve).at(40)
+    truth = queue_rate(40)
+    assert seen.operations_per_s == pytest.approx(truth, rel=0.03)
+    assert seen.response_s == pytest.approx(40 / truth, rel=0.03)
+
+
+def test_a_server_of_constant_times_is_predicted_as_well() -> None:
+    curve = measured_curve(
+        NUMBERS,
+        service_ns=2e6,
+        latency_ns=6e6,
+        operations=2_000,
+        trials=2,
+        deterministic=True,
+    )
+    seen = predictor(curve).at(60)
+    assert seen.operations_per_s == pytest.approx(500, rel=0.02)
+
+
+def test_between_levels_a_prediction_is_what_the_model_gives_there() -> None:
+    curve = exact_curve(queue_rate, noise=0.01, seed=2)
+    seen = predictor(curve).at(5)
+    assert seen.operations_per_s == pytest.approx(queue_rate(5), rel=0.02)
+    assert seen.response_low_s < seen.response_s < seen.response_high_s
+
+
+def test_a_fall_of_throughput_is_not_predicted_away() -> None:
+    curve = exact_curve(storm_rate, noise=0.01, seed=5)
+    assert greatest_throughput(curve).declines
+    seen = predictor(curve)
+    assert seen.kind == "held" and "falls" in seen.reason
+    predicted = seen.at(60)
+    assert predicted.operations_per_s <= curve.levels[-1].throughput * 1.01
+    assert predicted.operations_low <= storm_rate(60) <= predicted.operations_high
+
+
+def test_with_few_levels_the_model_is_told_to_be_untested() -> None:
+    seen = predictor(exact_curve(queue_rate, (1, 4, 15), noise=0.01))
+    assert not seen.is_tested and "too few" in seen.reason
+    with pytest.raises(UnfitValues, match="at least 3"):
+        predictor(exact_curve(queue_rate, (1, 15)))
+
+
+def test_single_trials_are_enough_to_predict_from() -> None:
+    seen = predictor(exact_curve(queue_rate, trials=1)).at(40)
+    assert seen.operations_per_s == pytest.approx(queue_rate(40), rel=0.01)
+
+
+def test_the_scalability_law_is_recovered_from_its_own_curve() -> None:
+    def law(n: int) -> float:
+        return 100 * n / (1 + 0.05 * (n - 1) + 0.01 * n * (n - 1))
+
+    seen = fit_law(exact_curve(law, noise=0.002, seed=1))
+    assert seen.rate_per_s.value == pytest.approx(100, rel=0.01)
+    assert seen.contention.value == pytest.approx(0.05, abs=0.01)
+    assert seen.crosstalk.value == pytest.approx(0.01, rel=0.05)
+    assert seen.peak_stations == pytest.approx(math.sqrt(0.95 / 0.01), rel=0.05)
+    for estimate, truth in ((seen.contention, 0.05), (seen.crosstalk, 0.01)):
+        assert estimate.low is not None and estimate.high is not None
+        assert estimate.low <= truth <= estimate.high
+    assert seen.doubts == ()
+    assert max(map(abs, seen.residual_ratios)) < 0.01
+
+
+def test_the_intervals_of_the_scalability_law_hold_as_often_as_they_say() -> None:
+    def law(n: int) -> float:
+        return 100 * n / (1 + 0.1 * (n - 1) + 0.005 * n * (n - 1))
+
+    held = 0
+    for seed in range(40):
+        seen = fit_law(exact_curve(law, noise=0.02, seed=seed)).crosstalk
+        assert seen.low is not None and seen.high is not None
+        held += seen.low <= 0.005 <= seen.high
+    assert held >= 35
+
+
+def test_a_corner_is_told_to_be_imitated() -> None:
+    seen = fit_law(exact_curve(corner_rate, noise=0.005, seed=3))
+    assert seen.crosstalk.value > 0
+    assert any("imitates" in doubt for doubt in seen.doubts)
+    # Far too low at four times the stations.
+    assert seen.throughput_per_s([60])[0] < 0.7 * corner_rate(60)
+
+
+def test_few_levels_are_a_doubt_of_the_scalability_law() -> None:
+    seen = fit_law(exact_curve(queue_rate, (1, 2, 4, 8)))
+    assert any("4 numbers of stations" in doubt for doubt in seen.doubts)
+    three = fit_law(exact_curve(queue_rate, (1, 4, 8)))
+    assert three.crosstalk.low is None
+    with pytest.raises(UnfitValues):
+        fit_law(exact_curve(queue_rate, (1, 4)))
+
+
+def test_the_greatest_throughput_names_what_cannot_be_told_from_it() -> None:
+    seen = greatest_throughput(exact_curve(queue_rate, noise=0.03, seed=6))
+    assert seen.stations in seen.alike and seen.stations >= 6
+    assert 1 not in seen.alike and 2 not in seen.alike
+    assert seen.interval is not None
+    assert seen.interval.low < seen.operations_per_s < seen.interval.high
+    assert not seen.declines
+    single = greatest_throughput(exact_curve(queue_rate, trials=1))
+    assert single.alike == (15,) and single.interval is None and single.shape is None
+
+
+def test_a_limit_between_levels_is_answered_from_what_was_measured() -> None:
+    curve = exact_curve(corner_rate, noise=0.01, trials=8, seed=7)
+    # 2 ms each in a line: 21 ms are passed at the eleventh station.
+    seen = stations_within(curve, 0.021)
+    assert (seen.basis, seen.stations) == ("measured", 10)
+    assert (seen.last_within, seen.first_beyond) == (8, 11)
+    assert seen.low is not None and seen.high is not None
+    assert seen.low <= 10 <= seen.high and seen.high - seen.low <= 2
+
+
+def test_a_limit_that_one_station_breaks_leaves_none() -> None:
+    seen = stations_within(exact_curve(queue_rate), 0.007)
+    assert (seen.basis, seen.stations) == ("measured", 0)
+    seen = stations_within(exact_curve(queue_rate, (4, 8, 12)), 0.007)
+    assert (seen.basis, seen.stations, seen.first_beyond) == ("fewest", None, 4)
+
+
+def test_a_limit_beyond_the_measured_is_predicted() -> None:
+    curve = exact_curve(queue_rate, noise=0.02, seed=8)
+    seen = stations_within(curve, 0.100)
+    truth = max(n for n in range(1, 100) if n / queue_rate(n) - 0 <= 0.100 + 1e-12)
+    assert seen.basis == "predicted" and seen.last_within == 15
+    assert seen.stations is not None and seen.low is not None and seen.high is not None
+    # Whole stations: an interval may end one short of the truth by rounding alone.
+    assert seen.low - 1 <= truth <= seen.high + 1
+    assert seen.low <= seen.stations <= seen.high
+    assert seen.stations == pytest.approx(truth, rel=0.05)
+
+
+def test_percentiles_are_not_predicted() -> None:
+    seen = stations_within(exact_curve(queue_rate), 0.100, can_predict=False)
+    assert (seen.basis, seen.stations, seen.low) == ("beyond", None, 15)
+    seen = stations_within(exact_curve(queue_rate, (1, 2)), 0.100)
+    assert seen.basis == "beyond"
+
+
+def test_a_server_that_never_gets_slower_has_no_end_in_sight() -> None:
+    curve = exact_curve(lambda n: n / 0.002)
+    seen = stations_within(curve, 0.010)
+    assert seen.stations is None or seen.stations > 1_000
+
+
+@pytest.mark.parametrize("limit_s", [0.0, -1.0, math.inf, math.nan])
+def test_a_limit_must_be_a_time(limit_s: float) -> None:
+    with pytest.raises(UsageError):
+        stations_within(exact_curve(queue_rate), limit_s)
+
+
+def test_what_is_no_curve_is_refused() -> None:
+    level = StationLevel(2, (100.0,), (0.02,))
+    for levels in ((), (level, level), (level, StationLevel(1, (1.0,), (1.0,)))):
+        with pytest.raises(UnfitValues):
+            StationCurve(levels)
+    with pytest.raises(UnfitValues):
+        StationCurve((StationLevel(1, (1.0, 2.0), (1.0,)),))
+    with pytest.raises(UnfitValues):
+        StationCurve((StationLevel(1, (0.0,), (1.0,)),))

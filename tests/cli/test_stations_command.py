@@ -1,0 +1,111 @@
+"""`lanlab stations`: what it answers, what it refuses."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab
+
+from lanlab.cli.station_places import level_list
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place for directories of trials of the test's own."""
+    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
+    for name in ("LANLAB_PASSWORD", "LANLAB_PASSWORD_FILE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+FEW = ("--readings", "60", "--trials", "2", "--size", "6k", "--file-size", "60k")
+
+
+def test_a_user_s_directory_is_measured_and_left_as_it_was(lanlab: Lanlab, tmp_path: Path) -> None:
+    """A line for each number of stations, and as the last one how many users are served."""
+    nas = tmp_path / "nas"
+    nas.mkdir()
+    (nas / "letter").write_text("dear")
+    said = lanlab("stations", str(nas), "--stations", "1,2,3", "--read", *FEW, "--limit", "60 s")
+
+    assert said.code == 0, said.err
+    lines = said.out.splitlines()
+    assert [line.split()[0] for line in lines[1:4]] == ["1", "2", "3"]
+    assert lines[-1].startswith("With 3 users, the most that were measured, the mean response time")
+    assert "60.0 s was not reached" in lines[-1]
+    assert [path.name for path in nas.rglob("*")] == ["letter"]
+
+
+def test_a_limit_that_nobody_can_keep_is_said(lanlab: Lanlab) -> None:
+    """No operation of SMB ends within a nanosecond."""
+    said = lanlab(
+        *("stations", "--service", "smb", "--testbed", "loopback", "--stations", "1,2"),
+        *(*FEW, "--limit", "0.000001ms", "--write", "--of", "p90"),
+    )
+
+    assert said.code == 0, said.err
+    assert said.out.splitlines()[-1].startswith("Not even 1 user can be served within a")
+
+
+def test_as_json_it_has_every_trial_and_the_answer(lanlab: Lanlab) -> None:
+    """The same for programs, and the readings as a series of the store."""
+    said = lanlab(
+        *("stations", "--service", "webdav", "--testbed", "loopback", "--stations", "1,3"),
+        *(*FEW, "--mix", "0.5", "--json"),
+    )
+
+    assert said.code == 0, said.err
+    answer = json.loads(said.out)
+    assert sorted(trial["factors"]["stations"] for trial in answer["trials"]) == [1, 1, 3, 3]
+    assert all(trial["errors"] == 0 and trial["jain_index"] > 0.3 for trial in answer["trials"])
+    assert "users" in answer["answer"]
+    with sqlite3.connect("lanlab-results/store.sqlite") as store:
+        assert "source-readings" in "\n".join(store.iterdump())
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["smb://me:pw1@nas/share"], "a URL with a password in it"),
+        (["sftp://me@nas/"], "no password for"),
+        (["gopher://nas/"], "no such file service"),
+        (["/no/such/directory"], "no such directory"),
+        (["ftp://nas/", "--service", "ftp"], "leave TARGET out"),
+        (["--service", "gopher"], "--service: found `gopher`"),
+        (["--stations", "1,zwei"], "--stations: found `zwei`"),
+        (["--stations", "0"], "--stations: found `0`"),
+        (["--stations", "10001"], "--stations: found `10001`"),
+        (["--stations", "1-500"], "allowed: 100 numbers"),
+        (["--read", "--write"], "found several"),
+        (["--of", "p42"], "--of: found `p42`"),
+        (["--limit", "0"], "--limit: found 0"),
+        (["--interval", "2"], "--interval: found `2`"),
+        (["--size", "65MiB"], "--size: found"),
+        (["--mix", "1.5"], "--mix: found"),
+        (["--password-file", "x"], "no URL with a user"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(args: list[str], said: str, lanlab: Lanlab) -> None:
+    """With exit code 2, before anything is run, and no password repeated."""
+    told = lanlab("stations", *args, "--testbed", "loopback")
+
+    assert told.code == 2, told.err
+    assert said in told.err
+    assert "pw1" not in told.err
+    assert told.out == ""
+
+
+def test_a_server_that_is_not_there_is_an_error(lanlab: Lanlab) -> None:
+    """With what to do, and no answer that there cannot be."""
+    said = lanlab("stations", "ftp://127.0.0.1:1/", "--stations", "1", "--trials", "1")
+
+    assert said.code == 1
+    assert "connect to 127.0.0.1:1" in said.err
+    assert said.out.splitlines()[-1].startswith("No trial has a mean response time")
+
+
+def test_levels_are_read_in_order_and_each_once() -> None:
+    """With ranges."""
+    assert level_list("4, 1,2,8-10,4") == (1, 2, 4, 8, 9, 10)

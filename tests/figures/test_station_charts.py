@@ -1,0 +1,222 @@
+"""What the figures of stations show, of queues whose law is known."""
+
+from __future__ import annotations
+
+import pytest
+from station_runs import StationRun, service_ns, station_run
+
+from lanlab.figures import Chart, build_figure
+from lanlab.figures.render_matplotlib import to_bytes, to_drawing
+from lanlab.studies.model import Figure
+
+
+@pytest.fixture(scope="module")
+def made() -> StationRun:
+    return station_run()
+
+
+@pytest.fixture(scope="module")
+def charts(made: StationRun) -> dict[tuple[str, str], Chart]:
+    return {(figure.figure, figure.title): drawn(made, figure) for figure in made.study.figure}
+
+
+def drawn(made: StationRun, figure: Figure) -> Chart:
+    return build_figure(made.run, made.trials, made.study, made.published, figure)
+
+
+def of(charts: dict[tuple[str, str], Chart], figure: str, words: str = "") -> Chart:
+    return next(c for (name, title), c in charts.items() if name == figure and words in title)
+
+
+def test_every_figure_of_the_study_draws_something_and_can_be_rendered(
+    charts: dict[tuple[str, str], Chart],
+) -> None:
+    assert len(charts) == 11
+    for (name, _), chart in charts.items():
+        assert chart.is_empty == (name == "station_errors"), chart.title
+        assert to_bytes(chart, "svg").startswith(b"<?xml")
+        assert chart.description().startswith(chart.title)
+
+
+def test_response_times_stand_above_their_asymptotes_and_near_the_queue(
+    charts: dict[tuple[str, str], Chart],
+) -> None:
+    chart = of(charts, "response_against_stations", "30 kbyte")
+    assert chart.x.label == "stations" and chart.y.label == "mean response time (ms)"
+    assert [one.name for one in chart.series] == [
+        "SMB, operation read", "SMB, operation write",
+    ]  # fmt: skip
+    assert [point.x for point in chart.series[0].points] == [1, 2, 4, 8, 15]
+    assert [limit.kind for limit in chart.limits] == ["guide"] * 4
+    lines = {(limit.series, limit.name.split(",")[0]): limit for limit in chart.limits}
+    for index, one in enumerate(chart.series):
+        low = dict(lines[index, "asymptotes"].points)
+        queue = dict(lines[index, "queue"].points)
+        for point in one.points:
+            assert point.y > 0.9 * low[point.x]
+            assert queue[point.x] == pytest.approx(point.y, rel=0.15)
+    # With 15 stations the wait is 15 times the server's.
+    assert chart.series[1].points[-1].y == pytest.approx(
+        15 * service_ns("write", 30_000) / 1e6, rel=0.1
+    )
+
+
+def test_throughput_comes_up_to_what_the_server_takes(
+    charts: dict[tuple[str, str], Chart],
+) -> None:
+    chart = of(charts, "throughput_against_stations", "30 kbyte")
+    assert chart.y.label == "throughput (Mbit/s)"
+    (series,) = chart.series
+    most = 8 * 30_000 / service_ns("write", 30_000) * 1e3
+    assert series.points[-1].y == pytest.approx(most, rel=0.1)
+    asymptote = next(limit for limit in chart.limits if limit.name == "asymptotes")
+    assert asymptote.points[-1][1] == pytest.approx(most, rel=0.1)
+    # It rises from one station's on a straight line.
+    assert asymptote.points[0][1] == pytest.approx(series.points[0].y, rel=0.15)
+
+
+def test_delay_by_throughput_has_its_numbers_of_stations_beside_it(
+    charts: dict[tuple[str, str], Chart], made: StationRun
+) -> None:
+    chart = of(charts, "delay_throughput", "0.75 kbyte")
+    read = chart.series[0]
+    assert [point.label for point in read.points] == ["1", "2", "4", "8", "15"]
+    assert [point.y for point in read.points] == sorted(point.y for point in read.points)
+    for point in read.points:
+        # Little's law: N messages under way at each point of the curve.
+        assert point.x * 1e6 * point.y / 1e3 / (8 * 750) == pytest.approx(
+            int(point.label), rel=0.05
+        )
+    svg = to_drawing(chart, "x-", 6.4).svg
+    assert "series-0-label4" in svg and ">15</text>" in svg
+
+
+def test_the_greatest_throughput_stands_at_each_size_beside_what_was_printed(
+    charts: dict[tuple[str, str], Chart],
+) -> None:
+    chart = of(charts, "greatest_throughput")
+    assert chart.x.categories == ("0.75 kbyte", "6 kbyte", "30 kbyte")
+    assert [one.name for one in chart.series] == [
+        "SMB, operation read", "SMB, operation write",
+    ]  # fmt: skip
+    for point, size in zip(chart.series[0].points, (750, 6000, 30_000), strict=True):
+        assert point.y == pytest.approx(8 * size / service_ns("read", size) * 1e3, rel=0.15)
+    marks = {(mark.x, mark.y) for one in chart.published for mark in one.marks}
+    assert marks == {(0.0, 1.5), (1.0, 2.4)}
+
+
+def test_response_time_by_size_is_of_one_station_that_reads(
+    charts: dict[tuple[str, str], Chart],
+) -> None:
+    chart = of(charts, "against_factor")
+    (series,) = chart.series
+    assert [point.x for point in series.points] == [0.75, 6, 30]
+    for point, size in zip(series.points, (750, 6000, 30_000), strict=True):
+        assert point.y == pytest.approx((service_ns("read", size) + 1e6) / 1e6, rel=0.15)
+
+
+def test_stations_that_are_served_alike_lie_near_one(
+    charts: dict[tuple[str, str], Chart],
+) -> None:
+    chart = of(charts, "station_fairness")
+    by_name = {one.name.split(": ")[1]: one.points for one in chart.series}
+    assert set(by_name) == {"slowest station", "all stations", "fastest station"}
+    for slow, mid, fast in zip(*by_name.values(), strict=True):
+        assert fast.y <= 1 <= slow.y and mid.y == 1
+        if slow.x == 1:
+            assert (mid.low, mid.high) == (None, None)
+            continue
+        assert mid.low is not None and mid.high is not None
+        assert fast.y <= mid.low * 1.05 and mid.high <= slow.y * 1.05
+        assert fast.y > 0.6 and slow.y < 1.4
+    assert chart.columns()[4].endswith("standard deviation low")
+
+
+def test_errors_stand_at_the_station_that_met_them() -> None:
+    made = station_run(errors=True, trials=1, operations=300)
+    figure = next(f for f in made.study.figure if f.figure == "station_errors")
+    chart = drawn(made, figure)
+    (series,) = chart.series
+    assert series.name == "timed out" and series.kind == "stack"
+    assert len(chart.x.categories) == 15
+    heights = [point.y for point in series.points]
+    assert heights[2] == sum(heights) == sum(t.metrics["errors"] for t in made.trials) > 0
+    assert to_bytes(chart, "svg")
+
+
+def test_without_errors_the_figure_says_so(charts: dict[tuple[str, str], Chart]) -> None:
+    chart = of(charts, "station_errors")
+    assert chart.is_empty and chart.empty == "no operation failed"
+
+
+def test_the_cut_is_drawn_where_the_trial_says_that_it_was(
+    charts: dict[tuple[str, str], Chart], made: StationRun
+) -> None:
+    chart = of(charts, "steady_cut")
+    trial = next(t for t in made.trials if t.parameters["stations"] == 15)
+    steady = trial.raw["source"]["station_sums"]["steady"]
+    lines = {limit.name: limit for limit in chart.limits}
+    assert "15 stations" in chart.caption and f"Trial {trial.number}," in chart.caption
+    assert lines["all stations at work"].points[0][0] == steady["active_start_ns"] / 1e9
+    if steady["found"]:
+        (start, _), _, (end, _), _ = lines["counted"].points
+        assert (start, end) == (steady["start_ns"] / 1e9, steady["end_ns"] / 1e9)
+    else:
+        assert steady["reason"] in chart.caption
+    points = chart.series[0].points
+    width_s = points[1].x - points[0].x
+    assert sum(point.y for point in points) * width_s == pytest.approx(600, rel=0.02)
+    other = drawn(
+        made,
+        Figure(
+            figure="steady_cut", title="t", experiments=("read-write",), metric="response_mean_ns"
+        ),
+    )
+    assert other.y.label == "mean response time (ms)"
+
+
+def test_many_curves_have_no_bounds_drawn_over_them(made: StationRun) -> None:
+    figure = Figure(figure="response_against_stations", title="t", experiments=("read-write",))
+    chart = drawn(made, figure)
+    assert len(chart.series) == 6 and chart.limits == ()
+
+
+def test_a_percentile_has_no_model(made: StationRun) -> None:
+    figure = Figure(
+        figure="response_against_stations",
+        title="t",
+        experiments=("read-write",),
+        metric="response_p99_ns",
+        at={"message_size_bytes": "750B", "operation": "read"},
+    )
+    chart = drawn(made, figure)
+    assert len(chart.series) == 1 and chart.limits == ()
+
+
+def test_operations_per_second_have_their_bounds_as_well(made: StationRun) -> None:
+    figure = Figure(
+        figure="throughput_against_stations",
+        title="t",
+        experiments=("read-write",),
+        metric="operations_per_s",
+        at={"message_size_bytes": 750, "operation": "read"},
+    )
+    chart = drawn(made, figure)
+    (series,) = chart.series
+    queue = dict(next(limit for limit in chart.limits if limit.name == "queue").points)
+    for point in series.points:
+        assert queue[point.x] == pytest.approx(point.y, rel=0.15)
+
+
+NAMES = [
+    "delay_throughput", "greatest_throughput", "response_against_stations", "station_errors",
+    "station_fairness", "steady_cut", "throughput_against_stations",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_without_trials_gives_an_empty_figure(made: StationRun, name: str) -> None:
+    figure = Figure(figure=name, title=name, experiments=("read-write",))
+    chart = build_figure(made.run, [], made.study, made.published, figure)
+    assert chart.is_empty
+    assert to_bytes(chart, "svg")

@@ -1,0 +1,41 @@
+"""Servers by name, or whichever is installed: what is refused before a run begins."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from lanlab.errors import LabError, UnknownName
+from lanlab.run.servers import check_server
+from lanlab.testbeds import testbed as open_testbed
+from lanlab.testbeds.servers import servers_of
+from lanlab.workloads.stations import StationsParameters
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix system")
+
+
+def check(**given: str) -> None:
+    parameters = StationsParameters.model_validate(given)
+    with open_testbed("loopback") as bed:
+        check_server(parameters, bed.hosts[1])
+
+
+def test_a_service_that_no_real_server_has_is_refused() -> None:
+    with pytest.raises(UnknownName, match="no service of a server named `s3`"):
+        check(service="s3", server="installed")
+
+
+def test_an_unknown_server_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(UnknownName) as refused:
+        check(service="smb", server="sambo")
+    assert refused.value.hint == "did you mean `samba`?"
+
+
+def test_whatever_is_installed_for_a_service_is_taken_or_all_that_is_missing_is_named() -> None:
+    names = [server.name for server in servers_of("ftp")]
+    assert len(names) > 1
+    try:
+        check(service="ftp", server="installed")
+    except LabError as error:
+        assert error.hint is not None and " or " in error.hint

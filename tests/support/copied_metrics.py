@@ -1,0 +1,23 @@
+"""The metrics of a copy that nobody ran, from what was copied and how long that took."""
+
+from __future__ import annotations
+
+from lanlab.workloads.copy_datasets import groups, mean_bytes
+
+
+def contents(dataset: str) -> tuple[int, int]:
+    """Octets and files of a dataset."""
+    return round(mean_bytes(dataset)), sum(group["count"] or 0 for group in groups(dataset))
+
+
+def copied(dataset: str, elapsed_s: float) -> dict[str, float | int]:
+    """What a copy of all of it comes to."""
+    octets, files = contents(dataset)
+    return {
+        "elapsed_s": elapsed_s,
+        "elapsed_ns": round(1e9 * elapsed_s),
+        "copied_bytes": octets,
+        "copied_files": files,
+        "goodput_bps": 8 * octets / elapsed_s,
+        "files_per_s": files / elapsed_s,
+    }

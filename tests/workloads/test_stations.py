@@ -1,0 +1,466 @@
+"""Stations between engines: what is measured at every service, found wrong, left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+from trial_running import LEAD_S, Pair, opened_pair
+
+from lanlab.engine import Engine, engine_path
+from lanlab.errors import EngineError, UnmetNeed
+from lanlab.store import TrialRecord, take_intervals
+from lanlab.workloads import WORKLOADS, CounterChanges, End, Exchange, copy_server
+from lanlab.workloads.stations import StationsParameters
+
+EMBEDDED = ("ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb", "s3", "s3s")
+SECRET = "s3cret &/ word"
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Pair]:
+    """Two engines on this machine."""
+    with opened_pair() as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A place for directories and notes of the test's own."""
+    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
+    for name in ("LANLAB_PASSWORD", "LANLAB_PASSWORD_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path / "cache"
+
+
+def run(pair: Pair, others: tuple[End, ...] = (), **parameters: Any) -> Exchange:
+    """One trial."""
+    kind = WORKLOADS["stations"]
+    asked = {"message_size_bytes": 750, "file_size_bytes": 7500, "readings_per_station": 40}
+    condition = kind.Parameters.model_validate({**asked, **parameters})
+    source, target = replace(pair.end(0), others=others), pair.end(1)
+    return kind.run(condition, source, target, LEAD_S, None)
+
+
+def metrics_of(exchange: Exchange) -> dict[str, float | int]:
+    """The results of a trial, which must not have failed."""
+    if exchange.error is not None:
+        raise exchange.error
+    kind = WORKLOADS["stations"]
+    return kind.summarise(StationsParameters(), exchange, CounterChanges())
+
+
+def told(exchange: Exchange) -> dict[str, Any]:
+    """What the stations told."""
+    assert exchange.connector is not None
+    return exchange.connector
+
+
+@pytest.mark.parametrize("service", ["directory", "memory", *EMBEDDED])
+@pytest.mark.parametrize("operation", ["read", "write", "mix"])
+def test_every_service_serves_stations(pair: Pair, service: str, operation: str) -> None:
+    """Every reading is there, in order, none is wrong, and the server is left as it was."""
+    exchange = run(pair, service=service, operation=operation, stations=3, access="random")
+    metrics = metrics_of(exchange)
+    readings = told(exchange)["readings"]
+
+    assert len(readings["station"]) == 120
+    assert np.bincount(readings["station"]).tolist() == [40, 40, 40]
+    assert (np.diff(readings["start_ns"]) >= 0).all()
+    assert (readings["end_ns"] > readings["start_ns"]).all()
+    assert (readings["outcome"] == 0).all(), told(exchange)["errors"]
+    assert (readings["bytes"] == 750).all()
+    assert readings["offset_bytes"].max() < 7500
+    kinds = set(readings["operation"].tolist())
+    assert kinds == {"read": {0}, "write": {1}, "mix": {0, 1}}[operation]
+    assert metrics["stations"] == 3
+    assert (metrics["errors"], metrics["wrong_data"], metrics["ended_stations"]) == (0, 0, 0)
+    assert metrics["response_mean_ns"] > 0
+    assert metrics["operations_per_s"] > 0
+    reads = int((readings["operation"] == 0).sum())
+    # Each station's last writes, of which some were of one block.
+    checked = told(exchange)["checked"]
+    back = checked["read_back"]
+    assert checked["blocks"] == reads + back
+    assert (3 <= back <= 12) if operation != "read" else back == 0
+    assert checked["read_back_wrong"] == 0
+    assert exchange.setup["emptied"]["is_gone"]
+    whole = service not in ("directory", "memory", "sftp", "nfs", "smb")
+    assert told(exchange)["whole_files"] == whole
+    assert exchange.setup["emptied"]["removed_files"] == 3 * (8 if whole else 1)
+
+
+@pytest.mark.parametrize("size", [1, 31, 32, 4095, 4096, 300_000])
+@pytest.mark.parametrize("service", ["directory", "memory"])
+def test_what_is_written_is_read_whatever_its_size(pair: Pair, service: str, size: int) -> None:
+    """Too short for a description, with a copied body, in two pieces, of several bodies."""
+    exchange = run(
+        pair,
+        service=service,
+        operation="mix",
+        stations=2,
+        access="random",
+        message_size_bytes=size,
+        file_size_bytes=4 * size,
+    )
+    metrics, checked = metrics_of(exchange), told(exchange)["checked"]
+    assert (metrics["errors"], metrics["wrong_data"]) == (0, 0)
+    assert checked["blocks"] > checked["read_back"] > 0 == checked["read_back_wrong"]
+
+
+def test_stations_are_spread_over_the_hosts_that_there_are(pair: Pair) -> None:
+    """All start together; what they tell is one result, and each host's own is kept."""
+    with Engine("host2", [engine_path()]) as third:
+        other = End(third, "127.0.0.1", pair.end(0).boot_id)
+        exchange = run(pair, (other,), service="nfs", stations=5, operation="mix")
+        metrics = metrics_of(exchange)
+    assert metrics["stations"] == 5
+    result = told(exchange)
+    assert np.bincount(result["readings"]["station"]).tolist() == [40] * 5
+    assert [host["stations"] for host in result["hosts"]] == [3, 2]
+    assert (result["stations"], result["readings_count"]) == (5, 200)
+    assert metrics["errors"] == 0
+    assert metrics["start_skew_ns"] < 1_000_000_000
+
+
+def test_an_open_loop_takes_latency_from_the_time_that_was_intended(pair: Pair) -> None:
+    """What was due is there, however late it began."""
+    exchange = run(
+        pair,
+        service="nfs",
+        stations=4,
+        loop="open",
+        arrivals="fixed",
+        rate_operations_per_s=400,
+        readings_per_station=None,
+        time_s=0.5,
+    )
+    metrics_of(exchange)
+    readings, result = told(exchange)["readings"], told(exchange)
+    assert result["ended_by"] == "time"
+    assert len(readings["station"]) + result["unstarted"] == 200
+    due = np.sort(readings["intended_ns"])
+    # Where stations were held up, one of them lacks its last.
+    assert set(due.tolist()) <= {2_500_000 * n for n in range(200)}
+    assert (np.diff(due) > 0).all()
+    assert (readings["start_ns"] >= readings["intended_ns"]).all()
+
+
+def test_a_trial_s_readings_are_a_series_of_the_store(pair: Pair) -> None:
+    """With the names of their outcomes; in the record itself only where they are."""
+    exchange = run(pair, service="memory", stations=2)
+    metrics = metrics_of(exchange)
+    trial = TrialRecord(
+        run_id="r",
+        number=0,
+        experiment="e",
+        workload="stations",
+        factors={},
+        parameters={},
+        block=0,
+        purpose="trial",
+        status="done",
+        started_at="",
+        elapsed_s=1.0,
+        metrics=metrics,
+        raw={"source": exchange.connector, "target": exchange.listener},
+        error=None,
+    )
+    kept, series = take_intervals(trial)
+    (readings,) = (each for each in series if each.name == "source-readings")
+    assert readings.rows == 80
+    assert readings.facts["outcomes"].startswith('["ok", "timed_out", "reset"')
+    assert readings.columns["outcome"].dtype == np.uint8
+    assert readings.columns["station"].dtype == np.uint32
+    assert kept.raw["source"]["readings"] == {"series": "source-readings"}
+    # The sums are of what was done while both were active, whichever began first.
+    begin, end = metrics["steady_start_ns"], metrics["steady_end_ns"]
+    ends = readings.columns["end_ns"]
+    counted = readings.columns["station"][(ends > begin) & (ends <= end)]
+    of_each = np.bincount(counted, minlength=2).tolist()
+    assert kept.raw["source"]["station_sums"]["table"]["readings"] == of_each
+    assert sum(of_each) == metrics["readings"] > 0
+
+
+def test_a_server_that_dies_leaves_what_was_measured(pair: Pair, tmp_path: Path) -> None:
+    """In mid-trial, by SIGKILL: the trial has failed, and its readings are kept."""
+    served = tmp_path / "served"
+    served.mkdir()
+    with Engine("doomed", [engine_path()]) as doomed:
+        serving = doomed.start(
+            {
+                "type": "serve",
+                "service": "smb",
+                "root": str(served),
+                "bind": "127.0.0.1",
+                "credentials": {"user": "me", "secret": SECRET},
+            }
+        )
+        ready = serving.wait_ready(20)
+        share = ready["served"]["share"]
+        url = f"smb://me@127.0.0.1:{ready['ports'][0]}/{share}"
+        copy_server.remember_password(url, SECRET)
+        killer = threading.Timer(2.0, os.kill, (doomed.pid, signal.SIGKILL))
+        killer.start()
+        exchange = run(
+            pair,
+            server=url,
+            stations=3,
+            think_time_s=0.005,
+            readings_per_station=None,
+            time_s=30,
+            retries=1,
+            timeout_s=2,
+        )
+        killer.join()
+    assert isinstance(exchange.error, EngineError)
+    assert exchange.error.code == "stations.none_left"
+    result = told(exchange)
+    readings = result["readings"]
+    assert (readings["outcome"] == 0).sum() > 30
+    assert result["ended_stations"] == 3
+    assert {ended["station"] for ended in result["ended"]} == {0, 1, 2}
+    assert set(result["errors"]) <= {"reset", "timed_out", "refused"}
+    assert result["station_sums"]["table"]["readings"]
+
+
+def test_a_connection_that_is_cut_is_counted_and_the_others_go_on(
+    pair: Pair, tmp_path: Path
+) -> None:
+    """Tried again by the stated policy on a new connection."""
+    with _served(pair, "sftp", tmp_path) as (url, trust), _Cutter(url) as cutter:
+        copy_server.remember_password(cutter.url, SECRET)
+        threading.Timer(1.5, cutter.cut_one).start()
+        exchange = run(
+            pair,
+            server=cutter.url,
+            trust=trust,
+            stations=3,
+            think_time_s=0.01,
+            readings_per_station=None,
+            time_s=3.0,
+        )
+        metrics = metrics_of(exchange)
+    assert cutter.cuts == 1
+    assert metrics["errors"] == 1
+    assert metrics["retries"] == 1
+    assert metrics["reconnects"] == 1
+    result = told(exchange)
+    assert result["errors"] == {"reset": 1}
+    failed = int(np.flatnonzero(result["readings"]["outcome"])[0])
+    station = result["readings"]["station"][failed]
+    own = result["readings"]["station"] == station
+    assert (result["readings"]["outcome"][own][-1]) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"port": 1}, "service.refused"),
+        ({"secret": "wrong"}, "service.login"),
+        ({"trust": "sha256:" + 64 * "0"}, "service.certificate"),
+    ],
+)
+def test_what_is_wrong_with_a_server_is_said(
+    pair: Pair, tmp_path: Path, change: dict[str, Any], code: str
+) -> None:
+    """Before anything is measured: a code, a sentence, no secret."""
+    with _served(pair, "ftps", tmp_path) as (url, trust):
+        if "port" in change:
+            url = f"ftps://me@127.0.0.1:{_closed_port()}/"
+        copy_server.remember_password(url, change.get("secret", SECRET))
+        error = run(pair, server=url, trust=change.get("trust", trust)).error
+    assert isinstance(error, EngineError)
+    assert error.code == code
+    assert SECRET not in error.message and "wrong" not in error.message
+
+
+def test_a_server_that_accepts_and_never_answers_is_not_waited_for(pair: Pair) -> None:
+    """By the time-out that was asked for."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"ftp://me@127.0.0.1:{listener.getsockname()[1]}/"
+        copy_server.remember_password(url, SECRET)
+        error = run(pair, server=url, timeout_s=0.3).error
+    assert isinstance(error, EngineError)
+    assert error.code == "service.timed_out"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells its limits")
+@pytest.mark.parametrize(
+    ("narrow_end", "needed", "whose"),
+    [(0, 114, "50 stations"), (1, 164, "50 connections of an embedded server")],
+)
+def test_too_few_descriptors_are_an_error_before_the_start(
+    pair: Pair, narrow_end: int, needed: int, whose: str
+) -> None:
+    """With how many are needed and what to do, on the stations' host and on the server's."""
+    # Whoever may raise a hard limit would: even root may not without this capability.
+    bound = ["setpriv", "--bounding-set", "-sys_resource"] if os.geteuid() == 0 else []
+    command = [*bound, "sh", "-c", f"ulimit -n 100 && exec {engine_path()}"]
+    with Engine("narrow", command) as engine:
+        engines = (engine, pair.engines[1]) if narrow_end == 0 else (pair.engines[0], engine)
+        error = run(Pair(pair.bed, engines), service="nfs", stations=50).error
+    assert isinstance(error, EngineError)
+    assert error.code == "stations.descriptors"
+    assert f"{whose} take {needed} descriptors; this process may have 100" in error.message
+    assert f"ulimit -n {needed}" in (error.hint or "")
+
+
+def test_files_that_do_not_fit_are_refused_before_they_are_written(pair: Pair) -> None:
+    """Of servers that lanlab starts."""
+    error = run(pair, stations=1000, file_size_bytes=2**39).error
+    assert isinstance(error, UnmetNeed)
+    assert "file_size_bytes" in (error.hint or "")
+
+
+def test_what_a_killed_lanlab_left_is_removed_by_the_next(pair: Pair, tmp_path: Path) -> None:
+    """By its note and its mark; what is nobody's stays."""
+    root = tmp_path / "served"
+    root.mkdir()
+    with _served(pair, "webdav", root) as (url, _):
+        copy_server.remember_password(url, SECRET)
+        script = KILLED.format(url=url, secret=SECRET)
+        killed = subprocess.run([sys.executable, "-c", script], check=False, timeout=120)
+        assert killed.returncode == -signal.SIGKILL
+        (left,) = root.glob("lanlab-*")
+        (root / "lanlab-000000000000").mkdir()
+        exchange = run(pair, server=url)
+        metrics_of(exchange)
+        (removed,) = exchange.setup["left_before"]
+        assert (removed["working_name"], removed["is_gone"]) == (left.name, True)
+        assert [path.name for path in root.glob("lanlab-*")] == ["lanlab-000000000000"]
+
+
+#: Prepares stations at a server, and is killed before it could empty it.
+KILLED = """
+import os, signal
+from lanlab.engine import Engine, engine_path
+from lanlab.workloads import WORKLOADS, End, copy_server, stations_trial
+copy_server.remember_password({url!r}, {secret!r})
+def dying(self, lead_s):
+    os.kill(os.getpid(), signal.SIGKILL)
+stations_trial._Together.work = dying
+kind = WORKLOADS["stations"]
+asked = kind.Parameters.model_validate(dict(server={url!r}, file_size_bytes=12000))
+end = End(Engine("host0", [engine_path()]), "127.0.0.1", None)
+kind.run(asked, end, end, 0.05, None)
+"""
+
+
+def test_parameters_that_do_not_fit_are_refused() -> None:
+    """Before anything is run, in words."""
+    for wrong, said in [
+        ({"stations": 0}, "greater than or equal to 1"),
+        ({"stations": 10_001}, "less than or equal to 10000"),
+        ({"stations": 10_000, "readings_per_station": 2000}, "allowed: 16777216"),
+        ({"loop": "open"}, "an open loop needs one"),
+        ({"rate_operations_per_s": 5}, "a closed loop has none"),
+        ({"loop": "open", "rate_operations_per_s": 5, "think_time_s": 1}, "an open loop has none"),
+        ({"file_size_bytes": 100, "message_size_bytes": 750}, "at least a message"),
+        ({"message_size_bytes": "65MiB"}, "less than or equal to 67108864"),
+        ({"server": "gopher://host/"}, "no such file service"),
+        ({"driver": "iperf3"}, "allowed: lanlab"),
+        ({"trust": "sha256:00"}, "a server that lanlab starts"),
+    ]:
+        with pytest.raises(ValidationError, match=said):
+            StationsParameters.model_validate(wrong)
+
+
+def test_a_trial_ends_as_published_unless_told_otherwise() -> None:
+    """After 800 readings of each station."""
+    ends = StationsParameters.model_validate
+    assert ends({}).readings_each == 800
+    assert ends({"time_s": 1}).readings_each is None
+    assert ends({"interval_ratio": 0.1}).readings_each is None
+    assert ends({"time_s": 1, "readings_per_station": 5}).readings_each == 5
+
+
+@contextlib.contextmanager
+def _served(pair: Pair, service: str, root: Path) -> Iterator[tuple[str, str | None]]:
+    """An embedded server on a directory, as a user's own: its URL and whom to trust."""
+    engine = pair.engines[1]
+    serving = engine.start(
+        {
+            "type": "serve",
+            "service": service,
+            "root": str(root),
+            "bind": "127.0.0.1",
+            "credentials": {"user": "me", "secret": SECRET},
+        }
+    )
+    ready = serving.wait_ready(20)
+    told = ready["served"]
+    assert told is not None
+    share = (told["share"] or "").removeprefix("/")
+    sha256 = told["trust_sha256"]
+    yield (
+        f"{service}://me@127.0.0.1:{ready['ports'][0]}/{share}",
+        None if sha256 is None else f"sha256:{sha256}",
+    )
+    engine.ask({"type": "cancel", "target": serving.id})
+    with pytest.raises(EngineError):
+        serving.result(5)
+
+
+def _closed_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+class _Cutter:
+    """Passes connections on to a server, and cuts one when it is told to."""
+
+    def __init__(self, url: str) -> None:
+        before, _, after = url.partition("127.0.0.1:")
+        port, _, path = after.partition("/")
+        self._port = int(port)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._near: list[socket.socket] = []
+        self.cuts = 0
+        self.url = f"{before}127.0.0.1:{self._listener.getsockname()[1]}/{path}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut_one(self) -> None:
+        """Cut the last connection that was made."""
+        time.sleep(0)
+        self._near[-1].shutdown(socket.SHUT_RDWR)
+        self.cuts += 1
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, _ = self._listener.accept()
+            except OSError:
+                return
+            self._near.append(near)
+            far = socket.create_connection(("127.0.0.1", self._port))
+            for pipe in ((near, far), (far, near)):
+                threading.Thread(target=self._pass_on, args=pipe, daemon=True).start()
+
+    @staticmethod
+    def _pass_on(source: socket.socket, target: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while octets := source.recv(65_536):
+                target.sendall(octets)
+        for each in (source, target):
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def __enter__(self) -> _Cutter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.close()
