@@ -3,12 +3,13 @@ Measure `lanlab copy` and the clients that people use, against the same real ser
 
     .venv/bin/python bench/copy_clients.py > copy-clients.md
 
-Each service has one real server that lanlab starts (`lanlab.testbeds.servers`), or with `--servers`
-also lanlab's own, on loopback; files are in memory (tmpfs) at both sides. One block has every cell
-of every client once, in random order; there are as many blocks as `--runs`. A trial is a new
-directory at the server, the copy, and a comparison octet by octet, which is not timed. The time of
-a client is that of its process, login included; that of lanlab is from its first connection to the
-last close. Clients that are not found are named.
+Each service has one real server that lanlab starts (`lanlab.testbeds.servers`), or with
+`--servers` also lanlab's own, on loopback or on the two hosts of an unshaped virtual LAN, which
+NFS-Ganesha needs; files are in memory (tmpfs) at both sides. One block has every cell of every
+client once, in random order; there are as many blocks as `--runs`. A trial is a new directory at
+the server, the copy, and a comparison octet by octet, which is not timed. The time of a client is
+that of its process, login included; that of lanlab is from its first connection to the last close.
+Clients that are not found are named.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from typing import Any
 
 from copy_peers import PEERS, Copying, dataset_files, lanlab_copy, same_content
 from copy_servers import Server, started
-from copy_tables import Trial, tables
+from copy_tables import OWN, Trial, tables
 from peer_tables import median
 
 from lanlab import __version__
@@ -43,7 +44,7 @@ from lanlab.workloads.copy_datasets import NAMED
 
 _MEMORY = Path("/dev/shm")
 _WHO = Credentials("lab", "Secret-1")
-_SERVICES = ("ftp", "sftp", "webdav", "smb", "s3")
+_SERVICES = ("ftp", "sftp", "webdav", "smb", "s3", "nfs")
 #: Without a real server that lanlab starts: S3 is spoken to lanlab's own alone.
 _ONLY_EMBEDDED = ("s3",)
 #: Of lanlab: files at once.
@@ -53,8 +54,9 @@ _STREAMS = (1, 4)
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="lanlab copy beside the clients people use.")
     parser.add_argument(
-        "--services", default=",".join(_SERVICES), help="of " + ", ".join(_SERVICES)
+        "--services", default="ftp,sftp,webdav,smb,s3", help="of " + ", ".join(_SERVICES)
     )
+    parser.add_argument("--testbed", default="loopback", choices=("loopback", "virtual"))
     parser.add_argument(
         "--servers", default="real", help="real, embedded or both, with a comma between"
     )
@@ -98,7 +100,7 @@ def _places(asked: argparse.Namespace) -> Iterator[tuple[str, str, bool]]:
         if "real" in asked.servers and service not in _ONLY_EMBEDDED:
             yield service, service, False
         if "embedded" in asked.servers or service in _ONLY_EMBEDDED:
-            yield f"{service}, own", service, True
+            yield service + OWN, service, True
 
 
 def _clients(service: str, asked: argparse.Namespace) -> dict[str, Any]:
@@ -148,8 +150,10 @@ def _measure(asked: argparse.Namespace, log: list[Any], versions: dict[str, str]
     order = random.Random(asked.seed)
     done: list[Trial] = []
     with contextlib.ExitStack() as stack:
-        bed = stack.enter_context(testbed("loopback", 2))
-        engine = stack.enter_context(Engine("host0", [engine_path()]))
+        bed = stack.enter_context(testbed(asked.testbed, 2))
+        client = bed.hosts[0]
+        command = [*client.command_prefix, engine_path()]
+        engine = stack.enter_context(Engine(client.name, command))
         datasets = stack.enter_context(_folder("lanlab-datasets-"))
         for name in asked.datasets:
             dataset_files(engine, name, datasets / name)
@@ -157,7 +161,8 @@ def _measure(asked: argparse.Namespace, log: list[Any], versions: dict[str, str]
         for label, service, is_embedded in _places(asked):
             root = stack.enter_context(_folder("lanlab-served-")) / "root"
             root.mkdir()
-            begun = started(bed.hosts[1], service, is_embedded, root, _WHO)
+            who = None if service == "nfs" else _WHO
+            begun = started(bed.hosts[1], service, is_embedded, root, who)
             servers[label] = stack.enter_context(begun), root
             versions[label] = f"{servers[label][0].name}: {servers[label][0].version}"
         scratch = stack.enter_context(_folder("lanlab-client-"))
@@ -172,7 +177,8 @@ def _measure(asked: argparse.Namespace, log: list[Any], versions: dict[str, str]
         for block in range(asked.runs):
             for place, dataset, direction, label, copy in order.sample(tasks, len(tasks)):
                 server, root = servers[place]
-                copying = Copying(engine, server, root, datasets / dataset, direction, scratch)
+                source = datasets / dataset
+                copying = Copying(client, engine, server, root, source, direction, scratch)
                 record: dict[str, Any] = {
                     "block": block,
                     "service": place,

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from copy_servers import Server
+from copy_servers import Embedded, Server
 
 from lanlab.engine.process import Engine
 from lanlab.errors import RunError
+from lanlab.testbeds.base import Host
 from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads import workload
 from lanlab.workloads.copy_server import remember_password
@@ -30,6 +31,8 @@ _LEAD_S = 0.05
 class Copying:
     """One trial: a dataset, a server, and which way."""
 
+    client: Host
+    #: At the client.
     engine: Engine
     server: Server
     #: The directory that the server serves.
@@ -79,10 +82,9 @@ class Copying:
         return self.server.credentials.secret
 
     @property
-    def user(self) -> str:
-        """Who logs in."""
-        assert self.server.credentials is not None
-        return self.server.credentials.user
+    def user(self) -> str | None:
+        """Who logs in; NFS has nobody."""
+        return self.server.credentials.user if self.server.credentials is not None else None
 
     @property
     def has_key(self) -> bool:
@@ -136,6 +138,16 @@ def same_content(source: Path, arrived: Path) -> bool:
     return all(filecmp.cmp(source / name, arrived / name, shallow=False) for name in names)
 
 
+def _url(copying: Copying) -> str:
+    server, address = copying.server, copying.address
+    if server.service == "nfs":
+        # The portmapper tells the ports of a real one. What is mounted is what is exported.
+        port = f":{server.port}" if isinstance(server, Embedded) else ""
+        return f"nfs://{address}{port}{server.share}"
+    share = f"/{server.share}" if server.share and server.service in ("smb", "s3") else ""
+    return f"{server.service}://{copying.user}@{address}:{server.port}{share}/{copying.name}"
+
+
 def lanlab_copy(copying: Copying, streams: int) -> float:
     """
     How long lanlab takes, seconds: from the first connection to the last close.
@@ -144,9 +156,9 @@ def lanlab_copy(copying: Copying, streams: int) -> float:
         LabError: It failed, or what arrived is not what was sent.
     """
     server = copying.server
-    share = f"/{server.share}" if server.share and server.service in ("smb", "s3") else ""
-    url = f"{server.service}://{copying.user}@{copying.address}:{server.port}{share}/{copying.name}"
-    remember_password(url, copying.secret)
+    url = _url(copying)
+    if copying.user is not None:
+        remember_password(url, copying.secret)
     kind = workload("copy")
     parameters = kind.Parameters.model_validate(
         {
@@ -220,7 +232,7 @@ class Peer:
         began = time.monotonic()
         try:
             done = subprocess.run(
-                argv,
+                [*copying.client.command_prefix, *argv],
                 input=text,
                 capture_output=True,
                 text=True,
@@ -341,6 +353,7 @@ class Rclone(Peer):
     def command(self, copying: Copying, streams: int) -> tuple[list[str], str, dict[str, str]]:
         """See `Peer.command`."""
         server = copying.server
+        assert copying.user is not None
         place, options = copying.name, {"TYPE": server.service, "USER": copying.user}
         where = f"http://{copying.address}:{server.port}"
         if server.service == "s3":

@@ -48,7 +48,7 @@ class Embedded:
     port: int
     share: str | None
     trust_sha256: str | None
-    credentials: Credentials
+    credentials: Credentials | None
     engine: Engine
     name: str = "lanlab's own"
     version: str = __version__
@@ -60,7 +60,7 @@ class Embedded:
 
 @contextlib.contextmanager
 def started(
-    host: Host, service: str, is_embedded: bool, root: Path, who: Credentials
+    host: Host, service: str, is_embedded: bool, root: Path, who: Credentials | None
 ) -> Iterator[Server]:
     """A server of a directory, which ends with the context."""
     address = host.addresses[4]
@@ -75,7 +75,7 @@ def started(
                 "service": service,
                 "root": str(root),
                 "bind": address,
-                "credentials": {"user": who.user, "secret": who.secret},
+                "credentials": who and {"user": who.user, "secret": who.secret},
             }
         )
         ready = serving.wait_ready(_READY_WITHIN_S)

@@ -14,11 +14,11 @@ if not BENCH.is_dir():
 sys.path.insert(0, str(BENCH))
 
 from copy_peers import same_content  # noqa: E402
-from copy_tables import Trial, tables  # noqa: E402
+from copy_tables import OWN, Trial, tables  # noqa: E402
 
 
-def trial(block: int, label: str, elapsed_s: float) -> Trial:
-    return Trial(block, "ftp", "many-small", "upload", label, 6_000_000, 1000, elapsed_s)
+def trial(block: int, label: str, elapsed_s: float, service: str = "ftp") -> Trial:
+    return Trial(block, service, "many-small", "upload", label, 6_000_000, 1000, elapsed_s)
 
 
 def test_ratios_are_of_goodput_paired_by_block_and_of_as_many_files_at_once() -> None:
@@ -35,6 +35,19 @@ def test_ratios_are_of_goodput_paired_by_block_and_of_as_many_files_at_once() ->
     assert "| ftp | many-small | upload | 4 | rclone | 4 (4 … 4) |" in lines
     assert "| ftp | many-small | upload | rclone 4 | 6 | 3 (3 … 3) | 500 (500 … 500) |" in lines
     assert not any("| 4 | curl" in line for line in lines)
+
+
+def test_servers_are_compared_by_one_client_block_by_block() -> None:
+    """A server that takes half the time has twice the goodput; a service with one is left out."""
+    trials = [
+        *(trial(block, "curl 1", 2.0 + block) for block in range(6)),
+        *(trial(block, "curl 1", 1.0 + block / 2, "ftp" + OWN) for block in range(6)),
+        *(trial(block, "curl 1", 1.0, "webdav") for block in range(6)),
+    ]
+    lines = list(tables(trials))
+    assert "| ftp | many-small | upload | curl 1 | 2 (2 … 2) |" in lines
+    assert not any(line.startswith("| webdav") and "own" in line for line in lines)
+    assert not any("own / real" in line for line in tables(trials[:6]))
 
 
 def test_copies_are_the_same_only_octet_for_octet(tmp_path: Path) -> None:

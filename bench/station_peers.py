@@ -1,0 +1,179 @@
+"""Stations beside fio and elbencho, which read and write the same blocks of local files."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from station_trials import ends, median, trial
+
+from lanlab.workloads.fairness import jain_index
+
+#: Where files are in memory, and where they are on a disk.
+_MEMORY, _DISK = Path("/dev/shm"), Path("/var/tmp")
+_FILE_BYTES = 4 * 2**20
+#: A peer that has not ended by then is stuck.
+_WITHIN_S = 60.0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One thing to measure by every program."""
+
+    operation: str
+    block_bytes: int
+    stations: int
+    #: Whether each write is brought to the disk; else files are in memory.
+    is_synced: bool = False
+
+    @property
+    def place(self) -> Path:
+        """Where the files are."""
+        return _DISK if self.is_synced else _MEMORY
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a program came to."""
+
+    operations_per_s: float
+    #: Of its stations; `None` if it does not tell them apart.
+    jain_index: float | None
+
+
+CELLS = (
+    *(
+        Cell(operation, block, stations)
+        for operation in ("read", "write")
+        for block in (750, 6000, 30_000)
+        for stations in (1, 15, 64)
+    ),
+    *(Cell("write", 6000, stations, True) for stations in (1, 15)),
+)
+
+
+def _lanlab(cell: Cell, time_s: float) -> Found:
+    with ends() as both:
+        metrics, _ = trial(
+            both,
+            service="directory",
+            server_medium="disk" if cell.is_synced else "tmpfs",
+            operation=cell.operation,
+            stations=cell.stations,
+            message_size_bytes=cell.block_bytes,
+            file_size_bytes=_FILE_BYTES,
+            sync="each" if cell.is_synced else "none",
+            time_s=time_s,
+            verify=False,
+        )
+    return Found(float(metrics["operations_per_s"]), float(metrics.get("jain_index", 1.0)))
+
+
+def _run(command: list[str]) -> str:
+    return subprocess.run(
+        command, check=True, capture_output=True, text=True, timeout=_WITHIN_S
+    ).stdout
+
+
+def _fio(cell: Cell, time_s: float) -> Found:
+    with tempfile.TemporaryDirectory(dir=cell.place) as folder:
+        command = ["fio", "--name=station", f"--directory={folder}", "--ioengine=psync"]
+        command += [f"--rw={cell.operation}", f"--bs={cell.block_bytes}", f"--size={_FILE_BYTES}"]
+        command += [f"--numjobs={cell.stations}", "--thread", "--time_based", "--fallocate=none"]
+        command += [f"--runtime={time_s:g}", "--output-format=json", "--invalidate=0"]
+        # All files are there before the first operation, as lanlab's are.
+        command += ["--create_serialize=1", "--overwrite=1"]
+        command += ["--fdatasync=1"] if cell.is_synced else []
+        said = _run(command)
+    jobs = json.loads(said[said.index("{") :])["jobs"]
+    rates = [float(job[cell.operation]["iops"]) for job in jobs]
+    return Found(sum(rates), jain_index(rates))
+
+
+def _elbencho(cell: Cell, time_s: float) -> Found:
+    with tempfile.TemporaryDirectory(dir=cell.place) as folder:
+        files = [str(Path(folder, f"s{number}")) for number in range(cell.stations)]
+        blocks = _FILE_BYTES // cell.block_bytes
+        common = ["-t", str(cell.stations), "-b", str(cell.block_bytes)]
+        common += ["-s", str(blocks * cell.block_bytes), "--nolive", *files]
+        _run(["elbencho", "-w", *common])
+        out = Path(folder, "result.csv")
+        way = ["-w"] if cell.operation == "write" else ["-r"]
+        command = ["elbencho", *way, "--infloop", "--timelimit", f"{max(1, round(time_s))}"]
+        _run([*command, "--csvfile", str(out), *common])
+        head, row = (line.split(",") for line in out.read_text().splitlines()[:2])
+    column = next(i for i, name in enumerate(head) if name.strip().lower() == "iops [last]")
+    # It tells nothing of single threads in its file.
+    return Found(float(row[column]), None)
+
+
+_PROGRAMS: Mapping[str, Callable[[Cell, float], Found]] = {
+    "lanlab": _lanlab,
+    "fio": _fio,
+    "elbencho": _elbencho,
+}
+
+
+def _can(program: str, cell: Cell) -> bool:
+    # elbencho knows no word for bringing each write to the disk.
+    return not (program == "elbencho" and cell.is_synced)
+
+
+def measured(runs: int, time_s: float) -> Iterator[str]:
+    """Every cell by every program that is here, in blocks of random order: a table, by lines."""
+    # Less than a second is none to fio.
+    time_s = max(1, round(time_s))
+    programs = [name for name in _PROGRAMS if name == "lanlab" or shutil.which(name)]
+    missing = [name for name in _PROGRAMS if name not in programs]
+    found: dict[tuple[Cell, str], list[Found]] = {}
+    turns = [(cell, name) for cell in CELLS for name in programs if _can(name, cell)]
+    for _ in range(runs):
+        for cell, name in random.sample(turns, len(turns)):
+            found.setdefault((cell, name), []).append(_PROGRAMS[name](cell, time_s))
+    yield "## Beside fio and elbencho"
+    yield ""
+    yield "Files in memory (tmpfs), those of `synced` on this machine's disk; a thread a station,"
+    yield f"blocks in order, {time_s:g} s; medians of {runs}, with Jain's index of the stations."
+    if missing:
+        yield f"Not installed: {', '.join(missing)}."
+    yield ""
+    yield from table(programs, found)
+    yield ""
+
+
+def table(programs: list[str], found: Mapping[tuple[Cell, str], list[Found]]) -> Iterator[str]:
+    """
+    A line for each cell, with lanlab over the better of the others as its last column.
+
+    Args:
+        programs: `lanlab` and those beside it.
+    """
+    heads = " | ".join(f"{name}, op/s (Jain)" for name in programs)
+    yield f"| operation | octets | stations | {heads} | lanlab / better |"
+    yield "|---" * (4 + len(programs)) + "|"
+    for cell in dict.fromkeys(cell for cell, _ in found):
+        rates = {
+            name: median(one.operations_per_s for one in found[cell, name])
+            for name in programs
+            if (cell, name) in found
+        }
+        texts = [
+            f"{rates[name]:,.0f} ({_fairness(found[cell, name])})" if name in rates else ""
+            for name in programs
+        ]
+        better = max((rate for name, rate in rates.items() if name != "lanlab"), default=None)
+        ratio = "" if better is None else f"{rates['lanlab'] / better:.2f}"
+        operation = cell.operation + (", synced" if cell.is_synced else "")
+        cells = [operation, str(cell.block_bytes), str(cell.stations), *texts, ratio]
+        yield f"| {' | '.join(cells)} |"
+
+
+def _fairness(found: Iterable[Found]) -> str:
+    told = [one.jain_index for one in found if one.jain_index is not None]
+    return f"{median(told):.2f}" if told else "not told"
