@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -153,6 +154,22 @@ def test_what_was_measured_at_the_same_conditions_is_marked() -> None:
     assert marked == pytest.approx(ours)
     nothing = found["text-rtt-mean-ns"]
     assert with_measured(nothing, run.study, []) is nothing.chart
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_deviation_of_nothing_is_drawn_on_an_axis_with_a_zero() -> None:
+    """Trials that are all alike; on a logarithmic axis that would lie infinitely far down."""
+    run = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
+    figure = figures_of("manford-kolahi")["table-1-goodput-bps-sd"]
+    alike = [replace(one, sd=0.0) for one in all_summaries(run.run, run.trials)]
+    assert figure.chart.y.logarithmic
+
+    chart = with_measured(figure, run.study, alike)
+
+    assert {mark.y for one in chart.published for mark in one.marks} == {0.0}
+    assert not chart.y.logarithmic
+    drawing = to_drawing(chart, "a", 6.0)
+    assert all(0 <= mark.y <= drawing.height for mark in drawing.marks)
 
 
 def test_figures_of_a_study_have_names_of_their_own() -> None:

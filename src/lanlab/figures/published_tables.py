@@ -19,6 +19,7 @@ from lanlab.studies.tables import laid_out
 _MOST_SERIES = 4
 _LEAST_ON_AN_AXIS = 3
 _DOTS = "Small dots are the single trials."
+_LOGARITHMIC = ", logarithmic"
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,15 @@ def with_measured(figure: PublishedFigure, study: Study, found: Sequence[Summary
         )
         for name, own in marks.items()
     )
-    return replace(figure.chart, published=(*figure.chart.published, *drawn))
+    least = min(mark.y for series in drawn for mark in series.marks)
+    chart = _linear(figure.chart) if least <= 0 else figure.chart
+    return replace(chart, published=(*chart.published, *drawn))
+
+
+def _linear(chart: Chart) -> Chart:
+    """With an axis that has a zero: two trials alike have a deviation of 0."""
+    name = chart.y.name.removesuffix(_LOGARITHMIC)
+    return replace(chart, y=replace(chart.y, name=name, logarithmic=False))
 
 
 def _beside_axis(chart: Chart, study: Study, summary: Summary, x: float) -> str:
@@ -235,7 +244,7 @@ class _Group:
         return {value.condition.get(key) for value in self.values}
 
     def _axis(self, *, logarithmic: bool) -> Axis:
-        name = f"{self.name}, logarithmic" if logarithmic else self.name
+        name = f"{self.name}{_LOGARITHMIC}" if logarithmic else self.name
         return Axis(name, self.shown.unit, logarithmic)
 
     def _point(self, x: float, value: PublishedValue, ends: Ends | None) -> Point:
