@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from testbed_opening import Open, opening
@@ -92,6 +93,26 @@ def test_a_mark_without_its_owner_is_a_leftover(mark: str) -> None:
     assert process.wait() == -signal.SIGKILL
     assert process.stdin is not None
     process.stdin.close()
+
+
+def test_what_is_ending_in_order_gets_the_time_for_it(tmp_path: Path) -> None:
+    """A keeper removes the files of its server last."""
+    done = tmp_path / "done"
+    with subprocess.Popen(
+        ["sh", "-c", f"sleep 0.3; : >'{done}'"], env={**os.environ, leftovers.MARK: "gone"}
+    ) as process:
+        assert process.pid in {each.pid for each in leftovers.clean_leftovers()}
+    assert process.returncode == 0
+    assert done.exists()
+
+
+def test_what_does_not_end_by_itself_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a while; one that is stopped at once."""
+    waiting, stopped = marked("gone"), marked("gone")
+    stopped.send_signal(signal.SIGSTOP)
+    monkeypatch.setattr(leftovers, "_LEAVE_WITHIN_S", 0.2)
+    leftovers.clean_leftovers()
+    assert (waiting.wait(), stopped.wait()) == (-signal.SIGKILL, -signal.SIGKILL)
 
 
 def test_a_living_owners_processes_are_left_alone() -> None:

@@ -19,6 +19,9 @@ from pathlib import Path
 MARK = "LANLAB_TESTBED"
 #: Long enough for the kernel to end a process that is not stuck in it.
 _END_WITHIN_S = 2.0
+#: Those that notice the end of their lanlab end in order: a server's keeper removes the files that
+#: it made, with passwords in them, once the server has ended, for which it waits two seconds.
+_LEAVE_WITHIN_S = 4.0
 _POLL_S = 0.002
 
 _PROC = Path("/proc")
@@ -33,15 +36,27 @@ class Leftover:
     mark: str
 
 
-def _start_ticks(pid: int) -> int | None:
-    """When a process started, in ticks since boot; `None` if there is none (or a zombie)."""
+def _stat(pid: int) -> list[str] | None:
+    """Fields of a process from its state on (proc(5)); `None` if there is none (or a zombie)."""
     try:
         stat = (_PROC / str(pid) / "stat").read_text()
     except OSError:
         return None
     # The name in parentheses may hold anything; behind it field 3 (state) comes first (proc(5)).
     fields = stat[stat.rindex(")") + 1 :].split()
-    return None if fields[0] in "ZX" else int(fields[19])
+    return None if fields[0] in "ZX" else fields
+
+
+def _start_ticks(pid: int) -> int | None:
+    """When a process started, in ticks since boot; `None` if there is none (or a zombie)."""
+    fields = _stat(pid)
+    return None if fields is None else int(fields[19])
+
+
+def _is_ending(process: Leftover) -> bool:
+    """Whether a process is there and can notice that its lanlab is gone: it is not stopped."""
+    fields = _stat(process.pid)
+    return fields is not None and fields[0] not in "Tt"
 
 
 def new_mark() -> str:
@@ -118,7 +133,14 @@ def end(processes: list[Leftover]) -> list[Leftover]:
 
 
 def clean_leftovers() -> list[Leftover]:
-    """End the processes of testbeds whose lanlab is gone; gives those that were found."""
+    """
+    End the processes of testbeds whose lanlab is gone; gives those that were found.
+
+    That lanlab may have gone a moment ago: those that could be ending in order get the time for it.
+    """
     found = find_leftovers()
+    deadline = time.monotonic() + _LEAVE_WITHIN_S
+    while any(map(_is_ending, found)) and time.monotonic() < deadline:
+        time.sleep(_POLL_S)
     end(found)
     return found
