@@ -2,6 +2,11 @@
 # Whether requirements.lock makes the same packages from nothing: into a new environment, with a new
 # home and without any cache, pip installs what the lock has, by its hashes; the result must be
 # what the lock says, and what .venv has.
+#
+#     tools/check_lock.sh [--here]
+#
+# With `--here` nothing is installed: .venv is known to be made so, as in `.ci/run`, and must be what the
+# lock says.
 set -euo pipefail
 
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
@@ -12,19 +17,29 @@ trap 'rm -rf -- "$scratch"' EXIT
 fresh() { env HOME="$scratch/home" XDG_CACHE_HOME="$scratch/cache" PIP_NO_CACHE_DIR=1 "$@"; }
 frozen() { "$1" -m pip freeze --all --exclude lanlab --exclude lanlab-engine | LC_ALL=C sort -f; }
 
-mkdir -p "$scratch/home"
-fresh .venv/bin/python -m venv "$scratch/venv"
-fresh "$scratch/venv/bin/python" -m pip --quiet --disable-pip-version-check --no-input \
-    install --require-hashes --only-binary :all: --requirement requirements.lock
+install_anew() {
+    mkdir -p "$scratch/home"
+    fresh .venv/bin/python -m venv "$scratch/venv"
+    fresh "$scratch/venv/bin/python" -m pip --quiet --disable-pip-version-check --no-input \
+        install --require-hashes --only-binary :all: --requirement requirements.lock
+    frozen "$scratch/venv/bin/python" >"$scratch/fresh.txt"
+    if ! diff -- "$scratch/here.txt" "$scratch/fresh.txt"; then
+        echo "error: .venv (<) is not what requirements.lock makes (>)" >&2
+        echo "hint: make clean setup" >&2
+        exit 1
+    fi
+}
 
-frozen "$scratch/venv/bin/python" >"$scratch/fresh.txt"
+case ${1-} in
+    '' | --here) ;;
+    *)
+        echo "error: found \`$1\`; allowed: nothing, or --here" >&2
+        exit 2
+        ;;
+esac
 frozen .venv/bin/python >"$scratch/here.txt"
-if ! diff -- "$scratch/here.txt" "$scratch/fresh.txt"; then
-    echo "error: .venv (<) is not what requirements.lock makes (>)" >&2
-    echo "hint: make clean setup" >&2
-    exit 1
-fi
-"$scratch/venv/bin/python" - requirements.lock "$scratch/fresh.txt" <<'COMPARE'
+[[ ${1-} == --here ]] || install_anew
+.venv/bin/python - requirements.lock "$scratch/here.txt" <<'COMPARE'
 import re
 import sys
 from pathlib import Path
@@ -43,5 +58,5 @@ strange = [
 ]
 if strange:
     sys.exit(f"error: not in requirements.lock: {', '.join(strange)}")
-print(f"{len(found)} packages from nothing, each as requirements.lock says")
+print(f"{len(found)} packages, each as requirements.lock says")
 COMPARE

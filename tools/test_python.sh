@@ -10,11 +10,25 @@ set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 [[ $# -eq 0 ]] || exec .venv/bin/pytest "$@"
 
-# What measures something that a busy machine could change.
+# Where something is measured that a busy machine could change, and what there does not.
 readonly alone=(tests/bench tests/engine tests/run tests/testbeds tests/workloads)
-# One more than there are processors: many of the others wait.
-workers=$(.venv/bin/python -c 'import os; print(1 + min(7, os.cpu_count() or 1))')
+readonly beside=(
+    tests/bench/test_copy_clients.py
+    tests/engine/test_{engine_bad_requests,engine_contract,engine_process,lying_engine}.py
+    tests/run/test_{failed_trials,installed_servers,new_run,resume_run}.py
+    tests/testbeds/servers
+    tests/workloads/test_copy{,_kept,_refused,_wrong}.py
+    tests/workloads/test_{directions,driver_programs,exchange,lock_files,lying_results}.py
+    tests/workloads/test_station_{steady,sums}.py
+)
+others=("${beside[@]}" src)
+shopt -s nullglob
+for path in tests/*/ tests/test_*.py; do
+    [[ " ${alone[*]} " == *" ${path%/} "* ]] || others+=("$path")
+done
+# Two more than there are processors: many of the others wait.
+workers=$(.venv/bin/python -c 'import os; print(2 + min(6, os.cpu_count() or 1))')
 
 # What is skipped is named, with the reason.
-.venv/bin/pytest -rs "${alone[@]}"
-.venv/bin/pytest -rs --numprocesses "$workers" --dist loadfile "${alone[@]/#/--ignore=}"
+.venv/bin/pytest -rs "${alone[@]}" "${beside[@]/#/--ignore=}"
+.venv/bin/pytest -rs --numprocesses "$workers" --dist loadfile "${others[@]}"
