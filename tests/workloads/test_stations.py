@@ -103,7 +103,7 @@ def test_every_service_serves_stations(pair: Pair, service: str, operation: str)
     assert exchange.setup["emptied"]["removed_files"] == 3 * (8 if whole else 1)
 
 
-@pytest.mark.parametrize("size", [1, 31, 32, 4095, 4096, 300_000])
+@pytest.mark.parametrize("size", [1, 31, 32, 16_383, 16_384, 300_000])
 @pytest.mark.parametrize("service", ["directory", "memory"])
 def test_what_is_written_is_read_whatever_its_size(pair: Pair, service: str, size: int) -> None:
     """Too short for a description, with a copied body, in two pieces, of several bodies."""
