@@ -14,6 +14,7 @@ mod nfs_results;
 mod s3_requests;
 mod sftp_messages;
 
+use std::collections::VecDeque;
 use std::io;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
@@ -68,32 +69,50 @@ impl<'a> Feed<'a> {
     }
 }
 
-/// A connection to a peer that has said all it will say. It comes in pieces of at most `size` octets;
-/// what is sent to the peer is thrown away.
+/// A connection to a peer that has said all it will say. Each part comes in pieces of at most `size`
+/// octets; where one is empty, nothing has come yet. What is sent to the peer is thrown away.
 #[derive(Debug)]
-struct Pieces {
-    said: Vec<u8>,
+pub(crate) struct Pieces {
+    parts: VecDeque<Vec<u8>>,
     taken: usize,
     size: usize,
 }
 
 impl Pieces {
     fn new(said: &[u8], size: usize) -> Self {
-        Self { said: said.to_vec(), taken: 0, size }
+        let parts = if said.is_empty() { VecDeque::new() } else { [said.to_vec()].into() };
+        Self { parts, taken: 0, size }
+    }
+
+    /// In parts of their own, of which each is waited for.
+    #[cfg(test)]
+    pub(crate) fn awaited(parts: &[&[u8]]) -> Self {
+        let parts = parts.iter().flat_map(|part| [part.to_vec(), Vec::new()]).collect();
+        Self { parts, taken: 0, size: usize::MAX }
     }
 }
 
 impl AsyncRead for Pieces {
     fn poll_read(
         self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        let rest = &this.said[this.taken..];
+        let Some(part) = this.parts.front() else { return Poll::Ready(Ok(())) };
+        let rest = &part[this.taken..];
         let count = rest.len().min(this.size).min(buffer.remaining());
         buffer.put_slice(&rest[..count]);
+        let (was_empty, is_over) = (part.is_empty(), count == rest.len());
         this.taken += count;
+        if is_over {
+            this.parts.pop_front();
+            this.taken = 0;
+        }
+        if was_empty {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         Poll::Ready(Ok(()))
     }
 }

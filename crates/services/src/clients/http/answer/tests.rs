@@ -1,66 +1,16 @@
 //! Whole answers over a stream that gives its octets in whatever parts a test wants.
 
-use std::collections::VecDeque;
-use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
 use proptest::prelude::*;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::*;
-use crate::hostile::http;
-
-/// A peer that has said all it will say, takes what it is told, and ends.
-#[derive(Debug)]
-struct Said {
-    parts: VecDeque<Vec<u8>>,
-}
-
-impl AsyncRead for Said {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let Some(part) = self.parts.front_mut() else { return Poll::Ready(Ok(())) };
-        if part.is_empty() {
-            // Nothing has come yet.
-            self.parts.pop_front();
-            context.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        let count = part.len().min(buffer.remaining());
-        buffer.put_slice(&part[..count]);
-        part.drain(..count);
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl AsyncWrite for Said {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-        data: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Poll::Ready(Ok(data.len()))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-}
+use crate::hostile::{Pieces, http};
 
 /// The status and the body of an answer that comes in such parts, read by `read_bytes` at a time.
 fn read(parts: &[&[u8]], read_bytes: usize) -> Result<(u16, Vec<u8>)> {
-    let parts = parts.iter().map(|part| part.to_vec()).collect();
+    let peer = Pieces::awaited(parts);
     let work = async {
         let http = http()?;
-        let connection = Connection::new(Box::new(Said { parts }));
+        let connection = Connection::new(Box::new(peer));
         let mut answer = http.answered("GET x", connection).await?;
         let (mut body, mut buffer) = (Vec::new(), vec![0; read_bytes]);
         loop {
