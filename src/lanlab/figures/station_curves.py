@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.summary import Summary, summarise
-from lanlab.figures.chart import Axis, Limit, Series
-from lanlab.figures.gather import points_of
+from lanlab.figures.chart import Axis, Chart, Limit, Series
+from lanlab.figures.gather import axis, caption, far_apart, points_of
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
@@ -16,6 +16,10 @@ from lanlab.studies.model import Figure
 
 if TYPE_CHECKING:
     from lanlab.analysis.stations import ServerModel, StationCurve
+
+    #: The height of a line: of a model of a curve at a number of stations, or (last argument) of
+    #: its asymptotes.
+    HeightOfModel = Callable[[StationCurve, ServerModel, int, bool], float]
 
 STATIONS = "stations"
 #: Above so many curves their bounds would hide them.
@@ -42,6 +46,38 @@ def named_curves(trials: Sequence[TrialRecord], study: Study, figure: Figure) ->
         NamedCurve(_name(study, figure, curve.experiment, curve.factors), curve)
         for curve in curves_of(trials, figure.experiments)
     ]
+
+
+def chart_along(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    figure: Figure,
+    metric: str,
+    curves: Sequence[NamedCurve],
+    value: HeightOfModel,
+    said: str,
+) -> Chart:
+    """
+    A metric against the number of stations, a line for each level of the other factors, with what
+    bounds it.
+
+    Args:
+        curves: Of those that are bounded.
+        value: The height of a line of a model.
+        said: Of these lines, in the caption.
+    """
+    series = series_along(run, trials, study, figure, metric)
+    lines = _bounding_lines(series, curves, value)
+    heights = [point.y for one in series for point in one.points]
+    return Chart(
+        title=figure.title,
+        x=stations_axis(series),
+        y=axis(study, metric, logarithmic=far_apart(heights)),
+        series=series,
+        limits=lines,
+        caption=caption(run, said if lines else ""),
+    )
 
 
 def series_along(
@@ -71,10 +107,10 @@ def stations_axis(series: Sequence[Series]) -> Axis:
     return Axis("stations", "", logarithmic=bool(xs) and max(xs) >= _WIDE * min(xs))
 
 
-def bounding_lines(
+def _bounding_lines(
     series: Sequence[Series],
     curves: Sequence[NamedCurve],
-    value: Callable[[StationCurve, ServerModel, int, bool], float],
+    value: HeightOfModel,
 ) -> tuple[Limit, ...]:
     """
     The asymptotes of each series, and the queue that fits it best; none where there are many
@@ -83,8 +119,7 @@ def bounding_lines(
     Args:
         series: As drawn.
         curves: With their names.
-        value: Gives the height of a line: of the model at a number of stations, or (last argument)
-            of its asymptotes.
+        value: Gives the height of a line.
     """
     from lanlab.analysis.stations import fit_model
 

@@ -6,14 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lanlab.figures.chart import Chart
-from lanlab.figures.gather import axis, caption, far_apart
-from lanlab.figures.station_curves import (
-    asymptotic_response_s,
-    bounding_lines,
-    named_curves,
-    series_along,
-    stations_axis,
-)
+from lanlab.figures.station_curves import asymptotic_response_s, chart_along, named_curves
 from lanlab.figures.wording import quantity
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
@@ -38,7 +31,6 @@ def throughput_against_stations(
     stations, a line for each level of the other factors; up to four of them with their bounds.
     """
     metric = figure.metric or "goodput_bps"
-    series = series_along(run, trials, study, figure, metric)
     shown = quantity(study, metric)
 
     def value(curve: StationCurve, model: ServerModel, stations: int, asymptote: bool) -> float:
@@ -58,13 +50,4 @@ def throughput_against_stations(
         if metric == _OPERATIONS
         or (metric == "goodput_bps" and each.curve.message_size_bytes is not None)
     ]
-    lines = bounding_lines(series, curves, value)
-    heights = [point.y for one in series for point in one.points]
-    return Chart(
-        title=figure.title,
-        x=stations_axis(series),
-        y=axis(study, metric, logarithmic=far_apart(heights)),
-        series=series,
-        limits=lines,
-        caption=caption(run, _SAID if lines else ""),
-    )
+    return chart_along(run, trials, study, figure, metric, curves, value, _SAID)
