@@ -15,7 +15,7 @@ from lanlab.cli.options import (
     StoreOption,
     TestbedOption,
 )
-from lanlab.cli.service_options import PasswordFileOption, TimeoutOption, TrustOption
+from lanlab.cli.service_options import PasswordFileOption, ServerOption, TimeoutOption, TrustOption
 
 
 def copy(
@@ -35,12 +35,7 @@ def copy(
             help="Without TARGET: directory, ftp, ftps, sftp, webdav, webdavs, nfs, smb, s3, s3s.",
         ),
     ] = None,
-    server: Annotated[
-        str | None,
-        typer.Option(
-            "--server", help="Without TARGET: `embedded`, or a real server that is installed."
-        ),
-    ] = None,
+    server: ServerOption = None,
     download: Annotated[
         bool, typer.Option("--download", help="Measure the way back: files are put there before.")
     ] = False,

@@ -6,6 +6,12 @@ from typing import Annotated
 
 import typer
 
+ServerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--server", help="Without TARGET: `embedded`, or a real server that is installed."
+    ),
+]
 TimeoutOption = Annotated[
     str, typer.Option("--timeout", metavar="TIME", help="An answer must come within it.")
 ]

@@ -11,11 +11,7 @@ from lanlab.errors import UsageError
 _MOST_LEVELS = 100
 
 
-class StationPlace(Endpoints):
-    """A server, as parameters of the workload."""
-
-
-def station_place(target: str | None, service: str | None, server: str | None) -> StationPlace:
+def station_place(target: str | None, service: str | None, server: str | None) -> Endpoints:
     """
     Read where the server is.
 
@@ -28,7 +24,7 @@ def station_place(target: str | None, service: str | None, server: str | None) -
     from lanlab.workloads import copy_server as servers
 
     if target is None:
-        return StationPlace(
+        return Endpoints(
             {"service": service or ("directory" if server is None else None), "server": server}
         )
     if service is not None or server is not None:
@@ -39,10 +35,10 @@ def station_place(target: str | None, service: str | None, server: str | None) -
             raise UsageError(
                 f"`{target}`: no such directory", hint="make it, or give a URL as sftp://HOST/"
             )
-        return StationPlace({"server": path.absolute().as_uri()})
+        return Endpoints({"server": path.absolute().as_uri()})
     parsed = servers.parse_url(target)
     needs_password = parsed.user is not None and parsed.service not in ("nfs", "directory")
-    return StationPlace({"server": target}, target if needs_password else None)
+    return Endpoints({"server": target}, target if needs_password else None)
 
 
 def level_list(text: str) -> tuple[int, ...]:

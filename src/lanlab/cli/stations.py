@@ -15,7 +15,7 @@ from lanlab.cli.options import (
     StoreOption,
     TestbedOption,
 )
-from lanlab.cli.service_options import PasswordFileOption, TimeoutOption, TrustOption
+from lanlab.cli.service_options import PasswordFileOption, ServerOption, TimeoutOption, TrustOption
 from lanlab.errors import UsageError
 
 
@@ -89,12 +89,7 @@ def stations(
             "or memory, which shows what measuring itself costs.",
         ),
     ] = None,
-    server: Annotated[
-        str | None,
-        typer.Option(
-            "--server", help="Without TARGET: `embedded`, or a real server that is installed."
-        ),
-    ] = None,
+    server: ServerOption = None,
     retries: Annotated[
         int, typer.Option("--retries", help="Of an operation, after faults that may pass.")
     ] = 2,
@@ -121,7 +116,7 @@ def stations(
     """
     from lanlab.cli import single
     from lanlab.cli.results import run_as_json
-    from lanlab.cli.station_places import StationPlace, level_list, ratio, station_place
+    from lanlab.cli.station_places import level_list, ratio, station_place
     from lanlab.cli.terminal import answer, print_json
     from lanlab.report.stations_text import answer_sentence, level_table
     from lanlab.units import parse_time_s
@@ -134,7 +129,7 @@ def stations(
     if read + write + (mix is not None) > 1:
         raise UsageError("--read, --write and --mix: found several; allowed: one")
     numbers = level_list(levels)
-    place: StationPlace = station_place(target, service, server)
+    place = station_place(target, service, server)
     place.get_password(password_file)
     given: dict[str, Any] = {
         **place.parameters,

@@ -108,17 +108,13 @@ def _trial(
             try:
                 before = server.cpu_s()
                 exchange.connector = ask.armed({"type": "copy", "spec": spec}, lead_s)
-                after = server.cpu_s()
+                exchange.listener = server.seen_since(before)
                 break
             except EngineError as error:
                 if error.code != "arm.late" or attempt + 1 == _START_ATTEMPTS:
                     exchange.connector = error.partial
                     raise
                 lead_s *= 2
-        cpu_s = None if before is None or after is None else after - before
-        # What a server that nobody here runs takes is others' work, or another machine's.
-        used = {"user_ns": round(1e9 * (cpu_s or 0.0)), "system_ns": 0}
-        exchange.listener = {"kind": "file_server", "cpu_s": cpu_s, "cpu": used, **server.facts}
         if parameters.direction == "upload":
             setup["checked"] = ask({"type": "copy_check", "spec": spec})
     except BaseException as error:
@@ -183,10 +179,6 @@ class _Asking:
         try:
             start(asked)
             return asked.result(_longest_s(self._parameters))
-        except EngineError:
-            if not asked.is_over:
-                cancel(self._engine, asked)
-            raise
         except BaseException:
             cancel(self._engine, asked)
             raise

@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from lanlab.engine import Engine, Measurement
 from lanlab.errors import EngineError, EngineLost, UnmetNeed
@@ -18,6 +18,9 @@ from lanlab.workloads import copy_journal as journal
 from lanlab.workloads import copy_places as places
 from lanlab.workloads import copy_server as servers
 from lanlab.workloads.exchange import End
+
+if TYPE_CHECKING:
+    from lanlab.workloads.service_parameters import ServiceParameters
 
 Request = dict[str, Any]
 
@@ -28,34 +31,6 @@ _CANCEL_S = 5.0
 #: Services that know no user.
 _NOBODY = ("directory", "memory", "nfs")
 _USER = "lanlab"
-
-
-class ServiceParameters(Protocol):
-    """What parameters say of the server."""
-
-    @property
-    def service(self) -> str:
-        """By which service."""
-
-    @property
-    def server(self) -> str:
-        """`embedded`, the name of a real server, or a URL."""
-
-    @property
-    def is_users_server(self) -> bool:
-        """Whether the server is one that was there before."""
-
-    @property
-    def server_medium(self) -> str:
-        """Where files are at a server that lanlab starts."""
-
-    @property
-    def trust(self) -> str | None:
-        """Whom to take for the server of a URL."""
-
-    @property
-    def ip_version(self) -> int:
-        """Of its address."""
 
 
 @dataclass
@@ -70,6 +45,14 @@ class Server:
     facts: Request = field(default_factory=dict)
     #: The directory that it serves, on a host of ours; `None`: elsewhere.
     root: Path | None = None
+
+    def seen_since(self, before_s: float | None) -> dict[str, Any]:
+        """What is known of it since it had used so much CPU time, for a trial's record."""
+        after_s = self.cpu_s()
+        cpu_s = None if before_s is None or after_s is None else after_s - before_s
+        # What a server that nobody here runs takes is others' work, or another machine's.
+        used = {"user_ns": round(1e9 * (cpu_s or 0.0)), "system_ns": 0}
+        return {"kind": "file_server", "cpu_s": cpu_s, "cpu": used, **self.facts}
 
 
 @contextlib.contextmanager

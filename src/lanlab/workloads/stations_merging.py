@@ -9,7 +9,16 @@ Told = dict[str, Any]
 
 #: Why a trial ended, the gravest first: of several hosts that counts.
 _ENDS = ("no_station", "cancelled", "full", "interval", "time", "readings")
-_SUMS = ("stations", "threads", "readings", "bytes", "retries", "unstarted", "reconnects")
+_SUMS = (
+    "stations",
+    "threads",
+    "readings",
+    "bytes",
+    "retries",
+    "unstarted",
+    "reconnects",
+    "ended_stations",
+)
 #: Ended stations that are named.
 _MOST_NAMED = 64
 
@@ -28,7 +37,6 @@ def merged(parts: Sequence[Told]) -> Told:
         first[name] = sum(part[name] for part in parts)
     for name in ("elapsed_ns", "start_skew_ns"):
         first[name] = max(part[name] for part in parts)
-    first["ended_stations"] = sum(part["ended_stations"] for part in parts)
     ended = sorted((end for part in parts for end in part["ended"]), key=lambda end: end["at_ns"])
     first["ended"] = ended[:_MOST_NAMED]
     ends = [part["ended_by"] for part in parts]
@@ -51,9 +59,7 @@ def merged(parts: Sequence[Told]) -> Told:
     busiest = [part["busiest_thread_ratio"] for part in parts]
     known = [ratio for ratio in busiest if ratio is not None]
     first["busiest_thread_ratio"] = max(known) if known else None
-    first["hosts"] = [
-        {key: value for key, value in part.items() if key != "readings_lines"} for part in parts
-    ]
+    first["hosts"] = [dict(part) for part in parts]
     return first
 
 

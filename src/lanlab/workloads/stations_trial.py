@@ -192,16 +192,12 @@ def _trial(
                 before = server.cpu_s()
                 together = _Together(parameters, spec, hosts, on_progress)
                 error = together.work(lead_s)
-                after = server.cpu_s()
+                exchange.listener = server.seen_since(before)
                 break
             except EngineError as late:
                 if late.code != "arm.late" or attempt + 1 == _START_ATTEMPTS:
                     raise
                 lead_s *= 2
-        cpu_s = None if before is None or after is None else after - before
-        # What a server that nobody here runs takes is others' work, or another machine's.
-        used = {"user_ns": round(1e9 * (cpu_s or 0.0)), "system_ns": 0}
-        exchange.listener = {"kind": "file_server", "cpu_s": cpu_s, "cpu": used, **server.facts}
         exchange.connector = together.told()
         if error is not None:
             raise error
