@@ -33,7 +33,7 @@ use super::copy::check_words;
 use super::setup::check_range;
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::failure::Failure;
-use crate::messages::StationsSpec;
+use crate::messages::{StationOperation, StationsSpec};
 
 pub use place::{empty, prepare};
 pub use running::work;
@@ -63,17 +63,19 @@ pub fn check(spec: &StationsSpec) -> Result<Cost, Failure> {
     check_range("retries", spec.retries.into(), 0, 100)?;
     check_range("connects_at_once", spec.connects_at_once.into(), 1, 1024)?;
     check_range("service.timeout_ns", spec.service.timeout_ns, 1_000_000, 600_000_000_000)?;
-    check_ratio("read_ratio", spec.read_ratio, (0.0..=1.0).contains(&spec.read_ratio))?;
+    let ratio = spec.read_ratio;
+    check_number("read_ratio", ratio, (0.0..=1.0).contains(&ratio), "0 to 1")?;
     if let Some(threads) = spec.threads {
         check_range("threads", threads.into(), 1, 64)?;
     }
     if let Some(open) = spec.open_loop {
         let rate = open.rate_per_s;
-        check_ratio("open_loop.rate_per_s", rate, rate > 0.0 && rate <= 1e7)?;
+        let is_allowed = rate > 0.0 && rate <= 1e7;
+        check_number("open_loop.rate_per_s", rate, is_allowed, "above 0, up to 10,000,000")?;
     }
     check_words(&spec.working_name, &spec.token)?;
     check_until(spec)?;
-    let blocks = course::blocks(spec, false).into();
+    let blocks = u64::from(course::blocks(spec, false));
     let own = u64::from(own.count);
     let alone = is_alone(spec);
     if alone {
@@ -84,9 +86,9 @@ pub fn check(spec: &StationsSpec) -> Result<Cost, Failure> {
     } else {
         0
     };
-    let writes = if spec.operation == crate::messages::StationOperation::Read { 0 } else { 4 };
-    let each: u64 = message + blocks_bytes(blocks, writes);
-    let each = each + if alone { THREAD_BYTES } else { SESSION_BYTES };
+    // How often each block was written.
+    let counts = if spec.operation == StationOperation::Read { 0 } else { 4 * blocks };
+    let each = message + counts + if alone { THREAD_BYTES } else { SESSION_BYTES };
     let readings = u64::from(room(spec)) * readings::READING_BYTES as u64;
     Ok(Cost {
         memory_bytes: (own.saturating_mul(each))
@@ -95,12 +97,7 @@ pub fn check(spec: &StationsSpec) -> Result<Cost, Failure> {
     })
 }
 
-fn blocks_bytes(blocks: u64, of_each: u64) -> u64 {
-    blocks * of_each
-}
-
-fn check_ratio(name: &str, found: f64, is_allowed: bool) -> Result<(), Failure> {
-    let allowed = if name == "read_ratio" { "0 to 1" } else { "above 0, up to 10,000,000" };
+fn check_number(name: &str, found: f64, is_allowed: bool, allowed: &str) -> Result<(), Failure> {
     if is_allowed { Ok(()) } else { Err(Failure::value(name, found, allowed)) }
 }
 
@@ -122,10 +119,9 @@ fn check_until(spec: &StationsSpec) -> Result<(), Failure> {
     if let Some(time_ns) = until.time_ns {
         check_range("until.time_ns", time_ns, 1, 86_400_000_000_000)?;
     }
-    if let Some(ratio) = until.interval_ratio
-        && !(ratio > 0.0 && ratio < 1.0)
-    {
-        return Err(Failure::value("until.interval_ratio", ratio, "above 0, below 1"));
+    if let Some(ratio) = until.interval_ratio {
+        let is_allowed = ratio > 0.0 && ratio < 1.0;
+        check_number("until.interval_ratio", ratio, is_allowed, "above 0, below 1")?;
     }
     Ok(())
 }
