@@ -75,9 +75,26 @@ def test_the_next_testbed_ends_what_a_killed_one_left(open_bed: Open) -> None:
 
 def marked(mark: str) -> subprocess.Popen[bytes]:
     """A process with that mark."""
-    return subprocess.Popen(
-        ["cat"], stdin=subprocess.PIPE, env={**os.environ, leftovers.MARK: mark}
+    process = subprocess.Popen(
+        ["cat"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, leftovers.MARK: mark},
     )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    # It has been started before the kernel gives it its environment; what answers has it.
+    process.stdin.write(b"there\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == b"there\n"
+    return process
+
+
+def ended_by(process: subprocess.Popen[bytes]) -> int:
+    """What ended a process that is gone, or will be in a moment."""
+    code = process.wait(timeout=10)
+    process.communicate()  # Closes its pipes.
+    return code
 
 
 @pytest.mark.parametrize(
@@ -90,17 +107,19 @@ def test_a_mark_without_its_owner_is_a_leftover(mark: str) -> None:
     process = marked(mark.format(own=os.getpid()))
     found = [each for each in leftovers.find_leftovers() if each.pid == process.pid]
     assert leftovers.end(found) == []
-    assert process.wait() == -signal.SIGKILL
-    assert process.stdin is not None
-    process.stdin.close()
+    assert ended_by(process) == -signal.SIGKILL
 
 
 def test_what_is_ending_in_order_gets_the_time_for_it(tmp_path: Path) -> None:
     """A keeper removes the files of its server last."""
     done = tmp_path / "done"
     with subprocess.Popen(
-        ["sh", "-c", f"sleep 0.3; : >'{done}'"], env={**os.environ, leftovers.MARK: "gone"}
+        ["sh", "-c", f"echo; sleep 0.3; : >'{done}'"],
+        stdout=subprocess.PIPE,
+        env={**os.environ, leftovers.MARK: "gone"},
     ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"\n"
         assert process.pid in {each.pid for each in leftovers.clean_leftovers()}
     assert process.returncode == 0
     assert done.exists()
@@ -112,7 +131,7 @@ def test_what_does_not_end_by_itself_is_killed(monkeypatch: pytest.MonkeyPatch) 
     stopped.send_signal(signal.SIGSTOP)
     monkeypatch.setattr(leftovers, "_LEAVE_WITHIN_S", 0.2)
     leftovers.clean_leftovers()
-    assert (waiting.wait(), stopped.wait()) == (-signal.SIGKILL, -signal.SIGKILL)
+    assert (ended_by(waiting), ended_by(stopped)) == (-signal.SIGKILL, -signal.SIGKILL)
 
 
 def test_a_living_owners_processes_are_left_alone() -> None:
