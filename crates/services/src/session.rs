@@ -103,6 +103,7 @@ pub enum Access {
 }
 
 /// How a file is best moved by a service.
+#[expect(clippy::struct_excessive_bools, reason = "four answers to as many questions, in any mix")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Manner {
     /// Whether a file is one stream: its octets in order, one call at a time.
@@ -115,6 +116,9 @@ pub struct Manner {
     pub blocking: bool,
     /// Whether [`Access::Update`] is possible.
     pub can_update: bool,
+    /// Whether the protocol has a word for a file that must be new; else [`Access::Create`] asks first
+    /// whether there is one.
+    pub can_create: bool,
 }
 
 /// What the two ends agreed on, for the record.

@@ -641,6 +641,11 @@ class Manner(TypedDict):
     """
     Whether a call keeps the thread until it is done, as one of the operating system does.
     """
+    can_create: bool
+    """
+    Whether the protocol has a word for a file that must be new; else [`Access::Create`] asks first
+    whether there is one.
+    """
     can_update: bool
     """
     Whether [`Access::Update`] is possible.

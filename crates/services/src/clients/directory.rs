@@ -63,6 +63,7 @@ impl session::Session for Session {
             depth: 1,
             blocking: true,
             can_update: true,
+            can_create: true,
         }
     }
 

@@ -86,6 +86,7 @@ impl session::Session for Session {
             depth: 1,
             blocking: false,
             can_update: true,
+            can_create: true,
         }
     }
 

@@ -160,6 +160,7 @@ impl session::Session for Session {
             depth: 1,
             blocking: false,
             can_update: false,
+            can_create: true,
         }
     }
 

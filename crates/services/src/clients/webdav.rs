@@ -170,6 +170,7 @@ impl session::Session for Session {
             depth: 1,
             blocking: false,
             can_update: false,
+            can_create: true,
         }
     }
 

@@ -192,3 +192,50 @@ fn no_space_is_told_whenever_the_server_says_it() {
         });
     }
 }
+
+#[test]
+fn what_was_asked_at_once_is_answered_in_its_order() {
+    let (mut ports, mut seen) = (0, Vec::new());
+    let port = scripted(move |line, data| {
+        seen.push(line.to_owned());
+        match line.split(' ').next().unwrap() {
+            "EPSV" => {
+                ports += 1;
+                (ports == 2).then(|| "425 no port is left".to_owned())
+            }
+            "STOR" if ports == 2 => Some("503 EPSV comes first".to_owned()),
+            "STOR" => {
+                let (mut from, _) = data.accept().unwrap();
+                from.read_to_end(&mut Vec::new()).unwrap();
+                Some("150 ok\r\n226 all of it".to_owned())
+            }
+            "RETR" => {
+                drop(data.accept().unwrap());
+                Some("550 there is none".to_owned())
+            }
+            // To replace is not to ask, and what is asked once more is not asked at once.
+            "DELE" => Some(if seen.iter().any(|line| line.starts_with("SIZE")) {
+                "550 was asked for a size".to_owned()
+            } else {
+                "250 gone".to_owned()
+            }),
+            _ => None,
+        }
+    });
+    run(async {
+        let session = connect(&impatient(ServiceKind::Ftp, port)).await.unwrap();
+        let write = async || {
+            let file = session.open(&path("f"), Access::Replace { size_bytes: 5 }).await?;
+            session.write_at(&file, 0, b"abcde").await?;
+            session.close(file).await
+        };
+        write().await.unwrap();
+        let fault = write().await.unwrap_err();
+        assert!(fault.message.contains("425 no port is left"), "{fault}");
+        write().await.unwrap();
+        session.remove(&path("f")).await.unwrap();
+        let missing = session.open(&path("f"), Access::Read).await.unwrap_err();
+        assert_eq!(missing.class, Class::Missing, "{missing}");
+        write().await.unwrap();
+    });
+}

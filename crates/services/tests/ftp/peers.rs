@@ -84,14 +84,19 @@ fn with_vsftpd(service: ServiceKind, test: impl AsyncFnOnce(Target, &Path)) {
     run(test(target, home.path()));
 }
 
-/// Each refusal costs a TLS ticket and brings none. When none is left vsftpd takes no data connection
-/// of the session any more: that passes with a new one, and has nothing to do with certificates.
+/// Each refusal that comes when TLS has begun costs a ticket and brings none. When none is left vsftpd
+/// takes no data connection of the session any more: that passes with a new one, and has nothing to do
+/// with certificates.
 #[cfg(target_os = "linux")]
 async fn refusals_may_cost_the_session(service: ServiceKind, session: AnySession) {
     assert_eq!(get(&session, &path("s1")).await, b"small");
     for _ in 0..20 {
-        let missing = session.open(&path("no"), Access::Read).await.unwrap_err();
-        assert_eq!(missing.class, Class::Missing, "{missing}");
+        let written = async {
+            let file = session.open(&path("no/x"), Access::Create { size_bytes: 0 }).await?;
+            session.close(file).await
+        };
+        let fault = written.await.unwrap_err();
+        assert!(fault.message.contains("says `553"), "{fault}");
     }
     let listed = session.list(None).await;
     match service {

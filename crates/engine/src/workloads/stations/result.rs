@@ -88,8 +88,14 @@ fn ended_by(job: &Job, tally: &Tally) -> StationsEnd {
 fn nobody() -> (Facts, Manner) {
     let none = || "none".to_owned();
     let facts = Facts { protocol: none(), protection: none(), server: None, no_delay: None };
-    let manner =
-        Manner { in_order: false, block_bytes: 0, depth: 0, blocking: false, can_update: false };
+    let manner = Manner {
+        in_order: false,
+        block_bytes: 0,
+        depth: 0,
+        blocking: false,
+        can_update: false,
+        can_create: false,
+    };
     (facts, manner)
 }
 

@@ -30,6 +30,15 @@ pub struct Tls {
     pub name: ServerName<'static>,
 }
 
+/// When the command that fills or empties a data connection is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// It was, before the connection is made.
+    Already,
+    /// While it is made, which saves a round trip: the server listens already.
+    Meanwhile,
+}
+
 /// How data connections are made.
 #[derive(Debug)]
 pub struct DataConnections {
@@ -55,6 +64,11 @@ impl DataConnections {
     pub fn new(target: Arc<Target>, server: IpAddr, tls: Option<Tls>) -> Self {
         let has_worked = Arc::new(AtomicBool::new(false));
         Self { target, server, tls, extended: AtomicBool::new(true), has_worked }
+    }
+
+    /// Whether one has been used to its end: the server then knows what [`Self::command`] asks for.
+    pub fn have_worked(&self) -> bool {
+        self.has_worked.load(Ordering::Relaxed)
     }
 
     /// What asks for one.
@@ -98,21 +112,24 @@ impl DataConnections {
         Ok(SocketAddr::new(address, port))
     }
 
-    /// Have the command `what` fill or empty a data connection to where the server listens. It is sent while
-    /// the connection is made, which saves a round trip with each file: the server listens already.
-    /// TLS is agreed on while the answer comes: some servers answer first, some agree first. Who
-    /// `may_begin` to write does not wait for the answer, unless TLS is to be agreed on.
+    /// Have the command `what` fill or empty a data connection to where the server listens. TLS is
+    /// agreed on while the answer comes: some servers answer first, some agree first. Who `may_begin`
+    /// to write does not wait for the answer, unless TLS is to be agreed on.
     pub async fn begin(
         &self,
         control: &mut Control,
         what: &str,
         peer: SocketAddr,
+        asked: Asked,
         length: Option<u64>,
         may_begin: bool,
     ) -> Result<Transfer> {
         let commands = [what];
         let connecting = transport::connect_to(&self.target, peer);
-        let (stream, ()) = tokio::try_join!(connecting, control.send(what, &commands))?;
+        let stream = match asked {
+            Asked::Already => connecting.await?,
+            Asked::Meanwhile => tokio::try_join!(connecting, control.send(what, &commands))?.0,
+        };
         if may_begin && self.tls.is_none() {
             return Ok(self.transfer(Wire::Plain(stream), length, Beginning::Unheard));
         }

@@ -1,8 +1,9 @@
 //! FTP (RFC 959), with TLS for both connections if asked for (RFC 4217).
 //!
 //! A session is one control connection and moves one file at a time: a data connection for each, in
-//! binary, to the server's own address. EPSV goes out behind the question that precedes it, in one
-//! segment, so that not to overwrite costs no round trip.
+//! binary, to the server's own address. What a transfer asks of the server goes out in one segment
+//! where no answer decides whether the next is asked: a server takes one line after another, and
+//! waits for the data connection that it was to listen for.
 
 pub mod control;
 mod data;
@@ -19,7 +20,7 @@ use crate::path::ServicePath;
 use crate::session::{self, Access, Entry, Facts, Manner};
 
 use control::Control;
-use data::{DataConnections, Transfer};
+use data::{Asked, DataConnections, Transfer};
 
 pub use login::connect;
 
@@ -70,18 +71,50 @@ impl Session {
         what: &str,
         sized: Option<&ServicePath>,
     ) -> Result<(Option<u64>, SocketAddr)> {
-        let size = sized.filter(|_| self.abilities.size).map(|path| Self::command("SIZE", path));
-        let size_bytes;
-        let port = if let Some(size) = size {
-            control.send(what, &[&size, self.data.command()]).await?;
-            let said = control.reply(what).await?;
-            size_bytes = said.is_done().then(|| said.words().trim().parse().ok()).flatten();
-            control.reply(what).await?
-        } else {
-            size_bytes = None;
-            control.ask(what, self.data.command()).await?
-        };
+        let size = self.size_command(sized);
+        let commands: Vec<&str> =
+            size.as_deref().into_iter().chain([self.data.command()]).collect();
+        control.send(what, &commands).await?;
+        let size_bytes = Self::size(control, what, size.is_some()).await?;
+        let port = control.reply(what).await?;
         Ok((size_bytes, self.data.peer(control, what, port).await?))
+    }
+
+    fn size_command(&self, sized: Option<&ServicePath>) -> Option<String> {
+        sized.filter(|_| self.abilities.size).map(|path| Self::command("SIZE", path))
+    }
+
+    /// What the server says to SIZE, if it `was_asked`.
+    async fn size(control: &mut Control, what: &str, was_asked: bool) -> Result<Option<u64>> {
+        if !was_asked {
+            return Ok(None);
+        }
+        let said = control.reply(what).await?;
+        Ok(said.is_done().then(|| said.words().trim().parse().ok()).flatten())
+    }
+
+    /// Begin to move a file with all that this takes in one segment, which saves a round trip with
+    /// each; not before the server has shown that it knows how a data connection is asked for.
+    async fn begin_at_once(
+        &self,
+        control: &mut Control,
+        what: &str,
+        sized: Option<&ServicePath>,
+        may_begin: bool,
+    ) -> Result<Transfer> {
+        let size = self.size_command(sized);
+        let asked = [self.data.command(), what];
+        let commands: Vec<&str> = size.as_deref().into_iter().chain(asked).collect();
+        control.send(what, &commands).await?;
+        let length = Self::size(control, what, size.is_some()).await?;
+        let port = control.reply(what).await?;
+        if !port.is_done() {
+            // Nothing is moved then, which the server says next, if it says anything more.
+            let _ = control.reply(what).await;
+            return Err(port.fault(&format!("{what}: {}", self.data.command()), Class::Protocol));
+        }
+        let peer = self.data.peer(control, what, port).await?;
+        self.data.begin(control, what, peer, Asked::Already, length, may_begin).await
     }
 
     async fn directory_is_there(&self, control: &mut Control, path: &ServicePath) -> Result<bool> {
@@ -121,7 +154,8 @@ impl Session {
 
     async fn read_listing(&self, control: &mut Control, command: &str) -> Result<String> {
         let (_, peer) = self.prepare(control, command, None).await?;
-        let mut transfer = self.data.begin(control, command, peer, None, false).await?;
+        let mut transfer =
+            self.data.begin(control, command, peer, Asked::Meanwhile, None, false).await?;
         let octets = transfer.read_to_end(control, command, MAX_LISTING_OCTETS).await?;
         // Names that are not UTF-8 are none of ours; they show, and cannot be opened.
         Ok(String::from_utf8_lossy(&octets).into_owned())
@@ -138,6 +172,7 @@ impl session::Session for Session {
             depth: 1,
             blocking: false,
             can_update: false,
+            can_create: false,
         }
     }
 
@@ -156,15 +191,19 @@ impl session::Session for Session {
         };
         let what = Self::command(verb, path);
         let mut control = self.control.lock().await;
+        let (reads, creates) = (access == Access::Read, matches!(access, Access::Create { .. }));
+        let sized = (reads || creates).then_some(path);
         // STOR replaces what is there (RFC 959, section 4.1.3): to create, that is asked for first.
-        let sized = (!matches!(access, Access::Replace { .. })).then_some(path);
-        let (size_bytes, peer) = self.prepare(&mut control, &what, sized).await?;
-        if matches!(access, Access::Create { .. }) && size_bytes.is_some() {
-            return Err(Fault::new(Class::Exists, format!("{what}: it is there already")));
-        }
-        let length = if access == Access::Read { size_bytes } else { None };
-        let writes = access != Access::Read;
-        let transfer = self.data.begin(&mut control, &what, peer, length, writes).await?;
+        let transfer = if self.data.have_worked() && !creates {
+            self.begin_at_once(&mut control, &what, sized, !reads).await?
+        } else {
+            let (size_bytes, peer) = self.prepare(&mut control, &what, sized).await?;
+            if creates && size_bytes.is_some() {
+                return Err(Fault::new(Class::Exists, format!("{what}: it is there already")));
+            }
+            let length = size_bytes.filter(|_| reads);
+            self.data.begin(&mut control, &what, peer, Asked::Meanwhile, length, !reads).await?
+        };
         Ok(File { path: path.clone(), transfer: Mutex::new(transfer), access })
     }
 
@@ -184,7 +223,8 @@ impl session::Session for Session {
             if reply.code != 350 {
                 return Err(reply.fault(&format!("{what}, {restart}"), Class::Unsupported));
             }
-            *transfer = self.data.begin(&mut control, &what, peer, length, false).await?;
+            *transfer =
+                self.data.begin(&mut control, &what, peer, Asked::Meanwhile, length, false).await?;
             transfer.position = offset;
         }
         transfer.read(&mut control, &what, buffer).await

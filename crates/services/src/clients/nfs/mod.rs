@@ -311,6 +311,7 @@ impl session::Session for Session {
             depth: DEPTH,
             blocking: false,
             can_update: true,
+            can_create: true,
         }
     }
 

@@ -124,6 +124,7 @@ impl session::Session for Session {
             depth: DEPTH,
             blocking: false,
             can_update: true,
+            can_create: true,
         }
     }
 
