@@ -81,7 +81,7 @@ def _run(command: list[str]) -> str:
     ).stdout
 
 
-def _fio(cell: Cell, time_s: float) -> Found:
+def _fio(cell: Cell, time_s: float, *more: str) -> Found:
     with tempfile.TemporaryDirectory(dir=cell.place) as folder:
         command = ["fio", "--name=station", f"--directory={folder}", "--ioengine=psync"]
         command += [f"--rw={cell.operation}", f"--bs={cell.block_bytes}", f"--size={_FILE_BYTES}"]
@@ -89,11 +89,16 @@ def _fio(cell: Cell, time_s: float) -> Found:
         command += [f"--runtime={time_s:g}", "--output-format=json", "--invalidate=0"]
         # All files are there before the first operation, as lanlab's are.
         command += ["--create_serialize=1", "--overwrite=1"]
-        command += ["--fdatasync=1"] if cell.is_synced else []
+        command += [*(["--fdatasync=1"] if cell.is_synced else []), *more]
         said = _run(command)
     jobs = json.loads(said[said.index("{") :])["jobs"]
     rates = [float(job[cell.operation]["iops"]) for job in jobs]
     return Found(sum(rates), jain_index(rates))
+
+
+def _fio_refilled(cell: Cell, time_s: float) -> Found:
+    """As lanlab has it: no block is what another was, so that no server can make less of it."""
+    return _fio(cell, time_s, "--refill_buffers=1")
 
 
 def _elbencho(cell: Cell, time_s: float) -> Found:
@@ -116,20 +121,26 @@ def _elbencho(cell: Cell, time_s: float) -> Found:
 _PROGRAMS: Mapping[str, Callable[[Cell, float], Found]] = {
     "lanlab": _lanlab,
     "fio": _fio,
+    "fio, refilled": _fio_refilled,
     "elbencho": _elbencho,
 }
 
 
 def _can(program: str, cell: Cell) -> bool:
-    # elbencho knows no word for bringing each write to the disk.
-    return not (program == "elbencho" and cell.is_synced)
+    # elbencho knows no word for bringing each write to the disk, and what is read fills no buffer.
+    cannot = {"elbencho": cell.is_synced, "fio, refilled": cell.operation == "read"}
+    return not cannot.get(program, False)
+
+
+def _is_here(program: str) -> bool:
+    return program == "lanlab" or shutil.which(program.partition(",")[0]) is not None
 
 
 def measured(runs: int, time_s: float) -> Iterator[str]:
     """Every cell by every program that is here, in blocks of random order: a table, by lines."""
     # Less than a second is none to fio.
     time_s = max(1, round(time_s))
-    programs = [name for name in _PROGRAMS if name == "lanlab" or shutil.which(name)]
+    programs = [name for name in _PROGRAMS if _is_here(name)]
     missing = [name for name in _PROGRAMS if name not in programs]
     found: dict[tuple[Cell, str], list[Found]] = {}
     turns = [(cell, name) for cell in CELLS for name in programs if _can(name, cell)]
@@ -140,6 +151,7 @@ def measured(runs: int, time_s: float) -> Iterator[str]:
     yield ""
     yield "Files in memory (tmpfs), those of `synced` on this machine's disk; a thread a station,"
     yield f"blocks in order, {time_s:g} s; medians of {runs}, with Jain's index of the stations."
+    yield "`refilled`: with `--refill_buffers`, so that its blocks differ as lanlab's do."
     if missing:
         yield f"Not installed: {', '.join(missing)}."
     yield ""

@@ -29,6 +29,6 @@ done
 # Two more than there are processors: many of the others wait.
 workers=$(.venv/bin/python -c 'import os; print(2 + min(6, os.cpu_count() or 1))')
 
-# What is skipped is named, with the reason.
-.venv/bin/pytest -rs "${alone[@]}" "${beside[@]/#/--ignore=}"
-.venv/bin/pytest -rs --numprocesses "$workers" --dist loadfile "${others[@]}"
+# What is skipped is named, with the reason, and what takes longest.
+.venv/bin/pytest -rs --durations=10 "${alone[@]}" "${beside[@]/#/--ignore=}"
+.venv/bin/pytest -rs --durations=10 --numprocesses "$workers" --dist loadfile "${others[@]}"
