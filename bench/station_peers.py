@@ -18,9 +18,9 @@ from lanlab.workloads.fairness import jain_index
 #: Where files are in memory, and where they are on a disk.
 _MEMORY, _DISK = Path("/dev/shm"), Path("/var/tmp")
 _FILE_BYTES = 4 * 2**20
-#: fio sums the rates of its threads, each over its own time. These do not begin together: 64 of them
-#: within 80 ms, in which the first have the machine to themselves, as the last have at the end. In a
-#: trial of 1 s the sum is a fifth above what all did in that time, in one of 5 s 2 %.
+#: fio sums the rates of its threads, each over its own time. These do not begin together: 64 of
+#: them within 80 ms, in which the first have the machine to themselves, as the last have at the
+#: end. In a trial of 1 s the sum is a fifth above what all did in that time, in one of 5 s 2 %.
 _LEAST_S = 5
 #: A peer that has not ended by then is stuck.
 _WITHIN_S = 60.0
