@@ -125,19 +125,19 @@ def _elbencho(cell: Cell, time_s: float) -> Found:
 _PROGRAMS: Mapping[str, Callable[[Cell, float], Found]] = {
     "lanlab": _lanlab,
     "fio": _fio,
-    "fio, refilled": _fio_refilled,
+    "fio refilled": _fio_refilled,
     "elbencho": _elbencho,
 }
 
 
 def _can(program: str, cell: Cell) -> bool:
     # elbencho knows no word for bringing each write to the disk, and what is read fills no buffer.
-    cannot = {"elbencho": cell.is_synced, "fio, refilled": cell.operation == "read"}
+    cannot = {"elbencho": cell.is_synced, "fio refilled": cell.operation == "read"}
     return not cannot.get(program, False)
 
 
 def _is_here(program: str) -> bool:
-    return program == "lanlab" or shutil.which(program.partition(",")[0]) is not None
+    return program == "lanlab" or shutil.which(program.partition(" ")[0]) is not None
 
 
 def measured(runs: int, time_s: float) -> Iterator[str]:

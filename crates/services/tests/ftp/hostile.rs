@@ -213,7 +213,7 @@ fn what_was_asked_at_once_is_answered_in_its_order() {
                 drop(data.accept().unwrap());
                 Some("550 there is none".to_owned())
             }
-            // To replace is not to ask, and what is asked once more is not asked at once.
+            // Who replaces does not ask what is there.
             "DELE" => Some(if seen.iter().any(|line| line.starts_with("SIZE")) {
                 "550 was asked for a size".to_owned()
             } else {

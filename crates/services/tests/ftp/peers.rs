@@ -91,6 +91,8 @@ fn with_vsftpd(service: ServiceKind, test: impl AsyncFnOnce(Target, &Path)) {
 async fn refusals_may_cost_the_session(service: ServiceKind, session: AnySession) {
     assert_eq!(get(&session, &path("s1")).await, b"small");
     for _ in 0..20 {
+        let missing = session.open(&path("no"), Access::Read).await.unwrap_err();
+        assert_eq!(missing.class, Class::Missing, "{missing}");
         let written = async {
             let file = session.open(&path("no/x"), Access::Create { size_bytes: 0 }).await?;
             session.close(file).await

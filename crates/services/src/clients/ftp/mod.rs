@@ -21,6 +21,7 @@ use crate::session::{self, Access, Entry, Facts, Manner};
 
 use control::Control;
 use data::{Asked, DataConnections, Transfer};
+use reply::Reply;
 
 pub use login::connect;
 
@@ -64,33 +65,37 @@ impl Session {
         format!("{verb} {path}")
     }
 
-    /// Ask for a data connection, and for the size of a file in the same segment.
+    /// Ask for a data connection, in one segment with what else is asked: before it, how long a file
+    /// is; behind it, if `at_once`, to move it. What the server says to the first two.
+    async fn ask_for_port(
+        &self,
+        control: &mut Control,
+        what: &str,
+        sized: Option<&ServicePath>,
+        at_once: bool,
+    ) -> Result<(Option<u64>, Reply)> {
+        let size = sized.filter(|_| self.abilities.size).map(|path| Self::command("SIZE", path));
+        let mut commands: Vec<&str> = size.as_deref().into_iter().collect();
+        commands.push(self.data.command());
+        commands.extend(at_once.then_some(what));
+        control.send(what, &commands).await?;
+        let mut size_bytes = None;
+        if size.is_some() {
+            let said = control.reply(what).await?;
+            size_bytes = said.is_done().then(|| said.words().trim().parse().ok()).flatten();
+        }
+        Ok((size_bytes, control.reply(what).await?))
+    }
+
+    /// Where a data connection is to be made, and how long a file is, if that is asked.
     async fn prepare(
         &self,
         control: &mut Control,
         what: &str,
         sized: Option<&ServicePath>,
     ) -> Result<(Option<u64>, SocketAddr)> {
-        let size = self.size_command(sized);
-        let commands: Vec<&str> =
-            size.as_deref().into_iter().chain([self.data.command()]).collect();
-        control.send(what, &commands).await?;
-        let size_bytes = Self::size(control, what, size.is_some()).await?;
-        let port = control.reply(what).await?;
+        let (size_bytes, port) = self.ask_for_port(control, what, sized, false).await?;
         Ok((size_bytes, self.data.peer(control, what, port).await?))
-    }
-
-    fn size_command(&self, sized: Option<&ServicePath>) -> Option<String> {
-        sized.filter(|_| self.abilities.size).map(|path| Self::command("SIZE", path))
-    }
-
-    /// What the server says to SIZE, if it `was_asked`.
-    async fn size(control: &mut Control, what: &str, was_asked: bool) -> Result<Option<u64>> {
-        if !was_asked {
-            return Ok(None);
-        }
-        let said = control.reply(what).await?;
-        Ok(said.is_done().then(|| said.words().trim().parse().ok()).flatten())
     }
 
     /// Begin to move a file with all that this takes in one segment, which saves a round trip with
@@ -102,12 +107,7 @@ impl Session {
         sized: Option<&ServicePath>,
         may_begin: bool,
     ) -> Result<Transfer> {
-        let size = self.size_command(sized);
-        let asked = [self.data.command(), what];
-        let commands: Vec<&str> = size.as_deref().into_iter().chain(asked).collect();
-        control.send(what, &commands).await?;
-        let length = Self::size(control, what, size.is_some()).await?;
-        let port = control.reply(what).await?;
+        let (length, port) = self.ask_for_port(control, what, sized, true).await?;
         if !port.is_done() {
             // Nothing is moved then, which the server says next, if it says anything more.
             let _ = control.reply(what).await;
