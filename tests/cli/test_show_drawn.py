@@ -10,6 +10,7 @@ import pytest
 from command_line import Lanlab
 
 from lanlab.figures.published_figures import published_figures
+from lanlab.report.own_files import LIST_NAME
 from lanlab.studies import known_studies, load_study
 
 
@@ -20,7 +21,8 @@ def test_every_figure_is_written_as_svg_and_pdf(folder: Path, lanlab: Lanlab) ->
     names = {one.name for one in published_figures(loaded.study, loaded.published)}
     assert said.code == 0 and f"written: {2 * len(names)} figures in drawn" in said.err
     written = {path.name for path in (folder / "drawn").iterdir()}
-    assert written == {f"poo-tan-{name}.{kind}" for name in names for kind in ("svg", "pdf")}
+    drawn = {f"poo-tan-{name}.{kind}" for name in names for kind in ("svg", "pdf")}
+    assert written == {*drawn, LIST_NAME}
     for path in (folder / "drawn").glob("*.svg"):
         assert ElementTree.parse(path).getroot().tag.endswith("svg")
 

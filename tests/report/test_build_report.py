@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from synthetic_runs import SyntheticRun, synthetic_run
 
-from lanlab.errors import StoreError
+from lanlab.errors import StoreError, UsageError
 from lanlab.report.build import build_report
 
 _VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -160,17 +160,37 @@ def test_a_report_replaces_the_one_before_and_leaves_other_files(tmp_path: Path)
         "report.html",
         "figures",
         "tables",
+        "lanlab-files.sha256",
     }
     assert not list((tmp_path / "tables").glob("milanovic*"))
+
+
+@pytest.mark.parametrize("name", ["report.html", "figures", "tables/notes.csv"])
+def test_a_users_file_of_a_reports_name_is_never_replaced(name: str, tmp_path: Path) -> None:
+    """A paper's folder has figures of its own: they stay, whatever is written beside them."""
+    paper = tmp_path / "paper"
+    mine = [paper / "figures" / "mine.svg", paper / "tables" / "mine.csv", paper / name]
+    for path in mine:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.is_dir():
+            path.write_text("mine")
+    build = [synthetic_run("manford-kolahi", most_trials=1).pair()]
+    if name == "report.html":
+        with pytest.raises(UsageError, match=r"report\.html \(not written by lanlab\)"):
+            build_report(build, paper)
+        assert {path for path in paper.rglob("*") if path.is_file()} == {*mine}
+    else:
+        build_report(build, paper)
+        build_report([synthetic_run("milanovic-srbljic", most_trials=1).pair()], paper)
+    assert all(path.read_text() == "mine" for path in mine if path.is_file())
 
 
 def test_what_cannot_be_written_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
     occupied = tmp_path / "occupied"
     occupied.write_text("a file, no folder")
     synthetic = synthetic_run("manford-kolahi", most_trials=1)
-    with pytest.raises(StoreError, match="could not be written") as refused:
+    with pytest.raises(UsageError, match="occupied is no folder"):
         build_report([synthetic.pair()], occupied)
-    assert refused.value.hint and "--out" in refused.value.hint
     assert [path.name for path in tmp_path.iterdir()] == ["occupied"]
     assert occupied.read_text() == "a file, no folder"
 
@@ -186,7 +206,7 @@ def test_a_full_disk_leaves_the_report_of_before(
     def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("lanlab.report.build.os.fsync", full)
+    monkeypatch.setattr("lanlab.report.own_files.os.fsync", full)
     with pytest.raises(StoreError, match="No space left on device"):
         build_report([synthetic_run("milanovic-srbljic", most_trials=1).pair()], out)
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from lanlab.cli import complete
-from lanlab.cli.options import JsonOption, StoreOption
+from lanlab.cli.options import JsonOption, StoreOption, path_of
 from lanlab.errors import UsageError
 
 
@@ -58,7 +58,7 @@ def compare(
         ),
     ] = None,
     report: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--report", metavar="FILE", help="Also write a page with figures, which opens offline."
         ),
@@ -79,6 +79,7 @@ def compare(
     """
     if as_csv and as_json:
         raise UsageError("--csv and --json exclude each other", hint="choose one")
+    page = path_of("--report", report)
     metrics = [name.strip() for name in metric.split(",")] if metric is not None else None
     margin_ratio = None if margin is None else _share(margin)
     if published:
@@ -91,7 +92,7 @@ def compare(
     from lanlab.store.shape import reading_records
 
     with reading_records(found.run_ids):
-        _answer(found, as_json, as_csv, report)
+        _answer(found, as_json, as_csv, page)
 
 
 def _share(text: str) -> float:
@@ -179,7 +180,7 @@ def _answer(found: Any, as_json: bool, as_csv: bool, report: Path | None) -> Non
     from lanlab.cli.terminal import answer, print_json, printable, say
 
     if report is not None:
-        from lanlab.report.rendering import write_page
+        from lanlab.report.own_files import write_page
 
         write_page(found.page(), report)
     if as_json:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lanlab.cli import complete
+from lanlab.errors import UsageError
 
 #: The virtual LAN needs Linux; loopback is everywhere.
 DEFAULT_TESTBED = "virtual" if sys.platform == "linux" else "loopback"
@@ -62,3 +64,27 @@ SeedOption = Annotated[
         "--seed", min=0, max=2**63 - 1, help="Seed of the order of trials; drawn if not given."
     ),
 ]
+#: Text, as an empty path would become that of the current directory.
+OutOption = Annotated[
+    str | None,
+    typer.Option(
+        "--out",
+        metavar="FOLDER",
+        help="Folder to write to. Files in it that lanlab did not write stay. Default: beside the "
+        "store.",
+    ),
+]
+
+
+def path_of(option: str, text: str | None) -> Path | None:
+    """
+    The path that an option names, or nothing where it was not given.
+
+    Raises:
+        UsageError: The text is empty.
+    """
+    if text is None:
+        return None
+    if not text.strip():
+        raise UsageError(f"{option} is empty", hint=f"name a path, or leave {option} out")
+    return Path(text).expanduser()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lanlab.cli import complete
-from lanlab.cli.options import JsonOption, StoreOption
+from lanlab.cli.options import JsonOption, OutOption, StoreOption, path_of
 
 if TYPE_CHECKING:
     from lanlab.store import Store, TrialRecord
@@ -23,10 +22,7 @@ def report(
             autocompletion=complete.runs,
         ),
     ],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FOLDER", help="Where to write. Default: beside the store."),
-    ] = None,
+    out: OutOption = None,
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -39,10 +35,11 @@ def report(
     from lanlab.store import open_store
     from lanlab.store.place import results_folder
 
+    named = path_of("--out", out)
     with open_store(store) as records:
         found = [records.run(name) for name in runs]
         read = [(run, _trials(records, run.id)) for run in found]
-    folder = out or results_folder(store) / (found[0].id if len(found) == 1 else "report")
+    folder = named or results_folder(store) / (found[0].id if len(found) == 1 else "report")
     paths = build_report(read, folder)
     if as_json:
         print_json(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lanlab.cli import complete
-from lanlab.cli.options import JsonOption, StoreOption
+from lanlab.cli.options import JsonOption, StoreOption, path_of
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def show(
         ),
     ] = None,
     figures: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--figures",
             metavar="FOLDER",
@@ -46,7 +46,7 @@ def show(
         ),
     ] = None,
     report: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--report",
             metavar="FILE",
@@ -83,7 +83,7 @@ def show(
         for name in (loaded.study.scale if loaded.study.experiment else ())
     }
     if figures is not None or report is not None:
-        _write(loaded, figures, report)
+        _write(loaded, path_of("--figures", figures), path_of("--report", report))
     if as_json:
         print_json(study_text.as_json(loaded, estimates))
         return
@@ -124,11 +124,11 @@ def _write(loaded: LoadedStudy, figures: Path | None, report: Path | None) -> No
     """The published numbers as figures, and as a page.
 
     Raises:
-        UsageError: The study published nothing.
+        UsageError: The study published nothing, or a file of the user's stands in the way.
         StoreError: Something cannot be written.
     """
     from lanlab.cli.terminal import say
-    from lanlab.report.rendering import write_files, write_page
+    from lanlab.report.own_files import write_folder, write_page
     from lanlab.report.study_page import figure_files, study_page
 
     if not loaded.published.value:
@@ -138,7 +138,7 @@ def _write(loaded: LoadedStudy, figures: Path | None, report: Path | None) -> No
         )
     if figures is not None:
         files = figure_files(loaded)
-        write_files(files, figures)
+        write_folder(files, figures)
         say(f"written: {len(files)} figures in {figures}")
     if report is not None:
         write_page(study_page(loaded), report)

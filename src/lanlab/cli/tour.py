@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
 from lanlab.cli.options import (
     DEFAULT_TESTBED,
     JsonOption,
+    OutOption,
     ScaleOption,
     SeedOption,
     StoreOption,
     TestbedOption,
+    path_of,
 )
 
 _STUDIES = ("milanovic-srbljic", "manford-kolahi")
@@ -22,10 +21,7 @@ _STUDIES = ("milanovic-srbljic", "manford-kolahi")
 def tour(
     scale: ScaleOption = "quick",
     testbed: TestbedOption = DEFAULT_TESTBED,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FOLDER", help="Where to write. Default: beside the store."),
-    ] = None,
+    out: OutOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
     as_json: JsonOption = False,
@@ -37,12 +33,14 @@ def tour(
     from lanlab.cli.results import print_run, run_as_json
     from lanlab.cli.terminal import print_json, talk
     from lanlab.cli.watch import RunWatch
-    from lanlab.report.build import build_report
+    from lanlab.report.build import build_report, check_report_folder
     from lanlab.run import RunRequest, new_run
     from lanlab.store import open_store
     from lanlab.store.place import results_folder
     from lanlab.studies import load_study
 
+    folder = path_of("--out", out) or results_folder(store) / "tour"
+    check_report_folder(folder)
     done = []
     with open_store(store) as records:
         for name in _STUDIES:
@@ -53,7 +51,7 @@ def tour(
             done.append((run, trials))
             if not as_json:
                 print_run(run, trials, as_json=False)
-    paths = build_report(done, out or results_folder(store) / "tour")
+    paths = build_report(done, folder)
     if as_json:
         print_json({"runs": [run_as_json(*one) for one in done], "html": str(paths.html)})
     else:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
-import tempfile
 from pathlib import Path
 from typing import Any
-
-from lanlab.errors import StoreError
 
 _ASSETS = Path(__file__).parent / "assets"
 
@@ -38,55 +33,6 @@ def rendered(template: str, **values: Any) -> str:
         script=(_ASSETS / "report.js").read_text(encoding="utf-8"),
         themed=_themed,
     )
-
-
-def write_page(text: str, path: Path) -> None:
-    """
-    Write a page whole or not at all; a file that is there is replaced.
-
-    Raises:
-        StoreError: It cannot be written. What was there before is still there.
-    """
-    write_files({path.name: text.encode()}, path.parent)
-
-
-def write_files(files: dict[str, bytes], folder: Path) -> None:
-    """
-    Write files into a folder, which is made if it is not there, each whole or not at all.
-
-    Raises:
-        StoreError: One cannot be written. What was there before is still there.
-    """
-    name = ""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            _write(content, folder / name)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise StoreError(
-            f"{folder / name} could not be written: {reason}",
-            hint="free some room, or name another place",
-        ) from error
-
-
-def _write(content: bytes, path: Path) -> None:
-    """Beside the place first, then there: a full disk leaves what is there as it was."""
-    handle, made = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        # As any new file is, not for its owner alone.
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(made).chmod(0o666 & ~mask)
-        Path(made).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(made).unlink()
-        raise
 
 
 def _unbroken(text: str) -> str:

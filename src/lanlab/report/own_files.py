@@ -1,0 +1,267 @@
+"""
+Write files where a user's own files may lie: replace only what lanlab wrote, and nobody changed.
+
+In a folder, `lanlab-files.sha256` lists what lanlab wrote there (`sha256sum --check` reads it). A
+page by itself ends with a digest of the text before it. Anything else that stands in the way is
+refused by name before anything is written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from lanlab.errors import StoreError, UsageError
+
+LIST_NAME = "lanlab-files.sha256"
+_LIST_HEAD = (
+    "# Files that lanlab wrote here. It replaces these while they are unchanged, and no others."
+)
+_LISTED = re.compile(r"([0-9a-f]{64})  (.+)")
+_PAGE_MARK = re.compile(rb"<!-- lanlab sha256:([0-9a-f]{64}) -->\n\Z")
+_MARK_BYTES = 100
+#: Larger than any page or figure that lanlab writes.
+_MOST_BYTES = 2**28
+#: Names in a message.
+_MOST_NAMED = 5
+
+_Listed = Mapping[str, frozenset[str]]
+
+
+def check_folder(names: Iterable[str], folder: Path) -> None:
+    """
+    Refuse a folder into which files of these names may not be written.
+
+    Args:
+        names: Paths relative to the folder, with `/` between their parts.
+        folder: Need not exist.
+
+    Raises:
+        UsageError: The folder is no folder, or holds a file of such a name that lanlab did not
+            write or that was changed since.
+        StoreError: It cannot be read.
+    """
+    with _reading(folder):
+        _refuse(names, folder, _listed(folder))
+
+
+def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
+    """
+    Write files into a folder. Files that lanlab wrote there before and that are not among these are
+    removed; all others stay.
+
+    Args:
+        files: Content by path relative to the folder. The last one is put in place last.
+        folder: Made if it is not there.
+
+    Raises:
+        UsageError: As `check_folder`; nothing was written.
+        StoreError: It cannot be written. What was there before is still there.
+    """
+    with _reading(folder):
+        before = _listed(folder)
+        _refuse(files, folder, before)
+    try:
+        is_new = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with tempfile.TemporaryDirectory(prefix=".lanlab-", dir=folder) as made:
+                _write_and_move(files, folder, Path(made), before)
+        except BaseException:
+            if is_new:
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+            raise
+    except OSError as error:
+        raise _unwritten(folder, error) from error
+
+
+def write_page(text: str, path: Path) -> None:
+    """
+    Write a page whole or not at all. A page that lanlab wrote there before is replaced.
+
+    Raises:
+        UsageError: Something else is there; it was not touched.
+        StoreError: It cannot be written. What was there before is still there.
+    """
+    with _reading(path):
+        if os.path.lexists(path) and not _is_own_page(path):
+            raise UsageError(
+                f"{path} is there, and {_why_not_ours(path)}: it is not replaced",
+                hint="name another file, or move it away",
+            )
+    content = text.encode()
+    content += f"<!-- lanlab sha256:{_digest(content)} -->\n".encode()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".lanlab-", dir=path.parent) as made:
+            _put(_written(content, Path(made) / "page"), path)
+    except OSError as error:
+        raise _unwritten(path, error) from error
+
+
+def _write_and_move(files: Mapping[str, bytes], folder: Path, made: Path, before: _Listed) -> None:
+    """Beside their places first, then there: a full disk changes none of the files of before."""
+    digests = {name: frozenset({_digest(content)}) for name, content in files.items()}
+    both = {
+        name: before.get(name, frozenset()) | digests.get(name, frozenset())
+        for name in {*before, *digests}
+    }
+    written = {
+        name: _written(content, made / str(number))
+        for number, (name, content) in enumerate(files.items())
+    }
+    list_between = _written(_list_of(both), made / "between")
+    list_after = _written(_list_of(digests), made / "after")
+    # Whenever this ends, what lies there is listed as what it was or as what it was to be.
+    _put(list_between, folder / LIST_NAME)
+    for name, path in written.items():
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        _put(path, place)
+    for name in before.keys() - files.keys():
+        if _is_own(folder, name, before):
+            (folder / name).unlink()
+            with contextlib.suppress(OSError):
+                (folder / name).parent.rmdir()
+    _put(list_after, folder / LIST_NAME)
+
+
+def _written(content: bytes, path: Path) -> Path:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    return path
+
+
+def _put(new: Path, place: Path) -> None:
+    """Give a file its name; what has come there since it was judged is not replaced."""
+    if not os.path.lexists(place):
+        os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    new.replace(place)
+
+
+def _refuse(names: Iterable[str], folder: Path, listed: _Listed) -> None:
+    """
+    Raises:
+        UsageError: Something of the user's stands where a file is to go.
+    """
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise UsageError(
+            f"{folder} is no folder", hint="name a folder; it is made if it does not exist"
+        )
+    foreign = list(dict.fromkeys(_in_the_way(names, folder, listed)))
+    if foreign:
+        more = f" and {len(foreign) - _MOST_NAMED} more" if len(foreign) > _MOST_NAMED else ""
+        raise UsageError(
+            f"{folder} holds files that lanlab does not replace: "
+            f"{', '.join(foreign[:_MOST_NAMED])}{more}; nothing was written",
+            hint="name another folder, or move these away",
+        )
+
+
+def _in_the_way(names: Iterable[str], folder: Path, listed: _Listed) -> Iterator[str]:
+    """What stands where a file is to go and is not lanlab's, each with the reason."""
+    if os.path.lexists(folder / LIST_NAME) and not _is_list(folder / LIST_NAME):
+        yield f"{LIST_NAME} (not written by lanlab)"
+    for name in names:
+        for parent in [*Path(name).parents][-2::-1]:
+            if os.path.lexists(folder / parent) and not _is(folder / parent, stat.S_ISDIR):
+                yield f"{parent.as_posix()} (no folder)"
+                break
+        else:
+            if os.path.lexists(folder / name) and not _is_own(folder, name, listed):
+                why = "changed since lanlab wrote it" if name in listed else "not written by lanlab"
+                yield f"{name} ({why})"
+
+
+def _listed(folder: Path) -> _Listed:
+    """Name to the digests of what lanlab wrote under it: two if it was ended in the middle."""
+    path = folder / LIST_NAME
+    found: dict[str, frozenset[str]] = {}
+    if not _is_list(path):
+        return found
+    for line in path.read_text(encoding="utf-8").splitlines():
+        match = _LISTED.fullmatch(line)
+        # The list may have come from elsewhere: it names nothing outside of the folder.
+        if match and not Path(match[2]).is_absolute() and ".." not in Path(match[2]).parts:
+            found[match[2]] = found.get(match[2], frozenset()) | {match[1]}
+    return found
+
+
+def _list_of(digests: _Listed) -> bytes:
+    lines = [f"{digest}  {name}" for name in sorted(digests) for digest in sorted(digests[name])]
+    return "\n".join((_LIST_HEAD, *lines, "")).encode()
+
+
+def _is_list(path: Path) -> bool:
+    if not _is(path, stat.S_ISREG) or path.stat().st_size > _MOST_BYTES:
+        return False
+    content = path.read_bytes()
+    # An empty one was claimed by a lanlab that was ended.
+    return not content or content.startswith(f"{_LIST_HEAD}\n".encode())
+
+
+def _is_own(folder: Path, name: str, listed: _Listed) -> bool:
+    """Whether a file is as lanlab wrote it, or holds nothing."""
+    path = folder / name
+    if name not in listed or not _is(path, stat.S_ISREG):
+        return False
+    size = path.stat().st_size
+    return size == 0 or (size <= _MOST_BYTES and _digest(path.read_bytes()) in listed[name])
+
+
+def _is_own_page(path: Path) -> bool:
+    if not _is(path, stat.S_ISREG) or path.stat().st_size > _MOST_BYTES:
+        return False
+    content = path.read_bytes()
+    mark = _PAGE_MARK.search(content, max(0, len(content) - _MARK_BYTES))
+    return mark is not None and _digest(content[: mark.start()]) == mark[1].decode()
+
+
+def _why_not_ours(path: Path) -> str:
+    if not _is(path, stat.S_ISREG):
+        return "is not a regular file"
+    tail = path.read_bytes()[-_MARK_BYTES:] if path.stat().st_size <= _MOST_BYTES else b""
+    return (
+        "was changed since lanlab wrote it"
+        if _PAGE_MARK.search(tail)
+        else "lanlab did not write it"
+    )
+
+
+def _is(path: Path, kind: Callable[[int], bool]) -> bool:
+    """Whether it is of that kind itself; a link is neither file nor folder."""
+    return os.path.lexists(path) and kind(path.lstat().st_mode)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"{path} cannot be looked at: {getattr(error, 'strerror', None) or error}",
+            hint="check its owner and mode, or name another place",
+        ) from error
+
+
+def _unwritten(path: Path, error: OSError) -> StoreError:
+    where = (
+        f" ({error.filename})" if error.filename and str(path) not in str(error.filename) else ""
+    )
+    return StoreError(
+        f"{path} could not be written: {error.strerror or error}{where}",
+        hint="free some room, or name another place",
+    )
