@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import socket
 import sqlite3
+import stat
 import struct
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -111,6 +115,111 @@ def test_what_is_not_our_store_is_refused_and_not_touched(
 
     assert caught.value.hint is not None
     assert not path.is_file() or files(tmp_path) == before
+
+
+def make_fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def make_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listening:
+        # The name of a socket is short.
+        here = Path.cwd()
+        os.chdir(path.parent)
+        listening.bind(path.name)
+        os.chdir(here)
+
+
+def make_null_device(path: Path) -> None:
+    """A second /dev/null, which may be lost."""
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, Path("/dev/null").stat().st_rdev)
+    except PermissionError:
+        pytest.skip("devices are made by root")
+
+
+@pytest.mark.parametrize("make", [make_fifo, make_socket, make_null_device])
+@pytest.mark.parametrize("linked", [False, True])
+def test_only_a_regular_file_is_a_store(
+    tmp_path: Path, make: Callable[[Path], None], linked: bool
+) -> None:
+    """It is refused at once, by its own name and through a link, and stays what it is."""
+    path = tmp_path / "special"
+    make(path)
+    before = path.lstat()
+    named = path
+    if linked:
+        named = tmp_path / "link"
+        named.symlink_to(path)
+    started = time.monotonic()
+    with pytest.raises(StoreError, match="a store is a regular file") as caught:
+        open_store(str(named))
+    assert time.monotonic() - started < 5
+    assert caught.value.hint is not None
+    assert path.lstat() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == (["link"] if linked else []) + ["special"]
+
+
+def test_records_go_to_the_file_that_a_link_leads_to(tmp_path: Path) -> None:
+    """Also where there is none yet; the link stays one."""
+    (tmp_path / "disk").mkdir()
+    link = tmp_path / "store.sqlite"
+    link.symlink_to(tmp_path / "disk" / "real.sqlite")
+    for number in (0, 1):
+        with open_store(str(link)) as store:
+            if number == 0:
+                store.create_run(a_run())
+            store.commit_trial(a_trial(number))
+    assert link.is_symlink()
+    assert [path.name for path in (tmp_path / "disk").iterdir()] == ["real.sqlite"]
+    with open_store(str(tmp_path / "disk" / "real.sqlite")) as store:
+        assert len(store.trials("last")) == 2
+
+
+def test_links_that_lead_in_a_circle_are_refused(tmp_path: Path) -> None:
+    """With the reason, not a traceback."""
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(StoreError, match="cannot be read"):
+        open_store(str(tmp_path / "a"))
+
+
+def test_an_empty_file_becomes_a_store_and_keeps_its_mode(tmp_path: Path) -> None:
+    """As `mktemp` makes them: for the owner alone."""
+    path = tmp_path / "s"
+    path.touch(mode=0o600)
+    with open_store(str(path)) as store:
+        store.create_run(a_run())
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert header(path) == (SCHEMA_VERSION, APPLICATION_ID)
+
+
+@pytest.mark.parametrize("suffix", [".lock", ".new", f".{a_run().id}.lock"])
+@pytest.mark.parametrize("kind", ["file", "link", "dangling link", "fifo"])
+def test_a_users_file_beside_a_store_is_never_removed(
+    tmp_path: Path, suffix: str, kind: str
+) -> None:
+    """Files of lanlab's beside a store have names that somebody else's may have, too."""
+    (tmp_path / "elsewhere").write_text("mine")
+    path = tmp_path / f"s{suffix}"
+    if kind == "file":
+        path.write_text("mine")
+    elif kind == "fifo":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(tmp_path / ("elsewhere" if kind == "link" else "nowhere"))
+    before = path.lstat()
+    with open_store(str(tmp_path / "s")) as store, pytest.raises(StoreError) as caught:
+        store.create_run(a_run())
+        store.acquire_run(a_run().id)
+    assert str(path) in caught.value.message
+    after = path.lstat()
+    assert (after.st_ino, after.st_mode, after.st_size) == (
+        before.st_ino,
+        before.st_mode,
+        before.st_size,
+    )
+    assert (tmp_path / "elsewhere").read_text() == "mine"
 
 
 def test_a_version_that_is_newer_only_in_the_log_is_refused(tmp_path: Path) -> None:
@@ -223,7 +332,9 @@ def test_a_network_share_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_killed_creation_does_not_stand_in_the_way(tmp_path: Path) -> None:
     """What a creation left half-made is made again; nobody ever sees it as the store."""
-    (tmp_path / "s.new").write_bytes(b"half")
+    with open_store(str(tmp_path / "other")) as other:
+        other.create_run(a_run())
+    (tmp_path / "other").rename(tmp_path / "s.new")
     (tmp_path / "s.lock").touch()
     with open_store(str(tmp_path / "s")) as store:
         store.create_run(a_run())

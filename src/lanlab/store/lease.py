@@ -10,6 +10,7 @@ the same two properties.
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import time
 from pathlib import Path
@@ -21,6 +22,8 @@ from lanlab.store.base import Lease, is_executed
 _PATIENCE_S = 0.1
 #: Between two tries: many within that patience, and no busy loop.
 _RETRY_S = 0.005
+#: Neither follows a link nor waits for whoever is at the other end of a FIFO.
+_FLAGS = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 def _try_lock(descriptor: int) -> bool:
@@ -65,6 +68,12 @@ class FileLease(Lease):
         os.close(descriptor)
 
 
+def _is_ours(descriptor: int) -> bool:
+    """Whether it is a regular file with nothing in it, as all of ours are."""
+    facts = os.fstat(descriptor)
+    return stat.S_ISREG(facts.st_mode) and facts.st_size == 0
+
+
 def _is_the_file_at(descriptor: int, path: Path) -> bool:
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
@@ -86,7 +95,7 @@ def acquire(path: Path, what: str, *, patience_s: float = _PATIENCE_S) -> FileLe
     deadline = time.monotonic() + patience_s
     while True:
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            descriptor = os.open(path, _FLAGS | os.O_CREAT, 0o666)
         except OSError as error:
             raise NoLockFile(
                 f"{path}: cannot make the lock file of {what}: {error.strerror}",
@@ -94,6 +103,11 @@ def acquire(path: Path, what: str, *, patience_s: float = _PATIENCE_S) -> FileLe
             ) from None
         locked = False
         try:
+            if not _is_ours(descriptor):
+                raise NoLockFile(
+                    f"{path}: is in the way of the lock file of {what}, and lanlab did not make it",
+                    hint="move it away, or name another store",
+                )
             locked = _try_lock(descriptor) and _is_the_file_at(descriptor, path)
         finally:
             if not locked:
@@ -108,10 +122,10 @@ def acquire(path: Path, what: str, *, patience_s: float = _PATIENCE_S) -> FileLe
 def is_held(path: Path) -> bool:
     """Whether some process holds the lease of that file now."""
     try:
-        descriptor = os.open(path, os.O_RDWR)
+        descriptor = os.open(path, _FLAGS)
     except OSError:
         return False
     try:
-        return not _try_lock(descriptor)
+        return _is_ours(descriptor) and not _try_lock(descriptor)
     finally:
         os.close(descriptor)

@@ -8,6 +8,8 @@ Both lie at fixed places in the first 100 bytes (https://www.sqlite.org/fileform
 
 from __future__ import annotations
 
+import os
+import stat
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +24,7 @@ _MAGIC = b"SQLite format 3\x00"
 _USER_VERSION_AT = 60
 _APPLICATION_ID_AT = 68
 _HEADER_BYTES = 100
+_READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 _VERSION_1 = """
 CREATE TABLE migration (
@@ -132,6 +135,22 @@ def refuse_newer(version: int, place: object) -> None:
         )
 
 
+def _check_regular(facts: os.stat_result, path: Path) -> None:
+    """
+    Raises:
+        StoreError: It is no regular file.
+    """
+    if stat.S_ISDIR(facts.st_mode):
+        raise StoreError(
+            f"{path}: is a directory, not a store", hint="name a file in it with --store"
+        )
+    if not stat.S_ISREG(facts.st_mode):
+        raise StoreError(
+            f"{path}: is a device, FIFO or socket; a store is a regular file",
+            hint="name another file with --store; this one was not touched",
+        )
+
+
 def check_header(path: Path) -> bool:
     """Judge a file by its first bytes, without touching it.
 
@@ -143,14 +162,13 @@ def check_header(path: Path) -> bool:
     """
     other = "name another file with --store; this one was not touched"
     try:
-        with path.open("rb") as file:
+        # Opening alone may wait (a FIFO) or do something (a device).
+        _check_regular(path.stat(), path)
+        with open(os.open(path, _READ_FLAGS), "rb") as file:  # noqa: PTH123 - of a descriptor
+            _check_regular(os.fstat(file.fileno()), path)
             header = file.read(_HEADER_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return False
-    except IsADirectoryError:
-        raise StoreError(
-            f"{path}: is a directory, not a store", hint="name a file in it with --store"
-        ) from None
     except OSError as error:
         raise StoreError(
             f"{path}: cannot be read: {error.strerror}", hint="check the file's owner and mode"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -89,8 +90,9 @@ class SqliteStore(DatabaseStore):
         Raises:
             StoreError: The file is no store, or one of a newer version; it is not touched.
         """
-        self.path = path
-        super().__init__(SqliteDatabase(path))
+        super().__init__(database := SqliteDatabase(path))
+        #: The file itself, where links led to it.
+        self.path = database.path
 
 
 @dataclass(frozen=True)
@@ -125,8 +127,9 @@ class SqliteDatabase(Database):
         Raises:
             StoreError: The file is no store, or one of a newer version; it is not touched.
         """
+        # SQLite follows links, and so must what lies beside the file.
+        self.path = path = Path(os.path.realpath(path)) if path.is_symlink() else path
         check_header(path)
-        self.path = path
         self._files = SeriesFiles(path)
         self._connection: sqlite3.Connection | None = None
         #: The file that is open, to notice if another takes its place.
@@ -210,24 +213,41 @@ class SqliteDatabase(Database):
             if check_header(self.path):
                 return
             unfinished = self._beside(".new")
+            # One that is there was left by a lanlab that was ended, or is refused as a store is.
+            if unfinished.is_symlink():
+                raise StoreError(
+                    f"{unfinished}: is in the way of a new store",
+                    hint="move it away, or name another file with --store",
+                )
+            check_header(unfinished)
             unfinished.unlink(missing_ok=True)
-            connection = sqlite3.connect(unfinished, isolation_level=None)
+            os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
             try:
-                connection.execute("PRAGMA synchronous = FULL")
-                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                _migrate(connection)
-                (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+                with contextlib.closing(sqlite3.connect(unfinished, isolation_level=None)) as made:
+                    made.execute("PRAGMA synchronous = FULL")
+                    made.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                    _migrate(made)
+                    (mode,) = made.execute("PRAGMA journal_mode = WAL").fetchone()
                 if mode != "wal":
                     raise StoreError(
                         f"{self.path}: SQLite cannot keep a write-ahead log there",
                         hint="name a file on a local disk with --store or LANLAB_STORE",
                     )
-                connection.close()
-                unfinished.replace(self.path)
+                self._name(unfinished)
                 sync_directory(self.path.parent)
             finally:
-                connection.close()
                 unfinished.unlink(missing_ok=True)
+
+    def _name(self, unfinished: Path) -> None:
+        """Put the new file in its place, which is free, or an empty file whose mode it takes on."""
+        try:
+            mode = self.path.stat().st_mode
+        except FileNotFoundError:
+            # What has come there meanwhile stays.
+            os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+        else:
+            unfinished.chmod(stat.S_IMODE(mode))
+        unfinished.replace(self.path)
 
     def _beside(self, suffix: str) -> Path:
         return self.path.with_name(self.path.name + suffix)
