@@ -3554,8 +3554,8 @@ class StationsSpec(TypedDict, closed=True):
     """
     threads: NotRequired[int | None]
     """
-    Threads that stations are spread over, 1 to 64; absent: one for each processor. Of a directory,
-    whose calls keep a thread, each station has one of its own.
+    Threads that stations are spread over, 1 to 64; absent: one for each processor, of NFS and SMB
+    for every second. Of a directory, whose calls keep a thread, each station has one of its own.
     """
     token: str
     """

@@ -69,7 +69,8 @@ class StationsParameters(ServiceParameters):
     seed: int = Field(default=1, ge=0, le=2**63 - 1)
     #: Connections that are being made at once.
     connects_at_once: int = Field(default=32, ge=1, le=1024)
-    #: Threads that stations of a host are spread over; absent: one for each processor.
+    #: Threads that stations of a host are spread over; absent: one for each processor, of NFS
+    #: and SMB for every second.
     threads: int | None = Field(default=None, ge=1, le=64)
 
     @model_validator(mode="after")

@@ -55,8 +55,8 @@ pub struct StationsSpec {
     pub verify: bool,
     /// Connections that are being made at once: 1 to 1,024.
     pub connects_at_once: u16,
-    /// Threads that stations are spread over, 1 to 64; absent: one for each processor. Of a directory,
-    /// whose calls keep a thread, each station has one of its own.
+    /// Threads that stations are spread over, 1 to 64; absent: one for each processor, of NFS and SMB
+    /// for every second. Of a directory, whose calls keep a thread, each station has one of its own.
     #[serde(default)]
     pub threads: Option<u16>,
 }

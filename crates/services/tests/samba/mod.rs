@@ -1,4 +1,6 @@
-//! Samba's server and client, where they are installed.
+//! Samba's server, client and tests, where they are installed.
+
+mod torture;
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -13,7 +15,7 @@ use tempfile::TempDir;
 
 use super::multiplexed::{
     LOOPBACK, content, get, holds_names, lists_many, moves_a_large_file, path, put, run, served,
-    shares_a_file, target, tells_why_not,
+    shares_a_file, target, tells_why_not, user,
 };
 
 const SECRET: &str = "not-shown";
@@ -25,7 +27,7 @@ fn is_installed(name: &str) -> bool {
         .any(|folder| Path::new(folder).join(name).exists());
     if !found {
         assert!(std::env::var_os("LANLAB_REQUIRE_PEERS").is_none(), "{name} is not installed");
-        eprintln!("skipped: {name} is not installed (apt install samba smbclient)");
+        eprintln!("skipped: {name} is not installed (apt install samba smbclient samba-testsuite)");
     }
     found
 }
@@ -172,32 +174,35 @@ fn each_dialect_and_protection_of_samba_is_spoken() {
 }
 
 #[test]
-fn the_client_of_samba_understands_the_embedded_server() {
+fn the_client_of_samba_understands_the_embedded_server_in_each_dialect() {
     if !is_installed("smbclient") {
         return;
     }
-    run(async {
-        let (root, serving, target) = served(Smb).await;
-        let local = TempDir::new().unwrap();
-        let data = content(3_000_001, 6);
-        fs::write(local.path().join("there"), &data).unwrap();
-        let port = serving.port().to_string();
-        let who = target.credentials.unwrap();
-        let folder = local.path().to_owned();
-        // The server lives on this thread, so that the client is waited for on another.
-        let done = tokio::task::spawn_blocking(move || {
-            Command::new("smbclient")
-                .args(["//127.0.0.1/lanlab", "-p", &port, "-m", "SMB3_11", "-s", "/dev/null"])
-                .args(["-U", &format!("{}%{}", who.user, who.secret)])
-                .args(["-c", "put there; mkdir folder; get there back; ls"])
-                .current_dir(folder)
-                .output()
+    for dialect in ["SMB2_02", "SMB2_10", "SMB3_00", "SMB3_02", "SMB3_11"] {
+        run(async {
+            let (root, serving, target) = served(Smb).await;
+            let local = TempDir::new().unwrap();
+            let data = content(3_000_001, 6);
+            fs::write(local.path().join("there"), &data).unwrap();
+            let port = serving.port().to_string();
+            let who = target.credentials.unwrap();
+            let folder = local.path().to_owned();
+            // The server lives on this thread, so that the client is waited for on another.
+            let done = tokio::task::spawn_blocking(move || {
+                Command::new("smbclient")
+                    .args(["//127.0.0.1/lanlab", "-p", &port, "-m", dialect, "-s", "/dev/null"])
+                    .args(["-U", &format!("{}%{}", who.user, who.secret)])
+                    .args(["-c", "put there; mkdir folder; get there back; ls"])
+                    .current_dir(folder)
+                    .output()
+            });
+            let done = done.await.unwrap().unwrap();
+            let said = String::from_utf8_lossy(&done.stdout);
+            assert!(done.status.success(), "{dialect}: {said}");
+            assert!(fs::read(root.path().join("there")).unwrap() == data, "{dialect}");
+            assert!(fs::read(local.path().join("back")).unwrap() == data, "{dialect}");
+            assert!(root.path().join("folder").is_dir(), "{dialect}");
+            serving.end().await;
         });
-        let done = done.await.unwrap().unwrap();
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
-        assert!(fs::read(root.path().join("there")).unwrap() == data);
-        assert!(fs::read(local.path().join("back")).unwrap() == data);
-        assert!(root.path().join("folder").is_dir());
-        serving.end().await;
-    });
+    }
 }

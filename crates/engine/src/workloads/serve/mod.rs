@@ -5,7 +5,7 @@ use std::time::Duration;
 use lanlab_link as link;
 use lanlab_services::ServiceKind;
 use lanlab_services::servers::{self, Offer};
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Runtime};
 
 use super::conclude;
 use super::copy::failure_of;
@@ -19,6 +19,10 @@ use crate::running::Running;
 
 /// Threads that serve: as many processors, but no more than a small server has.
 const MOST_THREADS: usize = 4;
+/// Threads that read and write files for them. Without a bound there is one for each call that is under
+/// way, up to 512: on few processors most of them wait for their turn with a call in their hands, whose
+/// stations stand still while those of the others go on.
+const FILE_THREADS: usize = 8;
 /// What connections may take at once, by the services' own bounds for each.
 const MEMORY_BYTES: u64 = 256 << 20;
 /// How often it looks whether the driver wants the end.
@@ -27,7 +31,8 @@ const TICK: Duration = Duration::from_millis(20);
 /// Check what can be checked without a socket.
 pub fn check(request: &Serve) -> Result<Cost, Failure> {
     absolute(&request.root)?;
-    Ok(Cost { memory_bytes: MEMORY_BYTES, threads: OWN_THREADS + MOST_THREADS as u64 })
+    let threads = OWN_THREADS + (MOST_THREADS + FILE_THREADS) as u64;
+    Ok(Cost { memory_bytes: MEMORY_BYTES, threads })
 }
 
 /// Serve until cancelled. Nothing of it is left then: no connection, no task, and its port is free.
@@ -49,6 +54,17 @@ fn descriptors(service: ServiceKind, connections: u64) -> u64 {
     }
 }
 
+/// What serves all connections.
+fn runtime() -> Result<Runtime, Failure> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    Builder::new_multi_thread()
+        .worker_threads(threads)
+        .max_blocking_threads(FILE_THREADS)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::system("threads of the server", &error))
+}
+
 fn run(request: &Serve, running: &Running) -> Result<ServeEnded, Failure> {
     let needed = descriptors(request.service, request.connections.into());
     let whose = format!("{} connections of an embedded server", request.connections);
@@ -61,12 +77,7 @@ fn run(request: &Serve, running: &Running) -> Result<ServeEnded, Failure> {
         credentials: request.credentials.clone(),
         read_only: request.read_only,
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-    let runtime = Builder::new_multi_thread()
-        .worker_threads(threads)
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::system("threads of the server", &error))?;
+    let runtime = runtime()?;
     let ended = runtime.block_on(async {
         let (start, cpu_ns) = (link::monotonic(), link::process_cpu_ns());
         let serving = servers::serve(&offer).await.map_err(failure_of)?;
@@ -94,7 +105,33 @@ fn run(request: &Serve, running: &Running) -> Result<ServeEnded, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+    use std::time::Duration;
+
     use super::*;
+
+    /// Each thread that a system runs in turn holds a call of a connection: with as many threads as
+    /// calls, some connections are served a hundred times as often as others.
+    #[test]
+    fn files_of_many_connections_are_read_by_few_threads() {
+        let runtime = runtime().unwrap();
+        let used: HashSet<_> = runtime.block_on(async {
+            let calls: Vec<_> = (0..200)
+                .map(|_| {
+                    tokio::task::spawn_blocking(|| {
+                        std::thread::sleep(Duration::from_millis(1));
+                        std::thread::current().id()
+                    })
+                })
+                .collect();
+            let mut used = HashSet::new();
+            for call in calls {
+                used.insert(call.await.unwrap());
+            }
+            used
+        });
+        assert!(used.len() <= FILE_THREADS + MOST_THREADS, "{}", used.len());
+    }
 
     #[test]
     fn what_connections_take_is_by_how_their_service_opens_files() {

@@ -145,6 +145,30 @@ fn threads(spec: &StationsSpec) -> u64 {
     if is_alone(spec) {
         return own;
     }
-    let processors = || std::thread::available_parallelism().map_or(1, usize::from).min(64) as u64;
-    spec.threads.map_or_else(processors, u64::from).min(own)
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    spec.threads
+        .map_or_else(|| usual_threads(spec.service.service, processors()), u64::from)
+        .min(own)
+}
+
+/// One for each processor; where a call costs its client little (NFS, SMB), for every second. One thread
+/// polls hundreds of such stations, and two beside a server on as many processors serve theirs unevenly.
+fn usual_threads(service: ServiceKind, processors: u64) -> u64 {
+    let is_light = matches!(service, ServiceKind::Nfs | ServiceKind::Smb);
+    let threads = if is_light { processors / 2 } else { processors };
+    threads.clamp(1, 64)
+}
+
+#[cfg(test)]
+mod default_threads {
+    use super::*;
+
+    #[test]
+    fn stations_whose_calls_cost_little_share_fewer_threads() {
+        for (processors, threads) in [(1, 1), (2, 1), (3, 1), (4, 2), (200, 64)] {
+            assert_eq!(usual_threads(ServiceKind::Nfs, processors), threads, "{processors}");
+        }
+        assert_eq!(usual_threads(ServiceKind::Sftp, 2), 2);
+        assert_eq!(usual_threads(ServiceKind::Memory, 200), 64);
+    }
 }

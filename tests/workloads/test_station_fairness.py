@@ -1,0 +1,44 @@
+"""An embedded server serves its stations evenly, with few threads."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from trial_running import LEAD_S, opened_pair
+
+from lanlab.workloads import WORKLOADS, CounterChanges
+
+#: Of the engine itself, those that serve, and those that read files; some begin and end meanwhile.
+MOST_THREADS = 24
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
+def test_a_hundred_stations_are_served_evenly_by_few_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a thread for each call, over a hundred held the calls of their stations."""
+    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path))
+    kind = WORKLOADS["stations"]
+    asked = {"service": "nfs", "stations": 100, "message_size_bytes": 750, "time_s": 2.0}
+    condition = kind.Parameters.model_validate(asked)
+    with opened_pair() as pair:
+        server, over, counts = pair.end(1).engine.pid, threading.Event(), [0]
+
+        def count() -> None:
+            while not over.wait(0.02):
+                counts.append(len(list(Path(f"/proc/{server}/task").iterdir())))
+
+        counting = threading.Thread(target=count)
+        counting.start()
+        try:
+            exchange = kind.run(condition, pair.end(0), pair.end(1), LEAD_S, None)
+        finally:
+            over.set()
+            counting.join()
+        metrics = kind.summarise(condition, exchange, CounterChanges())
+    assert exchange.error is None
+    assert 3 < max(counts) <= MOST_THREADS
+    assert metrics["jain_index"] > 0.9
