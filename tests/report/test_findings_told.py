@@ -97,8 +97,8 @@ def test_a_comparison_is_told_with_interval_test_effect_and_trials() -> None:
     [one] = f16.here.comparisons
     text = comparison_text(one, run.study)
     assert text.startswith(
-        "(ip_version 6, the greatest, at message_size_bytes 1408) / "
-        "(ip_version 4, the greatest, at message_size_bytes 1408): 0.98"
+        "(IPv6, the greatest, at packet size 1,408 B) / "
+        "(IPv4, the greatest, at packet size 1,408 B): 0.98"
     )
     assert "claimed 0.9766 to 0.9966; holds; Student's t by block, p " in text
     assert "40 and 40 trials" in text

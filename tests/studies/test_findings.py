@@ -16,7 +16,7 @@ from lanlab.studies import known_studies, load_study
 from lanlab.studies.findings import FORMS, Finding, Findings
 from lanlab.studies.load import parse_findings, parse_study
 from lanlab.studies.statement_words import in_words
-from lanlab.studies.vocabulary import Vocabulary
+from lanlab.studies.vocabulary import Vocabulary, of_published, of_study
 
 WORDS = Vocabulary(
     metrics=("speed_bps", "delay_ns"),
@@ -379,7 +379,8 @@ def test_published_findings_say_what_the_published_numbers_make_of_them(finding:
 
     assert expected is not None
     if finding.decided_by == "published":
-        assert expected.verdict != "not tested"
+        # Of what only repeats the claim nothing is left to decide it.
+        assert (expected.verdict != "not tested") or finding.stated_by
         assert expected.recompute
     else:
         assert expected.verdict == "not tested"
@@ -387,6 +388,45 @@ def test_published_findings_say_what_the_published_numbers_make_of_them(finding:
         assert expected.means is None
     if finding.statement.form == "untestable":
         assert finding.decided_by == "text"
+
+
+def test_who_says_a_finding_is_kept() -> None:
+    """80 conclusions of the texts, 4 read from tables, 5 of ours, and no more."""
+    findings = {
+        f"{name}:{one.id}": one.origin
+        for name in known_studies()
+        for one in load_study(name).findings
+    }
+    assert {key for key, origin in findings.items() if origin == "tables"} == {
+        f"brutman-mtcp:f{number}" for number in (2, 3, 4, 5)
+    }
+    assert {key for key, origin in findings.items() if origin == "ours"} == {
+        "brutman-mtcp:f1",
+        "manford-kolahi:f16",
+        "poo-tan:f29",
+        "poo-tan:f31",
+        "schomer-claason:f13",
+    }
+    assert len(findings) == 89
+
+
+def test_a_number_that_states_a_claim_must_be_there() -> None:
+    """A mistyped id would let a claim be its own evidence."""
+    study = load_study("poo-tan")
+    [finding] = [one for one in study.findings if one.id == "f13"]
+    data = {
+        "schema": 1,
+        "finding": [
+            {
+                **finding.model_dump(mode="json", exclude_none=True, by_alias=True),
+                "stated_by": ["x.novell.r75"],
+            }
+        ],
+    }
+    words = of_published(study.published) | of_study(study.study)
+    with pytest.raises(BadStudy, match=r"f13\.stated_by") as refused:
+        parse_findings(data, "findings.toml", words, study.published.numbers())
+    assert refused.value.hint == "did you mean `x.novell.r750`?"
 
 
 def test_margins_that_are_ours_are_said_to_be() -> None:

@@ -46,12 +46,18 @@ def print_checked(
 
 def print_verdicts(verdicts: Verdicts, study: Study) -> None:
     """Each finding with its verdict and what that rests on; then how many of each."""
-    from lanlab.report.finding_text import counts_sentence, evidence_lines, verdict_text
+    from lanlab.report.finding_text import (
+        claim_origin,
+        counts_sentence,
+        evidence_lines,
+        verdict_text,
+    )
 
     console = answer()
     for one in verdicts.judgements:
         console.print(f"{one.finding.id}  {verdict_text(one)}", style="bold", soft_wrap=True)
-        console.print(f"    {one.finding.claim}", soft_wrap=True)
+        claim = f"{claim_origin(one.finding)}{one.finding.claim}"
+        console.print(f"    {claim}", soft_wrap=True)
         for line in evidence_lines(one, study):
             console.print(f"    - {line}", soft_wrap=True)
     console.print(counts_sentence(verdicts), soft_wrap=True)

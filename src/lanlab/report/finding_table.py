@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from lanlab.analysis.findings import Judged, Judgement, Verdicts
 from lanlab.report.finding_text import (
+    claim_origin,
     counts,
     counts_sentence,
     evidence_lines,
@@ -82,7 +83,7 @@ def findings_on_page(verdicts: Verdicts, study: Study | None) -> tuple[FindingOn
     return tuple(
         FindingOnPage(
             one.finding.id,
-            one.finding.claim,
+            f"{claim_origin(one.finding)}{one.finding.claim}",
             verdict_text(one),
             "" if one.here is None else here_text(one),
             tuple(
@@ -112,7 +113,7 @@ def _row(one: Judgement, study: Study | None) -> tuple[Cell, ...]:
         verdict += f"\n{here_text(one)}"
     return (
         words(one.finding.id),
-        words(one.finding.claim),
+        words(f"{claim_origin(one.finding)}{one.finding.claim}"),
         Cell(one.verdict, verdict),
         EMPTY if one.here is None else Cell(one.here.verdict, ""),
         EMPTY if further is None else Cell(further.trials, ""),

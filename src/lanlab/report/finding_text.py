@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 
 from lanlab.analysis.findings import Judged, Judgement, Verdicts
+from lanlab.analysis.findings.claim import Tally
 from lanlab.analysis.findings.judge import Further
 from lanlab.analysis.findings.systems import THIS_SYSTEM
 from lanlab.figures.wording import number, percent, plain, quantity
-from lanlab.studies import Study
+from lanlab.report.finding_names import readable
+from lanlab.studies import Finding, Study
 
 #: Comparisons of a finding that are told; the others are counted, and stand in JSON and CSV.
 _MOST_TOLD = 4
@@ -63,7 +65,8 @@ def evidence_lines(judgement: Judgement, study: Study | None) -> list[str]:
     lines = [comparison_text(one, study) for one in own[:_MOST_TOLD]]
     if len(own) > _MOST_TOLD:
         lines.append(f"and {len(own) - _MOST_TOLD} more comparisons")
-    reasons = list(judgement.reasons)
+    lines += [tally_text(one) for one in judgement.tallies]
+    reasons = [readable(reason, study) for reason in judgement.reasons]
     lines += reasons[:2]
     if len(reasons) > 2:
         lines.append(f"and {len(reasons) - 2} more without numbers")
@@ -73,6 +76,22 @@ def evidence_lines(judgement: Judgement, study: Study | None) -> list[str]:
         lines.append(here_text(judgement))
         lines += [f"  {line}" for line in evidence_lines(judgement.here, study)]
     return lines
+
+
+def claim_origin(finding: Finding) -> str:
+    """Who says it, where it is not the publication in its text; with a blank at its end."""
+    return {"tables": "[read from its tables] ", "ours": "[our inference] "}.get(finding.origin, "")
+
+
+def tally_text(tally: Tally) -> str:
+    """How many parts of a statement are shown, and how many are claimed."""
+    parts = [f"shown for {tally.shown} of {tally.parts}", f"refuted for {tally.refuted}"]
+    wanted = [
+        f"{word} {plain(end)}"
+        for word, end in (("at least", tally.least), ("at most", tally.most))
+        if end is not None
+    ]
+    return f"{', '.join(parts)}; claimed {' and '.join(wanted)}"
 
 
 def here_text(judgement: Judgement) -> str:
@@ -88,6 +107,11 @@ def here_text(judgement: Judgement) -> str:
 def further_text(judgement: Judgement) -> str:
     """What would decide it."""
     further = judgement.further
+    if isinstance(further, Further) and not judgement.is_repeatable:
+        return (
+            f"with the spread that was printed, {further.trials_per_condition} trials of a "
+            "condition would have been enough to decide it"
+        )
     if isinstance(further, Further):
         minutes = ""
         if further.minutes is not None:
@@ -100,6 +124,8 @@ def further_text(judgement: Judgement) -> str:
             f"{further.trials_per_condition} of a condition{minutes})"
         )
     open_ones = judgement.comparisons
+    if not judgement.is_repeatable and judgement.reasons:
+        return "a part of it has no numbers"
     if judgement.reasons:
         return "more trials of what there is would not decide it: a part has no numbers"
     if any(one.truth == "undecided" and not one.comparison.is_planned for one in open_ones):
@@ -115,19 +141,24 @@ def comparison_text(one: Judged, study: Study | None) -> str:
     """One comparison: what, how much, what was claimed, and how sure."""
     seen = one.comparison
     ends = _ends(one, study)
-    parts = [f"{seen.what}: {_value(one, seen.value, study)}{ends}, {claim_text(one, study)}"]
-    parts.append(one.truth)
+    what = readable(seen.what, study)
+    parts = [f"{what}: {_value(one, seen.value, study)}{ends}, {claim_text(one, study)}"]
     if one.p_holm is not None:
-        parts.append(f"{seen.test}, p {_p(one.p_holm)} after Holm")
+        asked = {"holds": "holds", "does not hold": "does not hold"}.get(
+            one.truth, "undecided: neither this nor its contrary is shown"
+        )
+        tests = "1 test" if one.family == 1 else f"{one.family} tests"
+        parts.append(asked)
+        parts.append(f"{seen.test}, p {_p(one.p_holm)} after Holm over {tests}")
         if seen.hedges_g is not None:
             parts.append(f"g {number(seen.hedges_g, 2)}")
     else:
-        parts.append(seen.test.removeprefix("none: "))
+        parts += [one.truth, seen.test.removeprefix("none: ")]
     if seen.is_tested or seen.basis in ("all equal", "too few"):
         parts.append(f"{' and '.join(map(str, seen.n[:2]))} trials" + (" …" * (len(seen.n) > 2)))
     if seen.lost_trials:
         lost = "1 lost trial" if seen.lost_trials == 1 else f"{seen.lost_trials} lost trials"
-        parts.append(f"whatever {lost} can have been")
+        parts.append(f"for every value that {lost} can have had")
     if seen.candidates > 1:
         parts.append(f"for each of {seen.candidates} pairs or conditions that may be meant")
     return "; ".join(parts)
@@ -137,6 +168,13 @@ def _ends(one: Judged, study: Study | None) -> str:
     """The interval, where it says anything."""
     if one.low == one.high or not (math.isfinite(one.low) or math.isfinite(one.high)):
         return ""
+    if not math.isfinite(one.low) or not math.isfinite(one.high):
+        # A bound that was printed, or one side of an interval that has no other.
+        end, word = (one.low, "least") if math.isfinite(one.low) else (one.high, "most")
+        return f" (at {word} {_value(one, end, study)})"
+    if one.comparison.basis == "as printed":
+        ends = f"{_value(one, one.low, study)} … {_value(one, one.high, study)}"
+        return f" (its digits allow {ends})"
     wide = _TOO_WIDE * abs(one.comparison.value)
     if one.comparison.is_tested and one.high > wide > 0:
         return f" (chance leaves open more than a factor of {_TOO_WIDE:g})"

@@ -45,6 +45,10 @@ def finding_problems(
     for finding in findings:
         place = f"finding.{finding.id}"
         yield from _statement(f"{place}.statement", finding.statement, words, False, 1)
+        for number in finding.stated_by:
+            if number not in numbers:
+                hint = did_you_mean(number, numbers)
+                yield Problem(f"{place}.stated_by", show(number), "ids of published numbers", hint)
         if finding.expected is not None and finding.expected.recompute is not None:
             key = f"{place}.expected.recompute"
             yield from recompute_problems(key, finding.expected.recompute, numbers)

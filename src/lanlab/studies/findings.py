@@ -357,6 +357,11 @@ class Finding(Data):
     #: Where the study draws it.
     where: str | None = None
     note: str | None = None
+    #: Who says it: the publication in its text; its tables, which it does not comment on; or we,
+    #: who infer it.
+    origin: Literal["text", "tables", "ours"] = "text"
+    #: Printed numbers that are the claim itself, and so are no evidence for it.
+    stated_by: Several[DottedIdentifier] = ()
     #: What can decide it: the numbers that were published, a run or a simulation, or no number.
     decided_by: Literal["published", "simulation", "text"] | None = None
     expected: Expected | None = None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections import Counter
 
 import pytest
 
 from lanlab.analysis.findings import Judgement, Verdicts, judge_published
+from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.studies import Finding, known_studies, load_study
 
 #: Where the verdict is another one than was worked out by hand, and why.
@@ -58,7 +58,81 @@ def test_how_many_of_the_published_findings_hold() -> None:
     """As docs/findings.md says."""
     counts = Counter(one.verdict for name in known_studies() for one in judged(name).judgements)
 
-    assert counts == {"holds": 22, "does not hold": 5, "undecided": 18, "not tested": 44}
+    assert counts == {"holds": 13, "does not hold": 5, "undecided": 20, "not tested": 51}
+
+
+@pytest.mark.parametrize(
+    ("study", "finding"),
+    [
+        *(
+            ("manford-kolahi", f"f1.{system}.ipv{version}")
+            for system in ("vista", "xp")
+            for version in (4, 6)
+        ),
+        ("milanovic-srbljic", "f3"),
+        ("milanovic-srbljic", "f13"),
+        ("poo-tan", "f13"),
+    ],
+)
+def test_a_number_is_no_evidence_for_the_sentence_that_prints_it(study: str, finding: str) -> None:
+    """It would always agree with itself."""
+    found = of(study, finding)
+
+    assert (found.verdict, found.comparisons) == ("not tested", ())
+    assert found.reasons == ("the printed numbers only repeat the claim",)
+
+
+def test_a_number_may_speak_for_another_claim_and_against_others() -> None:
+    """2.4 Mbit/s is no evidence that it is 2.4 Mbit/s; that it is above 1.5 is."""
+    found = of("poo-tan", "f12")
+
+    assert found.verdict == "undecided" and found.means == "holds"
+    assert [one.truth for one in found.comparisons] == ["holds"]
+    assert found.comparisons[0].comparison.sources == {"x.novell.r6k", "x.novell.r750"}
+
+
+def test_lost_and_only_repeated_are_told_apart() -> None:
+    """They were one sentence."""
+    assert of("milanovic-srbljic", "f2").reasons == (
+        "the printed numbers only repeat the claim; a run or a simulation has to decide it",
+    )
+    assert of("manford-kolahi", "f8").reasons == (
+        "the numbers that could decide it are lost; a run or a simulation has to decide it",
+    )
+
+
+def test_about_leaves_a_tenth_open_and_almost_lies_below() -> None:
+    """Twice from "about half" is 1.8 to 2.2; "almost twice" is at most 2."""
+    halves = [
+        one
+        for one in of("milanovic-srbljic", "f5").comparisons
+        if one.comparison.measure == "ratio"
+    ]
+    assert halves[0].low == pytest.approx(1 / 0.55) and halves[0].high == pytest.approx(1 / 0.45)
+    ratios = PublishedEvidence(load_study("milanovic-srbljic")).ratios("goodput_bps")
+    [almost] = [one for one in ratios if one.ratio.sources == {"t2.cel_pen"}]
+    assert (almost.ratio.low, almost.ratio.high) == (pytest.approx(1.8), 2.0)
+
+
+def test_the_conclusion_on_small_messages_is_judged_over_udp_too() -> None:
+    """Of the 486 it is the other way round: 10 times with 500 bytes, 3.4 times with 2."""
+    found = of("milanovic-srbljic", "f12")
+
+    assert found.verdict == "does not hold"
+    [wrong] = [one for one in found.comparisons if one.truth == "does not hold"]
+    assert "transport udp" in wrong.comparison.what and "486dx2" in wrong.comparison.what
+    assert wrong.comparison.value == pytest.approx(10 / 3.4)
+    assert wrong.comparison.what.count(" / ") == 2
+
+
+def test_a_difference_the_other_way_round_would_be_seen() -> None:
+    """ "Differ most" speaks of the size of a difference, not of its sign."""
+    for name in ("f4", "f7"):
+        bounds = {
+            (one.comparison.least, one.comparison.most)
+            for one in of("manford-kolahi", name).comparisons
+        }
+        assert any(least == -most for least, most in bounds if least and most)
 
 
 def test_who_is_not_judged_by_print_is_told_why() -> None:
@@ -73,7 +147,8 @@ def test_a_verdict_without_any_spread_says_that_there_is_no_test() -> None:
     for name in ("milanovic-srbljic", "brutman-mtcp", "poo-tan"):
         found = judged(name)
         decided = [one for one in found.judgements if one.verdict in ("holds", "does not hold")]
-        assert decided and all(one.is_means_only for one in decided)
+        assert all(one.is_means_only for one in decided)
+        assert decided or name == "poo-tan"
         assert found.family == 0
 
 
@@ -115,7 +190,7 @@ def test_a_share_of_the_link_is_worked_out_for_who_prints_a_rate() -> None:
 
 def test_a_group_of_levels_is_meant_by_the_name_that_they_share() -> None:
     """ "windows" is Windows 95 and NT: two comparisons of a single printed ratio."""
-    own = [c for c in of("milanovic-srbljic", "f5").comparisons if c.comparison.measure == "ratio"]
+    own = [c for c in of("milanovic-srbljic", "f16").comparisons if "linux" in c.comparison.what]
+    values = [one.comparison.value for one in own if "500" in one.comparison.what]
 
-    assert [one.comparison.value for one in own] == [2.0, 2.0]
-    assert all(math.isclose(one.low, 2.0) for one in own)
+    assert values[0] == 2.0 and len(own) >= 2

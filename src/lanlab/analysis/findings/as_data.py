@@ -28,6 +28,7 @@ def judgement_as_data(one: Judgement) -> dict[str, Any]:
     return {
         "id": one.finding.id,
         "claim": one.finding.claim,
+        "origin": one.finding.origin,
         "verdict": one.verdict,
         "means": one.means,
         "means_only": one.is_means_only,

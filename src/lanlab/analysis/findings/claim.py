@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from lanlab.analysis.findings.contrast import Basis, Estimate
@@ -16,6 +16,8 @@ Truth = Literal["holds", "does not hold", "undecided", "not tested"]
 Measure = Literal["difference", "ratio", "value", "share", "change", "place", "widening"]
 #: What the number is counted in: the metric's SI unit, nothing (a ratio), a share of 1, a level.
 Unit = Literal["metric", "ratio", "share", "level"]
+#: Why a number that is the claim is no evidence for it.
+REPEATS = "the printed numbers only repeat the claim"
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ class Comparison:
     is_planned: bool = True
     #: Conditions, as names that tell them apart in one body of evidence.
     conditions: tuple[str, ...] = ()
+    #: Ids of the printed numbers that it rests on; none of what was measured.
+    sources: frozenset[str] = field(default=frozenset(), compare=False)
 
     @property
     def is_tested(self) -> bool:
@@ -101,6 +105,17 @@ class Joined:
     parts: tuple[Node, ...]
     least: float | None = None
     most: float | None = None
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How a statement stands that holds for so many of its parts."""
+
+    parts: int
+    shown: int
+    refuted: int
+    least: float | None
+    most: float | None
 
 
 Node = Comparison | Gap | Joined
@@ -163,6 +178,31 @@ def truth_of(node: Node, truths: Mapping[Hashable, Truth], gap: Truth) -> Truth:
     if floor <= least and most <= ceiling:
         return "holds"
     return "does not hold" if most < floor or least > ceiling else open_truth
+
+
+def without_repeats(node: Node, stated_by: frozenset[str]) -> Node:
+    """
+    The statement without comparisons that rest on nothing but the numbers that state the claim:
+    a number that is compared with itself decides nothing.
+    """
+    if isinstance(node, Joined):
+        return replace(node, parts=tuple(without_repeats(one, stated_by) for one in node.parts))
+    if isinstance(node, Comparison) and node.sources and node.sources <= stated_by:
+        return Gap(REPEATS)
+    return node
+
+
+def tallies(node: Node, truths: Mapping[Hashable, Truth], gap: Truth) -> Iterator[Tally]:
+    """Of each statement that counts: how many parts are shown and refuted."""
+    if not isinstance(node, Joined):
+        return
+    if node.how == "count":
+        found = [truth_of(part, truths, gap) for part in node.parts]
+        yield Tally(
+            len(found), found.count("holds"), found.count("does not hold"), node.least, node.most
+        )
+    for part in node.parts:
+        yield from tallies(part, truths, gap)
 
 
 def known_part(node: Node) -> Node | None:
@@ -232,6 +272,7 @@ def compared(
         interval=lambda confidence: _widest(estimates, confidence, scale),
         trials_needed=lambda level: trials_needed(estimates[0], low, high, level),
         conditions=conditions,
+        sources=frozenset().union(*(one.sources for one in estimates)),
     )
 
 

@@ -134,7 +134,7 @@ def weighted(
             return Gap(f"{reason}; name the levels", True)
         estimates += contrasts(terms, scale)
     return compared(
-        what=what or _words(places, weights, measure),
+        what=what or _words(places, weights, measure, scale),
         metric=places[0].scope.metric,
         measure=measure,
         scale=scale,
@@ -211,7 +211,9 @@ def _side(place: Place, own: str) -> str:
     return f"({said})"
 
 
-def _words(places: Sequence[Place], weights: Sequence[float], measure: Measure) -> str:
+def _words(
+    places: Sequence[Place], weights: Sequence[float], measure: Measure, scale: Scale
+) -> str:
     if len(places) == 1:
         return place_words(places[0])
     if len(places) == 2:
@@ -222,9 +224,11 @@ def _words(places: Sequence[Place], weights: Sequence[float], measure: Measure) 
             return f"{f' {sign} '.join(p.scope.metric for p in places)}{f' at {at}' if at else ''}"
         return pair_words(places[0], places[1], "/" if measure == "ratio" else "-", abs(weights[1]))
     *own, common = apart(places)
-    signs = ["+" if weight > 0 else "-" for weight in weights]
+    # What is added up on the log scale is a product of ratios.
+    plus, minus = ("x", "/") if scale == "log" else ("+", "-")
+    signs = [plus if weight > 0 else minus for weight in weights]
     said = " ".join(f"{sign} ({one})" for sign, one in zip(signs, own, strict=True))
-    return f"{said.removeprefix('+ ')}{f' at {common}' if common else ''}"
+    return f"{said.removeprefix(f'{plus} ')}{f' at {common}' if common else ''}"
 
 
 def _sides(*places: Place) -> list[Side] | Gap:

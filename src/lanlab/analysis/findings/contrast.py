@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from scipy.special import stdtr, stdtrit
@@ -56,6 +56,8 @@ class Estimate:
     n: tuple[int, ...] = ()
     #: Of two conditions: their difference in standard deviations, without the bias of few trials.
     hedges_g: float | None = None
+    #: Ids of the printed numbers that it was made of.
+    sources: frozenset[str] = frozenset()
 
     def p_above(self, bound: float) -> float:
         """Chance of a value as high, if the true one is `bound` or less."""
@@ -103,6 +105,11 @@ def contrasts(terms: Sequence[Term], scale: Scale) -> tuple[Estimate, ...]:
 
 def contrast(terms: Sequence[Term], scale: Scale) -> Estimate:
     """The contrast of samples of which no trial is lost; arguments as for `contrasts`."""
+    sources = frozenset().union(*(sample.sources for _, sample in terms))
+    return replace(_contrast(terms, scale), sources=sources)
+
+
+def _contrast(terms: Sequence[Term], scale: Scale) -> Estimate:
     if any(isinstance(sample, PrintedNumber) for _, sample in terms):
         return _as_printed(terms, scale)
     if any(isinstance(sample, Trials) and len(sample.values) < 2 for _, sample in terms):

@@ -7,14 +7,18 @@ from dataclasses import dataclass, replace
 
 from lanlab.analysis.findings.build import build
 from lanlab.analysis.findings.claim import (
+    REPEATS,
     Comparison,
     Gap,
     Node,
+    Tally,
     Truth,
     comparisons,
     gaps,
     known_part,
+    tallies,
     truth_of,
+    without_repeats,
 )
 from lanlab.analysis.findings.contrast import Basis
 from lanlab.analysis.findings.evidence import Evidence
@@ -28,8 +32,8 @@ from lanlab.studies import Finding, LoadedStudy, known_studies, load_study
 #: Chance of a single false verdict among the findings of a study, judged on one body of evidence.
 LEVEL = 0.05
 _NOT_BY_PRINT = {
-    "simulation": "printed numbers that could decide it are lost, or only repeat it;"
-    " a run or a simulation has to",
+    "simulation": "the numbers that could decide it are lost;"
+    " a run or a simulation has to decide it",
     "text": "nothing is printed that could decide it",
 }
 
@@ -42,6 +46,8 @@ class Judged:
     truth: Truth
     #: Adjusted by Holm's method, two-sided; `None` where nothing is tested.
     p_holm: float | None
+    #: Tests that were corrected together.
+    family: int
     #: Confidence that is left to its interval by the correction.
     confidence: float | None
     #: Interval of the value; of what is only printed, what its digits leave open.
@@ -77,6 +83,10 @@ class Judgement:
     comparisons: tuple[Judged, ...]
     #: Of an undecided one; `None` where trials would not decide it, or not in reach.
     further: Further | None = None
+    #: Of statements that hold for so many parts: how many do.
+    tallies: tuple[Tally, ...] = ()
+    #: Whether more trials can be run: not of what was published.
+    is_repeatable: bool = True
     #: On a run: the statement on this system, in place of one that the run cannot have, with the
     #: levels that were left out.
     here: Judgement | None = None
@@ -119,7 +129,10 @@ def judge_published(loaded: LoadedStudy) -> Verdicts:
     nodes: list[Node] = []
     for finding in loaded.findings:
         not_by_print = _NOT_BY_PRINT.get(finding.decided_by or "")
-        nodes.append(Gap(not_by_print) if not_by_print else build(finding.statement, evidence))
+        if not_by_print and finding.stated_by:
+            not_by_print = f"{REPEATS}; a run or a simulation has to decide it"
+        node = Gap(not_by_print) if not_by_print else build(finding.statement, evidence)
+        nodes.append(without_repeats(node, frozenset(finding.stated_by)))
     return _verdicts(loaded.findings, nodes, [None] * len(nodes), evidence, None)
 
 
@@ -210,7 +223,7 @@ def _family(everything: Sequence[Comparison]) -> tuple[dict[Hashable, Judged], i
             truth = "undecided" if one.basis == "too few" else one.point
             needed = None
         low, high = one.interval(confidence or 0.95)
-        judged[one.key] = Judged(one, truth, p_holm, confidence, low, high, needed)
+        judged[one.key] = Judged(one, truth, p_holm, len(questions), confidence, low, high, needed)
     return judged, len(questions)
 
 
@@ -235,7 +248,16 @@ def _judgement(
     if verdict in ("holds", "does not hold"):
         reasons = ()
     further = _further(own, mean_trial_s) if verdict == "undecided" and not reasons else None
-    return Judgement(finding, verdict, means, reasons, own, further)
+    return Judgement(
+        finding,
+        verdict,
+        means,
+        reasons,
+        own,
+        further,
+        tuple(tallies(node, truths, open_truth)),
+        is_repeatable=not evidence.can_lack,
+    )
 
 
 def _told(everything: Iterable[Judged]) -> tuple[Judged, ...]:

@@ -11,6 +11,8 @@ from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Sample
 from lanlab.studies import Level, Published, PublishedValue
 from lanlab.studies.published import PublishedLevel
 
+#: What "about" leaves open on either side, and "almost" below: no paper says, so it is ours.
+ABOUT_RATIO = 0.1
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -39,11 +41,16 @@ def number_of(value: PublishedValue, transformed: float | None = None) -> Printe
     """A printed number with what it can be; `transformed` stands in place of its SI value."""
     mean = value.si if transformed is None else transformed
     half = half_digit(value)
+    below = above = half
+    if value.bound in ("~", "<~"):
+        below = max(half, ABOUT_RATIO * abs(mean))
+        above = below if value.bound == "~" else 0.0
+    sources = frozenset({value.id})
     if value.bound in (">=", ">"):
-        return PrintedNumber(mean, mean, math.inf)
+        return PrintedNumber(mean, mean, math.inf, sources)
     if value.bound in ("<=", "<"):
-        return PrintedNumber(mean, -math.inf, mean)
-    return PrintedNumber(mean, mean - half, mean + half)
+        return PrintedNumber(mean, -math.inf, mean, sources)
+    return PrintedNumber(mean, mean - below, mean + above, sources)
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,7 @@ class PrintedRatio:
         one = PrintedNumber(1.0, 1.0, 1.0)
         low = 0.0 if math.isinf(self.ratio.high) else one.mean / self.ratio.high
         high = math.inf if self.ratio.low <= 0 else one.mean / self.ratio.low
-        turned = PrintedNumber(1 / self.ratio.mean, low, high)
+        turned = PrintedNumber(1 / self.ratio.mean, low, high, self.ratio.sources)
         return PrintedRatio(self.factor, self.denominators, self.numerators, turned, self.levels)
 
 
@@ -77,9 +84,10 @@ def ratio_of(value: PublishedValue, published: Published) -> PrintedRatio | None
     of_one = {"ratio": 0.0, "gain": 1.0, "deficit": 1.0}[value.statistic]
     seen = number_of(value)
     if value.statistic == "deficit":
-        seen = PrintedNumber(1 - seen.mean, 1 - seen.high, 1 - seen.low)
+        ends = (1 - seen.mean, 1 - seen.high, 1 - seen.low)
     else:
-        seen = PrintedNumber(of_one + seen.mean, of_one + seen.low, of_one + seen.high)
+        ends = (of_one + seen.mean, of_one + seen.low, of_one + seen.high)
+    seen = PrintedNumber(*ends, seen.sources)
     if seen.mean <= 0:
         return None
     for factor in published.factor:
@@ -107,10 +115,16 @@ def times(sample: Sample, factor: float) -> Sample:
                 sample.positions,
                 tuple((tuple(factor * v for v in vs), place) for vs, place in sample.missing),
                 factor * sample.resolution,
+                sample.sources,
             )
         case PrintedSpread():
             return PrintedSpread(
-                factor * sample.mean, factor * sample.sd, sample.n, factor * sample.half_digit
+                factor * sample.mean,
+                factor * sample.sd,
+                sample.n,
+                factor * sample.half_digit,
+                sample.sources,
             )
         case _:
-            return PrintedNumber(factor * sample.mean, factor * sample.low, factor * sample.high)
+            ends = (factor * sample.mean, factor * sample.low, factor * sample.high)
+            return PrintedNumber(*ends, sample.sources)

@@ -50,7 +50,7 @@ class PublishedEvidence:
         return id(self)
 
     def cells(self, metric: str) -> Sequence[Cell]:
-        """Conditions with a printed number, or one that follows by a printed ratio."""
+        """Conditions with a printed number, or one that follows by a printed ratio or share."""
         return _cells(self, metric)
 
     def shares(self, metric: str) -> Sequence[Cell]:
@@ -191,6 +191,10 @@ class PublishedEvidence:
 @functools.lru_cache(maxsize=64)
 def _cells(evidence: PublishedEvidence, metric: str) -> tuple[Cell, ...]:
     known = [*evidence.at_conditions(metric), *evidence.ends(metric)]
+    for cell in evidence.printed_shares(metric):
+        limit = evidence.link_limit(metric, cell.levels)
+        if limit and not any(one.levels == cell.levels for one in known):
+            known.append(replace(cell, sample=times(cell.sample, limit)))
     return tuple(with_ratios(known, evidence.ratios(metric)))
 
 
@@ -237,13 +241,15 @@ def _sample(values: Sequence[PublishedValue | MissingValue], runs: int | None) -
                 if one.feasible
             ),
             resolution=step,
+            sources=frozenset(value.id for value in trials),
         )
     means = [value for value in printed if value.statistic == "mean"] or trials
     if not means:
         return None
     spreads = [value for value in printed if value.statistic == "sd"]
     if spreads and runs is not None and runs >= 2 and means[0].bound is None:
-        return PrintedSpread(means[0].si, spreads[0].si, runs, half_digit(means[0]))
+        sources = frozenset({means[0].id})
+        return PrintedSpread(means[0].si, spreads[0].si, runs, half_digit(means[0]), sources)
     return number_of(means[0])
 
 

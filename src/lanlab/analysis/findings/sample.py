@@ -28,6 +28,8 @@ class Trials:
     missing: tuple[tuple[tuple[float, ...], int], ...] = ()
     #: The step in which values were read; 0 if it is fine.
     resolution: float = 0.0
+    #: Ids of the printed numbers that it was made of; none of what was measured.
+    sources: frozenset[str] = frozenset()
 
     @property
     def mean(self) -> float:
@@ -56,6 +58,8 @@ class PrintedSpread:
     n: int
     #: Half of the last digit that was printed.
     half_digit: float = 0.0
+    #: Ids of the printed numbers.
+    sources: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,8 @@ class PrintedNumber:
     #: What it can be: by its last digit, or as the bound that it was printed as.
     low: float
     high: float
+    #: Ids of the printed numbers.
+    sources: frozenset[str] = frozenset()
 
     @property
     def is_bound(self) -> bool:
@@ -82,16 +88,16 @@ def as_number(sample: Sample) -> PrintedNumber:
         case PrintedNumber():
             return sample
         case PrintedSpread(mean=mean, half_digit=half):
-            return PrintedNumber(mean, mean - half, mean + half)
+            return PrintedNumber(mean, mean - half, mean + half, sample.sources)
         case Trials():
-            return PrintedNumber(sample.mean, sample.mean, sample.mean)
+            return PrintedNumber(sample.mean, sample.mean, sample.mean, sample.sources)
 
 
 def divided(a: PrintedNumber, b: PrintedNumber) -> PrintedNumber:
     """`a / b` of numbers above zero, with what it can be."""
     low = a.low / b.high if math.isfinite(b.high) else 0.0
     high = a.high / b.low if b.low > 0 else math.inf
-    return PrintedNumber(a.mean / b.mean, low, high)
+    return PrintedNumber(a.mean / b.mean, low, high, a.sources | b.sources)
 
 
 def _some(values: tuple[float, ...]) -> tuple[float, ...]:
