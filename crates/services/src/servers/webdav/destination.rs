@@ -97,7 +97,8 @@ mod tests {
             assert!(of("/a", elsewhere).is_err(), "{elsewhere}");
         }
         assert_eq!(of("/a", "http://other:8080/x"), Err(StatusCode::BAD_GATEWAY));
-        for (from, to) in [("/a", "/a"), ("/a", "/a/b"), ("/a/b", "/a"), ("/a/", "/"), ("/", "/a")] {
+        for (from, to) in [("/a", "/a"), ("/a", "/a/b"), ("/a/b", "/a"), ("/a/", "/"), ("/", "/a")]
+        {
             assert_eq!(of(from, to), Err(StatusCode::FORBIDDEN), "{from} {to}");
         }
         assert!(of("/a", "/ab").is_ok());

@@ -49,7 +49,8 @@ fn hindrance<'a>(kept: &'a [DavLock], path: &DavPath, tokens: &[String]) -> Opti
     let covering = || kept.iter().filter(|lock| covers(lock, path));
     let is_held = |lock: &&DavLock| tokens.contains(&lock.token);
     let exclusive = covering().find(|lock| !lock.shared && !is_held(lock));
-    exclusive.or_else(|| if covering().any(|lock| is_held(&lock)) { None } else { covering().next() })
+    exclusive
+        .or_else(|| if covering().any(|lock| is_held(&lock)) { None } else { covering().next() })
 }
 
 fn until(timeout: Option<Duration>) -> (Option<Duration>, Option<SystemTime>) {

@@ -167,10 +167,8 @@ mod tests {
             assert!(done < 1000, "no end");
         }
         assert!(done > 200, "{done}");
-        let refused = kept.change(&path("/0"), vec![
-            (false, property("p", "")),
-            (true, property("q", &large)),
-        ]);
+        let refused = kept
+            .change(&path("/0"), vec![(false, property("p", "")), (true, property("q", &large))]);
         assert!(refused.iter().all(|(status, _)| *status == StatusCode::INSUFFICIENT_STORAGE));
         assert_eq!(kept.all(&path("/0"), true).len(), 1, "all of a change is done, or nothing");
     }
