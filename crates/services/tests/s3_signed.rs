@@ -137,9 +137,11 @@ async fn a_signed_url_is_all_that_it_takes_to_write_and_read_an_object() {
             }
         }
     }
-    let long_ago = Moment { day: "20200101".into(), time: "20200101T000000Z".into(), since_1970_s: 0 };
+    let long_ago =
+        Moment { day: "20200101".into(), time: "20200101T000000Z".into(), since_1970_s: 0 };
     let host = format!("127.0.0.1:{port}");
-    let over = [by_version_4("GET", &host, "plain", &long_ago), by_version_2("GET", "plain", &long_ago)];
+    let over =
+        [by_version_4("GET", &host, "plain", &long_ago), by_version_2("GET", "plain", &long_ago)];
     for url in over {
         let said = plainly(port, &format!("GET {url}"), &host, "").await;
         assert!(said.status == 403 && said.body.contains("is over"), "{}", said.body);

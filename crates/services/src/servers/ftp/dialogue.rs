@@ -182,6 +182,19 @@ impl Dialogue {
                 let found = self.shared.confined.look(&self.names(argument)?)?;
                 say(213, calendar::time_val(found.modified_s))
             }
+            "MFMT" => match files::modified(argument) {
+                Some((changes, path)) => {
+                    let done = format!("Modify={}; {path}", &argument[..14]);
+                    self.change(path, 213, &done, |path| changes.apply_at(path))
+                }
+                None => say(501, "MFMT takes a time as 20260101000000, and a path"),
+            },
+            "SITE" => match files::permitted(argument) {
+                Some((changes, path)) => {
+                    self.change(path, 200, "Permitted", |path| changes.apply_at(path))
+                }
+                None => say(504, "SITE CHMOD, three octal digits and a path is what there is"),
+            },
             "MLST" => {
                 let names = self.names(argument)?;
                 let facts = files::facts(&self.shared.confined.look(&names)?);
@@ -238,7 +251,7 @@ impl Dialogue {
     fn features(&self) -> String {
         let tls = if self.shared.tls.is_some() { "\r\n AUTH TLS\r\n PBSZ\r\n PROT" } else { "" };
         format!(
-            "There is:{tls}\r\n EPSV\r\n MDTM\r\n MLST type*;size*;modify*;\r\n PASV\r\n \
+            "There is:{tls}\r\n EPSV\r\n MDTM\r\n MFMT\r\n MLST type*;size*;modify*;\r\n PASV\r\n \
              REST STREAM\r\n SIZE\r\n UTF8\r\nEnd"
         )
     }

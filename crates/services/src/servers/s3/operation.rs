@@ -92,7 +92,9 @@ impl Operation {
         // `x-id` is how some clients say what they mean, and changes nothing; so does a signature.
         let is_of_all = |name: &str| {
             let of_version_2 = ["AWSAccessKeyId", "Expires", "Signature"];
-            name == "x-id" || of_version_2.contains(&name) || name.get(..6).is_some_and(|six| six.eq_ignore_ascii_case("x-amz-"))
+            name == "x-id"
+                || of_version_2.contains(&name)
+                || name.get(..6).is_some_and(|six| six.eq_ignore_ascii_case("x-amz-"))
         };
         let known = operation.parameters();
         let odd = asked

@@ -28,7 +28,7 @@ impl Ways {
         let destination = fields.get(FIELD).and_then(|value| value.to_str().ok());
         let destination: Uri = destination
             .and_then(|text| text.parse().ok())
-            .filter(|uri: &Uri| uri.path().starts_with('/'))
+            .filter(|uri: &Uri| uri.path().starts_with('/') && !uri.path().starts_with("//"))
             .ok_or(StatusCode::BAD_REQUEST)?;
         if destination.authority().is_some() && !is_here(&destination, fields) {
             return Err(StatusCode::BAD_GATEWAY);
@@ -93,16 +93,15 @@ mod tests {
         assert_eq!(of("/a b/c", "http://server:8080/a%20b/d/"), done("/a b/d"));
         assert_eq!(of("/a b/c", "/x%2e%2e?y"), done("/x.."));
         assert_eq!(of("/a b/c", "/a b"), Err(StatusCode::BAD_REQUEST));
-        for elsewhere in ["http://server/x", "https://other:8080/x", "//other/x"] {
-            assert!(of("/a", elsewhere).is_err(), "{elsewhere}");
+        for elsewhere in ["http://server/x", "https://server/x", "http://other:8080/x"] {
+            assert_eq!(of("/a", elsewhere), Err(StatusCode::BAD_GATEWAY), "{elsewhere}");
         }
-        assert_eq!(of("/a", "http://other:8080/x"), Err(StatusCode::BAD_GATEWAY));
         for (from, to) in [("/a", "/a"), ("/a", "/a/b"), ("/a/b", "/a"), ("/a/", "/"), ("/", "/a")]
         {
             assert_eq!(of(from, to), Err(StatusCode::FORBIDDEN), "{from} {to}");
         }
         assert!(of("/a", "/ab").is_ok());
-        for bad in ["", "x", "/%ff", "/%", "*"] {
+        for bad in ["", "x", "//other/x", "/%ff", "/%", "*"] {
             assert_eq!(of("/a", bad), Err(StatusCode::BAD_REQUEST), "{bad}");
         }
     }

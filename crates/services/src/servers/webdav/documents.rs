@@ -1,9 +1,7 @@
 //! Documents that come with requests, looked at before dav-server sees them; and the times of files
 //! that Windows sets by them.
 
-use std::fs::{File, FileTimes};
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
@@ -13,6 +11,7 @@ use super::super::http::{IDLE, Lingering};
 use super::{Body, blocking, plain};
 use crate::calendar;
 use crate::clients::http::xml;
+use crate::servers::changes::Changes;
 
 /// Bytes of one at most.
 const MAX_BYTES: usize = 1 << 16;
@@ -53,26 +52,20 @@ impl Document {
 
     /// The times that it sets, as Windows does, which knows them by names of its own. dav-server
     /// says yes to these and sets none.
-    pub fn times(&self) -> Option<Result<FileTimes, StatusCode>> {
-        let (mut times, mut is_any, mut is_odd) = (FileTimes::new(), false, false);
+    pub fn times(&self) -> Option<Result<Changes, StatusCode>> {
+        let (mut times, mut is_odd) = (Changes::default(), false);
         let read = xml::elements(&self.0, |names, text| {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let ["propertyupdate", "set", "prop", name] = names[..] else { return };
-            let time = || {
-                let time = Duration::from_secs(calendar::parse_http_date(text.trim())?);
-                SystemTime::UNIX_EPOCH.checked_add(time)
-            };
-            let set = match name {
-                "Win32LastModifiedTime" => FileTimes::set_modified,
-                "Win32LastAccessTime" => FileTimes::set_accessed,
+            let place = match name {
+                "Win32LastModifiedTime" => &mut times.modified_s,
+                "Win32LastAccessTime" => &mut times.accessed_s,
                 _ => return,
             };
-            is_any = true;
-            match time() {
-                Some(time) => times = set(times, time),
-                None => is_odd = true,
-            }
+            *place = calendar::parse_http_date(text.trim());
+            is_odd |= place.is_none();
         });
+        let is_any = is_odd || times != Changes::default();
         let times = if is_odd { Err(StatusCode::CONFLICT) } else { Ok(times) };
         (read.is_ok() && is_any).then_some(times)
     }
@@ -81,7 +74,7 @@ impl Document {
 /// Set times of a file if `answer` says that all was done.
 pub async fn set_times(
     path: PathBuf,
-    times: Result<FileTimes, StatusCode>,
+    times: Result<Changes, StatusCode>,
     answer: Response<Body>,
 ) -> Response<Body> {
     if answer.status() != StatusCode::MULTI_STATUS {
@@ -100,7 +93,7 @@ pub async fn set_times(
         all_done &= names.last().is_none_or(|name| name != "status") || text.contains(" 200");
     });
     if read.is_ok() && all_done {
-        let set = blocking(move || File::open(path)?.set_times(times));
+        let set = blocking(move || times.apply_at(&path));
         if let Err(status) = set.await {
             return plain(status);
         }

@@ -157,9 +157,9 @@ impl DavFileSystem for Files {
     fn patch_props<'a>(
         &'a self,
         path: &'a DavPath,
-        patch: Vec<(bool, DavProp)>,
+        asked: Vec<(bool, DavProp)>,
     ) -> FsFuture<'a, Vec<(StatusCode, DavProp)>> {
-        Box::pin(std::future::ready(Ok(self.properties.change(path, patch))))
+        Box::pin(std::future::ready(Ok(self.properties.change(path, asked))))
     }
 
     fn get_props<'a>(&'a self, path: &'a DavPath, content: bool) -> FsFuture<'a, Vec<DavProp>> {

@@ -32,11 +32,11 @@ impl Properties {
     pub fn change(
         &self,
         path: &DavPath,
-        patch: Vec<(bool, DavProp)>,
+        asked: Vec<(bool, DavProp)>,
     ) -> Vec<(StatusCode, DavProp)> {
         let (path, mut kept) = (plain(path), self.kept());
         let new_bytes: usize =
-            patch.iter().filter(|(sets, _)| *sets).map(|(_, one)| bytes(&path, one)).sum();
+            asked.iter().filter(|(sets, _)| *sets).map(|(_, one)| bytes(&path, one)).sum();
         let old_bytes: usize =
             kept.iter().flat_map(|(path, of)| of.values().map(|one| bytes(path, one))).sum();
         let status = if new_bytes > 0 && old_bytes + new_bytes > MAX_BYTES {
@@ -44,10 +44,10 @@ impl Properties {
         } else {
             StatusCode::OK
         };
-        let answer = patch.iter().map(|(_, one)| (status, named(one))).collect();
+        let answer = asked.iter().map(|(_, one)| (status, named(one))).collect();
         if status == StatusCode::OK {
             let of = kept.entry(path.clone()).or_default();
-            for (sets, one) in patch {
+            for (sets, one) in asked {
                 if sets {
                     of.insert(name(&one), one);
                 } else {

@@ -61,7 +61,10 @@ pub fn check(asked: &Asked, wanted: &Credentials, now: SystemTime) -> Result<(),
         Refusal::new(Code::AccessDenied, "`Expires`: allowed: seconds since 1970 in a signed URL")
     })?;
     if now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() > expires_s {
-        return Err(Refusal::new(Code::AccessDenied, "the time that the URL was signed for is over"));
+        return Err(Refusal::new(
+            Code::AccessDenied,
+            "the time that the URL was signed for is over",
+        ));
     }
     #[allow(clippy::expect_used, reason = "RFC 2104, section 3: a key has any length")]
     let mut mac =
@@ -101,7 +104,8 @@ fn text(asked: &Asked, expires: &str) -> String {
     }
     text.push_str(&asked.raw_path);
     let is_signed = |name: &str| {
-        SIGNED.contains(&name) || SIGNED.iter().any(|one| one.ends_with('-') && name.starts_with(one))
+        SIGNED.contains(&name)
+            || SIGNED.iter().any(|one| one.ends_with('-') && name.starts_with(one))
     };
     let mut signed: Vec<&(String, String)> =
         asked.query.iter().filter(|(name, _)| is_signed(name)).collect();
@@ -147,11 +151,9 @@ mod tests {
 
     #[test]
     fn a_url_is_admitted_until_its_time_is_over() {
-        for (now_s, wanted) in [
-            (1_175_139_620, Ok(())),
-            (0, Ok(())),
-            (1_175_139_621, Err(Code::AccessDenied)),
-        ] {
+        for (now_s, wanted) in
+            [(1_175_139_620, Ok(())), (0, Ok(())), (1_175_139_621, Err(Code::AccessDenied))]
+        {
             assert_eq!(code("GET", URL, &[], now_s), wanted, "{now_s}");
         }
         let never = URL.replace("Expires=1175139620", "Expires=never");
@@ -174,7 +176,8 @@ mod tests {
         ] {
             assert_eq!(code(method, &uri, &[], 0), wrong, "{what}");
         }
-        for (name, value) in [("x-amz-copy-source", "/a/b"), ("content-type", "a"), ("content-md5", "a")]
+        for (name, value) in
+            [("x-amz-copy-source", "/a/b"), ("content-type", "a"), ("content-md5", "a")]
         {
             assert_eq!(code("GET", URL, &[(name, value)], 0), wrong, "{name}");
         }
