@@ -1,6 +1,7 @@
 //! Others' programs against the embedded `WebDAV` server: litmus, which asks for what RFC 4918
 //! says, and rclone.
 #![cfg(unix)]
+#![allow(clippy::large_futures, reason = "a test has room on its stack")]
 
 mod http_support;
 mod peer_programs;

@@ -1,5 +1,6 @@
 //! The embedded `WebDAV` server, asked as programs ask it.
 #![cfg(unix)]
+#![allow(clippy::large_futures, reason = "a test has room on its stack")]
 
 mod http_support;
 

@@ -182,19 +182,7 @@ impl Dialogue {
                 let found = self.shared.confined.look(&self.names(argument)?)?;
                 say(213, calendar::time_val(found.modified_s))
             }
-            "MFMT" => match files::modified(argument) {
-                Some((changes, path)) => {
-                    let done = format!("Modify={}; {path}", &argument[..14]);
-                    self.change(path, 213, &done, |path| changes.apply_at(path))
-                }
-                None => say(501, "MFMT takes a time as 20260101000000, and a path"),
-            },
-            "SITE" => match files::permitted(argument) {
-                Some((changes, path)) => {
-                    self.change(path, 200, "Permitted", |path| changes.apply_at(path))
-                }
-                None => say(504, "SITE CHMOD, three octal digits and a path is what there is"),
-            },
+            "MFMT" | "SITE" => self.adjust(verb, argument),
             "MLST" => {
                 let names = self.names(argument)?;
                 let facts = files::facts(&self.shared.confined.look(&names)?);
@@ -246,6 +234,16 @@ impl Dialogue {
             return say(code, format!("\"{}\" {done}", path.replace('"', "\"\"")));
         }
         say(code, done)
+    }
+
+    /// Times and permissions.
+    fn adjust(&self, verb: &str, argument: &str) -> Answer {
+        match files::adjustment(verb, argument) {
+            Ok(files::Adjustment { changes, path, code, done }) => {
+                self.change(path, code, &done, |path| changes.apply_at(path))
+            }
+            Err((code, words)) => say(code, words),
+        }
     }
 
     fn features(&self) -> String {

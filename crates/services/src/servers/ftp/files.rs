@@ -38,20 +38,42 @@ pub fn facts(found: &Found) -> String {
     format!("type={kind};size={};modify={time}; ", found.size_bytes)
 }
 
-/// What MFMT asks for (draft-somers-ftp-mfxx-04 section 3), and the path.
-pub fn modified(argument: &str) -> Option<(Changes, &str)> {
-    let (time, path) = argument.split_once(' ')?;
-    let modified_s = Some(calendar::parse_time_val(time)?);
-    Some((Changes { modified_s, ..Changes::default() }, path))
+/// What is to be changed of a file, and the reply when it is done.
+pub struct Adjustment<'a> {
+    pub changes: Changes,
+    pub path: &'a str,
+    pub code: u16,
+    pub done: String,
 }
 
-/// What `SITE CHMOD` asks for, and the path.
-pub fn permitted(argument: &str) -> Option<(Changes, &str)> {
+/// What MFMT (draft-somers-ftp-mfxx-04 section 3) or SITE asks for; or the refusal of it.
+pub fn adjustment<'a>(
+    verb: &str,
+    argument: &'a str,
+) -> Result<Adjustment<'a>, (u16, &'static str)> {
+    match verb {
+        "MFMT" => {
+            modified(argument).ok_or((501, "MFMT takes a time as 20260101000000, and a path"))
+        }
+        _ => permitted(argument)
+            .ok_or((504, "SITE CHMOD, three octal digits and a path is what there is")),
+    }
+}
+
+fn modified(argument: &str) -> Option<Adjustment<'_>> {
+    let (time, path) = argument.split_once(' ')?;
+    let modified_s = Some(calendar::parse_time_val(time)?);
+    let changes = Changes { modified_s, ..Changes::default() };
+    Some(Adjustment { changes, path, code: 213, done: format!("Modify={time}; {path}") })
+}
+
+fn permitted(argument: &str) -> Option<Adjustment<'_>> {
     let (verb, rest) = argument.split_once(' ')?;
     let (mode, path) = rest.trim_start().split_once(' ')?;
     let is_known = verb.eq_ignore_ascii_case("CHMOD") && mode.len() <= 4;
     let mode = u32::from_str_radix(mode, 8).ok().filter(|_| is_known && !mode.starts_with('+'))?;
-    Some((Changes { mode: Some(mode), ..Changes::default() }, path))
+    let changes = Changes { mode: Some(mode), ..Changes::default() };
+    Some(Adjustment { changes, path, code: 200, done: "Permitted".to_owned() })
 }
 
 /// The reply to an error of the system.
