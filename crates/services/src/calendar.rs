@@ -65,6 +65,23 @@ pub fn http_date(since_1970_s: u64) -> String {
     format!("{name}, {day:02} {month} {year:04} {hour:02}:{minute:02}:{second:02} GMT")
 }
 
+/// Read what [`http_date`] writes. `None` if it is no such date: forms older than RFC 9110 are none.
+pub fn parse_http_date(text: &str) -> Option<u64> {
+    let [_, day, month, year, time, "GMT"] = text.split(' ').collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let month = MONTHS.iter().position(|name| *name == month)? + 1;
+    let time: String = time.split(':').collect();
+    let found = parse_basic(&format!("{year}{month:02}{day}T{time}Z"))?;
+    (http_date(found) == text).then_some(found)
+}
+
+/// Read what [`time_val`] writes, without a part of a second. `None` if it is no such date.
+pub fn parse_time_val(text: &str) -> Option<u64> {
+    let (day, time) = text.split_at_checked(8)?;
+    parse_basic(&format!("{day}T{time}Z"))
+}
+
 /// As MLSD and MDTM have it (RFC 3659 section 2.3): `20261121100000`.
 pub fn time_val(since_1970_s: u64) -> String {
     let (year, month, day, hour, minute, second) = civil(since_1970_s);
@@ -104,6 +121,10 @@ mod tests {
         let odder = ["20130524 000000Z", "00000000T000000Z", "+0130524T000000Z", "2013052éT00000Z"];
         for text in odd.into_iter().chain(odder) {
             assert_eq!(parse_basic(text), None, "{text}");
+            assert_eq!(parse_time_val(text), None, "{text}");
+        }
+        for text in ["Sun Nov  6 08:49:37 1994", "Mon, 06 Nov 1994 08:49:37 GMT", "0"] {
+            assert_eq!(parse_http_date(text), None, "{text}");
         }
     }
 
@@ -111,11 +132,15 @@ mod tests {
         #[test]
         fn what_is_written_is_read(since_1970_s in 0_u64..250_000_000_000) {
             prop_assert_eq!(parse_basic(&basic(since_1970_s)), Some(since_1970_s));
+            prop_assert_eq!(parse_time_val(&time_val(since_1970_s)), Some(since_1970_s));
+            prop_assert_eq!(parse_http_date(&http_date(since_1970_s)), Some(since_1970_s));
         }
 
         #[test]
         fn reading_never_panics(text in ".*") {
             let _ = parse_basic(&text);
+            let _ = parse_time_val(&text);
+            let _ = parse_http_date(&text);
         }
     }
 }

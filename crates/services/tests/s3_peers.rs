@@ -3,6 +3,7 @@
 #![allow(clippy::large_futures, reason = "a test has room on its stack")]
 
 mod http_support;
+mod peer_programs;
 
 use std::path::Path;
 use std::process::Command;
@@ -10,13 +11,15 @@ use std::process::Command;
 use http_support::*;
 use lanlab_services::ServiceKind;
 use lanlab_services::servers::Serving;
+use peer_programs::can_run;
 use tokio::runtime::Runtime;
 
-fn has(program: &str) -> bool {
-    let word = if program == "rclone" { "version" } else { "--version" };
-    let found = Command::new(program).arg(word).output().is_ok_and(|done| done.status.success());
+/// No distribution has the command of Amazon for certain, so it is never required.
+fn has_aws() -> bool {
+    let runs = Command::new("aws").arg("--version").output();
+    let found = runs.is_ok_and(|done| done.status.success());
     if !found {
-        eprintln!("skipped: need `{program}`, not found on PATH, or it does not run");
+        eprintln!("skipped: need `aws`, not found on PATH, or it does not run");
     }
     found
 }
@@ -37,7 +40,7 @@ fn output(command: &mut Command) -> String {
 
 #[test]
 fn rclone_keeps_times_copies_and_makes_urls() {
-    if !has("rclone") {
+    if !can_run("rclone", false) {
         return;
     }
     let (root, local) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -106,7 +109,7 @@ fn rclone_keeps_times_copies_and_makes_urls() {
 /// The command of Amazon: signed chunks with a checksum after the last, lists by number, parts.
 #[test]
 fn aws_reads_and_writes_our_bucket() {
-    if !has("aws") {
+    if !has_aws() {
         return;
     }
     let (root, local) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

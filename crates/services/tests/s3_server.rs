@@ -17,6 +17,11 @@ async fn a_bucket_is_there_and_stays() {
     assert_eq!(ask(&serving, "HEAD /other", &[], b"").await.status, 404);
     let location = ask(&serving, "GET /lanlab?location", &[], b"").await;
     assert!(location.body.contains("<LocationConstraint"), "{}", location.body);
+    // Of a bucket that never had versions nothing is said; of one that had, `Suspended` would be.
+    let versioning = ask(&serving, "GET /lanlab?versioning", &[], b"").await;
+    assert_eq!(versioning.status, 200);
+    let empty = "<VersioningConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"></VersioningConfiguration>";
+    assert!(versioning.body.ends_with(empty), "{}", versioning.body);
     for (line, status, wanted) in [
         ("PUT /lanlab", 409, "BucketAlreadyOwnedByYou"),
         ("PUT /other", 403, "AccessDenied"),
@@ -26,7 +31,7 @@ async fn a_bucket_is_there_and_stays() {
         ("GET /lanlab/a//b", 400, "KeyTooLongError"),
         ("GET /lanlab/../x", 400, "KeyTooLongError"),
         ("GET /lanlab/%2e%2e/x", 400, "KeyTooLongError"),
-        ("GET /lanlab?versioning", 501, "NotImplemented"),
+        ("GET /lanlab?versions", 501, "NotImplemented"),
         ("GET /lanlab?list-type=2&continuation-token=!", 400, "InvalidArgument"),
         ("GET /lanlab?max-keys=-1", 400, "InvalidArgument"),
         ("POST /lanlab/x?uploadId=none", 404, "NoSuchUpload"),

@@ -2,13 +2,15 @@
 #![allow(clippy::large_futures, reason = "a test has room on its stack")]
 
 mod http_support;
+mod peer_programs;
 
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use http_support::*;
 use lanlab_services::{Access, Class, Credentials, ServiceKind, Session, Target, connect};
+use peer_programs::{Running, can_run, missing};
 
 const KIND: ServiceKind = ServiceKind::Webdav;
 
@@ -184,25 +186,6 @@ async fn a_file_that_becomes_shorter_while_it_is_sent_is_not_filled_up() {
     serving.end().await;
 }
 
-/// A program that ends with the test.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn has(program: &str) -> bool {
-    let found = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
-        .any(|directory| directory.join(program).is_file());
-    if !found {
-        eprintln!("skipped: need `{program}`, not found on PATH");
-    }
-    found
-}
-
 fn free_port() -> u16 {
     std::net::TcpListener::bind((LOOPBACK, 0)).unwrap().local_addr().unwrap().port()
 }
@@ -254,8 +237,11 @@ fn listed_path(folder: &lanlab_services::ServicePath, name: &str) -> lanlab_serv
 #[tokio::test]
 async fn nginx_is_spoken_to() {
     let module = Path::new("/usr/lib/nginx/modules/ngx_http_dav_ext_module.so");
-    if !has("nginx") || !module.exists() {
-        eprintln!("skipped: need nginx with dav-ext (apt install nginx libnginx-mod-http-dav-ext)");
+    if !can_run("nginx", false) {
+        return;
+    }
+    if !module.exists() {
+        missing("nginx: no dav-ext (apt install nginx-light libnginx-mod-http-dav-ext)");
         return;
     }
     let work = tempfile::tempdir().unwrap();
@@ -302,7 +288,7 @@ fn is_root(facts: &std::fs::Metadata) -> bool {
 #[cfg(unix)]
 #[tokio::test]
 async fn rclone_is_spoken_to() {
-    if !has("rclone") {
+    if !can_run("rclone", false) {
         return;
     }
     let root = tempfile::tempdir().unwrap();

@@ -88,7 +88,17 @@ fn listed(entries: &[Entry]) {
     let written = |form: Form| -> String {
         let lines = entries.iter().map(|entry| {
             let Entry { name, size_bytes, is_directory } = entry.clone();
-            files::line(form, &Found { name, is_directory, size_bytes, modified_s: 0 })
+            files::line(
+                form,
+                &Found {
+                    name,
+                    is_directory,
+                    size_bytes,
+                    mode: 0o644,
+                    modified_s: 0,
+                    accessed_s: 0,
+                },
+            )
         });
         lines.collect()
     };

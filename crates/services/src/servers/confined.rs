@@ -9,6 +9,8 @@ use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
+use super::changes::mode_of;
+
 /// Names deep.
 const MAX_DEPTH: usize = 64;
 
@@ -104,21 +106,28 @@ pub struct Found {
     pub is_directory: bool,
     /// Octets of a file; zero of a directory.
     pub size_bytes: u64,
+    /// Who may do what with it, as POSIX has it.
+    pub mode: u32,
     /// Seconds since 1970 when it was changed last.
     pub modified_s: u64,
+    /// The same of when it was read.
+    pub accessed_s: u64,
 }
 
 impl Found {
-    fn new(name: String, found: &fs::Metadata) -> Option<Self> {
+    /// Of a file or directory; of nothing else.
+    pub fn new(name: String, found: &fs::Metadata) -> Option<Self> {
         let is_directory = found.is_dir();
         if !is_directory && !found.is_file() {
             return None;
         }
-        let modified = found.modified().ok()?;
-        let modified_s =
-            modified.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |at| at.as_secs());
+        let since_1970_s =
+            |at: SystemTime| at.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |at| at.as_secs());
+        let modified_s = since_1970_s(found.modified().ok()?);
+        let accessed_s = found.accessed().map_or(modified_s, since_1970_s);
         let size_bytes = if is_directory { 0 } else { found.len() };
-        Some(Self { name, is_directory, size_bytes, modified_s })
+        let mode = mode_of(found);
+        Some(Self { name, is_directory, size_bytes, mode, modified_s, accessed_s })
     }
 }
 

@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use crate::fault::{Class, Fault, Result};
 use crate::target::{Credentials, ServiceKind};
 
+mod changes;
 pub(crate) mod confined;
 pub(crate) mod ftp;
 pub(crate) mod http;

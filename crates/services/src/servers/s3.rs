@@ -113,6 +113,7 @@ impl Served {
             Operation::HeadBucket => Ok(empty(StatusCode::OK)),
             Operation::DeleteBucket => self.delete_bucket().await,
             Operation::GetBucketLocation => Ok(buckets::location()),
+            Operation::GetBucketVersioning => Ok(buckets::versioning()),
             Operation::ListObjects => self.list_objects(&asked).await,
             Operation::ListObjectsV2 => self.list_objects_v2(&asked).await,
             Operation::DeleteObjects => self.delete_objects(&asked, payload, body).await,

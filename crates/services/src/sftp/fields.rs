@@ -52,6 +52,12 @@ impl<'a> Fields<'a> {
         std::str::from_utf8(self.string()?).ok()
     }
 
+    /// Whether the attributes that come next have an owner, or what other versions know.
+    pub fn have_others(&self) -> bool {
+        let flags = self.0.first_chunk().map_or(0, |flags| u32::from_be_bytes(*flags));
+        flags & (UIDGID | EXTENDED) != 0
+    }
+
     /// What is known of a file (section 5).
     pub fn attributes(&mut self) -> Option<Attributes> {
         let flags = self.u32()?;
@@ -66,7 +72,7 @@ impl<'a> Fields<'a> {
             found.mode = Some(self.u32()?);
         }
         if flags & ACMODTIME != 0 {
-            self.u32()?;
+            found.accessed_s = Some(self.u32()?);
             found.modified_s = Some(self.u32()?);
         }
         if flags & EXTENDED != 0 {
@@ -86,17 +92,19 @@ pub struct Attributes {
     pub size_bytes: Option<u64>,
     /// Its kind and permissions.
     pub mode: Option<u32>,
-    /// Seconds since 1970 when it was changed last.
+    /// Seconds since 1970 when it was read last.
+    pub accessed_s: Option<u32>,
+    /// The same of when it was changed, which goes with it.
     pub modified_s: Option<u32>,
 }
 
 impl Attributes {
-    /// Of a file or directory.
-    pub fn of(is_directory: bool, size_bytes: u64, modified_s: u64) -> Self {
-        let mode = if is_directory { S_IFDIR | 0o755 } else { S_IFREG | 0o644 };
-        let modified_s = u32::try_from(modified_s).unwrap_or(u32::MAX);
-        let size_bytes = Some(size_bytes);
-        Self { size_bytes, mode: Some(mode), modified_s: Some(modified_s) }
+    /// Of a file or directory, with its permissions.
+    pub fn of(is_directory: bool, mode: u32, size_bytes: u64, times: [u64; 2]) -> Self {
+        let mode = mode | if is_directory { S_IFDIR } else { S_IFREG };
+        let [accessed_s, modified_s] =
+            times.map(|time_s| Some(u32::try_from(time_s).unwrap_or(u32::MAX)));
+        Self { size_bytes: Some(size_bytes), mode: Some(mode), accessed_s, modified_s }
     }
 
     /// Whether it is a directory, and whether a file; neither is known without a mode.
@@ -123,7 +131,7 @@ impl Attributes {
             message = message.u32(mode);
         }
         if let Some(modified_s) = self.modified_s {
-            message = message.u32(modified_s).u32(modified_s);
+            message = message.u32(self.accessed_s.unwrap_or(modified_s)).u32(modified_s);
         }
         message
     }
@@ -136,7 +144,7 @@ mod tests {
 
     #[test]
     fn what_is_known_of_a_file_is_read_as_it_was_written() {
-        let of = Attributes::of(true, 7, 1_795_255_200);
+        let of = Attributes::of(true, 0o750, 7, [1_795_255_100, 1_795_255_200]);
         let octets = of.write(Message::new(105, 0)).string("rest").finish();
         let mut fields = Fields(&octets[5..]);
         assert_eq!(fields.attributes(), Some(of));

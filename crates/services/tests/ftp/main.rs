@@ -226,6 +226,54 @@ fn all_data_of_a_session_come_by_one_port_and_none_by_a_connection_that_was_give
 
 #[cfg(unix)]
 #[test]
+fn permissions_and_times_are_set_or_it_is_said_that_they_are_not() {
+    use std::os::unix::fs::MetadataExt;
+    run(async {
+        let root = TempDir::new().unwrap();
+        let at = root.path().join("a file");
+        std::fs::write(&at, "content").unwrap();
+        let (serving, _) = served(ServiceKind::Ftp, root.path()).await;
+        let port = serving.port();
+        let talk = move || {
+            let state = || {
+                let found = std::fs::metadata(&at).unwrap();
+                (found.mode() & 0o7777, found.mtime())
+            };
+            let mut raw = Raw::new(port);
+            assert!(raw.say("MFMT 20010909014640 a file").starts_with("530"));
+            raw.log_in();
+            let said = raw.say("MFMT 20010909014640 a file");
+            assert_eq!(said.trim(), "213 Modify=20010909014640; a file");
+            assert!(raw.say("MDTM a file").starts_with("213 20010909014640"));
+            assert!(raw.say("SITE CHMOD 640 a file").starts_with("200"));
+            assert_eq!(state(), (0o640, 1_000_000_000));
+            assert!(raw.say("SITE chmod 0604 a file").starts_with("200"));
+            for (odd, code) in [
+                ("SITE CHMOD 4755 a file", "504"),
+                ("SITE CHMOD +755 a file", "504"),
+                ("SITE CHMOD u+x a file", "504"),
+                ("SITE CHMOD 999 a file", "504"),
+                ("SITE CHMOD 755", "504"),
+                ("SITE CHOWN me a file", "504"),
+                ("SITE", "504"),
+                ("SITE CHMOD 755 none", "550"),
+                ("MFMT 20010231000000 a file", "501"),
+                ("MFMT 20010909014640", "501"),
+                ("MFMT é20010909014640 a file", "501"),
+                ("MFMT 20010909014640 none", "550"),
+                ("MFF UNIX.mode=0755; a file", "502"),
+            ] {
+                let said = raw.say(odd);
+                assert!(said.starts_with(code), "{odd}: {said}");
+            }
+            assert_eq!(state(), (0o604, 1_000_000_000));
+        };
+        tokio::task::spawn_blocking(talk).await.unwrap();
+    });
+}
+
+#[cfg(unix)]
+#[test]
 fn no_client_gets_out_of_the_directory() {
     run(async {
         let (outside, root) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -239,7 +287,19 @@ fn no_client_gets_out_of_the_directory() {
             raw.log_in();
             assert!(raw.say("CWD ../../..").starts_with("250"));
             assert!(raw.say("PWD").starts_with("257 \"/\""));
-            for verb in ["SIZE", "CWD", "MLST", "DELE", "RNFR", "RMD", "MDTM", "RETR", "STOR"] {
+            for verb in [
+                "SIZE",
+                "CWD",
+                "MLST",
+                "DELE",
+                "RNFR",
+                "RMD",
+                "MDTM",
+                "RETR",
+                "STOR",
+                "MFMT 20200101000000",
+                "SITE CHMOD 700",
+            ] {
                 let out = outside.join("secret").display().to_string();
                 for way in ["link/secret", "../link/secret", &out, "../../etc/passwd", "link"] {
                     let said = raw.say(&format!("{verb} {way}"));

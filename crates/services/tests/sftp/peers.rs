@@ -76,6 +76,51 @@ fn openssh_and_the_embedded_server_understand_each_other() {
     });
 }
 
+#[cfg(unix)]
+#[test]
+fn openssh_sets_permissions_and_times_or_hears_that_they_are_not_set() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    if !can_run("sftp", false) {
+        return;
+    }
+    run(async {
+        let (root, outside) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let (local, secret) = (TempDir::new().unwrap(), outside.path().join("secret"));
+        std::fs::write(&secret, "x").unwrap();
+        std::os::unix::fs::symlink(outside.path(), root.path().join("link")).unwrap();
+        let up = local.path().join("up");
+        std::fs::write(&up, "content").unwrap();
+        std::fs::set_permissions(&up, std::fs::Permissions::from_mode(0o604)).unwrap();
+        let old = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+        let times = std::fs::FileTimes::new().set_modified(old).set_accessed(old);
+        std::fs::File::options().write(true).open(&up).unwrap().set_times(times).unwrap();
+        let before = std::fs::metadata(&secret).unwrap();
+        let (serving, _) = served(SFTP, root.path()).await;
+        let (port, folder) = (serving.port(), local.path().to_owned());
+        let batch = "put -p up kept\nput up changed\nchmod 640 changed\nmkdir d\nchmod 711 d\n\
+                     ls -l\nget -p kept back\n-chmod 4755 kept\n-chmod 777 link/secret\n-chmod 777 none\n";
+        let output = tokio::task::spawn_blocking(move || sftp_batch(port, &folder, batch));
+        let output = output.await.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        let of = |name: &str| {
+            let found = std::fs::metadata(root.path().join(name)).unwrap();
+            (found.mode() & 0o7777, found.mtime())
+        };
+        assert_eq!(of("kept"), (0o604, 1_000_000_000), "{said}");
+        assert_eq!((of("changed").0, of("d").0), (0o640, 0o711), "{said}");
+        assert_eq!(said.matches("unsupported").count(), 1, "{said}");
+        let listed = String::from_utf8_lossy(&output.stdout);
+        for mode in ["-rw----r--", "-rw-r-----", "drwx--x--x"] {
+            assert!(listed.contains(mode), "{mode}: {listed}");
+        }
+        let back = std::fs::metadata(local.path().join("back")).unwrap();
+        assert_eq!((back.mode() & 0o7777, back.mtime()), (0o604, 1_000_000_000));
+        let after = std::fs::metadata(&secret).unwrap();
+        assert_eq!((after.mode(), after.ctime()), (before.mode(), before.ctime()));
+    });
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn openssh_and_the_client_understand_each_other() {

@@ -1,10 +1,15 @@
 //! What the tests of single services share.
 #![allow(dead_code, reason = "each test takes its part")]
 
+#[path = "../peer_programs/mod.rs"]
+mod peer_programs;
+
+pub use peer_programs::*;
+
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use lanlab_services::servers::{Offer, Serving, serve};
@@ -188,36 +193,6 @@ pub async fn check_refusals(session: &impl Session) {
         session.remove(&path(name)).await.unwrap();
     }
     session.remove_directory(&path("d")).await.unwrap();
-}
-
-/// Whether a program and the right to use it are there; says so where not.
-pub fn can_run(program: &str, as_root: bool) -> bool {
-    let found = if program.starts_with('/') {
-        Path::new(program).exists()
-    } else {
-        let paths = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&paths).any(|folder| folder.join(program).exists())
-    };
-    let root =
-        !as_root || Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
-    if found && root {
-        return true;
-    }
-    let why = if found { "that takes root" } else { "it is not installed" };
-    let required = std::env::var_os("LANLAB_REQUIRE_PEERS").is_some();
-    assert!(!required, "{program}: {why}");
-    eprintln!("skipped: {program}: {why}");
-    false
-}
-
-/// A program that ends with the test.
-pub struct Running(pub Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 /// A port that was free a moment ago.

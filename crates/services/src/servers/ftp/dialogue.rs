@@ -182,6 +182,7 @@ impl Dialogue {
                 let found = self.shared.confined.look(&self.names(argument)?)?;
                 say(213, calendar::time_val(found.modified_s))
             }
+            "MFMT" | "SITE" => self.adjust(verb, argument),
             "MLST" => {
                 let names = self.names(argument)?;
                 let facts = files::facts(&self.shared.confined.look(&names)?);
@@ -235,10 +236,20 @@ impl Dialogue {
         say(code, done)
     }
 
+    /// Times and permissions.
+    fn adjust(&self, verb: &str, argument: &str) -> Answer {
+        match files::adjustment(verb, argument) {
+            Ok(files::Adjustment { changes, path, code, done }) => {
+                self.change(path, code, &done, |path| changes.apply_at(path))
+            }
+            Err((code, words)) => say(code, words),
+        }
+    }
+
     fn features(&self) -> String {
         let tls = if self.shared.tls.is_some() { "\r\n AUTH TLS\r\n PBSZ\r\n PROT" } else { "" };
         format!(
-            "There is:{tls}\r\n EPSV\r\n MDTM\r\n MLST type*;size*;modify*;\r\n PASV\r\n \
+            "There is:{tls}\r\n EPSV\r\n MDTM\r\n MFMT\r\n MLST type*;size*;modify*;\r\n PASV\r\n \
              REST STREAM\r\n SIZE\r\n UTF8\r\nEnd"
         )
     }

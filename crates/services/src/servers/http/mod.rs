@@ -25,7 +25,7 @@ mod file_body;
 mod lingering;
 mod range;
 
-pub use confine::confined;
+pub use confine::{confined, confined_path};
 pub use file_body::FileBody;
 pub use lingering::Lingering;
 pub use range::octets_asked;

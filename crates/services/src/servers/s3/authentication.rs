@@ -2,6 +2,7 @@
 //!
 //! Source: Amazon S3 API Reference, "Authenticating Requests (AWS Signature Version 4)". Any region
 //! is taken: there is but this one bucket, and clients differ in what they take for the usual one.
+//! URLs may be signed by version 2, too.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -19,6 +20,8 @@ const SKEW: Duration = Duration::from_mins(15);
 
 /// How long a URL may be signed for, as S3 has it.
 const MAX_SIGNED_FOR_S: u64 = 7 * 86_400;
+
+mod version2;
 
 const CHUNKS: &str = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD";
 const CHUNKS_TRAILER: &str = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER";
@@ -95,6 +98,10 @@ pub fn admit(
         // Who serves anybody still has to read what follows the head.
         return payload(asked.field("x-amz-content-sha256").unwrap_or(UNSIGNED), None);
     };
+    if version2::is_signed(asked) {
+        version2::check(asked, wanted, now)?;
+        return payload(asked.field("x-amz-content-sha256").unwrap_or(UNSIGNED), None);
+    }
     let claim = claim(asked)?;
     let is_wanted = constant_time_same(claim.user, &wanted.user);
     let key = Key::new(&wanted.secret, &claim.scope);

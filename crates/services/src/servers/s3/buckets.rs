@@ -39,3 +39,8 @@ impl Served {
 pub fn location() -> Answer {
     document("LocationConstraint", |_| {})
 }
+
+/// Nothing is said of it: versions were never asked for, nor given up.
+pub fn versioning() -> Answer {
+    document("VersioningConfiguration", |_| {})
+}

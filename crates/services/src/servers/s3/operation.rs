@@ -22,6 +22,7 @@ pub enum Operation {
     HeadBucket,
     DeleteBucket,
     GetBucketLocation,
+    GetBucketVersioning,
     ListObjects,
     ListObjectsV2,
     DeleteObjects,
@@ -57,6 +58,7 @@ impl Operation {
             (Level::Bucket, &Method::HEAD) => Self::HeadBucket,
             (Level::Bucket, &Method::DELETE) => Self::DeleteBucket,
             (Level::Bucket, &Method::GET) if has("location") => Self::GetBucketLocation,
+            (Level::Bucket, &Method::GET) if has("versioning") => Self::GetBucketVersioning,
             (Level::Bucket, &Method::GET) => match asked.parameter("list-type") {
                 None | Some("1") => Self::ListObjects,
                 Some("2") => Self::ListObjectsV2,
@@ -87,9 +89,12 @@ impl Operation {
             let message = format!("field `{name}` is not served");
             return Err(Refusal::new(Code::NotImplemented, message));
         }
-        // `x-id` is how some clients say what they mean, and changes nothing.
+        // `x-id` is how some clients say what they mean, and changes nothing; so does a signature.
         let is_of_all = |name: &str| {
-            name == "x-id" || name.get(..6).is_some_and(|six| six.eq_ignore_ascii_case("x-amz-"))
+            let of_version_2 = ["AWSAccessKeyId", "Expires", "Signature"];
+            name == "x-id"
+                || of_version_2.contains(&name)
+                || name.get(..6).is_some_and(|six| six.eq_ignore_ascii_case("x-amz-"))
         };
         let known = operation.parameters();
         let odd = asked
@@ -110,6 +115,7 @@ impl Operation {
     fn parameters(self) -> &'static [&'static str] {
         match self {
             Self::GetBucketLocation => &["location"],
+            Self::GetBucketVersioning => &["versioning"],
             Self::ListObjects => {
                 &["list-type", "prefix", "delimiter", "marker", "max-keys", "encoding-type"]
             }
@@ -139,6 +145,7 @@ impl Operation {
             Self::ListBuckets
                 | Self::HeadBucket
                 | Self::GetBucketLocation
+                | Self::GetBucketVersioning
                 | Self::ListObjects
                 | Self::ListObjectsV2
                 | Self::HeadObject
@@ -171,15 +178,17 @@ mod tests {
         assert_eq!(of("GET", "/b"), Ok(Operation::ListObjects));
         assert_eq!(of("GET", "/b/?list-type=2&prefix=a"), Ok(Operation::ListObjectsV2));
         assert_eq!(of("GET", "/b?location="), Ok(Operation::GetBucketLocation));
+        assert_eq!(of("GET", "/b?versioning"), Ok(Operation::GetBucketVersioning));
         assert_eq!(of("GET", "/b/k?x-id=GetObject"), Ok(Operation::GetObject));
         assert_eq!(of("PUT", "/b/k?X-Amz-Signature=0"), Ok(Operation::PutObject));
+        assert_eq!(of("PUT", "/b/k?Signature=0&Expires=1"), Ok(Operation::PutObject));
         assert_eq!(of("PUT", "/b/k?partNumber=1&uploadId=u"), Ok(Operation::UploadPart));
         assert_eq!(of("POST", "/b/k?uploads"), Ok(Operation::CreateMultipartUpload));
     }
 
     #[test]
     fn what_is_not_served_is_not_taken_for_something_else() {
-        for uri in ["/b/k?acl", "/b/k?versionId=1", "/b?versioning", "/b/k?partNumber=1", "/?x"] {
+        for uri in ["/b/k?acl", "/b/k?versionId=1", "/b?versions", "/b/k?partNumber=1", "/?x"] {
             assert_eq!(of("GET", uri), Err(Code::NotImplemented), "{uri}");
         }
         assert_eq!(of("POST", "/b/k"), Err(Code::MethodNotAllowed));

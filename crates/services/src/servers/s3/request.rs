@@ -15,6 +15,8 @@ pub struct Asked {
     pub method: Method,
     /// Path, decoded.
     pub path: String,
+    /// The same as it stands in the request.
+    pub raw_path: String,
     /// The bucket, perhaps empty.
     pub bucket: String,
     /// The key, perhaps empty.
@@ -46,7 +48,8 @@ impl Asked {
         let names = path.strip_prefix('/').unwrap_or(&path);
         let (bucket, key) = names.split_once('/').unwrap_or((names, ""));
         let (bucket, key) = (bucket.to_owned(), key.to_owned());
-        Ok(Self { method: head.method, path, bucket, key, query, headers: head.headers })
+        let raw_path = head.uri.path().to_owned();
+        Ok(Self { method: head.method, path, raw_path, bucket, key, query, headers: head.headers })
     }
 
     /// A parameter of the query.

@@ -3,7 +3,6 @@
 //! The host key is made for the server's life. A connection takes a message each way, some packets
 //! that wait, and its open files, all of them bounded.
 
-mod changes;
 mod handles;
 pub mod requests;
 

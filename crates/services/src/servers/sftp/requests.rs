@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::positioned;
+use crate::servers::changes::{Changes, mode_text};
 use crate::servers::confined::{Confined, Found, Names};
 use crate::sftp::{
     Attributes, Fields, MAX_MESSAGE_OCTETS, MAX_PIECE_OCTETS, Message, VERSION, extension, flag,
@@ -14,7 +15,6 @@ use crate::sftp::{
 };
 
 use super::Shared;
-use super::changes;
 use super::handles::{Handles, MAX_HANDLES, Open};
 
 /// Entries of a directory in one message.
@@ -94,21 +94,19 @@ impl Requests {
             kind::FSTAT => {
                 let open = self.handles.file(fields.string().whole()?)?;
                 let Open::File { file, .. } = open else { return Err(Refusal::Unknown) };
-                let size_bytes = Some(file.metadata()?.len());
-                let known = Attributes { size_bytes, ..Attributes::of(false, 0, 0) };
-                let known = Attributes { modified_s: None, ..known };
-                Ok(known.write(reply(kind::ATTRS, number)))
+                let found = Found::new(String::new(), &file.metadata()?).ok_or_else(denied)?;
+                Ok(attributes_of(&found).write(reply(kind::ATTRS, number)))
             }
             kind::SETSTAT => {
                 let path = self.shared.confined.place_to_change(&names(&mut fields)?)?;
-                changes::apply_at(&path, &fields.attributes().whole()?)?;
+                changes(&mut fields)?.apply_at(&path)?;
                 Ok(done(number))
             }
             kind::FSETSTAT => {
                 let handle = fields.string().whole()?;
-                let attributes = fields.attributes().whole()?;
+                let changes = changes(&mut fields)?;
                 match self.handles.file(handle)? {
-                    Open::File { file, writes: true, .. } => changes::apply(file, &attributes)?,
+                    Open::File { file, writes: true, .. } => changes.apply(file)?,
                     _ => return Err(denied().into()),
                 }
                 Ok(done(number))
@@ -124,7 +122,18 @@ impl Requests {
                 Ok(done(number))
             }
             kind::MKDIR => {
-                fs::create_dir(self.shared.confined.place_to_change(&names(&mut fields)?)?)?;
+                let path = self.shared.confined.place_to_change(&names(&mut fields)?)?;
+                // Its permissions, if they are said, are set as the directory is made.
+                #[cfg_attr(
+                    not(unix),
+                    expect(unused_mut, reason = "there are no permissions to set")
+                )]
+                let mut builder = fs::DirBuilder::new();
+                #[cfg(unix)]
+                if let Some(mode) = permissions(&mut fields) {
+                    std::os::unix::fs::DirBuilderExt::mode(&mut builder, mode);
+                }
+                builder.create(path)?;
                 Ok(done(number))
             }
             kind::RMDIR => {
@@ -170,6 +179,10 @@ impl Requests {
         if writes && has(flag::TRUNC) && !has(flag::EXCL) {
             options.truncate(true);
         }
+        #[cfg(unix)]
+        if let Some(mode) = permissions(&mut fields) {
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+        }
         let file = options.open(path)?;
         if !file.metadata()?.is_file() {
             return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
@@ -211,7 +224,7 @@ impl Requests {
         let mut message = Message::new(kind::NAME, 64 * some.len()).u32(number);
         message = message.u32(some.len() as u32);
         for found in &some {
-            let mode = if found.is_directory { "drwxr-xr-x" } else { "-rw-r--r--" };
+            let mode = mode_text(found.is_directory, found.mode);
             let long = format!("{mode} 1 lanlab lanlab {} {}", found.size_bytes, found.name);
             message = attributes_of(found).write(message.string(&found.name).string(long));
         }
@@ -241,7 +254,25 @@ fn names(fields: &mut Fields<'_>) -> Done<Names> {
 }
 
 fn attributes_of(found: &Found) -> Attributes {
-    Attributes::of(found.is_directory, found.size_bytes, found.modified_s)
+    let times = [found.accessed_s, found.modified_s];
+    Attributes::of(found.is_directory, found.mode, found.size_bytes, times)
+}
+
+/// What a client wants changed. Owners stay who they are: that is refused, not passed over.
+fn changes(fields: &mut Fields<'_>) -> Done<Changes> {
+    let has_others = fields.have_others();
+    let Attributes { size_bytes, mode, accessed_s, modified_s } = fields.attributes().whole()?;
+    if has_others {
+        return Err(Refusal::Unknown);
+    }
+    let [accessed_s, modified_s] = [accessed_s, modified_s].map(|time_s| time_s.map(u64::from));
+    Ok(Changes { size_bytes, mode, accessed_s, modified_s })
+}
+
+/// The permissions that a new file or directory is to have.
+#[cfg(unix)]
+fn permissions(fields: &mut Fields<'_>) -> Option<u32> {
+    fields.attributes()?.mode.map(|mode| mode & 0o777)
 }
 
 fn version() -> Bytes {
@@ -282,8 +313,51 @@ fn say(number: u32, refusal: &Refusal) -> Message {
                 (status::FAILURE, "No space left on device")
             }
             K::InvalidFilename | K::InvalidInput => (status::BAD_MESSAGE, "Invalid name"),
+            K::Unsupported => (status::OP_UNSUPPORTED, "Not done here"),
             _ => return status_of(number, status::FAILURE, &error.to_string()),
         },
     };
     status_of(number, code, words)
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    /// What is said to a request about a file of 7 octets: a status, or the kind of the answer.
+    fn said(requests: &mut Requests, request: Message) -> u32 {
+        let reply = requests.answer(&request.finish()[4..]).unwrap();
+        let mut fields = Fields(&reply[4..]);
+        let (kind, _number) = (fields.u8().unwrap(), fields.u32().unwrap());
+        if kind == kind::STATUS { fields.u32().unwrap() } else { 1000 + u32::from(kind) }
+    }
+
+    #[test]
+    fn owners_are_not_changed_and_that_is_said() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::write(root.path().join("x"), "content").unwrap();
+        let confined = Confined::new(root.path().to_owned(), false);
+        let mut requests = Requests::new(Arc::new(Shared { confined, credentials: None }));
+        let hello = Message::new(kind::INIT, 8).u32(VERSION).finish();
+        assert!(requests.answer(&hello[4..]).is_some());
+        let of = |kind: u8| Message::new(kind, 64).u32(7);
+        let opened = of(kind::OPEN).string("x").u32(flag::WRITE).u32(0);
+        assert_eq!(said(&mut requests, opened), 1000 + u32::from(kind::HANDLE));
+        let handle = 0_u32.to_be_bytes();
+        // Size and owner; size and what later versions know: nothing is done of either.
+        for (flags, rest) in [(0x3, [0, 0]), (0x8000_0001, [0, 0]), (0x8000_0001, [1, 0])] {
+            let add = |message: Message| message.u32(flags).u64(0).u32(rest[0]).u32(rest[1]);
+            for set in [add(of(kind::SETSTAT).string("x")), add(of(kind::FSETSTAT).string(handle))]
+            {
+                let done = said(&mut requests, set);
+                assert!(matches!(done, status::OP_UNSUPPORTED | status::BAD_MESSAGE), "{done}");
+            }
+        }
+        assert_eq!(std::fs::read(root.path().join("x")).unwrap(), b"content");
+        for set in [of(kind::SETSTAT).string("x"), of(kind::FSETSTAT).string(handle)] {
+            assert_eq!(said(&mut requests, set.u32(0x5).u64(3).u32(0o600)), status::OK);
+        }
+        assert_eq!(std::fs::read(root.path().join("x")).unwrap(), b"con");
+    }
 }

@@ -1,0 +1,176 @@
+//! What a client changes of a file but its content: size, permissions, times. All of it is done, or
+//! it is said that it is not.
+
+use std::fs::{self, File, FileTimes, OpenOptions, Permissions};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// Bits of a mode that say who may do what; the three above them run programs as somebody else, or
+/// keep others from removing files.
+const PERMISSIONS: u32 = 0o777;
+const SPECIAL: u32 = 0o7000;
+
+/// What is to be changed; the rest stays.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Its bytes.
+    pub size_bytes: Option<u64>,
+    /// Its permissions, as POSIX has them; the kind of the file may stand in it and says nothing.
+    pub mode: Option<u32>,
+    /// When it was read last, seconds since 1970.
+    pub accessed_s: Option<u64>,
+    /// The same of when it was written.
+    pub modified_s: Option<u64>,
+}
+
+impl Changes {
+    /// Do it to a file that is open for writing, or a directory.
+    ///
+    /// # Errors
+    /// `Unsupported`: the mode has bits that are not set here; nothing was done then. Or what the
+    /// system says.
+    pub fn apply(&self, file: &File) -> io::Result<()> {
+        let permissions = self.permissions()?;
+        if let Some(size_bytes) = self.size_bytes {
+            file.set_len(size_bytes)?;
+        }
+        if let Some(times) = self.times()? {
+            file.set_times(times)?;
+        }
+        // Last: it may take away what the others need.
+        permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))
+    }
+
+    /// The same by its path, on which no link is.
+    ///
+    /// # Errors
+    /// As of [`Self::apply`]; `PermissionDenied` of what is neither file nor directory.
+    pub fn apply_at(&self, path: &Path) -> io::Result<()> {
+        let permissions = self.permissions()?;
+        let found = fs::symlink_metadata(path)?;
+        if !found.is_file() && !found.is_dir() {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        let rest = Self { mode: None, ..*self };
+        if rest != Self::default() {
+            let writes = rest.size_bytes.is_some() || cfg!(windows);
+            rest.apply(&OpenOptions::new().read(!writes).write(writes).open(path)?)?;
+        }
+        // By its path: who may not read it may still permit it.
+        permissions.map_or(Ok(()), |permissions| fs::set_permissions(path, permissions))
+    }
+
+    #[cfg(unix)]
+    fn permissions(&self) -> io::Result<Option<Permissions>> {
+        use std::os::unix::fs::PermissionsExt;
+        let Some(mode) = self.mode else { return Ok(None) };
+        if mode & SPECIAL != 0 {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        Ok(Some(Permissions::from_mode(mode & PERMISSIONS)))
+    }
+
+    #[cfg(not(unix))]
+    fn permissions(&self) -> io::Result<Option<Permissions>> {
+        if self.mode.is_some() { Err(io::ErrorKind::Unsupported.into()) } else { Ok(None) }
+    }
+
+    fn times(&self) -> io::Result<Option<FileTimes>> {
+        let time = |since_s: u64| {
+            let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(since_s));
+            time.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))
+        };
+        let mut times = FileTimes::new();
+        if let Some(since_s) = self.accessed_s {
+            times = times.set_accessed(time(since_s)?);
+        }
+        if let Some(since_s) = self.modified_s {
+            times = times.set_modified(time(since_s)?);
+        }
+        Ok((self.accessed_s.is_some() || self.modified_s.is_some()).then_some(times))
+    }
+}
+
+/// The permissions of what was found, as POSIX has them.
+pub fn mode_of(found: &fs::Metadata) -> u32 {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        found.permissions().mode() & PERMISSIONS
+    }
+    #[cfg(not(unix))]
+    {
+        let write = if found.permissions().readonly() { 0 } else { 0o200 };
+        write | if found.is_dir() { 0o555 } else { 0o444 }
+    }
+}
+
+/// As `ls -l` writes it.
+pub fn mode_text(is_directory: bool, mode: u32) -> String {
+    let mut text = String::from(if is_directory { "d" } else { "-" });
+    for (at, letter) in "rwxrwxrwx".chars().enumerate() {
+        text.push(if mode & (0o400 >> at) != 0 { letter } else { '-' });
+    }
+    text
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    #[test]
+    fn all_that_is_asked_for_is_done() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("x");
+        fs::write(&path, "content").unwrap();
+        let all = Changes {
+            size_bytes: Some(3),
+            mode: Some(0o100_240),
+            accessed_s: Some(1_000_000_000),
+            modified_s: Some(2_000_000_000),
+        };
+        let state = || {
+            let found = fs::metadata(&path).unwrap();
+            (found.len(), found.mode() & 0o7777, found.atime(), found.mtime())
+        };
+        all.apply_at(&path).unwrap();
+        assert_eq!(state(), (3, 0o240, 1_000_000_000, 2_000_000_000));
+        let some = Changes { modified_s: Some(5), mode: Some(0o600), ..Changes::default() };
+        some.apply(&File::options().write(true).open(&path).unwrap()).unwrap();
+        assert_eq!(state(), (3, 0o600, 1_000_000_000, 5));
+        let of_directory = Changes { mode: Some(0o711), modified_s: Some(9), ..Changes::default() };
+        of_directory.apply_at(root.path()).unwrap();
+        let found = fs::metadata(root.path()).unwrap();
+        assert_eq!((mode_of(&found), found.mtime()), (0o711, 9));
+    }
+
+    #[test]
+    fn what_is_not_done_is_refused_and_leaves_all_as_it_is() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("x");
+        fs::write(&path, "content").unwrap();
+        for mode in [0o4755, 0o2755, 0o1777] {
+            let odd = Changes { mode: Some(mode), size_bytes: Some(0), ..Changes::default() };
+            let file = File::options().write(true).open(&path).unwrap();
+            for done in [odd.apply_at(&path), odd.apply(&file)] {
+                assert_eq!(done.unwrap_err().kind(), io::ErrorKind::Unsupported);
+            }
+        }
+        assert_eq!(fs::read(&path).unwrap(), b"content");
+        std::os::unix::fs::symlink(&path, root.path().join("link")).unwrap();
+        let some = Changes { mode: Some(0), ..Changes::default() };
+        let linked = some.apply_at(&root.path().join("link")).unwrap_err();
+        assert_eq!(linked.kind(), io::ErrorKind::PermissionDenied);
+    }
+
+    #[test]
+    fn permissions_are_written_as_ls_does() {
+        assert_eq!(mode_text(true, 0o755), "drwxr-xr-x");
+        assert_eq!(mode_text(false, 0o640), "-rw-r-----");
+        assert_eq!(mode_text(false, 0), "----------");
+    }
+}

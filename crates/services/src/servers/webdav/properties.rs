@@ -1,0 +1,175 @@
+//! Properties that clients make up and give to files ("dead" ones: RFC 4918, section 4.5), kept as
+//! long as the server runs.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dav_server::davpath::DavPath;
+use dav_server::fs::DavProp;
+use hyper::StatusCode;
+
+/// Bytes of all of them.
+const MAX_BYTES: usize = 16 << 20;
+
+/// What one takes beside its texts, about.
+const OVERHEAD_BYTES: usize = 256;
+
+/// Name space and name.
+type Name = (String, String);
+
+type Path = Vec<u8>;
+
+/// What clients gave to which file.
+#[derive(Debug, Default)]
+pub struct Properties(Mutex<BTreeMap<Path, BTreeMap<Name, DavProp>>>);
+
+impl Properties {
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<Path, BTreeMap<Name, DavProp>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Set (`true`) or remove properties, all of them or none; a status for each.
+    pub fn change(
+        &self,
+        path: &DavPath,
+        asked: Vec<(bool, DavProp)>,
+    ) -> Vec<(StatusCode, DavProp)> {
+        let (path, mut kept) = (plain(path), self.kept());
+        let new_bytes: usize =
+            asked.iter().filter(|(sets, _)| *sets).map(|(_, one)| bytes(&path, one)).sum();
+        let old_bytes: usize =
+            kept.iter().flat_map(|(path, of)| of.values().map(|one| bytes(path, one))).sum();
+        let status = if new_bytes > 0 && old_bytes + new_bytes > MAX_BYTES {
+            StatusCode::INSUFFICIENT_STORAGE
+        } else {
+            StatusCode::OK
+        };
+        let answer = asked.iter().map(|(_, one)| (status, named(one))).collect();
+        if status == StatusCode::OK {
+            let of = kept.entry(path.clone()).or_default();
+            for (sets, one) in asked {
+                if sets {
+                    of.insert(name(&one), one);
+                } else {
+                    // To remove what is not there is no error (section 14.23).
+                    of.remove(&name(&one));
+                }
+            }
+            if of.is_empty() {
+                kept.remove(&path);
+            }
+        }
+        answer
+    }
+
+    /// All of a file; without `content` their names.
+    pub fn all(&self, path: &DavPath, content: bool) -> Vec<DavProp> {
+        let kept = self.kept();
+        let of = kept.get(&plain(path)).into_iter().flat_map(BTreeMap::values);
+        of.map(|one| if content { one.clone() } else { named(one) }).collect()
+    }
+
+    /// One of a file, as XML.
+    pub fn one(&self, path: &DavPath, wanted: &DavProp) -> Option<Vec<u8>> {
+        self.kept().get(&plain(path))?.get(&name(wanted))?.xml.clone()
+    }
+
+    /// The file is gone, with all below it.
+    pub fn forget(&self, path: &DavPath) {
+        let mut kept = self.kept();
+        for path in of_tree(&kept, &plain(path)) {
+            kept.remove(&path);
+        }
+    }
+
+    /// What `from` and all below it has, `to` and all below it has now; `moves`: `from` no longer.
+    pub fn carry(&self, from: &DavPath, to: &DavPath, moves: bool) {
+        let (from, to, mut kept) = (plain(from), plain(to), self.kept());
+        for path in of_tree(&kept, &to) {
+            kept.remove(&path);
+        }
+        for path in of_tree(&kept, &from) {
+            let of = if moves { kept.remove(&path) } else { kept.get(&path).cloned() };
+            let there = [&to[..], &path[from.len()..]].concat();
+            kept.insert(there, of.unwrap_or_default());
+        }
+    }
+}
+
+/// A path without the `/` at its end.
+fn plain(path: &DavPath) -> Path {
+    let octets = path.as_bytes();
+    octets.strip_suffix(b"/").unwrap_or(octets).to_vec()
+}
+
+fn of_tree<T>(kept: &BTreeMap<Path, T>, top: &Path) -> Vec<Path> {
+    let below = [&top[..], b"/"].concat();
+    let tree = kept.range(below.clone()..).map(|(path, _)| path);
+    let tree = tree.take_while(|path| path.starts_with(&below));
+    kept.get_key_value(top).map(|(path, _)| path).into_iter().chain(tree).cloned().collect()
+}
+
+fn name(of: &DavProp) -> Name {
+    (of.namespace.clone().unwrap_or_default(), of.name.clone())
+}
+
+fn named(of: &DavProp) -> DavProp {
+    DavProp { xml: None, ..of.clone() }
+}
+
+fn bytes(path: &[u8], of: &DavProp) -> usize {
+    let texts = [&of.namespace, &of.prefix].into_iter().flatten().map(String::len).sum::<usize>();
+    let content = of.xml.as_ref().map_or(0, Vec::len);
+    OVERHEAD_BYTES + path.len() + texts + 2 * of.name.len() + content
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> DavPath {
+        DavPath::new(text).unwrap()
+    }
+
+    fn property(name: &str, text: &str) -> DavProp {
+        DavProp::new(name.to_owned(), "x".to_owned(), "urn:x".to_owned(), text.to_owned())
+    }
+
+    #[test]
+    fn properties_go_where_their_file_goes() {
+        let kept = Properties::default();
+        let set = |at: &str| kept.change(&path(at), vec![(true, property("p", at))]);
+        let has = |at: &str| kept.one(&path(at), &property("p", "")).is_some();
+        for at in ["/a/", "/a/b", "/a!", "/c/old"] {
+            assert_eq!(set(at)[0].0, StatusCode::OK);
+        }
+        kept.carry(&path("/a"), &path("/c"), true);
+        assert!(has("/c") && has("/c/b") && has("/a!"));
+        assert!(!has("/a") && !has("/a/b") && !has("/c/old"));
+        kept.carry(&path("/c/"), &path("/d/"), false);
+        assert!(has("/c/b") && has("/d/b") && has("/d"));
+        kept.forget(&path("/d"));
+        assert!(!has("/d") && !has("/d/b") && has("/c"));
+        assert_eq!(kept.all(&path("/c"), true).len(), 1);
+        kept.change(&path("/c"), vec![(false, property("p", ""))]);
+        assert!(kept.all(&path("/c"), true).is_empty());
+    }
+
+    #[test]
+    fn there_is_room_for_so_many_and_no_more() {
+        let kept = Properties::default();
+        let large = "x".repeat(60_000);
+        let mut done = 0;
+        while kept.change(&path(&format!("/{done}")), vec![(true, property("p", &large))])[0].0
+            == StatusCode::OK
+        {
+            done += 1;
+            assert!(done < 1000, "no end");
+        }
+        assert!(done > 200, "{done}");
+        let refused = kept
+            .change(&path("/0"), vec![(false, property("p", "")), (true, property("q", &large))]);
+        assert!(refused.iter().all(|(status, _)| *status == StatusCode::INSUFFICIENT_STORAGE));
+        assert_eq!(kept.all(&path("/0"), true).len(), 1, "all of a change is done, or nothing");
+    }
+}
