@@ -38,7 +38,7 @@ _SLOWEST_PER_S = 1.0
 #: Readings that are kept at most, of all hosts: 160 MB.
 _MOST_READINGS = 4_000_000
 #: A start that came too late is tried again with twice the lead, so often.
-_START_ATTEMPTS = 4
+_START_ATTEMPTS = 5
 #: Room that a server's disk has left beside the stations' files, octets.
 _ROOM_BYTES = 64 * 2**20
 
