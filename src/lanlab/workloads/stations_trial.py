@@ -20,7 +20,7 @@ from lanlab.workloads.exchange import End, Exchange, Progress
 from lanlab.workloads.file_servers import Server, cancel, empty_left, served, without_secrets
 from lanlab.workloads.parameters import nanoseconds
 from lanlab.workloads.stations_merging import merged
-from lanlab.workloads.stations_readings import columns_of, within
+from lanlab.workloads.stations_readings import columns_of, thinned, within
 from lanlab.workloads.stations_results import summed
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ _SETUP_EACH_S = 0.5
 _SLOWEST_BPS = 1e6
 #: A station that does fewer operations a second is given up with its trial.
 _SLOWEST_PER_S = 1.0
-#: Readings that are kept at most, of all hosts: 160 MB.
-_MOST_READINGS = 4_000_000
+#: Single readings that are kept at most, unless more are asked for: 10 MB in an engine.
+MOST_READINGS = 250_000
 #: A start that came too late is tried again with twice the lead, so often.
 _START_ATTEMPTS = 5
 #: Room that a server's disk has left beside the stations' files, octets.
@@ -164,7 +164,7 @@ def _spec(parameters: StationsParameters, target: Request) -> Request:
             "time_ns": None if time_s is None else nanoseconds(time_s),
             "interval_ratio": parameters.interval_ratio,
         },
-        "most_readings": max(_MOST_READINGS, (each or 0) * parameters.stations),
+        "most_readings": parameters.kept_readings,
         "retries": parameters.retries,
         "seed": parameters.seed,
         "verify": parameters.verify,
@@ -239,6 +239,7 @@ class _Together:
         self._parameters, self._spec, self._hosts = parameters, spec, hosts
         self._on_progress = on_progress
         self._lines: list[dict[str, Any]] = []
+        self._slices: list[dict[str, Any]] = []
         self._parts: list[dict[str, Any]] = []
         #: By host, the last that it told: messages, octets.
         self._progress: dict[int, tuple[int, int]] = {}
@@ -280,6 +281,7 @@ class _Together:
         request = {"type": "stations", "spec": {**self._spec, "service": service, "own": own}}
         measurement = host.end.engine.start(request)
         measurement.on_readings = self._lines.append
+        measurement.on_slices = self._slices.append
 
         def on_progress(line: dict[str, Any]) -> None:
             self._progress[place] = (line["messages"], line["bytes"])
@@ -313,13 +315,22 @@ class _Together:
         if not self._parts:
             return None
         told = merged(self._parts)
+        how, stations = told["thinned"], self._parameters.stations
         readings = columns_of(self._lines, self._parameters.message_size_bytes)
         self._lines.clear()
-        if not within(readings, told["outcomes"], self._parameters.stations):
+        if not within(readings, told["outcomes"], stations):
             raise EngineError("engine.defect", "readings that cannot be")
+        slices = None
+        if how is not None:
+            from lanlab.workloads.station_slices import slices_of
+
+            slices = slices_of(self._slices, readings, how["slice_ns"], stations)
+        self._slices.clear()
         told["readings_count"] = told["readings"]
-        told["readings"] = readings
-        summed(self._parameters, told)
+        told["readings"] = thinned(readings, 1 if how is None else how["every"])
+        if how is not None:
+            how["kept"] = len(told["readings"]["station"])
+        summed(self._parameters, told, slices)
         return told
 
 
