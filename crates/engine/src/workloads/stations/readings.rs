@@ -119,7 +119,12 @@ impl Reading {
         for (place, number) in octets[24..36].chunks_exact_mut(4).zip(numbers) {
             place.copy_from_slice(&number.to_le_bytes());
         }
-        octets[36..].copy_from_slice(&[u8::from(self.is_write), self.outcome.0, self.attempt, self.level]);
+        octets[36..].copy_from_slice(&[
+            u8::from(self.is_write),
+            self.outcome.0,
+            self.attempt,
+            self.level,
+        ]);
         octets
     }
 }
