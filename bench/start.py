@@ -3,9 +3,9 @@ What a measurement takes beyond the time that is measured: the whole command, an
 
     python bench/start.py --runs 7
 
-Prints, for `lanlab stream` and `lanlab stations`, seconds of the wall clock beyond time and warm-up:
-the least and the median of several runs, and of the trials of one run of several; beside them
-iperf3, where it is installed. To be run with nothing else on the machine.
+Prints, for `lanlab stream` and `lanlab stations`, seconds of the wall clock beyond time and
+warm-up: the least and the median of several runs, and of the trials of one run of several; beside
+them iperf3, where it is installed. To be run with nothing else on the machine.
 """
 
 from __future__ import annotations

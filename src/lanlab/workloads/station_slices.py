@@ -1,4 +1,4 @@
-"""Sums of stations' operations over slices of time, as engines tell them beside thinned readings."""
+"""Sums of stations' operations by slices of time, which engines tell if readings are thinned."""
 
 from __future__ import annotations
 
