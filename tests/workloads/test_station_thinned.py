@@ -16,6 +16,7 @@ from lanlab.workloads.station_sums import station_sums
 from lanlab.workloads.station_thinned import thinned_sums
 from lanlab.workloads.stations import StationsParameters
 from lanlab.workloads.stations_readings import thinned
+from lanlab.workloads.stations_trial import lead_beyond_s
 
 STATIONS, OPERATIONS, WIDTH_NS = 3, 40_000, 2**23
 OUTCOMES = ["ok", "timed_out"]
@@ -144,3 +145,30 @@ def test_a_time_shorter_than_a_slice_is_counted_with_the_whole_of_it() -> None:
     slices: Slices = slices_of([], readings, 2**40, STATIONS)
     aligned = slices.aligned(steady_part(readings, STATIONS))
     assert (aligned.start_ns, aligned.end_ns) == (0, 2**40)
+
+
+def test_defaults_hold_ten_thousand_stations_in_bounded_memory_and_files() -> None:
+    """Nobody has to say how large files are, or how many readings are kept."""
+    for service in ("memory", "nfs"):
+        many = StationsParameters(stations=10_000, service=service)
+        assert many.own_file_size_bytes == 2**28 // 10_000
+        assert many.written_bytes <= 2**28
+        assert many.kept_readings == 250_000
+    few = StationsParameters(stations=256, service="nfs")
+    assert few.own_file_size_bytes == 2**20
+    large = StationsParameters(stations=10_000, message_size_bytes=65_536)
+    assert large.own_file_size_bytes == 65_536
+    asked = StationsParameters(stations=15, readings_per_station=100_000)
+    assert asked.kept_readings == 1_500_000
+
+
+def test_more_readings_asked_for_than_can_be_kept_are_refused_with_what_is_allowed() -> None:
+    with pytest.raises(ValueError, match=r"found 20000000 of all stations; allowed: 16777216"):
+        StationsParameters(stations=10, readings_per_station=2_000_000)
+
+
+def test_the_start_is_told_earlier_the_more_stations_hear_of_it() -> None:
+    alone = StationsParameters(stations=64)
+    together = StationsParameters(stations=10_000, service="nfs")
+    assert lead_beyond_s(alone) == pytest.approx(0.0128)
+    assert lead_beyond_s(together) == pytest.approx(0.2)

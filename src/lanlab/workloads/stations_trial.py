@@ -37,6 +37,10 @@ _SLOWEST_BPS = 1e6
 _SLOWEST_PER_S = 1.0
 #: Single readings that are kept at most, unless more are asked for: 10 MB in an engine.
 MOST_READINGS = 250_000
+#: Between a start being told and the start, for each station: to be woken and wait for it, on a
+#: thread of its own (of a directory) or with others on one.
+_LEAD_ALONE_S = 2e-4
+_LEAD_TOGETHER_S = 2e-5
 #: A start that came too late is tried again with twice the lead, so often.
 _START_ATTEMPTS = 5
 #: Room that a server's disk has left beside the stations' files, octets.
@@ -91,10 +95,18 @@ def run_stations(
                     journal.noted(parameters.server, "stations_empty", spec)
                 )
             hosts = _hosts(parameters, client)
+            lead_s += lead_beyond_s(parameters)
             _trial(exchange, parameters, spec, server, hosts, lead_s, on_progress, note_emptied)
     except LabError as error:
         exchange.error = error
     return exchange
+
+
+def lead_beyond_s(parameters: StationsParameters) -> float:
+    """By how much earlier than of two ends the start is told: the more stations there are, the more
+    have to hear of it."""
+    each_s = _LEAD_ALONE_S if parameters.service == "directory" else _LEAD_TOGETHER_S
+    return each_s * parameters.stations
 
 
 def _nothing() -> None:
