@@ -146,7 +146,9 @@ impl Summed {
         };
         let mut outcomes = [0_u64; OUTCOMES.len()];
         let mut dropped = Dropped::new();
-        threads.iter().for_each(|thread| dropped.add(&thread.dropped));
+        for thread in threads {
+            dropped.add(&thread.dropped);
+        }
         for reading in threads.iter().flat_map(|thread| &thread.all) {
             summed.readings += 1;
             summed.last_ns = summed.last_ns.max(reading.end_ns);
