@@ -89,7 +89,7 @@ def test_a_start_that_comes_too_late_is_tried_again(pair: Pair) -> None:
     exchange = workload("stream").run(condition, source, target, 1e-8, None)
     assert isinstance(exchange.error, EngineError)
     assert exchange.error.code == "arm.late"
-    assert exchange.setup["start_attempts"] == 4
+    assert exchange.setup["start_attempts"] == 5
 
     late = _Late(pair.end(1).engine)
     exchange = workload("stream").run(

@@ -4,6 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+#[cfg(feature = "services")]
+use base64::Engine as _;
+#[cfg(feature = "services")]
+use base64::prelude::BASE64_STANDARD;
 use lanlab_link as link;
 use lanlab_units::Instant;
 
@@ -11,7 +15,7 @@ use crate::beside::{Work, beside};
 use crate::failure::Failure;
 use crate::host_window::HostSnapshot;
 #[cfg(feature = "services")]
-use crate::messages::{FileTimes, Served, StationReadings};
+use crate::messages::{FileTimes, Served, StationReadings, StationSlices};
 use crate::messages::{HostWindow, PROGRESS_INTERVAL_NS, Progress, Ready, Reply};
 use crate::output::Output;
 use crate::waiting::Waiter;
@@ -86,6 +90,13 @@ impl Running {
     pub fn tell_readings(&self, readings: u32, octets: String) {
         let id = self.id;
         self.output.send(&Reply::StationReadings(StationReadings { id, readings, octets }));
+    }
+
+    /// Tell sums of stations' operations, before the end.
+    #[cfg(feature = "services")]
+    pub fn tell_slices(&self, slices: u32, octets: &[u8]) {
+        let (id, octets) = (self.id, BASE64_STANDARD.encode(octets));
+        self.output.send(&Reply::StationSlices(StationSlices { id, slices, octets }));
     }
 
     /// Give the request its start.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from pydantic import ValidationError
@@ -15,8 +15,13 @@ from lanlab.cli.terminal import say
 from lanlab.errors import UsageError
 from lanlab.store import Level, RunRecord, TrialRecord
 
+if TYPE_CHECKING:
+    from lanlab.testbeds import Opening
+
 #: Warnings printed; a search that overloads the sender on purpose would have one for each trial.
 _MOST_WARNINGS = 6
+#: Of a single measurement.
+_HOSTS = 2
 #: Parameters of the workloads by the options that set them.
 _OPTIONS: Mapping[str, str] = {
     "ip_version": "--ip",
@@ -155,9 +160,25 @@ def measure_study(
         figure: A figure for its report.
         exactly: Whether neither polluted trials are repeated nor failed ones tried again.
     """
+    from lanlab.testbeds import Opening
+
+    # Most of what is imported now is needed only behind it.
+    with Opening(testbed, _HOSTS, link or "unshaped") as opening:
+        return _measured(experiment, trials, opening, seed, store, figure, exactly)
+
+
+def _measured(
+    experiment: Mapping[str, Any],
+    trials: int,
+    opening: Opening,
+    seed: int | None,
+    store: str | None,
+    figure: str | None,
+    exactly: bool,
+) -> tuple[RunRecord, list[TrialRecord]]:
     from lanlab.cli.watch import RunWatch
     from lanlab.run import RunRequest, new_run
-    from lanlab.store import open_store
+    from lanlab.store import open_store, parquet
     from lanlab.studies.load import parse_study
 
     # A single measurement is named for its workload, anything more for itself.
@@ -174,15 +195,18 @@ def measure_study(
             "schema": 1,
             "id": name,
             "title": experiment["title"],
-            "testbed": {"hosts": 2},
+            "testbed": {"hosts": _HOSTS},
             "experiment": [experiment],
             "figure": [drawn] if figure else [],
             "scale": {"single": {"trials": policy}},
         },
         f"lanlab {name}",
     )
+    # Nothing is imported while something is measured, and little behind it.
+    parquet.load()
     with open_store(store) as records, RunWatch() as watch:
-        request = RunRequest(study, "single", testbed, link or "unshaped", seed)
+        testbed, _, link = opening.wanted
+        request = RunRequest(study, "single", testbed, link, seed, opening)
         run = new_run(request, records, watch)
         return run, records.trials(run.id)
 

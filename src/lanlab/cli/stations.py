@@ -28,7 +28,9 @@ def stations(
     ] = None,
     levels: Annotated[
         str,
-        typer.Option("--stations", metavar="N,N…", help="Numbers of stations, each measured."),
+        typer.Option(
+            "--stations", metavar="N,N…", help="Numbers of stations, each measured: 1 to 10,000."
+        ),
     ] = "1,2,4,8,15",
     size: Annotated[
         str, typer.Option("--size", metavar="SIZE", help="Octets of an operation.")
@@ -42,7 +44,12 @@ def stations(
         str, typer.Option("--access", help="Blocks in order (`sequential`) or `random`.")
     ] = "sequential",
     file_size: Annotated[
-        str | None, typer.Option("--file-size", metavar="SIZE", help="Of each station's file.")
+        str | None,
+        typer.Option(
+            "--file-size",
+            metavar="SIZE",
+            help="Of each station's file. Default: 1 MiB, from 257 stations on 256 MiB of all.",
+        ),
     ] = None,
     think: Annotated[
         str, typer.Option("--think", metavar="TIME", help="Pause of a station between operations.")
@@ -61,10 +68,20 @@ def stations(
     ] = "none",
     readings: Annotated[
         int | None,
-        typer.Option("--readings", help="Operations of each station. Default: 800."),
+        typer.Option(
+            "--readings",
+            help="Operations of each station: 1 to 10,000,000, and 16,777,216 of all stations "
+            "together. Default: 800.",
+        ),
     ] = None,
     time: Annotated[
-        str | None, typer.Option("--time", metavar="TIME", help="No operation begins after it.")
+        str | None,
+        typer.Option(
+            "--time",
+            metavar="TIME",
+            help="No operation begins after it. Beyond 250,000 every few single readings are kept; "
+            "sums are of all.",
+        ),
     ] = None,
     interval: Annotated[
         str | None,

@@ -1214,13 +1214,37 @@ class StationReadingsReply(TypedDict):
     Each 40 octets, little-endian: when it should have begun, began and ended (three of 64 bits,
     nanoseconds from the start; in a closed loop the first two are one); station, block, octets
     moved (three of 32 bits); 0 for a read and 1 for a write, place of its outcome in
-    `outcomes`, attempt from 0, and 0 (four of 8 bits). In Base64 (RFC 4648).
+    `outcomes`, attempt from 0, and how far it may be thinned (four of 8 bits): it is among every
+    two to the power of that, and always there if that is 255. In Base64 (RFC 4648).
     """
     readings: int
     """
     How many are in this line.
     """
     type: Literal['station_readings']
+
+
+class StationSlicesReply(TypedDict):
+    """
+    Sums of stations' operations, where their readings are thinned.
+    """
+
+    id: int
+    """
+    The request.
+    """
+    octets: str
+    """
+    Each 48 octets, little-endian: station and slice, by which an operation ended (two of 32 bits);
+    operations, the sum of their response times in nanoseconds (two of 64 bits), the sum of their
+    squares (a floating number of 64 bits), the shortest and the longest (two of 64 bits). In Base64
+    (RFC 4648).
+    """
+    slices: int
+    """
+    How many are in this line.
+    """
+    type: Literal['station_slices']
 
 
 class DescribeRequest(TypedDict, closed=True):
@@ -1413,7 +1437,8 @@ class StationReadings(TypedDict):
     Each 40 octets, little-endian: when it should have begun, began and ended (three of 64 bits,
     nanoseconds from the start; in a closed loop the first two are one); station, block, octets
     moved (three of 32 bits); 0 for a read and 1 for a write, place of its outcome in
-    `outcomes`, attempt from 0, and 0 (four of 8 bits). In Base64 (RFC 4648).
+    `outcomes`, attempt from 0, and how far it may be thinned (four of 8 bits): it is among every
+    two to the power of that, and always there if that is 255. In Base64 (RFC 4648).
     """
     readings: int
     """
@@ -1437,6 +1462,29 @@ class StationSetup(TypedDict):
     errors: dict[str, int]
     """
     Attempts that failed and were mended, by class.
+    """
+
+
+class StationSlices(TypedDict):
+    """
+    Sums of operations that went well at their first attempt, before the result of a trial whose
+    readings were thinned.
+    """
+
+    id: int
+    """
+    The request.
+    """
+    octets: str
+    """
+    Each 48 octets, little-endian: station and slice, by which an operation ended (two of 32 bits);
+    operations, the sum of their response times in nanoseconds (two of 64 bits), the sum of their
+    squares (a floating number of 64 bits), the shortest and the longest (two of 64 bits). In Base64
+    (RFC 4648).
+    """
+    slices: int
+    """
+    How many are in this line.
     """
 
 
@@ -1559,6 +1607,25 @@ class TcpFacts(TypedDict):
     send_buffer_limited_ns: int
     """
     Time limited by the send buffer.
+    """
+
+
+class Thinned(TypedDict):
+    """
+    How far readings were thinned.
+    """
+
+    every: int
+    """
+    One of so many operations of a station was kept.
+    """
+    kept: int
+    """
+    Readings that are there.
+    """
+    slice_ns: int
+    """
+    Width of a slice; the first begins at the start.
     """
 
 
@@ -2355,7 +2422,7 @@ class StationedOutcome(TypedDict):
     """
     readings: int
     """
-    Readings in all.
+    Readings in all, kept or not.
     """
     reconnect_errors: dict[str, int]
     """
@@ -2385,6 +2452,10 @@ class StationedOutcome(TypedDict):
     stations: int
     """
     Stations of this host.
+    """
+    thinned: NotRequired[Thinned | None]
+    """
+    Whether they were thinned, and how far.
     """
     threads: int
     """
@@ -2681,7 +2752,7 @@ class Stationed(TypedDict):
     """
     readings: int
     """
-    Readings in all.
+    Readings in all, kept or not.
     """
     reconnect_errors: dict[str, int]
     """
@@ -2711,6 +2782,10 @@ class Stationed(TypedDict):
     stations: int
     """
     Stations of this host.
+    """
+    thinned: NotRequired[Thinned | None]
+    """
+    Whether they were thinned, and how far.
     """
     threads: int
     """
@@ -3509,7 +3584,9 @@ class StationsSpec(TypedDict, closed=True):
     """
     most_readings: int
     """
-    Readings that this host keeps: up to 16,777,216. The trial ends when there is no more room.
+    Readings that this host keeps: up to 16,777,216. Of more every second operation of a station is
+    kept, or every fourth, and so on; whatever failed or was tried again always is, and the trial
+    ends when that alone fills the room.
     """
     open_loop: NotRequired[OpenLoop | None]
     """
@@ -3637,7 +3714,7 @@ class Messages(TypedDict):
     """
     From the driver.
     """
-    reply: HelloReply | ReadyReply | ProgressReply | CopiedFilesReply | StationReadingsReply | ResultReply | ErrorReply
+    reply: HelloReply | ReadyReply | ProgressReply | CopiedFilesReply | StationReadingsReply | StationSlicesReply | ResultReply | ErrorReply
     """
     From the engine.
     """

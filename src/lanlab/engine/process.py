@@ -60,6 +60,8 @@ class Measurement:
         self.on_files: Callable[[_Line], None] | None = None
         #: Called with each line of readings of stations, likewise.
         self.on_readings: Callable[[_Line], None] | None = None
+        #: Called with each line of their sums by slices of time, likewise.
+        self.on_slices: Callable[[_Line], None] | None = None
         #: Called once, from another thread, when its result or error is there to be taken.
         self.on_over: Callable[[], None] | None = None
         #: Whether its result or error has been taken: there is nothing more to come.
@@ -78,6 +80,10 @@ class Measurement:
         if line is not None and line["type"] == "station_readings":
             if self.on_readings is not None:
                 self.on_readings(line)
+            return
+        if line is not None and line["type"] == "station_slices":
+            if self.on_slices is not None:
+                self.on_slices(line)
             return
         if line is not None and self._lines.qsize() >= _KEPT_LINES:
             raise BadLine("more lines of a request than there can be")

@@ -120,6 +120,9 @@ def _remark(trials: Sequence[TrialRecord]) -> str:
     ended = max(int(trial.metrics.get("ended_stations", 0)) for trial in trials)
     if ended:
         said.append(f"{ended} stations ended early")
+    every = max((_thinned(trial) for trial in trials), default=1)
+    if every > 1:
+        said.append(f"1 of {every} readings kept")
     little = [t.metrics["little_ratio"] for t in trials if "little_ratio" in t.metrics]
     closed = all(trial.parameters["loop"] == "closed" for trial in trials)
     if closed and any(abs(ratio - 1) > _LITTLE_WITHIN for ratio in little):
@@ -131,6 +134,12 @@ def _remark(trials: Sequence[TrialRecord]) -> str:
     if busy and max(busy) > 0.9 and trials[0].parameters["service"] not in ("directory", "memory"):
         said.append("this host is the limit")
     return ", ".join(said)
+
+
+def _thinned(trial: TrialRecord) -> int:
+    """Of how many operations of a station one single reading was kept."""
+    how = (trial.raw.get("source") or {}).get("thinned") or {}
+    return int(how.get("every", 1))
 
 
 def _unsteady(trial: TrialRecord) -> str:

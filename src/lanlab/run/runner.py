@@ -25,7 +25,7 @@ from lanlab.run.site import Site, opened
 from lanlab.run.trial import now, run_trial
 from lanlab.store import RunRecord, Store, TrialRecord, take_intervals
 from lanlab.studies import Study
-from lanlab.testbeds import Testbed
+from lanlab.testbeds import Opening, Testbed
 from lanlab.workloads import Progress, workload
 from lanlab.workloads.drivers.registry import OWN, driver
 from lanlab.workloads.parameters import FlowParameters
@@ -43,6 +43,8 @@ class RunRequest:
     link: str | None
     #: Of the order of trials; `None` draws one.
     seed: int | None = None
+    #: The testbed, if it is being made already.
+    opening: Opening | None = None
 
 
 class Watcher(Protocol):
@@ -73,7 +75,8 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
     link = request.link or _own_link(request)
     seed = secrets.randbelow(2**32) if request.seed is None else request.seed
     plan = Plan(request.study, request.scale, seed)
-    with opened(request.testbed, request.study.testbed.hosts, link) as site:
+    hosts_wanted = request.study.testbed.hosts
+    with opened(request.testbed, hosts_wanted, link, request.opening) as site:
         study, scale, bed, hosts = request.study, request.scale, site.bed, site.hosts
         _check_conditions((*expand(study, scale), *searched(study, scale)), bed)
         run = RunRecord(

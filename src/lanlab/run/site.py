@@ -7,18 +7,21 @@ from collections.abc import Iterator
 
 from lanlab.errors import LabError, RunError
 from lanlab.run.hosts import Hosts
-from lanlab.testbeds import Testbed, testbed
+from lanlab.testbeds import Opening, Testbed, testbed
 
 
 class Site:
     """A testbed and its engines, until `close`."""
 
-    def __init__(self, name: str, hosts: int, link: str) -> None:
+    def __init__(self, name: str, hosts: int, link: str, opening: Opening | None = None) -> None:
         """
         Args:
             name, hosts, link: As `lanlab.testbeds.testbed` takes them.
+            opening: The same, if it is being made already; it is taken.
         """
         self._wanted = (name, hosts, link)
+        is_same = opening is not None and opening.wanted == self._wanted
+        self._opening = opening if is_same else None
         #: How often the testbed has been made.
         self.made = 0
         #: Why it was made the last time; `None` the first time.
@@ -26,7 +29,8 @@ class Site:
         self._make()
 
     def _make(self) -> None:
-        self.bed: Testbed = testbed(*self._wanted)
+        opening, self._opening = self._opening, None
+        self.bed: Testbed = opening.take() if opening is not None else testbed(*self._wanted)
         try:
             self.hosts = Hosts(self.bed)
         except BaseException:
@@ -63,9 +67,9 @@ class Site:
 
 
 @contextlib.contextmanager
-def opened(name: str, hosts: int, link: str) -> Iterator[Site]:
+def opened(name: str, hosts: int, link: str, opening: Opening | None = None) -> Iterator[Site]:
     """A site for as long as the `with` block."""
-    site = Site(name, hosts, link)
+    site = Site(name, hosts, link, opening)
     try:
         yield site
     finally:

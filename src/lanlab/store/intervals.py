@@ -69,6 +69,8 @@ def _take_readings(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]
     units = {name: "ns" for name in told if name.endswith("_ns")}
     units |= {"offset_bytes": "B", "bytes": "B"}
     facts = {"outcomes": json.dumps(source["outcomes"]), "operations": '["read", "write"]'}
+    # One of so many operations of each station that went well at once; of others every one.
+    facts["every"] = str((source.get("thinned") or {}).get("every", 1))
     series = Series("source-readings", told, units, facts)
     raw = trial.raw | {"source": source | {"readings": {"series": series.name}}}
     return dataclasses.replace(trial, raw=raw), (series,)

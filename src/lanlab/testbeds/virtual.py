@@ -63,7 +63,7 @@ class VirtualTestbed:
     name = "virtual"
     #: Each engine hears of a start within a millisecond or so; one that does not says so, and the
     #: start is tried again with twice the lead.
-    start_lead_s = 0.05
+    start_lead_s = 0.04
 
     def __init__(
         self, hosts: int, link: str, *, find_engine: Callable[[], str | os.PathLike[str]]

@@ -31,7 +31,7 @@ _SETUP_S = 120.0
 #: keep a study for ever.
 _SLOWEST_BPS = 1e6
 #: A start that came too late is tried again with twice the lead, so often.
-_START_ATTEMPTS = 4
+_START_ATTEMPTS = 5
 #: A server that was cut off learns of it within a round trip and a turn of its processor.
 _CUT_NOTICED_S = 0.3
 #: Datasets that were compared with their description since this process began.

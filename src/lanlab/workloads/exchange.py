@@ -31,7 +31,7 @@ _CANCEL_S = 5.0
 _OF_THE_OTHER = "peer."
 _CANCELLED = "cancelled"
 #: A start that came too late is tried again with twice the lead, so often.
-_START_ATTEMPTS = 4
+_START_ATTEMPTS = 5
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ def station_sums(
         loop: Of an open loop the number of operations under way is not that of the stations, and is
             measured for Little's law.
     """
-    all_operations = _operations(readings)
+    all_operations = operations_of(readings)
     start, end = steady.start_ns, steady.end_ns
     within = all_operations.where((all_operations.end_ns > start) & (all_operations.end_ns <= end))
     good = within if bool(within.well.all()) else within.where(within.well)
@@ -99,7 +99,7 @@ def station_sums(
     if length_s > 0:
         metrics["operations_per_s"] = len(response) / length_s
         metrics["goodput_bps"] = 8 * int(good.octets.sum(dtype=np.int64)) / length_s
-        metrics |= _shares(counts, length_s)
+        metrics |= shares(counts, length_s)
         little = _little(all_operations, within, steady, stations, think_time_s, loop)
         if little is not None:
             metrics["little_ratio"] = little
@@ -117,11 +117,11 @@ def station_sums(
         metrics["start_skew_ns"] = int(firsts.max() - firsts.min())
     table = {
         "readings": counts.tolist(),
-        "response_mean_ns": _rounded(means, some),
-        "response_sd_ns": _rounded(deviations, counts > 1),
+        "response_mean_ns": rounded(means, some),
+        "response_sd_ns": rounded(deviations, counts > 1),
         **_extremes(good.station, response, stations, some),
-        "retries": _count(readings["station"][readings["attempt"] > 0], stations),
-        "errors": _errors_by_class(readings, outcomes, stations),
+        "retries": counted(readings["station"][readings["attempt"] > 0], stations),
+        "errors": errors_by_class(readings, outcomes, stations),
     }
     record = {
         "steady": steady.to_json(),
@@ -148,7 +148,7 @@ def _place(count: int, ratio: float) -> int:
     return max(0, math.ceil(ratio * count - 1e-9) - 1)
 
 
-def _operations(readings: Columns) -> _Operations:
+def operations_of(readings: Columns) -> _Operations:
     """Attempts joined to the operations that they are of."""
     well = readings["outcome"] == OK
     attempt = readings["attempt"]
@@ -203,7 +203,7 @@ def _response_metrics(response: _Floats) -> dict[str, float | int]:
     return found
 
 
-def _shares(counts: NDArray[np.int64], length_s: float) -> dict[str, float | int]:
+def shares(counts: NDArray[np.int64], length_s: float) -> dict[str, float | int]:
     """How evenly the stations were served."""
     per_s = counts / length_s
     found: dict[str, float | int] = {
@@ -261,28 +261,28 @@ def _extremes(
     np.minimum.at(least, station, response)
     np.maximum.at(most, station, response)
     return {
-        "response_min_ns": _rounded(np.where(some, least, 0.0), some),
-        "response_max_ns": _rounded(most, some),
+        "response_min_ns": rounded(np.where(some, least, 0.0), some),
+        "response_max_ns": rounded(most, some),
     }
 
 
-def _errors_by_class(
+def errors_by_class(
     readings: Columns, outcomes: Sequence[str], stations: int
 ) -> dict[str, list[int]]:
     """For each class that occurred, the errors of each station."""
     outcome = readings["outcome"]
     return {
-        name: _count(readings["station"][outcome == code], stations)
+        name: counted(readings["station"][outcome == code], stations)
         for code, name in enumerate(outcomes)
         if code != OK and bool((outcome == code).any())
     }
 
 
-def _count(station: NDArray[Any], stations: int) -> list[int]:
+def counted(station: NDArray[Any], stations: int) -> list[int]:
     return [int(count) for count in np.bincount(station, minlength=stations)]
 
 
-def _rounded(values: _Floats, known: NDArray[np.bool_]) -> list[int | None]:
+def rounded(values: _Floats, known: NDArray[np.bool_]) -> list[int | None]:
     """Whole nanoseconds, which is what a clock gives; `None` where there is no value."""
     return [
         round(value) if there else None

@@ -11,12 +11,14 @@ from lanlab.workloads.exchange import CounterChanges, End, Exchange, Progress
 from lanlab.workloads.parameters import Seconds, SizeBytes
 from lanlab.workloads.service_parameters import ServiceParameters
 from lanlab.workloads.stations_results import METRICS, stations_metrics
-from lanlab.workloads.stations_trial import run_stations
+from lanlab.workloads.stations_trial import MOST_READINGS, run_stations
 
 #: Readings of each station if nothing else ends a trial: as many as were published.
 _READINGS = 800
-#: Readings that an engine keeps at most: 640 MB.
-_MOST_READINGS = 2**24
+#: Readings of all stations that may be asked for: 640 MB in an engine.
+_MOST_ASKED_READINGS = 2**24
+#: Octets of the files of all stations together, where nobody says how large one is.
+_FILES_BYTES = 256 * 2**20
 #: What a station is taken to do a second where a time must be told before.
 _EXPECTED_PER_S = 4000.0
 
@@ -47,7 +49,8 @@ class StationsParameters(ServiceParameters):
     read_ratio: float = Field(default=0.5, ge=0, le=1)
     access: Literal["sequential", "random"] = "sequential"
     message_size_bytes: SizeBytes = Field(default=6000, ge=1, le=64 * 2**20)
-    #: Of each station's file; absent: 1 MiB, or one message if that is more.
+    #: Of each station's file; absent: 1 MiB, or its share of 256 MiB where that is less (from 257
+    #: stations on), and one message at least.
     file_size_bytes: SizeBytes | None = Field(default=None, ge=1, le=2**40)
     #: From the end of an operation to the next of its station, in a closed loop.
     think_time_s: Seconds = Field(default=0.0, ge=0, le=3600)
@@ -58,7 +61,8 @@ class StationsParameters(ServiceParameters):
     rate_operations_per_s: float | None = Field(default=None, gt=0, le=1e7)
     #: `each`: a write is done when the server has brought it to its disk.
     sync: Literal["none", "each"] = "none"
-    #: A station ends after so many; absent: 800, unless there is another end.
+    #: A station ends after so many, of which each single one is kept; absent: 800, unless there is
+    #: another end, and not more of them kept than `kept_readings`.
     readings_per_station: int | None = Field(default=None, ge=1, le=10_000_000)
     #: No operation begins after so long.
     time_s: Seconds | None = Field(default=None, gt=0, le=86_400)
@@ -95,17 +99,24 @@ class StationsParameters(ServiceParameters):
 
     @model_validator(mode="after")
     def _readings_can_be_kept(self) -> StationsParameters:
-        readings = (self.readings_each or 0) * self.stations
-        if readings > _MOST_READINGS:
+        readings = (self.readings_per_station or 0) * self.stations
+        if readings > _MOST_ASKED_READINGS:
             raise ValueError(
-                f"readings_per_station: found {readings} of all stations; allowed: {_MOST_READINGS}"
+                f"readings_per_station: found {readings} of all stations; allowed: "
+                f"{_MOST_ASKED_READINGS}, or a time_s in its place, of which every few are kept"
             )
         return self
 
     @property
     def own_file_size_bytes(self) -> int:
         """Of each station's file."""
-        return self.file_size_bytes or max(2**20, self.message_size_bytes)
+        share = min(2**20, _FILES_BYTES // self.stations)
+        return self.file_size_bytes or max(share, self.message_size_bytes)
+
+    @property
+    def kept_readings(self) -> int:
+        """Single readings that an engine keeps; of more it keeps every second, fourth and so on."""
+        return max(MOST_READINGS, (self.readings_per_station or 0) * self.stations)
 
     @property
     def written_bytes(self) -> int:

@@ -35,6 +35,7 @@ def merged(parts: Sequence[Told]) -> Told:
     first = dict(parts[0])
     for name in _SUMS:
         first[name] = sum(part[name] for part in parts)
+    first["thinned"] = _most_thinned(parts)
     for name in ("elapsed_ns", "start_skew_ns"):
         first[name] = max(part[name] for part in parts)
     ended = sorted((end for part in parts for end in part["ended"]), key=lambda end: end["at_ns"])
@@ -61,6 +62,15 @@ def merged(parts: Sequence[Told]) -> Told:
     first["busiest_thread_ratio"] = max(known) if known else None
     first["hosts"] = [dict(part) for part in parts]
     return first
+
+
+def _most_thinned(parts: Sequence[Told]) -> Told | None:
+    """How far readings are thinned once those of all hosts are as much as those of the one that
+    had to the most."""
+    told = [how for part in parts if (how := part["thinned"]) is not None]
+    if not told:
+        return None
+    return {name: max(each[name] for each in told) for name in ("kept", "every", "slice_ns")}
 
 
 def _added(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:

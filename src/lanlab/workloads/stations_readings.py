@@ -23,7 +23,7 @@ _FIELDS = [
     ("operation", "u1"),
     ("outcome", "u1"),
     ("attempt", "u1"),
-    ("nothing", "u1"),
+    ("level", "u1"),
 ]
 _READING_BYTES = 40
 
@@ -38,14 +38,15 @@ def columns_of(lines: Iterable[Mapping[str, Any]], message_size_bytes: int) -> d
 
     Returns:
         Arrays of one length by name: `station`, `operation` (0 read, 1 write), `intended_ns`,
-        `start_ns`, `end_ns`, `offset_bytes`, `bytes`, `outcome`, `attempt`.
+        `start_ns`, `end_ns`, `offset_bytes`, `bytes`, `outcome`, `attempt`, and `level`, which
+        `thinned` takes away.
 
     Raises:
         EngineError: A line does not hold as many as it says.
     """
     import numpy as np
 
-    parts = [_octets(line) for line in lines]
+    parts = [octets_of(line, "readings", _READING_BYTES) for line in lines]
     readings = np.frombuffer(b"".join(parts), dtype=np.dtype(_FIELDS))
     # Of equal starts those of one thread stay in order.
     readings = readings[np.argsort(readings["start_ns"], kind="stable")]
@@ -60,16 +61,44 @@ def columns_of(lines: Iterable[Mapping[str, Any]], message_size_bytes: int) -> d
         "bytes": readings["bytes"].astype(np.uint32),
         "outcome": np.ascontiguousarray(readings["outcome"]),
         "attempt": np.ascontiguousarray(readings["attempt"]),
+        "level": np.ascontiguousarray(readings["level"]),
     }
 
 
-def _octets(line: Mapping[str, Any]) -> bytes:
+def thinned(columns: Mapping[str, NDArray[Any]], every: int) -> dict[str, NDArray[Any]]:
+    """
+    One of so many operations of each station, and whatever failed or was tried again.
+
+    Args:
+        columns: As `columns_of` gives them.
+        every: A power of two; 1: all.
+    """
+    stays = columns["level"] >= every.bit_length() - 1
+    is_all = bool(stays.all())
+    return {
+        name: column if is_all else column[stays]
+        for name, column in columns.items()
+        if name != "level"
+    }
+
+
+def octets_of(line: Mapping[str, Any], what: str, each_bytes: int) -> bytes:
+    """
+    What a line has in Base64.
+
+    Args:
+        what: The line's count of it.
+        each_bytes: Octets of one.
+
+    Raises:
+        EngineError: It does not hold as many as it says.
+    """
     try:
         octets = base64.b64decode(line["octets"], validate=True)
     except binascii.Error:
         octets = b""
-    if len(octets) != _READING_BYTES * line["readings"]:
-        raise EngineError("engine.defect", "readings of another length than was said")
+    if len(octets) != each_bytes * line[what]:
+        raise EngineError("engine.defect", f"{what} of another length than was said")
     return octets
 
 

@@ -11,6 +11,7 @@ from lanlab.workloads.station_metrics import METRICS as STATION_METRICS
 from lanlab.workloads.station_metrics import RECORD
 
 if TYPE_CHECKING:
+    from lanlab.workloads.station_slices import Slices
     from lanlab.workloads.stations import StationsParameters
 
 METRICS: Mapping[str, str] = {
@@ -33,18 +34,27 @@ METRICS: Mapping[str, str] = {
 _SUMMED = "summed"
 
 
-def summed(parameters: StationsParameters, told: dict[str, Any]) -> None:
+def summed(
+    parameters: StationsParameters, told: dict[str, Any], slices: Slices | None = None
+) -> None:
     """
     Sum the readings of a trial, whatever became of it: into `told`, what its stations told.
 
     Args:
         told: With `readings`, columns as `lanlab.workloads.stations_readings` has them.
+        slices: Where these were thinned, the sums of all that is plain.
     """
     from lanlab.workloads.station_steady import steady_part
     from lanlab.workloads.station_sums import station_sums
 
     readings = told["readings"]
     steady = steady_part(readings, parameters.stations)
+    if slices is not None:
+        from lanlab.workloads.station_thinned import thinned_sums
+
+        thin = thinned_sums(readings, steady, slices, parameters, told)
+        told[RECORD], told[_SUMMED] = thin.record, thin.metrics
+        return
     found = station_sums(
         readings,
         steady,

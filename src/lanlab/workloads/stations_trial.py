@@ -20,7 +20,7 @@ from lanlab.workloads.exchange import End, Exchange, Progress
 from lanlab.workloads.file_servers import Server, cancel, empty_left, served, without_secrets
 from lanlab.workloads.parameters import nanoseconds
 from lanlab.workloads.stations_merging import merged
-from lanlab.workloads.stations_readings import columns_of, within
+from lanlab.workloads.stations_readings import columns_of, thinned, within
 from lanlab.workloads.stations_results import summed
 
 if TYPE_CHECKING:
@@ -35,10 +35,14 @@ _SETUP_EACH_S = 0.5
 _SLOWEST_BPS = 1e6
 #: A station that does fewer operations a second is given up with its trial.
 _SLOWEST_PER_S = 1.0
-#: Readings that are kept at most, of all hosts: 160 MB.
-_MOST_READINGS = 4_000_000
+#: Single readings that are kept at most, unless more are asked for: 10 MB in an engine.
+MOST_READINGS = 250_000
+#: Between a start being told and the start, for each station: to be woken and wait for it, on a
+#: thread of its own (of a directory) or with others on one.
+_LEAD_ALONE_S = 2e-4
+_LEAD_TOGETHER_S = 2e-5
 #: A start that came too late is tried again with twice the lead, so often.
-_START_ATTEMPTS = 4
+_START_ATTEMPTS = 5
 #: Room that a server's disk has left beside the stations' files, octets.
 _ROOM_BYTES = 64 * 2**20
 
@@ -91,10 +95,18 @@ def run_stations(
                     journal.noted(parameters.server, "stations_empty", spec)
                 )
             hosts = _hosts(parameters, client)
+            lead_s += lead_beyond_s(parameters)
             _trial(exchange, parameters, spec, server, hosts, lead_s, on_progress, note_emptied)
     except LabError as error:
         exchange.error = error
     return exchange
+
+
+def lead_beyond_s(parameters: StationsParameters) -> float:
+    """By how much earlier than of two ends the start is told: the more stations there are, the more
+    have to hear of it."""
+    each_s = _LEAD_ALONE_S if parameters.service == "directory" else _LEAD_TOGETHER_S
+    return each_s * parameters.stations
 
 
 def _nothing() -> None:
@@ -164,7 +176,7 @@ def _spec(parameters: StationsParameters, target: Request) -> Request:
             "time_ns": None if time_s is None else nanoseconds(time_s),
             "interval_ratio": parameters.interval_ratio,
         },
-        "most_readings": max(_MOST_READINGS, (each or 0) * parameters.stations),
+        "most_readings": parameters.kept_readings,
         "retries": parameters.retries,
         "seed": parameters.seed,
         "verify": parameters.verify,
@@ -239,6 +251,7 @@ class _Together:
         self._parameters, self._spec, self._hosts = parameters, spec, hosts
         self._on_progress = on_progress
         self._lines: list[dict[str, Any]] = []
+        self._slices: list[dict[str, Any]] = []
         self._parts: list[dict[str, Any]] = []
         #: By host, the last that it told: messages, octets.
         self._progress: dict[int, tuple[int, int]] = {}
@@ -280,6 +293,7 @@ class _Together:
         request = {"type": "stations", "spec": {**self._spec, "service": service, "own": own}}
         measurement = host.end.engine.start(request)
         measurement.on_readings = self._lines.append
+        measurement.on_slices = self._slices.append
 
         def on_progress(line: dict[str, Any]) -> None:
             self._progress[place] = (line["messages"], line["bytes"])
@@ -313,13 +327,22 @@ class _Together:
         if not self._parts:
             return None
         told = merged(self._parts)
+        how, stations = told["thinned"], self._parameters.stations
         readings = columns_of(self._lines, self._parameters.message_size_bytes)
         self._lines.clear()
-        if not within(readings, told["outcomes"], self._parameters.stations):
+        if not within(readings, told["outcomes"], stations):
             raise EngineError("engine.defect", "readings that cannot be")
+        slices = None
+        if how is not None:
+            from lanlab.workloads.station_slices import slices_of
+
+            slices = slices_of(self._slices, readings, how["slice_ns"], stations)
+        self._slices.clear()
         told["readings_count"] = told["readings"]
-        told["readings"] = readings
-        summed(self._parameters, told)
+        told["readings"] = thinned(readings, 1 if how is None else how["every"])
+        if how is not None:
+            how["kept"] = len(told["readings"]["station"])
+        summed(self._parameters, told, slices)
         return told
 
 

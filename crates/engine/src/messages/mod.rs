@@ -168,6 +168,10 @@ pub enum Reply {
     #[cfg(feature = "services")]
     #[schemars(title = "StationReadingsReply")]
     StationReadings(StationReadings),
+    /// Sums of stations' operations, where their readings are thinned.
+    #[cfg(feature = "services")]
+    #[schemars(title = "StationSlicesReply")]
+    StationSlices(StationSlices),
     /// A request has ended well.
     #[schemars(title = "ResultReply")]
     Result(Finished),

@@ -45,7 +45,9 @@ pub struct StationsSpec {
     pub sync: StationSync,
     /// When the trial ends.
     pub until: StationsUntil,
-    /// Readings that this host keeps: up to 16,777,216. The trial ends when there is no more room.
+    /// Readings that this host keeps: up to 16,777,216. Of more every second operation of a station is
+    /// kept, or every fourth, and so on; whatever failed or was tried again always is, and the trial
+    /// ends when that alone fills the room.
     pub most_readings: u32,
     /// How often an operation is tried again after a fault that may pass: 0 to 100.
     pub retries: u8,
@@ -185,8 +187,35 @@ pub struct StationReadings {
     /// Each 40 octets, little-endian: when it should have begun, began and ended (three of 64 bits,
     /// nanoseconds from the start; in a closed loop the first two are one); station, block, octets
     /// moved (three of 32 bits); 0 for a read and 1 for a write, place of its outcome in
-    /// `outcomes`, attempt from 0, and 0 (four of 8 bits). In Base64 (RFC 4648).
+    /// `outcomes`, attempt from 0, and how far it may be thinned (four of 8 bits): it is among every
+    /// two to the power of that, and always there if that is 255. In Base64 (RFC 4648).
     pub octets: String,
+}
+
+/// Sums of operations that went well at their first attempt, before the result of a trial whose
+/// readings were thinned.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct StationSlices {
+    /// The request.
+    pub id: u64,
+    /// How many are in this line.
+    pub slices: u32,
+    /// Each 48 octets, little-endian: station and slice, by which an operation ended (two of 32 bits);
+    /// operations, the sum of their response times in nanoseconds (two of 64 bits), the sum of their
+    /// squares (a floating number of 64 bits), the shortest and the longest (two of 64 bits). In Base64
+    /// (RFC 4648).
+    pub octets: String,
+}
+
+/// How far readings were thinned.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct Thinned {
+    /// Readings that are there.
+    pub kept: u64,
+    /// One of so many operations of a station was kept.
+    pub every: u64,
+    /// Width of a slice; the first begins at the start.
+    pub slice_ns: u64,
 }
 
 /// What was measured. The readings are in `station_readings` lines before it.
@@ -203,8 +232,10 @@ pub struct Stationed {
     pub start_skew_ns: i64,
     /// What ended the trial.
     pub ended_by: StationsEnd,
-    /// Readings in all.
+    /// Readings in all, kept or not.
     pub readings: u64,
+    /// Whether they were thinned, and how far.
+    pub thinned: Option<Thinned>,
     /// Octets moved by operations that went well.
     pub bytes: u64,
     /// Names of outcomes, by the numbers that readings have.

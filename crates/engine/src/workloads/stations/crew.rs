@@ -18,7 +18,8 @@ use super::clockwork::Clockwork;
 use super::desk::{Connector, Desk, Tally};
 use super::job::{Done, Job};
 use super::pace::Pace;
-use super::readings::Reading;
+use super::readings::{KeptReadings, Readings};
+use super::slices::Slices;
 use super::station::Station;
 use crate::failure::Failure;
 use crate::waiting::Waiter;
@@ -36,6 +37,8 @@ pub struct Watch {
     pub connects: usize,
     /// Readings that it has room for.
     pub room: usize,
+    /// Where there may be more than that: how far apart its stations are.
+    pub step: u32,
     /// Whether there are as many threads as stations, more than processors.
     pub is_crowded: bool,
     pub job: Arc<Job>,
@@ -52,7 +55,7 @@ pub struct Watch {
 
 /// What the stations of a thread came to.
 pub struct Worked {
-    pub readings: Vec<Reading>,
+    pub readings: KeptReadings,
     pub tally: Tally,
     pub cpu: link::Usage,
 }
@@ -141,7 +144,13 @@ impl Watch {
 
     fn desk<C: Connector>(&self, connector: C, pace: Pace) -> Desk<C> {
         let done = Arc::clone(&self.done);
-        Desk::new(Arc::clone(&self.job), connector, pace, self.room, done)
+        let spec = &self.job.spec;
+        let slices = super::may_be_thinned(spec).then(|| {
+            let first = self.stations.first().copied().unwrap_or(0);
+            Slices::new(first, self.step, self.stations.len(), spec.until.time_ns)
+        });
+        let readings = Readings::new(self.room, slices);
+        Desk::new(Arc::clone(&self.job), connector, pace, readings, done)
     }
 
     /// Wait for the start to be said.
@@ -220,7 +229,7 @@ async fn leave_all<C: Connector>(stations: Vec<Station<C>>, desk: &Rc<Desk<C>>) 
 }
 
 fn came_to<C>(desk: Desk<C>, cpu: link::Usage) -> Worked {
-    Worked { readings: desk.readings.into_inner().into_all(), tally: desk.tally.into_inner(), cpu }
+    Worked { readings: desk.readings.into_inner().into_kept(), tally: desk.tally.into_inner(), cpu }
 }
 
 pub fn station_is_gone() -> Failure {

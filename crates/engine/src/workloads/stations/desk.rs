@@ -121,12 +121,18 @@ pub struct Desk<C> {
 }
 
 impl<C: Connector> Desk<C> {
-    pub fn new(job: Arc<Job>, connector: C, pace: Pace, room: usize, done: Arc<Done>) -> Self {
+    pub fn new(
+        job: Arc<Job>,
+        connector: C,
+        pace: Pace,
+        readings: Readings,
+        done: Arc<Done>,
+    ) -> Self {
         Self {
             job,
             connector,
             pace,
-            readings: RefCell::new(Readings::new(room)),
+            readings: RefCell::new(readings),
             tally: RefCell::new(Tally::new()),
             done,
             counts: Cell::new([0; 3]),
@@ -137,9 +143,7 @@ impl<C: Connector> Desk<C> {
 
     /// Keep a reading; where there is no room for another, all stations end.
     pub fn keep(&self, reading: Reading) {
-        if !self.readings.borrow_mut().push(reading)
-            && self.job.spec.until.readings_per_station.is_none()
-        {
+        if !self.readings.borrow_mut().push(reading) && self.is_bounded() {
             self.job.stop(StationsEnd::Full);
         }
         let [mut operations, mut bytes, mut response_ns] = self.counts.get();
@@ -153,6 +157,11 @@ impl<C: Connector> Desk<C> {
             self.told_at_ns.set(reading.end_ns);
             self.done.store(operations, bytes, response_ns);
         }
+    }
+
+    /// Whether there may be more readings than there is room for.
+    fn is_bounded(&self) -> bool {
+        super::may_be_thinned(&self.job.spec)
     }
 
     /// From the start, nanoseconds.

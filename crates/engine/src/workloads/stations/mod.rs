@@ -23,6 +23,7 @@ mod place;
 mod readings;
 mod result;
 mod running;
+mod slices;
 mod station;
 #[cfg(test)]
 mod tests;
@@ -31,7 +32,7 @@ use lanlab_services::ServiceKind;
 
 use super::copy::check_words;
 use super::setup::check_range;
-use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
+use crate::cost::{Cost, METERS_BYTES, MOST_MEMORY_BYTES, OWN_THREADS};
 use crate::failure::Failure;
 use crate::messages::{StationOperation, StationsSpec};
 
@@ -88,13 +89,39 @@ pub fn check(spec: &StationsSpec) -> Result<Cost, Failure> {
     };
     // How often each block was written.
     let counts = if spec.operation == StationOperation::Read { 0 } else { 4 * blocks };
-    let each = message + counts + if alone { THREAD_BYTES } else { SESSION_BYTES };
+    let sums = if may_be_thinned(spec) { slices::STATION_BYTES } else { 0 };
+    let each = message + counts + sums + if alone { THREAD_BYTES } else { SESSION_BYTES };
     let readings = u64::from(room(spec)) * readings::READING_BYTES as u64;
-    Ok(Cost {
-        memory_bytes: (own.saturating_mul(each))
-            .saturating_add(readings + of_memory + pattern::Pattern::memory_bytes() + METERS_BYTES),
-        threads: OWN_THREADS + threads(spec),
-    })
+    let memory_bytes = (own.saturating_mul(each))
+        .saturating_add(readings)
+        .saturating_add(of_memory)
+        .saturating_add(pattern::Pattern::memory_bytes() + METERS_BYTES);
+    check_memory(spec, memory_bytes, of_memory, readings)?;
+    Ok(Cost { memory_bytes, threads: OWN_THREADS + threads(spec) })
+}
+
+/// Refuse what one trial alone has no room for, by what takes the most of it.
+fn check_memory(spec: &StationsSpec, all: u64, files: u64, readings: u64) -> Result<(), Failure> {
+    const MIB: u64 = 1 << 20;
+    if all <= MOST_MEMORY_BYTES {
+        return Ok(());
+    }
+    let rest = all.saturating_sub(files).saturating_sub(readings);
+    let (what, hint) = if files >= rest.max(readings) {
+        ("files in memory", "give smaller files, as by `--file-size`, or ask for fewer stations")
+    } else if readings >= rest {
+        ("readings", "ask for fewer `--readings`, or leave them out and give a `--time`")
+    } else {
+        ("buffers and connections", "ask for smaller messages, as by `--size`, or fewer stations")
+    };
+    let message = format!(
+        "{} stations take {} MiB of memory, {} MiB of it for {what}; allowed: {} MiB",
+        spec.stations,
+        all.div_ceil(MIB),
+        files.max(readings).max(rest).div_ceil(MIB),
+        MOST_MEMORY_BYTES / MIB
+    );
+    Err(Failure::new("request.too_large", message).hint(hint))
 }
 
 fn check_number(name: &str, found: f64, is_allowed: bool, allowed: &str) -> Result<(), Failure> {
@@ -109,12 +136,6 @@ fn check_until(spec: &StationsSpec) -> Result<(), Failure> {
     }
     if let Some(readings) = until.readings_per_station {
         check_range("until.readings_per_station", readings.into(), 1, 10_000_000)?;
-        let all = u64::from(readings) * u64::from(spec.own.count);
-        if all > spec.most_readings.into() {
-            let found = format!("{all} readings of all stations");
-            let allowed = format!("{}, which are kept at most", spec.most_readings);
-            return Err(Failure::value("until.readings_per_station", found, allowed));
-        }
     }
     if let Some(time_ns) = until.time_ns {
         check_range("until.time_ns", time_ns, 1, 86_400_000_000_000)?;
@@ -129,9 +150,15 @@ fn check_until(spec: &StationsSpec) -> Result<(), Failure> {
 /// Readings that there must be room for.
 fn room(spec: &StationsSpec) -> u32 {
     match spec.until.readings_per_station {
-        Some(readings) => readings.saturating_mul(spec.own.count),
+        Some(readings) => readings.saturating_mul(spec.own.count).min(spec.most_readings),
         None => spec.most_readings,
     }
+}
+
+/// Whether there may be more readings than there is room for.
+fn may_be_thinned(spec: &StationsSpec) -> bool {
+    let all = |readings: u32| u64::from(readings) * u64::from(spec.own.count);
+    spec.until.readings_per_station.is_none_or(|each| all(each) > spec.most_readings.into())
 }
 
 /// Whether each station has a thread of its own, as its calls keep it.

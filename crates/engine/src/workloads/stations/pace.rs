@@ -43,12 +43,13 @@ impl Pace {
     /// Let others go on now and then, where a service answers at once; after the first operation in
     /// any case, so that all begin together.
     pub async fn breathe(&self, is_first: bool) {
-        if let Self::Shared(_) = self {
-            if is_first {
-                tokio::task::yield_now().await;
-            } else {
-                tokio::task::consume_budget().await;
-            }
+        match self {
+            Self::Shared(_) if is_first => tokio::task::yield_now().await,
+            Self::Shared(_) => tokio::task::consume_budget().await,
+            // Of more threads than processors each would have its share of one, some milliseconds,
+            // before the last of them had begun.
+            Self::Alone(_) if is_first => std::thread::yield_now(),
+            Self::Alone(_) => {}
         }
     }
 }

@@ -9,9 +9,10 @@ use super::course::blocks;
 use super::crew::Worked;
 use super::desk::Tally;
 use super::job::Job;
-use super::readings::{OUTCOMES, Reading};
+use super::readings::{Dropped, KeptReadings, OUTCOMES};
+use super::slices::Slices;
 use crate::measure::DistributionMeter;
-use crate::messages::{CpuTime, HostWindow, StationSetup, Stationed, StationsEnd};
+use crate::messages::{CpuTime, HostWindow, StationSetup, Stationed, StationsEnd, Thinned};
 
 /// Times that are not those of stations.
 pub struct Course {
@@ -23,7 +24,7 @@ pub struct Course {
 }
 
 /// One result of all threads, and their readings.
-pub fn joined(job: &Job, threads: Vec<Worked>, course: Course) -> (Stationed, Vec<Vec<Reading>>) {
+pub fn joined(job: &Job, threads: Vec<Worked>, course: Course) -> (Stationed, Vec<KeptReadings>) {
     let count = threads.len() as u32;
     let mut tally = Tally::new();
     let mut cpu = link::Usage::default();
@@ -35,6 +36,7 @@ pub fn joined(job: &Job, threads: Vec<Worked>, course: Course) -> (Stationed, Ve
         cpu = cpu.plus(thread.cpu);
         readings.push(thread.readings);
     }
+    let thinned = alike(&mut readings);
     let summed = Summed::of(&readings, job.spec.own.first, job.spec.own.count);
     let (facts, manner) = tally.agreed.clone().unwrap_or_else(nobody);
     let is_known = link::capabilities().thread_usage && course.elapsed_ns > 0;
@@ -45,6 +47,7 @@ pub fn joined(job: &Job, threads: Vec<Worked>, course: Course) -> (Stationed, Ve
         start_skew_ns: summed.start_skew_ns(job.spec.open_loop.is_some()),
         ended_by: ended_by(job, &tally),
         readings: summed.readings,
+        thinned,
         bytes: summed.bytes,
         outcomes: OUTCOMES.map(str::to_owned).to_vec(),
         errors: summed.errors,
@@ -71,6 +74,25 @@ pub fn joined(job: &Job, threads: Vec<Worked>, course: Course) -> (Stationed, Ve
         host: course.host,
     };
     (stationed, readings)
+}
+
+/// Thin all threads' readings as much as those of the one that had to the most, and make their slices
+/// of one width; `None` if none had to.
+fn alike(threads: &mut [KeptReadings]) -> Option<Thinned> {
+    let most = threads.iter().map(|thread| thread.thinned).max().filter(|most| *most > 0)?;
+    let width = threads.iter().filter_map(|thread| thread.slices.as_ref()).map(Slices::width).max();
+    let width = width.unwrap_or(0);
+    for thread in threads.iter_mut() {
+        thread.thin_to(most);
+        if let Some(slices) = &mut thread.slices {
+            slices.widen_to(width);
+        }
+    }
+    Some(Thinned {
+        kept: threads.iter().map(|thread| thread.all.len() as u64).sum(),
+        every: 1_u64.checked_shl(most.into()).unwrap_or(u64::MAX),
+        slice_ns: 1 << width,
+    })
 }
 
 fn ended_by(job: &Job, tally: &Tally) -> StationsEnd {
@@ -112,7 +134,7 @@ struct Summed {
 }
 
 impl Summed {
-    fn of(readings: &[Vec<Reading>], first_station: u32, stations: u32) -> Self {
+    fn of(threads: &[KeptReadings], first_station: u32, stations: u32) -> Self {
         let mut summed = Self {
             readings: 0,
             bytes: 0,
@@ -123,7 +145,11 @@ impl Summed {
             first: vec![None; stations as usize],
         };
         let mut outcomes = [0_u64; OUTCOMES.len()];
-        for reading in readings.iter().flatten() {
+        let mut dropped = Dropped::new();
+        for thread in threads {
+            dropped.add(&thread.dropped);
+        }
+        for reading in threads.iter().flat_map(|thread| &thread.all) {
             summed.readings += 1;
             summed.last_ns = summed.last_ns.max(reading.end_ns);
             summed.retries += u64::from(reading.attempt > 0);
@@ -133,9 +159,15 @@ impl Summed {
                 summed.response.record(reading.response_ns().cast_signed());
             }
             let place = (reading.station - first_station) as usize;
-            // Those of a station are in order.
-            summed.first[place].get_or_insert((reading.intended_ns, reading.start_ns));
+            let first = summed.first[place].get_or_insert((reading.intended_ns, reading.start_ns));
+            if reading.start_ns < first.1 {
+                *first = (reading.intended_ns, reading.start_ns);
+            }
         }
+        summed.readings += dropped.readings;
+        summed.bytes += dropped.bytes;
+        summed.response.add(&dropped.response);
+        summed.last_ns = summed.last_ns.max(dropped.last_ns);
         let failed = OUTCOMES.iter().zip(outcomes).skip(1).filter(|(_, count)| *count > 0);
         summed.errors = failed.map(|(name, count)| ((*name).to_owned(), count)).collect();
         summed

@@ -14,7 +14,7 @@ use super::desk::Connector;
 use super::interval::IntervalRule;
 use super::job::{Done, Job};
 use super::result::{Course, joined};
-use super::{is_alone, limits, readings, room, threads};
+use super::{is_alone, limits, readings, room, slices, threads};
 use crate::driver::Measured;
 use crate::failure::Failure;
 use crate::messages::{HostWindow, Outcome, StationsEnd, StationsSpec};
@@ -68,10 +68,15 @@ pub fn work_with<C: Connector + Clone + Send>(
     let failed = |failure| Box::new((failure, None));
     let job = Arc::new(Job::new(spec));
     let timed = run(&job, running, connector).map_err(failed)?;
-    let (stationed, readings) = joined(&job, timed.0, timed.1);
-    for of_thread in readings {
-        for (count, octets) in readings::lines(&of_thread) {
+    let (stationed, kept) = joined(&job, timed.0, timed.1);
+    for of_thread in kept {
+        for (count, octets) in readings::lines(&of_thread.all) {
             running.tell_readings(count, octets);
+        }
+        if let Some(slices) = of_thread.slices.filter(|_| stationed.thinned.is_some()) {
+            for octets in slices.octets().chunks(slices::CELL_BYTES * slices::CELLS_A_LINE) {
+                running.tell_slices((octets.len() / slices::CELL_BYTES) as u32, octets);
+            }
         }
     }
     let failure = match stationed.ended_by {
@@ -113,6 +118,7 @@ fn run<C: Connector + Clone + Send>(
                 stations,
                 connects: (usize::from(job.spec.connects_at_once) / count).max(1),
                 room,
+                step: count as u32,
                 is_crowded: count > processors,
                 job: Arc::clone(job),
                 done: Arc::clone(&done),

@@ -8,7 +8,7 @@ use super::course::{Course, Turn, blocks};
 use super::desk::{Connector, Desk, MOST_ENDED, count};
 use super::job::paths;
 use super::pattern::{HEAD_BYTES, Place};
-use super::readings::{Outcome, Reading};
+use super::readings::{Outcome, Reading, level};
 use crate::failure::Failure;
 use crate::messages::{StationEnded, StationSync};
 use crate::workloads::copy::failure_of;
@@ -54,6 +54,8 @@ pub struct Station<C: Connector> {
     written: u64,
     buffer: Vec<u8>,
     readings: u32,
+    /// Operations that were begun.
+    operations: u64,
     failures: u32,
 }
 
@@ -102,6 +104,7 @@ impl<C: Connector> Station<C> {
                 written: 0,
                 buffer: vec![0; spec.message_size_bytes as usize],
                 readings: 0,
+                operations: 0,
                 failures: 0,
             };
             station.open(desk).await.map_err(|fault| named(number, fault))?;
@@ -212,6 +215,8 @@ impl<C: Connector> Station<C> {
     ) -> Result<Instant> {
         let spec = &desk.job.spec;
         let mut pause_ns = FIRST_PAUSE_NS;
+        let number = self.operations;
+        self.operations += 1;
         for attempt in 0..=spec.retries {
             let done = self.attempt(desk, turn).await;
             let ended = link::monotonic();
@@ -228,6 +233,7 @@ impl<C: Connector> Station<C> {
                 is_write: turn.is_write,
                 outcome,
                 attempt,
+                level: level(number),
             });
             let Err(fault) = done else {
                 self.failures = 0;

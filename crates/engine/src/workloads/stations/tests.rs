@@ -11,13 +11,14 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lanlab_link as link;
 use lanlab_services::{
-    Access, AnyFile, AnySession, Class, Entry, Facts, Fault, Manner, Result, ServicePath, Session,
-    Target, connect,
+    Access, AnyFile, AnySession, Class, Entry, Facts, Fault, Manner, Result, ServiceKind,
+    ServicePath, Session, Target, connect,
 };
 
 use super::desk::Connector;
 use super::made_up::spec;
 use super::readings::{OUTCOMES, READING_BYTES};
+use super::slices::CELL_BYTES;
 use super::{prepare, running};
 use crate::driver::Measured;
 use crate::messages::{
@@ -224,6 +225,8 @@ struct Told {
 struct Trial {
     stationed: Stationed,
     readings: Vec<Told>,
+    /// Operations that the sums of slices have.
+    summed: u64,
     code: Option<&'static str>,
     memory: Arc<Memory>,
 }
@@ -261,9 +264,13 @@ fn trial_until(name: &str, malice: Malice, mut spec: StationsSpec, cancel: Optio
         Err(failed) => (failed.1, Some(failed.0.code)),
     };
     let Some(Outcome::Stationed(stationed)) = outcome else { panic!("{code:?}") };
-    let readings = told(&lines.0.lock().unwrap());
-    assert_eq!(readings.len() as u64, stationed.readings);
-    Trial { stationed: *stationed, readings, code, memory }
+    let (readings, summed) = {
+        let lines = lines.0.lock().unwrap();
+        (told(&lines), summed(&lines))
+    };
+    let kept = stationed.thinned.map_or(stationed.readings, |thinned| thinned.kept);
+    assert_eq!(readings.len() as u64, kept);
+    Trial { stationed: *stationed, readings, summed, code, memory }
 }
 
 /// The readings in lines, by what their description says.
@@ -294,6 +301,21 @@ fn told(lines: &[u8]) -> Vec<Told> {
     }
     found.sort_by_key(|reading| reading.start_ns);
     found
+}
+
+/// Operations of all cells in lines.
+fn summed(lines: &[u8]) -> u64 {
+    let mut operations = 0;
+    for line in lines.split(|octet| *octet == b'\n').filter(|line| !line.is_empty()) {
+        let line: serde_json::Value = serde_json::from_slice(line).unwrap();
+        if line["type"] == "station_slices" {
+            let octets = BASE64_STANDARD.decode(line["octets"].as_str().unwrap()).unwrap();
+            assert_eq!(octets.len() as u64, line["slices"].as_u64().unwrap() * 48);
+            let of = |cell: &[u8]| u64::from_le_bytes(cell[8..16].try_into().unwrap());
+            operations += octets.chunks_exact(CELL_BYTES).map(of).sum::<u64>();
+        }
+    }
+    operations
 }
 
 fn with_stations(stations: u32, spec: StationsSpec) -> StationsSpec {
@@ -520,11 +542,43 @@ fn no_operation_begins_after_the_time() {
 }
 
 #[test]
-fn a_trial_ends_when_there_is_no_more_room_and_says_so() {
-    let until = StationsUntil { time_ns: Some(60_000_000_000), ..StationsUntil::default() };
-    let small = StationsSpec { until, most_readings: 1000, threads: Some(1), ..spec() };
-    let trial = trial("small", Malice::None, small);
-    assert_eq!((trial.stationed.ended_by, trial.readings.len()), (StationsEnd::Full, 1000));
+fn a_trial_with_more_operations_than_room_keeps_every_few_and_sums_all() {
+    let until = StationsUntil { time_ns: Some(300_000_000), ..StationsUntil::default() };
+    let small = StationsSpec { until, most_readings: 300, threads: Some(2), ..spec() };
+    let trial = trial("small", Malice::None, with_stations(5, small));
+    let stationed = trial.stationed;
+    let thinned = stationed.thinned.unwrap();
+    assert_eq!(stationed.ended_by, StationsEnd::Time);
+    assert!(stationed.readings > 300, "{}", stationed.readings);
+    assert!((1..=300).contains(&thinned.kept) && thinned.every.is_power_of_two());
+    assert_eq!(trial.summed, stationed.readings);
+    assert_eq!(stationed.response.samples, stationed.readings);
+    assert_eq!(stationed.bytes, 750 * stationed.readings);
+    // Of each station its first operation is there, and then every so many of its blocks.
+    for station in 0..5 {
+        let blocks: Vec<u64> = (trial.readings.iter())
+            .filter(|reading| reading.station == station)
+            .map(|reading| reading.block.into())
+            .collect();
+        let expected = (0..blocks.len() as u64).map(|number| number * thinned.every % 100);
+        assert_eq!(blocks, expected.collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn what_takes_too_much_memory_is_refused_by_what_takes_it() {
+    let hint = |spec: StationsSpec| super::check(&spec).unwrap_err().hint.unwrap();
+    let many = with_stations(1000, spec());
+    let files = StationsSpec { file_size_bytes: 1 << 20, ..many.clone() };
+    assert!(hint(files).contains("--file-size"));
+    let message = 4 << 20;
+    let buffers = StationsSpec {
+        message_size_bytes: message,
+        file_size_bytes: message.into(),
+        service: Target { service: ServiceKind::Nfs, ..many.service.clone() },
+        ..many
+    };
+    assert!(hint(buffers).contains("--size"));
 }
 
 #[test]

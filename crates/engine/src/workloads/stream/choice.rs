@@ -20,7 +20,7 @@ use crate::workloads::padding;
 use crate::workloads::setup::is_idle;
 
 /// How long each way is tried, and how often, in turn with the others.
-const ROUND_NS: u64 = 15_000_000;
+const ROUND_NS: u64 = 8_000_000;
 const ROUNDS: usize = 3;
 /// Ways within this share of the fastest count as equally fast: between short rounds one and the
 /// same way differs by as much, and a processor that is spun away is missed elsewhere.

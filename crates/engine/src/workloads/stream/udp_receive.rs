@@ -29,8 +29,11 @@ use crate::workloads::setup::{
 const CHECK_NS: u64 = 10_000_000;
 /// After the sender's last word a receiver stays so long, in case its answer was lost.
 const TAIL_NS: u64 = 20_000_000;
-/// Where messages are missing, so long must pass without one: stragglers still count.
+/// Where messages are missing, so long must pass without one: stragglers still count. The sender's
+/// last word comes behind all messages, so that on a path that has brought every message in order
+/// none is left behind it, and less is enough.
 const MISSING_TAIL_NS: u64 = 200_000_000;
+const ORDERLY_TAIL_NS: u64 = 40_000_000;
 /// The kernel joins datagrams to at most so much.
 const JOINED_BYTES: usize = 65_536;
 
@@ -348,7 +351,10 @@ impl<'a> Receiver<'a> {
         let last_heard = self.intake.last_heard();
         if let Some(finished_at) = self.intake.tally.finished_at() {
             let quiet_since = finished_at.max(last_heard);
-            let tail_ns = if self.intake.tally.is_complete() { TAIL_NS } else { MISSING_TAIL_NS };
+            let tail_ns = tail_ns(
+                self.intake.tally.is_complete(),
+                self.intake.tally.counts.reordered_messages,
+            );
             return Ok((now.nanos_since(quiet_since) >= tail_ns).then_some(EndedBy::Finished));
         }
         if self.intake.is_more_than_asked() {
@@ -372,6 +378,15 @@ impl<'a> Receiver<'a> {
     }
 }
 
+/// How long a receiver stays after the sender's last word.
+fn tail_ns(is_complete: bool, reordered_messages: u64) -> u64 {
+    match (is_complete, reordered_messages) {
+        (true, _) => TAIL_NS,
+        (false, 0) => ORDERLY_TAIL_NS,
+        (false, _) => MISSING_TAIL_NS,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -381,6 +396,13 @@ mod tests {
     use crate::workloads::stream::tests::spec;
     use lanlab_link::{DatagramOptions, DatagramSocket};
     use lanlab_wire::session::Token;
+
+    #[test]
+    fn stragglers_are_waited_for_where_messages_have_come_out_of_order() {
+        assert_eq!(tail_ns(true, 5), TAIL_NS);
+        assert_eq!(tail_ns(false, 0), ORDERLY_TAIL_NS);
+        assert_eq!(tail_ns(false, 1), MISSING_TAIL_NS);
+    }
 
     #[test]
     fn a_sender_that_never_ends_is_ended_an_hour_after_its_time() {

@@ -1,0 +1,91 @@
+"""
+What a measurement takes beyond the time that is measured: the whole command, and each trial of it.
+
+    python bench/start.py --runs 7
+
+Prints, for `lanlab stream` and `lanlab stations`, seconds of the wall clock beyond time and
+warm-up: the least and the median of several runs, and of the trials of one run of several; beside
+them iperf3, where it is installed. To be run with nothing else on the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+#: Of a stream, unless it says otherwise.
+WARMUP_S = 0.2
+TRIALS = 5
+
+
+def lanlab(*arguments: str, store: Path) -> tuple[float, list[float]]:
+    """Wall clock of a command, and the time of each trial from its record, seconds."""
+    program = str(Path(sys.executable).with_name("lanlab"))
+    command = (program, *arguments, "--json", "--store", str(store))
+    began = time.monotonic()
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    took_s = time.monotonic() - began
+    from lanlab.store import open_store
+
+    with open_store(str(store)) as records:
+        trials = records.trials(json.loads(done.stdout)["run"])
+    return took_s, [trial.elapsed_s for trial in trials]
+
+
+def row(what: str, beyond_s: list[float]) -> None:
+    """Print one line of the table."""
+    least, median = min(beyond_s), statistics.median(beyond_s)
+    print(f"| {what} | {least:.3f} | {median:.3f} | {len(beyond_s)} |", flush=True)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
+    parser.add_argument("--runs", type=int, default=7, help="of each command")
+    parser.add_argument("--seconds", type=float, default=3.0, help="that a stream is measured")
+    parser.add_argument("--station-seconds", type=float, default=5.0)
+    asked = parser.parse_args()
+    print("| what | least beyond, s | median, s | n |")
+    print("|---|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="lanlab-start-") as folder:
+        store = Path(folder) / "start.db"
+        shown = f"{asked.seconds:g}"
+        for testbed in ("virtual", "loopback"):
+            stream = ("stream", "--time", shown, "--testbed", testbed)
+            whole = [lanlab(*stream, store=store)[0] for _ in range(asked.runs)]
+            row(f"`lanlab {' '.join(stream)}`", [each - asked.seconds - WARMUP_S for each in whole])
+            _, trials = lanlab(*stream, "--trials", str(TRIALS), store=store)
+            # The first tries which ways are fastest here.
+            row("its second and later trials", [e - asked.seconds - WARMUP_S for e in trials[1:]])
+        for levels in ("1", "15", "64"):
+            stations = ("stations", "--stations", levels, "--time", f"{asked.station_seconds:g}")
+            stations += ("--trials", "1")
+            whole = [lanlab(*stations, store=store)[0] for _ in range(max(1, asked.runs // 2))]
+            row(f"`lanlab {' '.join(stations)}`", [each - asked.station_seconds for each in whole])
+    if shutil.which("iperf3"):
+        row("iperf3, both ends", [iperf3(asked.seconds) for _ in range(asked.runs)])
+
+
+def iperf3(seconds: float) -> float:
+    """Wall clock of an iperf3 over loopback beyond its time."""
+    server = subprocess.Popen(("iperf3", "-s", "-1", "-p", "52017"), stdout=subprocess.DEVNULL)
+    try:
+        time.sleep(0.3)
+        began = time.monotonic()
+        client = ("iperf3", "-c", "127.0.0.1", "-p", "52017", "-t", f"{seconds:g}")
+        subprocess.run(client, check=True, capture_output=True)
+        return time.monotonic() - began - seconds
+    finally:
+        server.terminate()
+        server.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+//! Sums over slices of time, one for each station and slice: exact, whatever single readings are kept.
+
+/// Slices of a trial at most; a trial that goes on has wider ones instead.
+const SLICES: usize = 64;
+/// Octets of a cell in a line.
+pub const CELL_BYTES: usize = 48;
+/// Cells in one line: their octets in Base64 stay below the bound of a line.
+pub const CELLS_A_LINE: usize = 13_000;
+/// Octets of the cells of a station.
+pub const STATION_BYTES: u64 = (SLICES * size_of::<Cell>()) as u64;
+/// Width of the first slices, as a power of two: 8.4 ms.
+const FIRST_WIDTH: u32 = 23;
+
+/// Operations of a station that ended in a slice at their first attempt, as they should.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Cell {
+    operations: u64,
+    sum_ns: u64,
+    /// Of the squares of their times.
+    squares_ns2: f64,
+    min_ns: u64,
+    max_ns: u64,
+}
+
+impl Cell {
+    fn add(&mut self, other: &Self) {
+        if other.operations == 0 {
+            return;
+        }
+        if self.operations == 0 || other.min_ns < self.min_ns {
+            self.min_ns = other.min_ns;
+        }
+        self.operations += other.operations;
+        self.sum_ns += other.sum_ns;
+        self.squares_ns2 += other.squares_ns2;
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+}
+
+/// The cells of a thread's stations.
+#[derive(Debug)]
+pub struct Slices {
+    /// The first station, and how far apart they are.
+    first: u32,
+    step: u32,
+    cells: Vec<Cell>,
+    /// A slice is two to the power of this long, nanoseconds.
+    width: u32,
+}
+
+impl Slices {
+    /// For every `step`th of all stations from `first` on, `stations` of them. With a time to the end
+    /// of the trial the slices are as wide as it takes from the beginning.
+    pub fn new(first: u32, step: u32, stations: usize, time_ns: Option<u64>) -> Self {
+        let mut width = FIRST_WIDTH;
+        while time_ns.is_some_and(|time_ns| time_ns >> width >= SLICES as u64) {
+            width += 1;
+        }
+        Self { first, step: step.max(1), cells: vec![Cell::default(); stations * SLICES], width }
+    }
+
+    /// Take in an operation by when it ended.
+    pub fn record(&mut self, station: u32, end_ns: u64, response_ns: u64) {
+        while end_ns >> self.width >= SLICES as u64 {
+            self.widen();
+        }
+        let place = ((station - self.first) / self.step) as usize * SLICES;
+        let cell = &mut self.cells[place + (end_ns >> self.width) as usize];
+        cell.add(&Cell {
+            operations: 1,
+            sum_ns: response_ns,
+            squares_ns2: (response_ns as f64) * (response_ns as f64),
+            min_ns: response_ns,
+            max_ns: response_ns,
+        });
+    }
+
+    /// Join each two slices.
+    fn widen(&mut self) {
+        self.width += 1;
+        for of_station in self.cells.chunks_exact_mut(SLICES) {
+            for slice in 0..SLICES / 2 {
+                let mut both = of_station[2 * slice];
+                both.add(&of_station[2 * slice + 1]);
+                of_station[slice] = both;
+            }
+            of_station[SLICES / 2..].fill(Cell::default());
+        }
+    }
+
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    pub fn widen_to(&mut self, width: u32) {
+        while self.width < width {
+            self.widen();
+        }
+    }
+
+    /// Operations in all.
+    #[cfg(test)]
+    pub fn operations(&self) -> u64 {
+        self.cells.iter().map(|cell| cell.operations).sum()
+    }
+
+    /// The cells that have something, as octets; see `StationSlices` in the messages.
+    pub fn octets(&self) -> Vec<u8> {
+        let mut octets = Vec::new();
+        for (place, cell) in self.cells.iter().enumerate().filter(|(_, cell)| cell.operations > 0) {
+            let station = self.first + (place / SLICES) as u32 * self.step;
+            octets.extend_from_slice(&station.to_le_bytes());
+            octets.extend_from_slice(&((place % SLICES) as u32).to_le_bytes());
+            octets.extend_from_slice(&cell.operations.to_le_bytes());
+            octets.extend_from_slice(&cell.sum_ns.to_le_bytes());
+            octets.extend_from_slice(&cell.squares_ns2.to_le_bytes());
+            octets.extend_from_slice(&cell.min_ns.to_le_bytes());
+            octets.extend_from_slice(&cell.max_ns.to_le_bytes());
+        }
+        octets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn total(slices: &Slices) -> Cell {
+        let mut all = Cell::default();
+        for cell in &slices.cells {
+            all.add(cell);
+        }
+        all
+    }
+
+    #[test]
+    fn slices_that_grow_wider_lose_nothing() {
+        let mut slices = Slices::new(3, 2, 4, None);
+        for number in 0..1000_u64 {
+            slices.record(3 + 2 * (number % 4) as u32, number * 10_000_000, number + 1);
+        }
+        // 10 s in at most 64 slices of a power of two: 2^28 ns are 0.27 s.
+        assert_eq!(slices.width(), 28);
+        let expected = Cell {
+            operations: 1000,
+            sum_ns: 500_500,
+            squares_ns2: 333_833_500.0,
+            min_ns: 1,
+            max_ns: 1000,
+        };
+        assert_eq!((total(&slices), slices.operations()), (expected, 1000));
+        slices.widen_to(30);
+        assert_eq!((total(&slices), slices.width()), (expected, 30));
+        assert_eq!(slices.octets().len() % CELL_BYTES, 0);
+        assert_eq!(slices.octets()[..8], [3, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_trial_whose_time_is_known_has_its_slices_from_the_beginning() {
+        let slices = Slices::new(0, 1, 1, Some(5_000_000_000));
+        assert_eq!(slices.width(), 27);
+        assert!(5_000_000_000 >> 27 < SLICES as u64);
+    }
+}

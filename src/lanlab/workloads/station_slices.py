@@ -1,0 +1,125 @@
+"""Sums of stations' operations by slices of time, which engines tell if readings are thinned."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanlab.errors import EngineError
+from lanlab.workloads.station_steady import OK, Columns, Steady
+from lanlab.workloads.stations_readings import octets_of
+
+#: A cell in a line of the engine, see `StationSlices` in its messages.
+_FIELDS = [
+    ("station", "<u4"),
+    ("slice", "<u4"),
+    ("operations", "<u8"),
+    ("sum_ns", "<u8"),
+    ("squares_ns2", "<f8"),
+    ("min_ns", "<u8"),
+    ("max_ns", "<u8"),
+]
+_CELL_BYTES = 48
+
+
+@dataclass(frozen=True)
+class Slices:
+    """
+    Operations that went well at their first attempt, summed for each station and slice of time by
+    when they ended. One element a cell, of those that have an operation.
+    """
+
+    #: Slice n begins n times so long after the start.
+    width_ns: int
+    station: NDArray[np.int64]
+    slice: NDArray[np.int64]
+    operations: NDArray[np.int64]
+    sum_ns: NDArray[np.float64]
+    squares_ns2: NDArray[np.float64]
+    min_ns: NDArray[np.int64]
+    max_ns: NDArray[np.int64]
+
+    def where(self, wanted: NDArray[np.bool_]) -> Slices:
+        """Some of the cells."""
+        names = [each.name for each in dataclasses.fields(self) if each.name != "width_ns"]
+        return Slices(self.width_ns, **{name: getattr(self, name)[wanted] for name in names})
+
+    def within(self, steady: Steady) -> Slices:
+        """Those of whole slices within what counts, which `aligned` has made."""
+        first, last = steady.start_ns // self.width_ns, steady.end_ns // self.width_ns
+        return self.where((self.slice >= first) & (self.slice < last))
+
+    def aligned(self, steady: Steady) -> Steady:
+        """What counts, from the beginning of a slice to the end of one: none that lies in it in
+        part, unless there is no whole one."""
+        width = self.width_ns
+        first, last = -(-steady.start_ns // width), steady.end_ns // width
+        if first >= last:
+            first, last = steady.start_ns // width, -(-max(steady.end_ns, 1) // width)
+        return dataclasses.replace(steady, start_ns=first * width, end_ns=last * width)
+
+
+def slices_of(
+    lines: Iterable[Mapping[str, Any]], readings: Columns, width_ns: int, stations: int
+) -> Slices:
+    """
+    The cells in lines of engines.
+
+    Args:
+        lines: Messages `station_slices`.
+        readings: All that were told. Stations without a cell are of a host that had room for all
+            of its readings: theirs are summed here.
+        width_ns: Of a slice; that of every line, or of several joined.
+
+    Raises:
+        EngineError: A line does not hold as many as it says, or a station that there is not.
+    """
+    parts = [octets_of(line, "slices", _CELL_BYTES) for line in lines]
+    told = np.frombuffer(b"".join(parts), dtype=np.dtype(_FIELDS))
+    if len(told) and told["station"].max() >= stations:
+        raise EngineError("engine.defect", "sums of a station that there is not")
+    has_cells = np.zeros(stations, dtype=np.bool_)
+    has_cells[told["station"]] = True
+    own = (readings["outcome"] == OK) & (readings["attempt"] == 0)
+    own &= ~has_cells[readings["station"]]
+    station = readings["station"][own].astype(np.int64)
+    at = readings["end_ns"][own] // width_ns
+    response = readings["end_ns"][own] - readings["intended_ns"][own]
+    ones = np.ones(len(station), dtype=np.int64)
+    squares = np.square(response.astype(np.float64))
+    return _joined(
+        width_ns,
+        np.concatenate((told["station"].astype(np.int64), station)),
+        np.concatenate((told["slice"].astype(np.int64), at)),
+        {
+            "operations": (np.add, (told["operations"].astype(np.int64), ones)),
+            "sum_ns": (np.add, (told["sum_ns"].astype(np.float64), response.astype(np.float64))),
+            "squares_ns2": (np.add, (told["squares_ns2"], squares)),
+            "min_ns": (np.minimum, (told["min_ns"].astype(np.int64), response)),
+            "max_ns": (np.maximum, (told["max_ns"].astype(np.int64), response)),
+        },
+    )
+
+
+def _joined(
+    width_ns: int,
+    station: NDArray[np.int64],
+    at: NDArray[np.int64],
+    values: Mapping[str, tuple[np.ufunc, tuple[NDArray[Any], NDArray[Any]]]],
+) -> Slices:
+    """One cell for each station and slice."""
+    order = np.lexsort((at, station))
+    station, at = station[order], at[order]
+    is_new = np.ones(len(order), dtype=np.bool_)
+    is_new[1:] = (station[1:] != station[:-1]) | (at[1:] != at[:-1])
+    begins = np.flatnonzero(is_new)
+    columns = {
+        name: join.reduceat(np.concatenate(parts)[order], begins) if len(order) else parts[0]
+        for name, (join, parts) in values.items()
+    }
+    return Slices(width_ns, station[begins], at[begins], **columns)

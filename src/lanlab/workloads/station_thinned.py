@@ -1,0 +1,180 @@
+"""
+What a trial of stations comes to of which not every single reading was kept.
+
+Counts, means, deviations and ends are of all operations, by the sums of slices of time; what failed
+or was tried again is kept whole. Percentiles are of the readings that were kept, each of which
+stands for as many as were thinned out beside it. The part that counts is found by the readings that
+were kept, and goes from the beginning of a slice to the end of one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanlab.workloads.station_metrics import PERCENTILES
+from lanlab.workloads.station_slices import Slices
+from lanlab.workloads.station_steady import OK, Columns, Steady, station_ends
+from lanlab.workloads.station_sums import (
+    StationSums,
+    counted,
+    errors_by_class,
+    operations_of,
+    rounded,
+    shares,
+)
+
+if TYPE_CHECKING:
+    from lanlab.workloads.stations import StationsParameters
+
+
+def thinned_sums(
+    readings: Columns,
+    steady: Steady,
+    slices: Slices,
+    parameters: StationsParameters,
+    told: dict[str, Any],
+) -> StationSums:
+    """
+    As `station_sums`.
+
+    Args:
+        readings: Those that were kept.
+        steady: What counts, by these.
+        slices: Of all operations that went well at once.
+        told: What the engines told: counts of all.
+    """
+    steady = slices.aligned(steady)
+    start, end = steady.start_ns, steady.end_ns
+    stations = parameters.stations
+    is_plain = (readings["outcome"] == OK) & (readings["attempt"] == 0)
+    rest = operations_of({name: column[~is_plain] for name, column in readings.items()})
+    rest = rest.where((rest.end_ns >= start) & (rest.end_ns < end))
+    good = rest.where(rest.well)
+    good_ns = (good.end_ns - good.intended_ns).astype(np.float64)
+    cells = slices.within(steady)
+
+    def total(of_cells: NDArray[Any], of_rest: NDArray[Any]) -> NDArray[Any]:
+        by_cells = np.bincount(cells.station, weights=of_cells, minlength=stations)
+        return by_cells + np.bincount(good.station, weights=of_rest, minlength=stations)
+
+    counts = total(cells.operations, np.ones(len(good_ns))).astype(np.int64)
+    sums = total(cells.sum_ns, good_ns)
+    squares = total(cells.squares_ns2, np.square(good_ns))
+    operations, length_s = int(counts.sum()), (end - start) / 1e9
+    plain = int(cells.operations.sum())
+    metrics: dict[str, float | int] = {
+        "stations": stations,
+        "readings": operations,
+        "steady_start_ns": start,
+        "steady_end_ns": end,
+        "steady_ratio": min(1.0, steady.ratio),
+        **_errors(told),
+    }
+    if length_s > 0:
+        octets = plain * parameters.message_size_bytes + int(good.octets.sum(dtype=np.int64))
+        metrics["operations_per_s"] = operations / length_s
+        metrics["goodput_bps"] = 8 * octets / length_s
+        metrics |= shares(counts, length_s)
+    kept = (readings["end_ns"] >= start) & (readings["end_ns"] < end) & is_plain
+    kept_ns = (readings["end_ns"][kept] - readings["intended_ns"][kept]).astype(np.float64)
+    weight = plain / len(kept_ns) if len(kept_ns) else 0.0
+    if operations:
+        mean = float(sums.sum()) / operations
+        metrics["response_mean_ns"] = mean
+        if operations > 1:
+            spread = max(0.0, float(squares.sum()) - operations * mean**2)
+            metrics["response_sd_ns"] = (spread / (operations - 1)) ** 0.5
+        metrics |= _percentiles(kept_ns, weight, good_ns)
+        ends = [int(cells.max_ns.max())] if plain else []
+        metrics["response_max_ns"] = max([*ends, *good_ns.tolist()])
+    some, several = counts > 0, counts > 1
+    means = np.divide(sums, counts, out=np.zeros(stations), where=some)
+    apart = np.maximum(squares - counts * means**2, 0.0)
+    deviations = np.sqrt(np.divide(apart, counts - 1, out=np.zeros(stations), where=several))
+    if some.any():
+        metrics["response_station_min_ns"] = float(means[some].min())
+        metrics["response_station_max_ns"] = float(means[some].max())
+    spread_out = several & (means > 0)
+    if spread_out.any():
+        metrics["response_cv_ratio"] = float((deviations[spread_out] / means[spread_out]).max())
+    firsts = station_ends(readings, stations)[0]
+    if parameters.loop == "closed" and (firsts >= 0).all():
+        metrics["start_skew_ns"] = int(firsts.max() - firsts.min())
+    if length_s > 0 and parameters.loop == "closed" and plain + len(rest.end_ns):
+        # As `station_sums` has it, failed operations included.
+        took_ns = float(cells.sum_ns.sum() + (rest.end_ns - rest.intended_ns).sum())
+        took_ns += (plain + len(rest.end_ns)) * parameters.think_time_s * 1e9
+        metrics["little_ratio"] = took_ns / (end - start) / stations
+    least = np.full(stations, np.inf)
+    most = np.zeros(stations)
+    np.minimum.at(least, cells.station, cells.min_ns)
+    np.minimum.at(least, good.station, good_ns)
+    np.maximum.at(most, cells.station, cells.max_ns)
+    np.maximum.at(most, good.station, good_ns)
+    table = {
+        "readings": counts.tolist(),
+        "response_mean_ns": rounded(means, some),
+        "response_sd_ns": rounded(deviations, several),
+        "response_min_ns": rounded(np.where(some, least, 0.0), some),
+        "response_max_ns": rounded(most, some),
+        "retries": counted(readings["station"][readings["attempt"] > 0], stations),
+        "errors": errors_by_class(readings, told["outcomes"], stations),
+    }
+    record = {
+        "steady": dataclasses.replace(steady).to_json(),
+        "over_time": _over_time(slices),
+        "table": table,
+    }
+    return StationSums(metrics, record)
+
+
+def _errors(told: dict[str, Any]) -> dict[str, float | int]:
+    """Of the whole trial, whatever was kept."""
+    errors = sum(told["errors"].values())
+    found: dict[str, float | int] = {
+        "errors": errors,
+        "retries": told["retries"],
+        "wrong_data": told["errors"].get("wrong_data", 0),
+    }
+    total = told["readings_count"]
+    return found | ({"error_ratio": errors / total} if total else {})
+
+
+def _percentiles(
+    kept_ns: NDArray[np.float64], weight: float, good_ns: NDArray[np.float64]
+) -> dict[str, float]:
+    """The least time that a share of all operations is not above; each that was kept stands for
+    `weight` of them, one that took several attempts for itself."""
+    times = np.concatenate((kept_ns, good_ns))
+    if len(times) == 0:
+        return {}
+    weights = np.concatenate((np.full(len(kept_ns), weight), np.ones(len(good_ns))))
+    order = np.argsort(times, kind="stable")
+    reached = np.cumsum(weights[order])
+    found = {}
+    for name, ratio in PERCENTILES.items():
+        place = int(np.searchsorted(reached, ratio * reached[-1] * (1 - 1e-9)))
+        found[f"response_{name}_ns"] = float(times[order][min(place, len(times) - 1)])
+    return found
+
+
+def _over_time(slices: Slices) -> dict[str, list[Any]]:
+    """The trial slice by slice, as `over_time` of its readings."""
+    if len(slices.slice) == 0:
+        return {"at_ns": [], "operations_per_s": [], "response_mean_ns": []}
+    steps = int(slices.slice.max()) + 1
+    count = np.bincount(slices.slice, weights=slices.operations, minlength=steps)
+    total = np.bincount(slices.slice, weights=slices.sum_ns, minlength=steps)
+    width_ns = slices.width_ns
+    return {
+        "at_ns": [round((step + 0.5) * width_ns) for step in range(steps)],
+        "operations_per_s": (count / width_ns * 1e9).tolist(),
+        "response_mean_ns": [
+            took / each if each else None
+            for took, each in zip(total.tolist(), count.tolist(), strict=True)
+        ],
+    }

@@ -1,0 +1,76 @@
+"""What a single measurement does beside measuring: imports, and programs that it starts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+#: Runs a command line and prints, as its last line: modules that were imported by the end of it and
+#: those that were while the ends measured, and the programs that were started between the first
+#: trial's beginning and the last one's end.
+_LOOKED_AT = """
+import json, subprocess, sys
+started, during, imported = [], [], []
+popen = subprocess.Popen.__init__
+def noted(self, argv, *rest, **settings):
+    started.append(list(map(str, argv)))
+    popen(self, argv, *rest, **settings)
+subprocess.Popen.__init__ = noted
+from lanlab.run import runner
+from lanlab.workloads import exchange
+trial, attempt = runner.run_trial, exchange._attempt
+def one_trial(*all, **settings):
+    before = len(started)
+    try:
+        return trial(*all, **settings)
+    finally:
+        during.append(started[before:])
+def one_attempt(*all, **settings):
+    before = set(sys.modules)
+    try:
+        return attempt(*all, **settings)
+    finally:
+        imported.extend(set(sys.modules) - before)
+runner.run_trial, exchange._attempt = one_trial, one_attempt
+from lanlab.cli import app
+try:
+    app.run()
+except SystemExit as end:
+    assert not end.code, end.code
+print(json.dumps([sorted(sys.modules), imported, during]))
+"""
+
+
+def looked_at(store: Path, *arguments: str) -> tuple[list[str], list[str], list[list[list[str]]]]:
+    """Modules in the end, those imported while measuring, and programs of each trial."""
+    command = (sys.executable, "-c", _LOOKED_AT, *arguments, "--store", str(store))
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    modules, imported, during = json.loads(done.stdout.splitlines()[-1])
+    return modules, imported, during
+
+
+def test_a_measurement_loads_no_pandas_and_nothing_while_it_measures(tmp_path: Path) -> None:
+    """pandas takes a quarter of a second, which nobody gets anything for; and whatever is imported
+    while something is measured takes processor time from it."""
+    pytest.importorskip("pandas")
+    command = ("stream", "--testbed", "loopback", "--time", "0.05", "--trials", "2")
+    modules, imported, during = looked_at(tmp_path / "a.db", *command)
+    assert "pyarrow.parquet" in modules and "pandas" not in modules
+    # Codecs and such that Python itself loads as they are needed.
+    assert [name for name in imported if name.startswith(("lanlab", "numpy", "pyarrow"))] == []
+    assert during == [[], []]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="virtual hosts are of Linux")
+def test_a_trial_on_a_virtual_link_starts_one_program_for_each_host(tmp_path: Path) -> None:
+    """That looks whether its link was interrupted; counters are read without a program."""
+    command = ("stream", "--testbed", "virtual", "--time", "0.05", "--trials", "2")
+    _, _, during = looked_at(tmp_path / "a.db", *command)
+    for programs in during:
+        assert [argv[-5:] for argv in programs] == 2 * [programs[0][-5:]]
+        assert programs[0][-4:] == ["-s", "-s", "-j", "link"]
