@@ -28,7 +28,7 @@ def stations(
     ] = None,
     levels: Annotated[
         str,
-        typer.Option("--stations", metavar="N,N…", help="Numbers of stations, each measured."),
+        typer.Option("--stations", metavar="N,N,...", help="Numbers of stations, each measured."),
     ] = "1,2,4,8,15",
     size: Annotated[
         str, typer.Option("--size", metavar="SIZE", help="Octets of an operation.")
