@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 
 from lanlab.cli.interrupts import EXIT_CODE, SENTENCE, Interrupts
+from lanlab.cli.memory import watch_imports
 from lanlab.cli.output import OUTPUTS, discard, flushed, make_readable
 from lanlab.errors import LabError, UsageError
 
@@ -27,6 +28,7 @@ def run_to_its_end(load: Callable[[], Callable[[], object]]) -> None:
     interrupts = Interrupts()
     interrupts.install()
     make_readable()
+    watch_imports()
     code: int | str | None = 0
     try:
         command = load()
