@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from lanlab.cli.command import check_values
 from lanlab.cli.compare import compare
 from lanlab.cli.copy import copy
 from lanlab.cli.doctor import doctor
@@ -42,6 +43,7 @@ app.command("copy")(copy)
 app.command("stations")(stations)
 app.command("saturation")(saturation)
 app.command("doctor")(doctor)
+check_values(app)
 
 
 def _version(asked: bool) -> None:
