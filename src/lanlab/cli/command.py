@@ -50,7 +50,8 @@ def _check_value(param: Any, value: str, args: Sequence[str], known: set[str]) -
             hint=f"write a value after {option}, or leave it out",
         )
     follows = any(
-        first in param.opts and second == value for first, second in zip(args, args[1:], strict=False)
+        first in param.opts and second == value
+        for first, second in zip(args, args[1:], strict=False)
     )
     if value in known and follows:
         raise UsageError(

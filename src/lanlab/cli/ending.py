@@ -127,7 +127,9 @@ def _memory_limit() -> str:
 
 
 def _first_line(error: BaseException) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), "no more is known")
+    return next(
+        (line.strip() for line in str(error).splitlines() if line.strip()), "no more is known"
+    )
 
 
 def _details(error: BaseException) -> str:

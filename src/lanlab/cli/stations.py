@@ -130,6 +130,7 @@ def stations(
         raise UsageError("--read, --write and --mix: found several; allowed: one")
     numbers = level_list(levels)
     place = station_place(target, service, server)
+    place.check_link(link)
     place.get_password(password_file)
     given: dict[str, Any] = {
         **place.parameters,
