@@ -26,8 +26,11 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
         ("stream --time -1", "--time: `-1` is negative; it must be above 0"),
         ("stream --time nan", "--time: `nan` is not a number"),
         ("stream --size 1e999", "--size: `1e999` has an exponent of more than two digits"),
-        ("stream --link 10١M", "link: `10١M` has other digits than 0 to 9"),
-        ("stream --flows ١", "--flows: found `١`; allowed: a whole number, in digits 0 to 9"),
+        ("stream --link 10\u0661M", "link: `10\u0661M` has other digits than 0 to 9"),
+        (
+            "stream --flows \u0661",
+            "--flows: found `\u0661`; allowed: a whole number, in digits 0 to 9",
+        ),
         ("stream --size --json", "--size: found `--json`, which is an option; allowed: SIZE"),
         ("stream --link=", "--link: found nothing; allowed: SPEED"),
         ("run small.toml --scale=", "--scale: found nothing; allowed: a value"),

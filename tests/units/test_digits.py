@@ -1,6 +1,7 @@
 """A number is written in the digits 0 to 9, wherever lanlab reads one.
 
-Python's `int`, `float` and `\\d` take the digits of every script, and would measure `10١M` as 101 Mbit/s.
+Python's `int`, `float` and `\\d` take the digits of every script, and would measure `10M` with an
+Arabic one between as 101 Mbit/s.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def test_digits_of_other_scripts_are_refused(name: str, pattern: str, digit: str
         ("nan", "is not a number"),
         ("-inf", "is not a number"),
         ("1e999", "has an exponent of more than two digits; write the number with a unit"),
-        ("10١", "has other digits than 0 to 9"),
+        ("10\u0661", "has other digits than 0 to 9"),
     ],
 )
 def test_what_is_wrong_with_a_quantity_is_said(text: str, problem: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, get_args, get_type_hints
 
 import typer
@@ -49,10 +50,7 @@ def _check_value(param: Any, value: str, args: Sequence[str], known: set[str]) -
             f"{option}: found nothing; allowed: {param.metavar or 'a value'}",
             hint=f"write a value after {option}, or leave it out",
         )
-    follows = any(
-        first in param.opts and second == value
-        for first, second in zip(args, args[1:], strict=False)
-    )
+    follows = any(first in param.opts and second == value for first, second in pairwise(args))
     if value in known and follows:
         raise UsageError(
             f"{option}: found `{value}`, which is an option; allowed: {param.metavar or 'a value'}",

@@ -35,8 +35,8 @@ class Endpoints:
             return
         if self.is_users_server:
             raise UsageError(
-                f"--link: found `{link}`, which has no effect here; the server is reached from this "
-                "host, over no link of lanlab's",
+                f"--link: found `{link}`, which has no effect here; the server is reached from "
+                "this host, over no link of lanlab's",
                 hint="leave --link out, or TARGET, to measure a server that lanlab starts",
             )
         if self.parameters.get("service") in ("directory", "memory"):

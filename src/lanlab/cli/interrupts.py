@@ -31,7 +31,7 @@ class Interrupts:
 
     While modules are loaded nothing is at stake, and the command ends at once: an exception in the
     middle of an import may be lost or turn into another. While it works, `KeyboardInterrupt` is
-    raised, at most once in a second. While the rest of the answer is written, it ends at once again.
+    raised, at most once in a second. While the rest of the answer is written, it ends at once.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
 """
 Too little memory is said before a library of numerics is loaded.
 
-Their own answer is to end the process in the middle (OpenBLAS: `Memory allocation still failed`), or
-to ask again for ever.
+Their own answer is to end the process in the middle (OpenBLAS: `Memory allocation still failed`),
+or to ask again for ever.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Room:
 
 
 def watch_imports() -> None:
-    """From now on, a library that there is no memory for raises `MemoryError` when it is imported."""
+    """From now on, to import a library that there is no memory for raises `MemoryError`."""
     # One thread each: what lanlab computes is small, and each thread takes 40 MiB of addresses.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not any(isinstance(finder, _Room) for finder in sys.meta_path):

@@ -8,7 +8,7 @@ import os
 import sys
 from typing import TextIO
 
-#: How letters of our own answers are written where only ASCII is; all others as `\\xe4` or `\\u2264`.
+#: How letters of our own answers are written where only ASCII is; others as `\\xe4` or `\\u2c00`.
 _PLAIN = {
     "±": "+-",
     "…": "...",
@@ -17,11 +17,11 @@ _PLAIN = {
     "²": "^2",
     "≤": "<=",
     "≥": ">=",
-    "–": "-",
-    "—": "-",
-    "−": "-",
+    "\u2013": "-",
+    "\u2014": "-",
+    "\u2212": "-",
     "→": "->",
-    "×": "x",
+    "\u00d7": "x",
     "·": ".",
     "\u00a0": " ",
     "\u202f": " ",

@@ -28,8 +28,8 @@ from lanlab.figures.look_matplotlib import (
     style,
 )
 from lanlab.figures.mark import Mark, mark_text, point_text
-from lanlab.figures.render_sideways import draw_sideways, sideways_marks
 from lanlab.figures.matplotlib_home import prepare
+from lanlab.figures.render_sideways import draw_sideways, sideways_marks
 from lanlab.figures.scale_matplotlib import scale_axes, tilted_names_in
 
 if TYPE_CHECKING:
