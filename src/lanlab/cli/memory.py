@@ -36,7 +36,7 @@ def watch_imports() -> None:
     # One thread each: what lanlab computes is small, and each thread takes 40 MiB of addresses.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not any(isinstance(finder, _Room) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Room())  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _Room())
 
 
 def check_for_a_run() -> None:

@@ -43,7 +43,6 @@ class _Output(io.TextIOWrapper):
             line_buffering=settings[1],
             write_through=settings[2],
         )
-        self.mode = "w"
         self._what = what
 
     def write(self, text: str, /) -> int:
