@@ -101,7 +101,7 @@ def _echo(draw: random.Random, ip_versions: tuple[int, ...]) -> dict[str, Any]:
 
 
 #: Slower than the engine takes: it allows 0.001 a second and more.
-_TOO_SLOW_PER_S = 0.0005
+_TOO_SLOW_PER_S = 0.0004
 #: What does not go with a rate, or would make a trial of such a rate last for days.
 _NOT_BESIDE_IT = ("rate_bps", "messages", "requests", "when_late", "timestamps")
 

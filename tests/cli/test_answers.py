@@ -108,7 +108,7 @@ def test_a_single_measurement_in_words(lanlab: Lanlab) -> None:
 
 def test_a_failed_measurement_exits_with_1_and_says_why(lanlab: Lanlab) -> None:
     """As JSON too: the object then has the error."""
-    said = lanlab("stream", *QUICK, "--message-rate", "0.0005", "--json")
+    said = lanlab("stream", *QUICK, "--message-rate", "0.0004", "--json")
 
     assert said.code == 1
     assert "0.001 to 100,000,000" in said.json()["trials"][0]["error"]["message"]
@@ -120,7 +120,7 @@ def test_a_run_with_a_condition_that_was_given_up_exits_with_1(
 ) -> None:
     """The other conditions are run, and the answer says that it failed."""
     text = (folder / "small.toml").read_text()
-    broken = text.replace('rate_bps = "1M"', "rate_messages_per_s = 0.0005")
+    broken = text.replace('rate_bps = "1M"', "rate_messages_per_s = 0.0004")
     (folder / "small.toml").write_text(broken)
 
     said = lanlab("run", "small.toml", "--testbed", "loopback", "--json")

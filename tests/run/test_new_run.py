@@ -257,7 +257,7 @@ def test_what_cannot_be_had_is_refused_before_anything_is_stored(
         ),
         (
             {"receiver_processor": 1023},
-            "processor 1023 is none that lanlab may use here; allowed: ",
+            "processor 1023 is none that lanlab may use here",
         ),
     ],
 )
