@@ -132,7 +132,7 @@ def test_ctrl_c_ends_a_command_whose_reader_does_not_read(folder: Path) -> None:
 
 LIMITED = """
 import resource, sys
-resource.setrlimit(resource.RLIMIT_AS, (250_000 * 1024, resource.RLIM_INFINITY))
+resource.setrlimit(resource.RLIMIT_AS, (KIB * 1024, resource.RLIM_INFINITY))
 """
 
 
@@ -144,7 +144,7 @@ def test_too_little_memory_is_said_before_a_library_hangs_or_dies_of_it(folder: 
     load = "from lanlab.cli.memory import watch_imports; watch_imports(); import scipy.special"
     said = [
         subprocess.run(
-            [sys.executable, "-c", LIMITED + code],
+            [sys.executable, "-c", LIMITED.replace("KIB", kib) + code],
             cwd=folder,
             env=environment(),
             capture_output=True,
@@ -152,7 +152,7 @@ def test_too_little_memory_is_said_before_a_library_hangs_or_dies_of_it(folder: 
             timeout=60,
             check=False,
         )
-        for code in (run + main, load)
+        for kib, code in (("250000", run + main), ("150000", load))
     ]
 
     assert said[0].returncode == 1
