@@ -55,8 +55,9 @@ def _stream(draw: random.Random, ip_versions: tuple[int, ...], shaped: bool) -> 
         "io": draw.choice(("single", "batch", "auto", *joined)),
         "flows": draw.choice((1, 1, 2, _log_uniform(draw, 3, MOST_FLOWS))),
         "interval_s": draw.choice((0.01, 0.1)),
-        "drain_s": 0.1,
     }
+    if udp:
+        parameters["drain_s"] = 0.1
     messages = max(1, _MOST_BYTES // parameters["message_size_bytes"] // parameters["flows"])
     parameters |= draw.choice(
         (
@@ -99,24 +100,23 @@ def _echo(draw: random.Random, ip_versions: tuple[int, ...]) -> dict[str, Any]:
     return parameters
 
 
-def _refused(draw: random.Random) -> dict[str, Any]:
-    """Allowed in a study file, and refused by the engine: this machine does not have it."""
-    return draw.choice(
-        (
-            {"transport": "tcp", "congestion_control": "nonesuch", "timestamps": "program"},
-            {"sender_processor": 1023},
-            {"receiver_processor": 1023},
-        )
-    )
+#: Slower than the engine takes: it allows 0.001 a second and more.
+_TOO_SLOW_PER_S = 0.0004
+#: What does not go with a rate, or would make a trial of such a rate last for days.
+_NOT_BESIDE_IT = ("rate_bps", "messages", "requests", "when_late", "timestamps")
+
+
+def _refused(workload: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Allowed in a study file, and refused by the engine."""
+    rate = "rate_messages_per_s" if workload == "stream" else "rate_requests_per_s"
+    kept = {key: value for key, value in parameters.items() if key not in _NOT_BESIDE_IT}
+    return {**kept, "time_s": 0.2, rate: _TOO_SLOW_PER_S}
 
 
 def is_refused(parameters: dict[str, Any]) -> bool:
     """Whether a condition was drawn to be refused."""
-    return (
-        parameters.get("congestion_control") == "nonesuch"
-        or parameters.get("sender_processor") == 1023
-        or parameters.get("receiver_processor") == 1023
-    )
+    rates = ("rate_messages_per_s", "rate_requests_per_s")
+    return any(parameters.get(rate) == _TOO_SLOW_PER_S for rate in rates)
 
 
 def soak_study(
@@ -141,7 +141,7 @@ def soak_study(
             workload, metric = "echo", "rtt_mean_ns"
             parameters = _echo(draw, ip_versions)
         if draw.random() < _REFUSED_RATIO:
-            parameters |= _refused(draw) | ({"io": "auto"} if workload == "stream" else {})
+            parameters = _refused(workload, parameters)
         experiments.append(
             {
                 "id": f"mixed-{number}",

@@ -12,7 +12,12 @@ import re
 
 from lanlab.errors import UsageError
 
-_NUMBER = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d{1,2}))?\s*([A-Za-zµ/]*)\s*")
+#: Digits are those of ASCII: `\d` and `float` take those of every script, and would read others.
+_NUMBER = re.compile(
+    r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]{1,2}))?\s*([A-Za-zµ/]*)\s*"
+)
+_PLAIN = re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?\s*")
+_HUGE_EXPONENT = re.compile(r"[0-9.]+[eE][+-]?[0-9]{3,}.*", re.DOTALL)
 
 _DECIMAL = {"k": 10**3, "M": 10**6, "G": 10**9}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
@@ -40,17 +45,50 @@ def _parse(text: str, what: str, units: dict[str, int] | dict[str, float], examp
     match = _NUMBER.fullmatch(text)
     if match is None or match[3] not in units:
         allowed = ", ".join(unit for unit in units if unit)
-        raise UsageError(
-            f"{what}: `{text}` is not a number with a unit; allowed units: {allowed}",
-            hint=f"write it as in `{example}`",
-        )
+        problem = _problem(text) or f"is not a number with a unit; allowed units: {allowed}"
+        raise UsageError(f"{what}: `{text}` {problem}", hint=f"write it as in `{example}`")
     return float(f"{match[1]}e{match[2] or 0}") * units[match[3]]
+
+
+def _problem(text: str) -> str | None:
+    """What is wrong with a text that is no quantity, where that is plain."""
+    stripped = text.strip()
+    if not stripped:
+        return "is empty; a number must be given"
+    if any(letter.isnumeric() and not letter.isascii() for letter in stripped):
+        return "has other digits than 0 to 9"
+    if stripped[0] in "-\u2212" and any(letter.isdigit() for letter in stripped):
+        return "is negative; it must be above 0"
+    if stripped.lstrip("+-").lower() in ("nan", "inf", "infinity"):
+        return "is not a number"
+    if _HUGE_EXPONENT.fullmatch(stripped):
+        return "has an exponent of more than two digits; write the number with a unit"
+    return None
+
+
+def plain_number(text: str) -> float:
+    """
+    Read a number without a unit.
+
+    Raises:
+        ValueError: Something else, also NaN, an infinity, and digits of other scripts, which
+            `float` takes.
+
+    Examples:
+        >>> plain_number("2.5"), plain_number("1e3")
+        (2.5, 1000.0)
+    """
+    if not _PLAIN.fullmatch(text):
+        raise ValueError(f"`{text}` {_problem(text) or 'is not a number'}")
+    return float(text)
 
 
 def _whole(value: float, text: str, what: str) -> int:
     nearest = round(value) if math.isfinite(value) else 0
     if not math.isclose(value, nearest, rel_tol=1e-12, abs_tol=1e-9):
-        raise UsageError(f"{what}: `{text}` is {value}, which is not whole")
+        raise UsageError(
+            f"{what}: `{text}` is {value}, which is not whole", hint="give a whole number of it"
+        )
     return nearest
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -162,8 +163,12 @@ def test_what_the_other_end_of_a_lost_engine_had_measured_is_kept(
     assert failed.raw["target"]["kind"] == "stream_received"
 
 
-def test_a_condition_that_is_refused_is_given_up_at_once(tmp_path: Path) -> None:
+def test_a_condition_that_is_refused_is_given_up_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The other experiment is run to its end; the run has failed, and says so for good."""
+    # As if the machine had had it when the run began.
+    monkeypatch.setattr(running, "check_machine", lambda *_: None)
     study = small_study(transport="tcp", congestion_control="nonesuch")
 
     with a_store(tmp_path) as store:
@@ -241,3 +246,28 @@ def test_what_cannot_be_had_is_refused_before_anything_is_stored(
 
     assert refused.value.message == message
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("parameters", "says"),
+    [
+        (
+            {"transport": "tcp", "congestion_control": "nonesuch"},
+            "congestion control `nonesuch` is none of this machine's; it has ",
+        ),
+        (
+            {"receiver_processor": 1023},
+            "processor 1023 is none that lanlab may use here",
+        ),
+    ],
+)
+@pytest.mark.skipif(sys.platform != "linux", reason="affinity and congestion control of Linux")
+def test_what_this_machine_does_not_have_is_refused_before_the_run(
+    parameters: dict[str, object], says: str, tmp_path: Path
+) -> None:
+    """In a study as on the command line; the store has no run of it."""
+    with a_store(tmp_path) as store:
+        with pytest.raises(UsageError) as raised:
+            new_run(on_loopback(small_study(**parameters)), store, Watching())
+        assert raised.value.message.startswith(says)
+        assert not list(tmp_path.glob("*.sqlite"))

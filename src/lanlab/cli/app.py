@@ -1,20 +1,15 @@
-"""The commands, and what all of them do with an error."""
+"""The commands."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
-from typing import TextIO
-
 import typer
 
+from lanlab.cli.command import check_values
 from lanlab.cli.compare import compare
 from lanlab.cli.copy import copy
 from lanlab.cli.doctor import doctor
 from lanlab.cli.echo import echo
 from lanlab.cli.findings import findings
-from lanlab.cli.interrupts import Interrupts
 from lanlab.cli.report import report
 from lanlab.cli.run_study import run as run_study
 from lanlab.cli.runs import runs
@@ -24,7 +19,6 @@ from lanlab.cli.stations import stations
 from lanlab.cli.stream import stream
 from lanlab.cli.studies import studies
 from lanlab.cli.tour import tour
-from lanlab.errors import LabError, UsageError
 
 app = typer.Typer(
     name="lanlab",
@@ -49,6 +43,7 @@ app.command("copy")(copy)
 app.command("stations")(stations)
 app.command("saturation")(saturation)
 app.command("doctor")(doctor)
+check_values(app)
 
 
 def _version(asked: bool) -> None:
@@ -69,43 +64,6 @@ def _common(
 
 
 def run() -> None:
-    """Run a command; exit with 0 (done), 1 (failed) or 2 (refused)."""
-    interrupts = Interrupts()
-    interrupts.install()
-    code: int | str | None = 0
-    try:
-        # However it was started: `python -m` has no name that a user could type.
-        app(prog_name="lanlab")
-    except SystemExit as end:
-        code = end.code
-    except LabError as error:
-        code = 2 if isinstance(error, UsageError) else 1
-        from lanlab.cli.terminal import say
-
-        with contextlib.suppress(BrokenPipeError):
-            say(f"error: {error.message}")
-            if error.hint:
-                say(f"hint: {error.hint}")
-    except BrokenPipeError:
-        code = 1
-    finally:
-        interrupts.close()
-    # Here, as Python would complain of a reader that has gone (`lanlab runs | head`) when it is too
-    # late to ask.
-    for output in (sys.stdout, sys.stderr):
-        if not _flush(output):
-            code = code or 1
-    sys.exit(code)
-
-
-def _flush(output: TextIO | None) -> bool:
-    """Whether there is somebody to read the rest; if not, it goes nowhere."""
-    if output is None:
-        return True
-    try:
-        output.flush()
-    except BrokenPipeError:
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
-        return False
-    return True
+    """Run the command that was typed; `lanlab.cli.ending` says what becomes of its errors."""
+    # However it was started: `python -m` has no name that a user could type.
+    app(prog_name="lanlab")

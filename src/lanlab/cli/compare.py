@@ -97,9 +97,11 @@ def compare(
 
 def _share(text: str) -> float:
     """A share as people write it: `2%`, `2 %` or `0.02`."""
+    from lanlab.units import plain_number
+
     number = text.strip().removesuffix("%").strip()
     try:
-        share = float(number) / (100 if text.strip().endswith("%") else 1)
+        share = plain_number(number) / (100 if text.strip().endswith("%") else 1)
     except ValueError:
         share = 0.0
     # Half is no difference that is as good as none; 5 for 5 % would be.

@@ -92,6 +92,7 @@ def copy(
     from lanlab.report.copy_text import copy_lines
 
     found: Endpoints = endpoints(source, target, service, server, download=download)
+    found.check_link(link)
     found.get_password(password_file)
     parameters: dict[str, Any] = {
         **found.parameters,

@@ -25,6 +25,27 @@ class Endpoints:
         """Whether the server is one that was there before."""
         return "://" in str(self.parameters.get("server", ""))
 
+    def check_link(self, link: str | None) -> None:
+        """Refuse a link that nothing would go over.
+
+        Raises:
+            UsageError: The server is there already, or is a directory of this host.
+        """
+        if link is None:
+            return
+        if self.is_users_server:
+            raise UsageError(
+                f"--link: found `{link}`, which has no effect here; the server is reached from "
+                "this host, over no link of lanlab's",
+                hint="leave --link out, or TARGET, to measure a server that lanlab starts",
+            )
+        if self.parameters.get("service") in ("directory", "memory"):
+            raise UsageError(
+                f"--link: found `{link}`, which has no effect here; service "
+                f"`{self.parameters['service']}` goes over no link",
+                hint="name a service that does, as in `--service sftp`",
+            )
+
     def get_password(self, password_file: str | None) -> None:
         """Have the password of the server at hand: from a file, the environment, or a prompt.
 

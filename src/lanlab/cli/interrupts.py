@@ -7,23 +7,45 @@ A second press in that time would leave it half done, and is taken for the same 
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import time
 from types import FrameType
+from typing import Any, NoReturn
 
 #: Signals within this time of one that was heeded belong to it.
 _ONE_PRESS_S = 1.0
+#: After which an interrupt is raised again that came where Python raises nothing (`__del__`).
+_AGAIN_S = 0.02
+
+#: What is said of a command that was ended, and had no run under way.
+SENTENCE = "error: interrupted before the command was done"
+#: The exit code of every command that was ended so.
+EXIT_CODE = 1
 
 
 class Interrupts:
-    """Raises `KeyboardInterrupt` for SIGINT, SIGTERM and SIGHUP, at most once in a second."""
+    """
+    What SIGINT, SIGTERM and SIGHUP do.
+
+    While modules are loaded nothing is at stake, and the command ends at once: an exception in the
+    middle of an import may be lost or turn into another. While it works, `KeyboardInterrupt` is
+    raised, at most once in a second. While the rest of the answer is written, it ends at once.
+    """
 
     def __init__(self) -> None:
         self._heeded_at: float | None = None
         self._numbers: list[int] = []
+        self._ends_at_once = True
+
+    @property
+    def heeded(self) -> bool:
+        """Whether the command was interrupted."""
+        return self._heeded_at is not None
 
     def install(self) -> None:
-        """From now on, in the main thread."""
+        """From now on, in the main thread, a signal ends the command at once."""
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
             # What whoever started us has set to be ignored stays so: `nohup lanlab run`.
@@ -31,16 +53,49 @@ class Interrupts:
                 self._numbers.append(number)
                 signal.signal(number, self._interrupt)
 
+    def work(self) -> None:
+        """From now on a signal raises `KeyboardInterrupt`."""
+        self._ends_at_once = False
+        sys.unraisablehook = self._unraisable
+
+    def finish(self) -> None:
+        """Only output is left to write, which may wait for a reader without end: from now on a
+        signal ends the command at once, but for what still comes of a press that was heeded."""
+        self._ends_at_once = True
+
     def close(self) -> None:
-        """All has ended in order: what still comes of the press that was heeded is ignored, even
-        while Python ends, which would take the handlers away."""
-        if self._heeded_at is not None:
-            for number in self._numbers:
-                signal.signal(number, signal.SIG_IGN)
+        """All is done: a signal is too late, even while Python ends, which would take the handlers
+        away."""
+        for number in self._numbers:
+            signal.signal(number, signal.SIG_IGN)
+        sys.unraisablehook = sys.__unraisablehook__
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
         if self._heeded_at is not None and now - self._heeded_at < _ONE_PRESS_S:
             return
-        self._heeded_at = now
+        was_heeded, self._heeded_at = self.heeded, now
+        if self._ends_at_once:
+            end_at_once("" if was_heeded else SENTENCE)
         raise KeyboardInterrupt
+
+    def _unraisable(self, unraisable: Any) -> None:
+        """An interrupt that came in the middle of a destructor is raised again a moment later."""
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            sys.__unraisablehook__(unraisable)
+        elif hasattr(signal, "setitimer"):
+            signal.signal(signal.SIGALRM, _raise)
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+
+
+def _raise(number: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def end_at_once(sentence: str) -> NoReturn:
+    """End this process without waiting for anything; nothing is half done."""
+    try:
+        if sentence:
+            os.write(2, f"{sentence}\n".encode())
+    finally:
+        os._exit(EXIT_CODE)

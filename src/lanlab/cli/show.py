@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lanlab.studies import LoadedStudy
 
 #: Ids of runs begin with their date; no study's name does.
-_RUN = re.compile(r"last|\d{8}[-0-9a-z]*")
+_RUN = re.compile(r"last|[0-9]{8}[-0-9a-z]*")
 
 
 def show(

@@ -216,8 +216,10 @@ def _refused(error: ValidationError, given: Mapping[str, Level]) -> UsageError:
     from lanlab.studies.problems import allowed_by
 
     first = error.errors(include_url=False)[0]
-    hint = "see --help for what is allowed"
     message = str(first["msg"]).removeprefix("Value error, ")
+    # What its parser says to do, where a quantity could not be read.
+    notes = getattr(first.get("ctx", {}).get("error"), "__notes__", ())
+    hint = notes[0] if notes else None
     if not first["loc"]:
         return UsageError(re.sub(r"\w+", lambda word: _option(word[0]), message), hint=hint)
     key = str(first["loc"][0])
@@ -225,7 +227,7 @@ def _refused(error: ValidationError, given: Mapping[str, Level]) -> UsageError:
         # Of `lanlab.units`: what is wrong, after the name of the quantity.
         return UsageError(f"{_option(key)}: {message.partition(': ')[2]}", hint=hint)
     found = given.get(key, first["input"])
-    return UsageError(f"{_option(key)}: found `{found}`; allowed: {allowed_by(first)}", hint=hint)
+    return UsageError(f"{_option(key)}: found `{found}`; allowed: {allowed_by(first)}")
 
 
 def _option(key: str) -> str:

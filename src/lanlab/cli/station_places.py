@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from lanlab.cli.copy_places import Endpoints
@@ -56,7 +57,7 @@ def level_list(text: str) -> tuple[int, ...]:
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
         ends = (first, last) if dash else (first, first)
-        if not all(end.strip().isdecimal() and len(end.strip()) <= 5 for end in ends):
+        if not all(re.fullmatch(r"\s*[0-9]{1,5}\s*", end) for end in ends):
             raise _no_level(part)
         low, high = (int(end) for end in ends)
         if not 1 <= low <= high <= 10_000:
@@ -87,11 +88,13 @@ def ratio(text: str) -> float:
         >>> ratio("2%"), ratio("0.5")
         (0.02, 0.5)
     """
+    from lanlab.units import plain_number
+
     number, percent = text.strip(), 1.0
     if number.endswith("%"):
         number, percent = number[:-1], 100.0
     try:
-        share = float(number) / percent
+        share = plain_number(number) / percent
     except ValueError:
         share = 0.0
     if not 0 < share < 1:

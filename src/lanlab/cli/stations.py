@@ -29,7 +29,7 @@ def stations(
     levels: Annotated[
         str,
         typer.Option(
-            "--stations", metavar="N,N…", help="Numbers of stations, each measured: 1 to 10,000."
+            "--stations", metavar="N,N,...", help="Numbers of stations, each measured: 1 to 10,000."
         ),
     ] = "1,2,4,8,15",
     size: Annotated[
@@ -147,6 +147,7 @@ def stations(
         raise UsageError("--read, --write and --mix: found several; allowed: one")
     numbers = level_list(levels)
     place = station_place(target, service, server)
+    place.check_link(link)
     place.get_password(password_file)
     given: dict[str, Any] = {
         **place.parameters,

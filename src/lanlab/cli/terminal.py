@@ -10,6 +10,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from lanlab.cli.output import can_hold
+
 #: What a terminal takes for a command, or what turns a line round: controls but for the line feed
 #: and the tab (C0, DEL, C1), and marks of writing direction (Unicode TR 36, section 3.1).
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -59,4 +61,7 @@ def print_json(value: Any) -> None:
     """One JSON object at full precision, and nothing else."""
     # Only those below a space are escaped by JSON itself; these mean the same to a program.
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    if not can_hold(text, sys.stdout):
+        # Escaped as JSON has it: what stands for a letter in a text would be another one here.
+        text = json.dumps(value, indent=2, allow_nan=False)
     print(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))

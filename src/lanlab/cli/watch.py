@@ -8,6 +8,7 @@ from typing import Self
 
 from rich.progress import BarColumn, Progress, TextColumn
 
+from lanlab.cli.memory import check_for_a_run
 from lanlab.cli.terminal import talk
 from lanlab.plan import Estimate, PlannedTrial
 from lanlab.store import Level, RunRecord, TrialRecord
@@ -58,6 +59,7 @@ class RunWatch:
         self.failed: list[TrialRecord] = []
 
     def __enter__(self) -> Self:
+        check_for_a_run()
         self._bar.start()
         return self
 

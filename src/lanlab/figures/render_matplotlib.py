@@ -28,6 +28,7 @@ from lanlab.figures.look_matplotlib import (
     style,
 )
 from lanlab.figures.mark import Mark, mark_text, point_text
+from lanlab.figures.matplotlib_home import prepare
 from lanlab.figures.render_sideways import draw_sideways, sideways_marks
 from lanlab.figures.scale_matplotlib import scale_axes, tilted_names_in
 
@@ -51,6 +52,7 @@ class Drawing:
 
 def to_bytes(chart: Chart, kind: Literal["svg", "pdf", "png"]) -> bytes:
     """A figure for print; the same chart gives the same bytes."""
+    prepare()
     import matplotlib
 
     with matplotlib.rc_context(style(svg_text="path")):
@@ -66,6 +68,7 @@ def to_drawing(chart: Chart, prefix: str, width_in: float) -> Drawing:
         prefix: Put before every id, so that several figures can stand in one page.
         width_in: In inches of 72 points; the letters keep their size.
     """
+    prepare()
     import matplotlib
 
     with matplotlib.rc_context(style(svg_text="none")):

@@ -20,6 +20,7 @@ from lanlab import __version__
 from lanlab.errors import RunInterrupted, StoreError, UsageError
 from lanlab.plan import Condition, Estimate, Plan, PlannedTrial, expand, searched
 from lanlab.run.hosts import Hosts
+from lanlab.run.machine import check_machine
 from lanlab.run.servers import check_server
 from lanlab.run.site import Site, opened
 from lanlab.run.trial import now, run_trial
@@ -150,6 +151,8 @@ def _check_conditions(conditions: tuple[Condition, ...], bed: Testbed) -> None:
             dict(condition.parameters)
         )
         # Before the run is in the store: what is missing now would fail every trial.
+        if isinstance(parameters, FlowParameters):
+            check_machine(parameters, bed.name)
         if driver_name != OWN and isinstance(parameters, FlowParameters):
             driver(driver_name).check_found(condition.workload, parameters)
         if isinstance(parameters, ServiceParameters):

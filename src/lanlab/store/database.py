@@ -8,8 +8,8 @@ from __future__ import annotations
 import dataclasses
 import difflib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import IO, Protocol, Self
 
 from lanlab.errors import StoreError, UnknownName, UsageError
@@ -85,6 +85,11 @@ class Database(ABC):
     def series_place(self, run_id: str, number: int, name: str) -> str:
         """Where a series lies, for messages."""
 
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """Where the records lie, for messages."""
+
     @abstractmethod
     def close(self) -> None:
         """End the connection. Calling it again does nothing."""
@@ -95,6 +100,17 @@ class DatabaseStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    @contextmanager
+    def _read_here(self) -> Iterator[None]:
+        """Has the errors of records say where these lie, and what to do."""
+        try:
+            yield
+        except StoreError as error:
+            raise StoreError(
+                f"{self._database.place}: is damaged, or not written by lanlab: {error.message}",
+                hint="put a copy of it in its place, or name another store with --store",
+            ) from None
 
     # Writing
 
@@ -177,17 +193,21 @@ class DatabaseStore:
     def run(self, name: str) -> RunRecord:
         """See `Store.run`."""
         with self._database.reading() as session:
-            ids = [run_id for (run_id,) in session.execute("SELECT id FROM run ORDER BY sequence")]
+            ids = [str(i) for (i,) in session.execute("SELECT id FROM run ORDER BY sequence")]
         run_id = _find(name, ids)
         with self._database.reading() as session:
-            (row,) = session.execute(f"{select('run', RUN_COLUMNS)} WHERE id = :id", id=run_id)
-        return rows.to_run(row)
+            found = session.execute(f"{select('run', RUN_COLUMNS)} WHERE id = :id", id=run_id)
+        with self._read_here():
+            if not found:
+                raise StoreError(f"run `{run_id}` is in its index and not in its table")
+            return rows.to_run(found[0])
 
     def runs(self) -> list[RunRecord]:
         """See `Store.runs`."""
         with self._database.reading() as session:
             found = session.execute(f"{select('run', RUN_COLUMNS)} ORDER BY sequence")
-        return [rows.to_run(row) for row in found]
+        with self._read_here():
+            return [rows.to_run(row) for row in found]
 
     def trials(self, run_id: str) -> list[TrialRecord]:
         """See `Store.trials`."""
@@ -195,7 +215,8 @@ class DatabaseStore:
         sql = f"{select('trial', TRIAL_COLUMNS)} WHERE run_id = :run_id ORDER BY number"
         with self._database.reading() as session:
             found = session.execute(sql, run_id=run.id)
-        return [rows.to_trial(row) for row in found]
+        with self._read_here():
+            return [rows.to_trial(row) for row in found]
 
     def series(
         self, run_id: str, number: int, names: Sequence[str] | None = None
@@ -234,7 +255,8 @@ class DatabaseStore:
             found = session.execute(sql, run_id=run_id, number=number)
         if not found:
             raise UsageError(f"run `{run_id}` has no trial {number}")
-        return rows.to_trial(found[0])
+        with self._read_here():
+            return rows.to_trial(found[0])
 
     def _read(self, run_id: str, number: int, entry: SeriesEntry) -> Series:
         what = self._database.series_place(run_id, number, entry.name)

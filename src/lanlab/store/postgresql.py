@@ -123,6 +123,11 @@ class PostgresqlDatabase(Database):
         self._session: PostgresqlSession | None = None
         self._leases: dict[str, PostgresqlLease] = {}
 
+    @property
+    def place(self) -> str:
+        """See `Database.place`."""
+        return str(self._target)
+
     # Opening
 
     def _open(self) -> PostgresqlSession:

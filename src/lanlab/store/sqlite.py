@@ -295,9 +295,20 @@ class SqliteDatabase(Database):
         try:
             yield
         except sqlite3.Error as error:
+            if "decode to UTF-8" in str(error):
+                raise self._no_text() from None
             raise _explain(error, self.path) from error
         except UnicodeError:
-            raise StoreError(f"{self.path}: is damaged: a text is not UTF-8") from None
+            raise self._no_text() from None
+
+    def _no_text(self) -> StoreError:
+        _, hint = _CAUSES[sqlite3.SQLITE_CORRUPT]
+        return StoreError(f"{self.path}: is damaged: a text is not UTF-8", hint=hint)
+
+    @property
+    def place(self) -> str:
+        """See `Database.place`."""
+        return str(self.path)
 
     def close(self) -> None:
         """See `Database.close`."""

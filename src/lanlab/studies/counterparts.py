@@ -77,7 +77,7 @@ def stands_for_something(study: Study, factor: str) -> bool:
 
 def read(key: str) -> Level:
     """A published level from its key in a file: digits are a number."""
-    return int(key) if key.isdigit() else key
+    return int(key) if key.isascii() and key.isdigit() else key
 
 
 def _ours(one: Counterpart, experiment: str, levels: Mapping[str, Level]) -> Level | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from lanlab.errors import UsageError
 from lanlab.workloads import copy_datasets as datasets
@@ -14,6 +14,7 @@ from lanlab.workloads.copy_trial import run_copy
 from lanlab.workloads.exchange import CounterChanges, End, Exchange, Progress
 from lanlab.workloads.parameters import SizeBytes
 from lanlab.workloads.service_parameters import ServiceParameters
+from lanlab.workloads.without_effect import COPY_NEEDS, refuse_without_effect
 
 #: A copy is taken to be at least so quick where a time must be told before.
 _EXPECTED_BPS = 400e6
@@ -63,6 +64,11 @@ class CopyParameters(ServiceParameters):
             told = f"{error.message}; {error.hint}" if error.hint else error.message
             raise ValueError(told if told.startswith("dataset: ") else f"dataset: {told}") from None
         return dataset
+
+    @model_validator(mode="after")
+    def _all_has_effect(self) -> CopyParameters:
+        refuse_without_effect(self, COPY_NEEDS)
+        return self
 
     @property
     def tree(self) -> str | None:

@@ -48,7 +48,7 @@ NAMED: Mapping[str, tuple[str, tuple[Group, ...]]] = {
     ),
 }
 
-_PART = re.compile(r"(\d+)x([^.=+]+(?:\.\d[^.=+]*)?)(?:\.\.([^=+]+))?(?:=([^+]+))?")
+_PART = re.compile(r"([0-9]{1,12})x([^.=+]+(?:\.[0-9][^.=+]*)?)(?:\.\.([^=+]+))?(?:=([^+]+))?")
 
 
 def groups(dataset: str) -> tuple[Group, ...]:
@@ -69,7 +69,7 @@ def groups(dataset: str) -> tuple[Group, ...]:
     """
     if dataset in NAMED:
         return NAMED[dataset][1]
-    if not re.match(r"\d", dataset):
+    if not re.match(r"[0-9]", dataset):
         raise UnknownName("dataset", dataset, NAMED)
     found = []
     for part in dataset.split("+"):

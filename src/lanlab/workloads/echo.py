@@ -18,6 +18,7 @@ from lanlab.workloads.exchange import (
 )
 from lanlab.workloads.parameters import FlowParameters, Seconds, nanoseconds
 from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
+from lanlab.workloads.without_effect import ECHO_NEEDS, refuse_without_effect
 
 #: What is told of a distribution of round-trip times.
 _STATISTICS = ("mean", "sd", "min", "p1", "p50", "p90", "p99", "p999", "max")
@@ -39,6 +40,7 @@ class EchoParameters(FlowParameters):
     def _amount(self) -> EchoParameters:
         if (self.time_s is None) == (self.requests is None):
             raise ValueError("need exactly one of time_s, requests")
+        refuse_without_effect(self, ECHO_NEEDS)
         return self
 
 

@@ -17,6 +17,7 @@ from pydantic import (
 from lanlab.errors import UsageError
 from lanlab.units import parse_rate_bps, parse_size_bytes, parse_time_s
 from lanlab.workloads.drivers.registry import DRIVER_NAMES, DRIVERS, OWN
+from lanlab.workloads.without_effect import FLOW_NEEDS, refuse_without_effect
 
 
 def _unit(parse: Callable[[str], Any]) -> BeforeValidator:
@@ -26,7 +27,10 @@ def _unit(parse: Callable[[str], Any]) -> BeforeValidator:
         try:
             return parse(value)
         except UsageError as error:
-            raise ValueError(error.message) from None
+            problem = ValueError(error.message)
+            if error.hint:
+                problem.add_note(error.hint)
+            raise problem from None
 
     return BeforeValidator(read)
 
@@ -105,6 +109,7 @@ class FlowParameters(TrialParameters):
                 )
             if self.congestion_control is not None:
                 raise ValueError("congestion_control applies to tcp, not to udp")
+        refuse_without_effect(self, FLOW_NEEDS)
         return self
 
     @property

@@ -12,6 +12,7 @@ from lanlab.workloads.parameters import Seconds, SizeBytes
 from lanlab.workloads.service_parameters import ServiceParameters
 from lanlab.workloads.stations_results import METRICS, stations_metrics
 from lanlab.workloads.stations_trial import MOST_READINGS, run_stations
+from lanlab.workloads.without_effect import STATIONS_NEEDS, refuse_without_effect
 
 #: Readings of each station if nothing else ends a trial: as many as were published.
 _READINGS = 800
@@ -86,6 +87,7 @@ class StationsParameters(ServiceParameters):
                 raise ValueError("think_time_s: an open loop has none; it has a rate")
         elif self.rate_operations_per_s is not None:
             raise ValueError("rate_operations_per_s: a closed loop has none; see loop `open`")
+        refuse_without_effect(self, STATIONS_NEEDS)
         return self
 
     @model_validator(mode="after")

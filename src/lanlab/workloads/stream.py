@@ -27,6 +27,7 @@ from lanlab.workloads.parameters import (
     nanoseconds,
 )
 from lanlab.workloads.stream_results import stream_metrics
+from lanlab.workloads.without_effect import STREAM_NEEDS, refuse_without_effect
 
 
 class StreamParameters(FlowParameters):
@@ -69,6 +70,7 @@ class StreamParameters(FlowParameters):
             raise ValueError("give rate_bps or rate_messages_per_s, not both")
         if self.io == "segment" and self.transport == "tcp":
             raise ValueError("io `segment` applies to udp; tcp takes single, batch or auto")
+        refuse_without_effect(self, STREAM_NEEDS)
         return self
 
     @property

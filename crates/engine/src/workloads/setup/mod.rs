@@ -88,7 +88,7 @@ pub fn bind(processor: Option<u16>) -> Result<(), Failure> {
     let Some(processor) = processor else { return Ok(()) };
     link::bind_to_processor(processor.into()).map_err(|error| {
         Failure::new("processor.unusable", format!("processor {processor}: {error}"))
-            .hint("`describe` says how many processors there are; the first is 0")
+            .hint("the first processor is 0; `nproc --all` says how many there are")
     })
 }
 

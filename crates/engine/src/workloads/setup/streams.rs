@@ -40,7 +40,7 @@ fn tcp_socket(address: SocketAddr, options: &SocketOptions, flow: u16) -> Result
                 "socket.congestion_control",
                 format!("congestion control `{name}`: {error}"),
             )
-            .hint("`describe` lists those that this user may choose")
+            .hint("`sysctl net.ipv4.tcp_allowed_congestion_control` lists those that this user may choose")
         })?;
     }
     Ok(socket)

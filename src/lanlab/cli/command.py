@@ -1,0 +1,75 @@
+"""What is refused of any command's options before their values are read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, get_args, get_type_hints
+
+import typer
+from typer.core import TyperCommand
+
+from lanlab.errors import UsageError
+
+#: By types: what a value looks like, and what that is called. `int` and `float` would
+#: also take digits of other scripts, `1_000`, `nan` and `inf`.
+_NUMBERS: Mapping[type, tuple[re.Pattern[str], str]] = {
+    int: (re.compile(r"\s*[+-]?[0-9]{1,30}\s*"), "a whole number"),
+    float: (
+        re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?\s*"),
+        "a number",
+    ),
+}
+
+
+class Command(TyperCommand):
+    """A command that refuses values which are empty, another option, or no number."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and not ctx.resilient_parsing:
+            given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+            self._check(ctx, given, args)
+        return super().parse_args(ctx, args)
+
+    def _check(self, ctx: Any, given: Mapping[str, Any], args: Sequence[str]) -> None:
+        params = self.get_params(ctx)
+        hints = get_type_hints(self.callback) if self.callback is not None else {}
+        known = {name for param in params for name in param.opts if name.startswith("-")}
+        for param in params:
+            value = given.get(param.name or "")
+            if isinstance(value, str) and param.opts[0].startswith("-"):
+                _check_value(param, value, args, known)
+                _check_number(param.opts[0], value, hints.get(param.name or ""))
+
+
+def _check_value(param: Any, value: str, args: Sequence[str], known: set[str]) -> None:
+    option = param.opts[0]
+    if not value.strip():
+        raise UsageError(
+            f"{option}: found nothing; allowed: {param.metavar or 'a value'}",
+            hint=f"write a value after {option}, or leave it out",
+        )
+    follows = any(first in param.opts and second == value for first, second in pairwise(args))
+    if value in known and follows:
+        raise UsageError(
+            f"{option}: found `{value}`, which is an option; allowed: {param.metavar or 'a value'}",
+            hint=f"write a value after {option}, or leave it out",
+        )
+
+
+def _check_number(option: str, value: str, kind: Any) -> None:
+    """Refuse what is no number where the option's type (`int`, or `int | None`) is one."""
+    for one in get_args(kind) or (kind,):
+        pattern, allowed = _NUMBERS.get(one, (None, ""))
+        if pattern is not None and not pattern.fullmatch(value):
+            raise UsageError(
+                f"{option}: found `{value}`; allowed: {allowed}, in digits 0 to 9",
+                hint=f"write it as in `{option} 2`",
+            )
+
+
+def check_values(app: typer.Typer) -> None:
+    """Have all commands of an application refuse such values."""
+    for registered in app.registered_commands:
+        registered.cls = Command

@@ -1,0 +1,165 @@
+"""How every command ends: with 0 (done), 1 (failed) or 2 (refused), and one sentence of what went
+wrong. A traceback is for whoever asks for it, by LANLAB_TRACEBACK=1."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+from collections.abc import Callable
+
+from lanlab.cli.interrupts import EXIT_CODE, SENTENCE, Interrupts
+from lanlab.cli.memory import watch_imports
+from lanlab.cli.output import OUTPUTS, discard, flushed, make_readable
+from lanlab.errors import LabError, UsageError
+
+#: How the system's loader and Python say that there is no memory, or no thread, to be had.
+_NO_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread")
+
+
+def run_to_its_end(load: Callable[[], Callable[[], object]]) -> None:
+    """
+    Load a command line, run it, and exit.
+
+    Args:
+        load: Imports it; meanwhile Ctrl-C ends the process at once.
+    """
+    interrupts = Interrupts()
+    interrupts.install()
+    make_readable()
+    watch_imports()
+    code: int | str | None = 0
+    try:
+        command = load()
+        interrupts.work()
+        command()
+    except SystemExit as end:
+        code = end.code
+        if interrupts.heeded and code:
+            # Typer's own answer to Ctrl-C.
+            code = _interrupted()
+    except BaseException as error:
+        # Whatever an interrupt has turned into on its way.
+        is_told = isinstance(error, LabError) or not interrupts.heeded
+        code = _told(error) if is_told else _interrupted()
+    interrupts.finish()
+    # Here, as Python would complain of a reader that has gone (`lanlab runs | head`) when it is too
+    # late to ask.
+    problem = flushed(sys.stdout)
+    if problem is not None and not code:
+        code = _told(problem)
+    if flushed(sys.stderr) is not None:
+        code = code or 1
+    interrupts.close()
+    sys.exit(code)
+
+
+def _interrupted() -> int:
+    # What is left of an answer may wait for a reader that is the reason for Ctrl-C.
+    discard(sys.stdout)
+    _say(SENTENCE)
+    return EXIT_CODE
+
+
+def _told(error: BaseException) -> int:
+    """Say what went wrong.
+
+    Returns:
+        The exit code.
+    """
+    if os.environ.get("LANLAB_TRACEBACK") and not isinstance(error, LabError):
+        import traceback
+
+        _say("".join(traceback.format_exception(error)).rstrip())
+    if isinstance(error, LabError):
+        _say(f"error: {error.message}", error.hint)
+        return 2 if isinstance(error, UsageError) else 1
+    if isinstance(error, KeyboardInterrupt):
+        return _interrupted()
+    if isinstance(error, BrokenPipeError):
+        return 1
+    if isinstance(error, OSError) and error.filename in OUTPUTS:
+        _say(f"error: {error.filename} cannot be written: {error.strerror}")
+        return 1
+    if _is_for_want_of_memory(error):
+        _say(
+            f"error: there is too little memory for this command: {_first_line(error)}",
+            f"end other programs, or raise the limit ({_memory_limit()})",
+        )
+    elif isinstance(error, OSError):
+        place = "" if error.filename is None else f"{error.filename}: "
+        _say(f"error: {place}{error.strerror or error}", _details(error))
+    else:
+        kind = type(error).__name__
+        _say(
+            f"error: this is a mistake of lanlab's own ({kind}: {_first_line(error)}); trials that "
+            "had ended are kept",
+            _details(error),
+        )
+    return 1
+
+
+def _is_for_want_of_memory(error: BaseException) -> bool:
+    if isinstance(error, MemoryError):
+        return True
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return True
+    # An import that failed is told by what it failed for, and packages wrap it in texts of theirs.
+    seen: BaseException | None = error
+    while seen is not None:
+        if any(text in str(seen).lower() for text in _NO_MEMORY) or isinstance(seen, MemoryError):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return False
+
+
+def _memory_limit() -> str:
+    try:
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY:
+            return f"`ulimit -v`, here {limit // 1024} KiB"
+    except (ImportError, MemoryError, OSError):
+        pass
+    return "of the container or virtual machine"
+
+
+def _first_line(error: BaseException) -> str:
+    return next(
+        (line.strip() for line in str(error).splitlines() if line.strip()), "no more is known"
+    )
+
+
+def _details(error: BaseException) -> str:
+    """Write the traceback into a file of its own, for whoever mends it."""
+    import tempfile
+    import traceback
+
+    again = "run it again with LANLAB_TRACEBACK=1 to see where"
+    if os.environ.get("LANLAB_TRACEBACK"):
+        return "the lines above say where; please report them"
+    try:
+        number, path = tempfile.mkstemp(prefix="lanlab-error-", suffix=".txt")
+        with os.fdopen(number, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write("".join(traceback.format_exception(error)))
+    except OSError:
+        return again
+    return f"{path} says where; please report it"
+
+
+def _say(text: str, hint: str | None = None) -> None:
+    lines = [text] if hint is None else [text, f"hint: {hint}"]
+    try:
+        from lanlab.cli.terminal import say
+    except (ImportError, MemoryError):
+        say = _say_plainly
+    with contextlib.suppress(OSError, ValueError):
+        for line in lines:
+            say(line)
+
+
+def _say_plainly(text: str) -> None:
+    """Where there is not even memory for a terminal's library."""
+    os.write(2, f"{text}\n".encode("ascii", "backslashreplace"))

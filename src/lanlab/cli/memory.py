@@ -1,0 +1,57 @@
+"""
+Too little memory is said before a library of numerics is loaded.
+
+Their own answer is to end the process in the middle (OpenBLAS: `Memory allocation still failed`),
+or to ask again for ever.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+
+_MIB = 2**20
+#: Room that a library wants when it is loaded and used, rounded up (numpy 2.4, scipy 1.17,
+#: matplotlib 3.11, pyarrow 25 on Linux: 115, 180, 40 and 225 MiB of addresses).
+_TAKES_MIB: Mapping[str, int] = {"numpy": 128, "scipy": 200, "matplotlib": 64, "pyarrow": 256}
+#: What each trial of a run is kept and judged with.
+_OF_A_RUN = ("numpy", "scipy", "pyarrow")
+
+
+class _Room:
+    """Asks for a library's memory before it is looked for, and gives it back."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> None:
+        if name in _TAKES_MIB:
+            _ask((name,))
+
+
+def watch_imports() -> None:
+    """From now on, to import a library that there is no memory for raises `MemoryError`."""
+    # One thread each: what lanlab computes is small, and each thread takes 40 MiB of addresses.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if not any(isinstance(finder, _Room) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Room())
+
+
+def check_for_a_run() -> None:
+    """
+    Raises:
+        MemoryError: What a run needs after its first trial cannot be had; better now than then.
+    """
+    _ask(tuple(name for name in _OF_A_RUN if name not in sys.modules))
+
+
+def _ask(names: tuple[str, ...]) -> None:
+    wanted = sum(_TAKES_MIB[name] for name in names)
+    if not wanted or not hasattr(mmap, "MAP_PRIVATE"):
+        return
+    try:
+        mmap.mmap(-1, wanted * _MIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+    except (OSError, ValueError):
+        raise MemoryError(f"{', '.join(names)} may take {wanted} MiB") from None

@@ -1,0 +1,117 @@
+"""What standard output and standard error can hold: every letter, somehow, and no traceback."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import sys
+from typing import TextIO
+
+#: How letters of our own answers are written where only ASCII is; others as `\\xe4` or `\\u2c00`.
+_PLAIN = {
+    "±": "+-",
+    "…": "...",
+    "µ": "u",
+    "μ": "u",
+    "²": "^2",
+    "≤": "<=",
+    "≥": ">=",
+    "\u2013": "-",
+    "\u2014": "-",
+    "\u2212": "-",
+    "→": "->",
+    "\u00d7": "x",
+    "·": ".",
+    "\u00a0": " ",
+    "\u202f": " ",
+}
+_READABLE = "lanlab.readable"
+#: What the outputs are called in errors.
+OUTPUTS = ("standard output", "standard error")
+
+
+class _Output(io.TextIOWrapper):
+    """An output whose errors say which it is."""
+
+    def __init__(self, stream: io.TextIOWrapper, what: str) -> None:
+        settings = (stream.encoding, stream.line_buffering, stream.write_through)
+        super().__init__(
+            stream.detach(),
+            encoding=settings[0],
+            errors=_READABLE,
+            line_buffering=settings[1],
+            write_through=settings[2],
+        )
+        self._what = what
+
+    def write(self, text: str, /) -> int:
+        try:
+            return super().write(text)
+        except OSError as error:
+            error.filename = self._what
+            raise
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError as error:
+            error.filename = self._what
+            raise
+
+
+def make_readable() -> None:
+    """From now on a letter that an output's encoding does not have is written otherwise, and what
+    cannot be written says where to."""
+    codecs.register_error(_READABLE, _replaced)
+    for name, what in zip(("stdout", "stderr"), OUTPUTS, strict=True):
+        stream = getattr(sys, name)
+        # None without a console; tests put others in their place.
+        if isinstance(stream, io.TextIOWrapper) and stream is getattr(sys, f"__{name}__"):
+            setattr(sys, name, _Output(stream, what))
+
+
+def _replaced(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    letters = error.object[error.start : error.end]
+    written = (
+        _PLAIN.get(letter) or letter.encode("ascii", "backslashreplace").decode("ascii")
+        for letter in letters
+    )
+    return "".join(written), error.end
+
+
+def can_hold(text: str, stream: TextIO | None) -> bool:
+    """Whether an output can have a text letter for letter."""
+    try:
+        text.encode(getattr(stream, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def flushed(stream: TextIO | None) -> OSError | None:
+    """Write what is left for an output; if that fails, why, and the rest goes nowhere."""
+    try:
+        if stream is not None:
+            stream.flush()
+    except OSError as error:
+        discard(stream)
+        return error
+    except ValueError:
+        # Closed already.
+        return None
+    return None
+
+
+def discard(stream: TextIO | None) -> None:
+    """Have what is left for an output, and all that follows, go nowhere."""
+    try:
+        if stream is not None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
+    except (OSError, ValueError):
+        # No file: a test's, which holds everything.
+        return

@@ -1,0 +1,47 @@
+"""matplotlib keeps a list of this machine's fonts in the user's home; where it cannot, it works
+without, and without advice on standard error."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+
+def prepare() -> None:
+    """Before matplotlib is imported. Calling it again does nothing."""
+    # Its remarks are of how it makes its lists, which is nothing to whoever reads a report.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    if os.environ.get("MPLCONFIGDIR") or _is_kept():
+        return
+    folder = tempfile.mkdtemp(prefix="lanlab-matplotlib-")
+    os.environ["MPLCONFIGDIR"] = folder
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+
+
+def _is_kept() -> bool:
+    """Whether both folders that matplotlib wants can be made or written to."""
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return False
+    wanted = []
+    for variable, usual in (("XDG_CONFIG_HOME", ".config"), ("XDG_CACHE_HOME", ".cache")):
+        base = os.environ.get(variable)
+        wanted.append((Path(base) if base else home / usual) / "matplotlib")
+    return all(_can_be_written(folder) for folder in wanted)
+
+
+def _can_be_written(folder: Path) -> bool:
+    for place in (folder, *folder.parents):
+        try:
+            if place.is_dir():
+                return os.access(place, os.W_OK | os.X_OK)
+            if place.exists():
+                return False
+        except OSError:
+            return False
+    return False

@@ -1,0 +1,68 @@
+"""What a condition asks of this machine, where only the machine can say whether it has it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from pathlib import Path
+
+from lanlab.errors import UnmetNeed
+from lanlab.workloads.parameters import FlowParameters
+
+_CONTROLS = Path("/proc/sys/net/ipv4")
+
+
+def check_machine(parameters: FlowParameters, testbed: str) -> None:
+    """
+    Refuse processors and congestion controls that this machine does not have.
+
+    Raises:
+        UnmetNeed: It lacks one, or this user may not use it.
+    """
+    for processor in (parameters.sender_processor, parameters.receiver_processor):
+        _check_processor(processor)
+    for name in parameters.congestion_controls:
+        _check_control(name, testbed)
+
+
+def _check_processor(processor: int | None) -> None:
+    if processor is None or not hasattr(os, "sched_getaffinity"):
+        return
+    usable = os.sched_getaffinity(0)
+    if processor not in usable:
+        raise UnmetNeed(
+            f"processor {processor} is none that lanlab may use here; allowed: "
+            f"{', '.join(map(str, sorted(usable)))}",
+            hint="name one of these; `taskset` and containers limit them further",
+        )
+
+
+def _check_control(name: str, testbed: str) -> None:
+    """By trying it, as the system loads some only when they are asked for."""
+    if not hasattr(socket, "TCP_CONGESTION"):
+        return
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tried:
+            tried.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+    except OSError as error:
+        if error.errno == errno.ENOENT:
+            raise UnmetNeed(
+                f"congestion control `{name}` is none of this machine's; it has "
+                f"{_listed('tcp_available_congestion_control')}",
+                hint=f"name one of these, or load it as root: `modprobe tcp_{name}`",
+            ) from None
+        # On hosts of its own lanlab may do what this user may not do here.
+        if error.errno == errno.EPERM and testbed == "loopback":
+            raise UnmetNeed(
+                f"congestion control `{name}` is not allowed to this user; allowed: "
+                f"{_listed('tcp_allowed_congestion_control')}",
+                hint="name one of these, or run lanlab as root",
+            ) from None
+
+
+def _listed(name: str) -> str:
+    try:
+        return ", ".join((_CONTROLS / name).read_text(encoding="ascii").split()) or "none"
+    except OSError:
+        return "others"

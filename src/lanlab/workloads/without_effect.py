@@ -1,0 +1,77 @@
+"""
+Which parameter needs what, to have an effect at all.
+
+A condition that sets one and lacks the other would measure something else than was asked for, or
+the same twice: it is refused. The value that a parameter has by default asks for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a parameter needs."""
+
+    key: str
+    #: Whether a condition has it.
+    met: Callable[[Any], bool]
+    #: It in words, by the keys of parameters.
+    words: str
+    #: Only these values of the parameter need it; none: all but the default.
+    values: tuple[object, ...] = ()
+
+
+def _over(transport: str) -> Callable[[Any], bool]:
+    return lambda parameters: parameters.transport == transport
+
+
+#: Of `stream` and `echo`.
+FLOW_NEEDS = (
+    Need("nodelay", _over("tcp"), "transport tcp"),
+    Need("timestamps", _over("udp"), "transport udp", ("kernel",)),
+)
+STREAM_NEEDS = (
+    Need("read_bytes", _over("tcp"), "transport tcp"),
+    Need("drain_s", _over("udp"), "transport udp"),
+    Need("when_late", lambda p: p.has_rate, "a rate, rate_bps or rate_messages_per_s"),
+    Need("receiver_rivals", lambda p: p.receiver_processor is not None, "receiver_processor"),
+)
+ECHO_NEEDS = (
+    Need(
+        "timestamps",
+        lambda p: p.rate_requests_per_s is None,
+        "a closed loop, without rate_requests_per_s",
+        ("kernel",),
+    ),
+)
+COPY_NEEDS = (
+    Need(
+        "medium",
+        lambda p: p.tree is None or p.direction == "download",
+        "files that lanlab makes at this host, or the way back",
+    ),
+)
+STATIONS_NEEDS = (
+    Need("arrivals", lambda p: p.loop == "open", "an open loop, with rate_operations_per_s"),
+    Need("sync", lambda p: p.operation != "read", "blocks that are written"),
+    Need("read_ratio", lambda p: p.operation == "mix", "operation `mix`"),
+)
+
+
+def refuse_without_effect(parameters: Any, needs: Sequence[Need]) -> None:
+    """
+    Raises:
+        ValueError: A parameter is set that has no effect in this condition.
+    """
+    for need in needs:
+        value = getattr(parameters, need.key)
+        is_set = value != type(parameters).model_fields[need.key].default
+        if is_set and (not need.values or value in need.values) and not need.met(parameters):
+            shown = str(value).lower() if isinstance(value, bool) else value
+            raise ValueError(
+                f"{need.key}: found {shown}, which has no effect here; it needs {need.words}"
+            )

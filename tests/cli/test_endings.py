@@ -1,0 +1,242 @@
+"""How commands end: one sentence and a code, wherever output, memory or lanlab itself fails."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from command_line import COMMAND, Lanlab, environment, lanlab_process, until
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="/dev/full and /proc of Linux")
+
+#: Text and JSON with letters beyond ASCII; help; what goes by rich and what does not.
+COMMANDS = [["stations", "--help"], ["show", "poo-tan"], ["studies"], ["show", "poo-tan", "--json"]]
+
+
+@pytest.mark.parametrize("args", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize(
+    "changes",
+    [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}],
+    ids=["encoding", "locale"],
+)
+def test_letters_that_an_output_does_not_have_are_written_otherwise(
+    args: list[str], changes: dict[str, str], folder: Path
+) -> None:
+    """JSON stays JSON, and means the same."""
+    said = lanlab_process(folder, *args, **changes)
+
+    assert (said.code, said.err) == (0, "")
+    assert said.out.isascii()
+    if "--json" in args:
+        assert said.json() == lanlab_process(folder, *args, PYTHONIOENCODING="utf-8").json()
+
+
+def test_letters_of_ours_are_readable_in_ascii(folder: Path) -> None:
+    code = (
+        "from lanlab.cli.output import make_readable; make_readable()\n"
+        "print('5 µs ± 1 … ä \\udc80')"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(PYTHONIOENCODING="ascii"),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout == "5 us +- 1 ... \\xe4 \\udc80\n"
+
+
+@linux_only
+@pytest.mark.parametrize("args", [*COMMANDS, ["--help"], ["--version"], ["doctor"]], ids=" ".join)
+def test_a_full_output_is_one_sentence(args: list[str], folder: Path) -> None:
+    """On standard error; where that is full as well, only the code can say it."""
+    for is_all_full in (False, True):
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(
+                [*COMMAND, *args],
+                cwd=folder,
+                env=environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=full,
+                stderr=full if is_all_full else subprocess.PIPE,
+                text=True,
+                timeout=120,
+                check=False,
+            )
+        assert done.returncode == 1
+        expected = "error: standard output cannot be written: No space left on device\n"
+        assert is_all_full or done.stderr == expected
+
+
+def started(folder: Path, *args: str, stdout: int = subprocess.PIPE) -> subprocess.Popen[str]:
+    """A command that Ctrl-C can end, from its first line on."""
+    process = subprocess.Popen(
+        [*COMMAND, *args],
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+
+    def is_ready() -> bool:
+        # Before, while Python itself starts, a signal is Python's.
+        status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
+        caught = next(line for line in status.splitlines() if line.startswith("SigCgt"))
+        return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+    until(is_ready, "the handlers of signals")
+    return process
+
+
+@linux_only
+@pytest.mark.parametrize("args", [["--help"], ["show", "poo-tan"], ["stream", "--time", "9"]])
+def test_ctrl_c_at_any_moment_is_one_sentence_and_one_code(args: list[str], folder: Path) -> None:
+    """While modules are loaded, while it works, and while Python ends."""
+    for at in range(8):
+        process = started(folder, *args, *(["--testbed", "loopback"] if "stream" in args else []))
+        time.sleep(0.05 * at)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        last = [line for line in err.splitlines() if line.startswith("error: ")]
+        # It may have been done before.
+        assert (process.returncode, len(last)) in ((1, 1), (0, 0)), err
+        assert "Traceback" not in err and "Exception ignored" not in err
+        assert process.returncode == 0 or "interrupted" in last[0]
+
+
+@linux_only
+def test_ctrl_c_ends_a_command_whose_reader_does_not_read(folder: Path) -> None:
+    """A pager that stands still, a pipe that is full."""
+    reader, writer = os.pipe()
+    process = started(folder, "show", "poo-tan", "--json", stdout=writer)
+    os.close(writer)
+    os.read(reader, 1)
+    process.send_signal(signal.SIGINT)
+
+    _, err = process.communicate(timeout=60)
+
+    os.close(reader)
+    assert process.returncode == 1
+    assert err == "error: interrupted before the command was done\n"
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (KIB * 1024, resource.RLIM_INFINITY))
+"""
+
+
+@linux_only
+def test_too_little_memory_is_said_before_a_library_hangs_or_dies_of_it(folder: Path) -> None:
+    """OpenBLAS asks for ever, or ends the process in the middle of a run."""
+    run = "sys.argv = ['lanlab', 'stream', '--testbed', 'loopback']\n"
+    main = "from lanlab.cli import main; main()"
+    load = "from lanlab.cli.memory import watch_imports; watch_imports(); import scipy.special"
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", LIMITED.replace("KIB", kib) + code],
+            cwd=folder,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        for kib, code in (("250000", run + main), ("150000", load))
+    ]
+
+    assert said[0].returncode == 1
+    assert said[0].stderr == (
+        "error: there is too little memory for this command: numpy, scipy, pyarrow may take "
+        "584 MiB\nhint: end other programs, or raise the limit (`ulimit -v`, here 250000 KiB)\n"
+    )
+    assert not (folder / "lanlab-results").exists()
+    assert said[1].stderr.splitlines()[-1] == "MemoryError: scipy may take 200 MiB"
+
+
+def test_figures_are_drawn_without_a_home(folder: Path, tmp_path: Path) -> None:
+    """Without advice of matplotlib's, and the lists that it made are removed."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+
+    said = lanlab_process(
+        folder,
+        *("show", "poo-tan", "--only", "lost", "--figures", "drawn"),
+        HOME="/proc/none",
+        XDG_CACHE_HOME="",
+        XDG_CONFIG_HOME="",
+        MPLCONFIGDIR="",
+        TMPDIR=str(temporary),
+    )
+
+    assert said.code == 0
+    assert [line.partition(":")[0] for line in said.err.splitlines()] == ["written"]
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_mistake_of_lanlabs_own_is_said_and_its_details_are_kept(
+    lanlab: Lanlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a file, or on standard error for whoever asks."""
+
+    def mistaken(where: object) -> None:
+        raise KeyError("goodput")
+
+    monkeypatch.setattr("lanlab.store.open_store", mistaken)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    said = lanlab("runs")
+
+    assert (said.code, said.out) == (1, "")
+    error, hint = said.err.splitlines()
+    assert error == (
+        "error: this is a mistake of lanlab's own (KeyError: 'goodput'); trials that had ended are "
+        "kept"
+    )
+    (file,) = tmp_path.glob("lanlab-error-*.txt")
+    assert hint == f"hint: {file} says where; please report it"
+    assert "in mistaken" in file.read_text(encoding="utf-8")
+
+    monkeypatch.setenv("LANLAB_TRACEBACK", "1")
+    assert "in mistaken" in lanlab("runs").err
+    assert list(tmp_path.glob("lanlab-error-*.txt")) == [file]
+
+
+@pytest.mark.parametrize("what", ["zeroed", "cut"])
+def test_a_damaged_store_is_named_with_what_to_do_by_every_command(
+    what: str, lanlab: Lanlab, folder: Path
+) -> None:
+    """Wherever in the file the damage is; what does not meet it, works."""
+    import sqlite3
+
+    assert lanlab("stream", "--testbed", "loopback", "--time", "0.05").code == 0
+    store = Path("lanlab-results", "store.sqlite")
+    connection = sqlite3.connect(store)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    (size,) = connection.execute("PRAGMA page_size").fetchone()
+    connection.close()
+    data = store.read_bytes()
+    commands = ("runs", "report last", "show last", "compare last --by io", "run --resume last")
+    codes = set()
+    for page in range(len(data) // size):
+        start = max(100, page * size)
+        end = (page + 1) * size
+        kept = data[end:] if what == "zeroed" else b""
+        store.write_bytes(data[:start] + bytes(end - start if kept else 0) + kept)
+        for command in commands:
+            said = lanlab(*command.split())
+            codes.add(said.code)
+            if said.code == 1:
+                assert said.err.startswith(f"error: {store}: "), (page, command, said.err)
+                assert "\nhint: " in said.err
+    assert {1} <= codes <= {0, 1, 2}

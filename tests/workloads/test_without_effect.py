@@ -1,0 +1,47 @@
+"""A parameter that has no effect in a condition is refused, on the command line and in a study."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from lanlab.workloads import WORKLOADS
+from lanlab.workloads import without_effect as table
+
+TCP = {"transport": "tcp"}
+TIME = {"time_s": 1}
+#: Of each workload: a parameter and its value, what is wrong for it, what it needs.
+CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
+    ("stream", {"nodelay": True, **TIME}, {}, TCP),
+    ("echo", {"nodelay": True, **TIME}, {}, TCP),
+    ("stream", {"timestamps": "kernel", **TIME}, TCP, {}),
+    ("echo", {"timestamps": "kernel", **TIME}, {"rate_requests_per_s": 9}, {}),
+    ("stream", {"read_bytes": 2000, **TIME}, {}, TCP),
+    ("stream", {"drain_s": 1, **TIME}, TCP, {}),
+    ("stream", {"when_late": "skip", **TIME}, {}, {"rate_bps": "1M"}),
+    ("stream", {"receiver_rivals": 1, **TIME}, {}, {"receiver_processor": 0}),
+    ("copy", {"medium": "disk"}, {"dataset": "dir:/tmp"}, {"dataset": "many-small"}),
+    ("stations", {"arrivals": "fixed"}, {}, {"loop": "open", "rate_operations_per_s": 9}),
+    ("stations", {"sync": "each"}, {}, {"operation": "write"}),
+    ("stations", {"read_ratio": 0.7}, {}, {"operation": "mix"}),
+]
+
+
+@pytest.mark.parametrize(("workload", "given", "wrong", "right"), CASES)
+def test_it_is_refused_with_what_it_needs_and_taken_with_that(
+    workload: str, given: dict[str, Any], wrong: dict[str, Any], right: dict[str, Any]
+) -> None:
+    parameters = WORKLOADS[workload].Parameters
+
+    parameters.model_validate({**given, **right})
+    with pytest.raises(ValidationError, match=f"{next(iter(given))}: found .*; it needs "):
+        parameters.model_validate({**given, **wrong})
+
+
+def test_every_need_is_tried() -> None:
+    needs = [name for name in dir(table) if name.endswith("_NEEDS")]
+    keys = {need.key for name in needs for need in getattr(table, name)}
+
+    assert keys == {next(iter(given)) for _, given, _, _ in CASES}
