@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -47,14 +47,22 @@ def run(
         bool,
         typer.Option(
             "--check",
-            help="Judge the study's findings by the run, and exit with 1 if one does not hold.",
+            help="Judge the study's findings by the run: exit with 1 if one does not hold, with 3 "
+            "if one is undecided or none is tested.",
         ),
     ] = False,
+    undecided: Annotated[
+        Literal["pass", "fail"],
+        typer.Option(
+            "--undecided",
+            help="With --check: whether an undecided finding keeps the check from passing.",
+        ),
+    ] = "fail",
     strict: Annotated[
         bool,
         typer.Option(
             "--strict",
-            help="With --check: a finding that is undecided or not tested fails it as well.",
+            help="With --check: exit with 1 also if a finding is undecided or not tested.",
         ),
     ] = False,
     store: StoreOption = None,
@@ -63,12 +71,12 @@ def run(
     """Run a study and keep every trial; or go on with a run.
 
     Exits with 0 when done, 1 when it failed or was interrupted or a check of its findings failed,
-    2 when it was refused.
+    2 when it was refused, 3 when a check of its findings was left undecided.
 
     Examples: lanlab run milanovic-srbljic --scale quick;
     lanlab run my-study.toml --testbed loopback --check; lanlab run --resume last
     """
-    from lanlab.cli.finding_results import print_checked
+    from lanlab.cli.finding_results import Check, print_checked
     from lanlab.cli.results import print_run
     from lanlab.cli.terminal import talk
     from lanlab.cli.watch import RunWatch
@@ -78,6 +86,11 @@ def run(
 
     if strict and not check:
         raise UsageError("--strict without --check: there is nothing to be strict about")
+    if _is_given(context, "undecided") and (strict or not check):
+        raise UsageError(
+            f"--undecided {'beside --strict' if strict else 'without --check'}",
+            hint="--check judges the findings; --strict fails the undecided ones as well",
+        )
     if (study is None) == (resume is None):
         raise UsageError(
             "give either a study or --resume RUN",
@@ -117,9 +130,12 @@ def run(
             raise typer.Exit(1)
         return
     findings = loaded.findings if study is not None else _findings_of(record)
-    failed = print_checked(record, trials, findings, strict, as_json)
-    if failed or record.status != "done":
-        raise typer.Exit(1)
+    how = Check(passes_undecided=undecided == "pass", is_strict=strict)
+    code = print_checked(record, trials, findings, how, as_json)
+    if record.status != "done":
+        code = 1
+    if code:
+        raise typer.Exit(code)
 
 
 def _findings_of(record: RunRecord) -> tuple[Finding, ...]:
