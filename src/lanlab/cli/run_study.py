@@ -16,6 +16,7 @@ from lanlab.cli.options import (
     SeedOption,
     StoreOption,
     TestbedOption,
+    VerboseOption,
 )
 from lanlab.errors import UsageError
 
@@ -66,6 +67,7 @@ def run(
         ),
     ] = False,
     store: StoreOption = None,
+    verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run a study and keep every trial; or go on with a run.
@@ -76,6 +78,7 @@ def run(
     Examples: lanlab run milanovic-srbljic --scale quick;
     lanlab run my-study.toml --testbed loopback --check; lanlab run --resume last
     """
+    from lanlab.cli.disturbances import warn
     from lanlab.cli.finding_results import Check, print_checked
     from lanlab.cli.results import print_run
     from lanlab.cli.terminal import talk
@@ -126,12 +129,15 @@ def run(
         trials = records.trials(record.id)
     if not check:
         print_run(record, trials, as_json)
+        # In text the answer says how many were disturbed.
+        warn(trials, verbose=verbose, summary=as_json)
         if record.status != "done":
             raise typer.Exit(1)
         return
     findings = loaded.findings if study is not None else _findings_of(record)
     how = Check(passes_undecided=undecided == "pass", is_strict=strict)
     code = print_checked(record, trials, findings, how, as_json)
+    warn(trials, verbose=verbose, summary=as_json)
     if record.status != "done":
         code = 1
     if code:

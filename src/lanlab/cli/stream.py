@@ -32,6 +32,7 @@ from lanlab.cli.options import (
     SeedOption,
     StoreOption,
     TestbedOption,
+    VerboseOption,
 )
 
 
@@ -127,6 +128,7 @@ def stream(
     link: LinkOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
+    verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Send messages from one host to another and count what arrives.
@@ -181,7 +183,7 @@ def stream(
         print_drivers(run, records)
     else:
         _print(run, records)
-    single.finish(run, records)
+    single.finish(run, records, verbose=verbose)
 
 
 def _print(run: Any, trials: list[Any]) -> None:

@@ -14,6 +14,7 @@ from lanlab.cli.options import (
     SeedOption,
     StoreOption,
     TestbedOption,
+    VerboseOption,
 )
 
 _STUDIES = ("milanovic-srbljic", "manford-kolahi")
@@ -28,12 +29,14 @@ def tour(
     ] = None,
     seed: SeedOption = None,
     store: StoreOption = None,
+    verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run two published studies here and lay the results beside what was published.
 
     Example: lanlab tour
     """
+    from lanlab.cli.disturbances import warn
     from lanlab.cli.results import print_run, run_as_json
     from lanlab.cli.terminal import print_json, talk
     from lanlab.cli.watch import RunWatch
@@ -53,6 +56,7 @@ def tour(
             done.append((run, trials))
             if not as_json:
                 print_run(run, trials, as_json=False)
+            warn(trials, verbose=verbose, summary=as_json)
     paths = build_report(done, out or results_folder(store) / "tour")
     if as_json:
         print_json({"runs": [run_as_json(*one) for one in done], "html": str(paths.html)})

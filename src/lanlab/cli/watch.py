@@ -111,19 +111,11 @@ class RunWatch:
         self._bar.update(self._task, now=now)
 
     def trial_ended(self, trial: TrialRecord) -> None:
-        """Say at once if it failed or was polluted."""
+        """Say at once if it failed. What disturbed trials is said at the end."""
         self._finished += 1
         if trial.status == "failed":
             self.failed.append(trial)
             message = trial.error["message"] if trial.error else "unknown"
             self._console.print(
                 f"trial {trial.number} of {trial.experiment} failed: {message}", style="yellow"
-            )
-        elif trial.is_polluted:
-            from lanlab.analysis.pollution import judgement_of
-            from lanlab.analysis.pollution_words import flags
-
-            what = flags(judgement_of(trial.raw))
-            self._console.print(
-                f"trial {trial.number} of {trial.experiment} was polluted: {what}", style="yellow"
             )

@@ -29,8 +29,15 @@ _SHARED = ("smb", "s3", "s3s")
 #: Where engines connect to without a port in the URL. Of NFS the portmapper tells it: here, where
 #: servers commonly are.
 _USUAL_PORTS = {
-    **{"ftp": 21, "ftps": 21, "sftp": 22, "webdav": 80, "webdavs": 443},
-    **{"nfs": 2049, "smb": 445, "s3": 80, "s3s": 443},
+    "ftp": 21,
+    "ftps": 21,
+    "sftp": 22,
+    "webdav": 80,
+    "webdavs": 443,
+    "nfs": 2049,
+    "smb": 445,
+    "s3": 80,
+    "s3s": 443,
 }
 #: Services over TLS or SSH, whose server shows who it is.
 _TRUSTED = ("ftps", "sftp", "webdavs", "s3s")

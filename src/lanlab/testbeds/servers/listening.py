@@ -165,9 +165,9 @@ def _processes_with(inodes: Collection[int]) -> tuple[set[int], bool]:
         if not process.name.isdecimal():
             continue
         try:
-            for descriptor in os.scandir(process / "fd"):
+            for descriptor in (process / "fd").iterdir():
                 with contextlib.suppress(FileNotFoundError):
-                    if os.readlink(descriptor.path) in wanted:
+                    if str(descriptor.readlink()) in wanted:
                         found.add(int(process.name))
                         break
         except PermissionError:
