@@ -82,6 +82,7 @@ def run(
     from lanlab.cli.finding_results import Check, print_checked
     from lanlab.cli.results import print_run
     from lanlab.cli.terminal import talk
+    from lanlab.cli.typed import typed_command
     from lanlab.cli.watch import RunWatch
     from lanlab.run import RunRequest, new_run, resume_run
     from lanlab.store import open_store
@@ -124,7 +125,7 @@ def run(
                 )
             for part in chosen.waiting if chosen.experiment else ():
                 talk().print(f"left out: {part.title}: {waits_for([part])}")
-            request = RunRequest(chosen, scale, testbed, link, seed)
+            request = RunRequest(chosen, scale, testbed, link, seed, typed_command())
             record = new_run(request, records, watch)
         trials = records.trials(record.id)
     if not check:

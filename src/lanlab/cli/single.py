@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from lanlab.cli.results import modes_as_json
 from lanlab.cli.terminal import say
+from lanlab.cli.typed import typed_command
 from lanlab.errors import UsageError
 from lanlab.store import Level, RunRecord, TrialRecord
 
@@ -180,7 +181,9 @@ def measure_study(
         f"lanlab {name}",
     )
     with open_store(store) as records, RunWatch() as watch:
-        request = RunRequest(study, "single", testbed, link or "unshaped", seed)
+        request = RunRequest(
+            study, "single", testbed, link or "unshaped", seed, command=typed_command()
+        )
         run = new_run(request, records, watch)
         return run, records.trials(run.id)
 

@@ -39,6 +39,7 @@ def tour(
     from lanlab.cli.disturbances import warn
     from lanlab.cli.results import print_run, run_as_json
     from lanlab.cli.terminal import print_json, talk
+    from lanlab.cli.typed import typed_command
     from lanlab.cli.watch import RunWatch
     from lanlab.report.build import build_report
     from lanlab.run import RunRequest, new_run
@@ -49,7 +50,9 @@ def tour(
     done = []
     with open_store(store) as records:
         for name in _STUDIES:
-            request = RunRequest(load_study(name).study, scale, testbed, None, seed)
+            request = RunRequest(
+                load_study(name).study, scale, testbed, None, seed, typed_command()
+            )
             with RunWatch() as watch:
                 run = new_run(request, records, watch)
             trials = records.trials(run.id)

@@ -43,6 +43,8 @@ class RunRequest:
     link: str | None
     #: Of the order of trials; `None` draws one.
     seed: int | None = None
+    #: The command as it was typed, without passwords; `None`: none was.
+    command: str | None = None
 
 
 class Watcher(Protocol):
@@ -92,6 +94,7 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
             versions=_versions(hosts),
             status="running",
             started_at=now(),
+            command=request.command,
         )
         store.create_run(run)
         with store.acquire_run(run.id):
