@@ -331,7 +331,7 @@ def test_a_series_that_was_damaged_in_the_database_is_named(
 def test_a_store_of_version_3_is_carried_forward_and_its_runs_can_be_deleted(
     server: PostgresServer, postgresql_url: str
 ) -> None:
-    """As the version before made it: its foreign keys could not wait, its guards knew no deletion."""
+    """As the version before made it, whose tables never let go of a trial."""
     schema = schema_of(postgresql_url)
     server.sql(
         f"CREATE SCHEMA {schema}",

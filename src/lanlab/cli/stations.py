@@ -37,7 +37,8 @@ def stations(
     read: Annotated[bool, typer.Option("--read", help="Read blocks; the default.")] = False,
     write: Annotated[bool, typer.Option("--write", help="Write over blocks.")] = False,
     mix: Annotated[
-        float | None, typer.Option("--mix", metavar="RATIO", help="Both: this share of reads.")
+        str | None,
+        typer.Option("--mix", metavar="SHARE", help="Both: this share of reads, as in 70%."),
     ] = None,
     access: Annotated[
         str, typer.Option("--access", help="Blocks in order (`sequential`) or `random`.")
