@@ -167,7 +167,7 @@ def test_a_store_of_version_1_is_carried_forward_with_all_that_it_has(tmp_path: 
         (3,),
         (4,),
     ]
-    assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
     connection.close()
 
 

@@ -54,7 +54,8 @@ def promise(study: Study, scale: str, estimate: Estimate) -> str:
         said += f" and repeats of {' or '.join(again)} ones"
     if has_search:
         said += " (a search takes as many as it needs to decide)"
-    return f"{said}, about {_clock(estimate.seconds)}"
+    without = " without repeats" if again else ""
+    return f"{said}, about {_clock(estimate.seconds)}{without}"
 
 
 class RunWatch:
