@@ -25,7 +25,8 @@ def delete(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete runs with their trials and series. Reports that were written stay.
+    """Delete runs with their trials and series. Reports that were written stay, and a store file
+    does not shrink: the room is used again.
 
     On a terminal it asks first; elsewhere it takes --yes. A run that is being executed is refused,
     and then none is deleted.
