@@ -7,8 +7,10 @@ study files and reports speak in other units, through this module. kB is 1000 B,
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
+from collections.abc import Mapping
 
 from lanlab.errors import UsageError
 
@@ -18,35 +20,103 @@ _NUMBER = re.compile(
 )
 _PLAIN = re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?\s*")
 _HUGE_EXPONENT = re.compile(r"[0-9.]+[eE][+-]?[0-9]{3,}.*", re.DOTALL)
+_SHARE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]{1,2}))?\s*(%?)\s*")
 
 _DECIMAL = {"k": 10**3, "M": 10**6, "G": 10**9}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
+#: Bits are never counted in thousandths, nor in powers of two: here case says nothing.
+_BIT_PREFIXES = {"": 1, "K": 10**3, "m": 10**6, "g": 10**9, **_DECIMAL}
+_BIT_WORDS = ("bit", "Bit", "bits", "Bits")
+_BYTE_PREFIXES = {"": 1, **_DECIMAL, **_BINARY}
 _BIT_RATE = {
     "": 1,
-    "bps": 1,
-    "bit/s": 1,
     **_DECIMAL,
-    **{f"{prefix}bps": factor for prefix, factor in _DECIMAL.items()},
-    **{f"{prefix}bit/s": factor for prefix, factor in _DECIMAL.items()},
-    "B/s": 8,
-    **{f"{prefix}B/s": 8 * factor for prefix, factor in (_DECIMAL | _BINARY).items()},
+    **{f"{prefix}bps": factor for prefix, factor in {"": 1, "K": 10**3, **_DECIMAL}.items()},
+    **{f"{prefix}b/s": factor for prefix, factor in {"": 1, "K": 10**3, **_DECIMAL}.items()},
+    # As tc writes it, `5mbit`, and iperf, `5 Mbits/sec`.
+    **{
+        f"{prefix}{word}{end}": factor
+        for prefix, factor in _BIT_PREFIXES.items()
+        for word in _BIT_WORDS
+        for end in ("", "/s", "/sec", "ps")
+    },
+    **{
+        f"{prefix}B{end}": 8 * factor
+        for prefix, factor in _BYTE_PREFIXES.items()
+        for end in ("/s", "/sec", "ps")
+    },
 }
 _SIZE = {
     "": 1,
     "B": 1,
+    "byte": 1,
+    "bytes": 1,
     **_DECIMAL,
     **_BINARY,
     **{f"{prefix}B": factor for prefix, factor in (_DECIMAL | _BINARY).items()},
 }
-_TIME = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "min": 60.0, "m": 60.0, "h": 3600.0}
+_TIME = {
+    "": 1.0,
+    "s": 1.0,
+    "sec": 1.0,
+    "second": 1.0,
+    "seconds": 1.0,
+    "ms": 1e-3,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "min": 60.0,
+    "m": 60.0,
+    "minute": 60.0,
+    "minutes": 60.0,
+    "h": 3600.0,
+    "hour": 3600.0,
+    "hours": 3600.0,
+}
+#: The units that a message lists, and those that are named in place of a mistyped one.
+_SHOWN: Mapping[str, tuple[str, ...]] = {
+    "rate": (
+        *("bit/s", "k", "M", "G", "kbit/s", "Mbit/s", "Gbit/s", "B/s", "kB/s", "MB/s", "GB/s"),
+        *("KiB/s", "MiB/s", "GiB/s"),
+    ),
+    "size": ("B", "k", "M", "G", "kB", "MB", "GB", "Ki", "Mi", "Gi", "KiB", "MiB", "GiB"),
+    "time": ("s", "ms", "us", "µs", "min", "m", "h"),
+}
+#: What a unit may stand for that means one thing to one program and another to the next: `mbps` is
+#: megabytes to tc and megabits to most people, `KB` 1000 or 1024 bytes.
+_AMBIGUOUS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "rate": {
+        **{f"{p.lower()}bps": (f"{p}bit/s", f"{p}B/s") for p in "MG"},
+        **{f"{p.lower()}b/s": (f"{p}bit/s", f"{p}B/s") for p in "MG"},
+        **{f"{p}B": (f"{p}B/s", f"{p}bit/s") for p in ("k", "M", "G")},
+        **{f"{p}b": (f"{p}bit/s", f"{p}B/s") for p in ("k", "m", "g", "M", "G")},
+        **{f"KB{end}": ("kB/s", "KiB/s") for end in ("", "/s", "ps")},
+        **{f"MBytes{end}": ("MB/s", "MiB/s") for end in ("", "/s", "/sec")},
+        **{f"GBytes{end}": ("GB/s", "GiB/s") for end in ("", "/s", "/sec")},
+        "K": ("k",),
+    },
+    "size": {
+        **dict.fromkeys(("K", "KB", "kb", "Kb", "KBytes"), ("kB", "KiB")),
+        **dict.fromkeys(("m", "mb", "Mb", "MBytes"), ("MB", "MiB")),
+        **dict.fromkeys(("g", "gb", "Gb", "GBytes"), ("GB", "GiB")),
+    },
+    "time": {"M": ("min", "ms"), "S": ("s",), "MS": ("ms",), "H": ("h",)},
+}
 
 
-def _parse(text: str, what: str, units: dict[str, int] | dict[str, float], example: str) -> float:
+def _parse(text: str, what: str, units: Mapping[str, float], example: str) -> float:
     match = _NUMBER.fullmatch(text)
     if match is None or match[3] not in units:
-        allowed = ", ".join(unit for unit in units if unit)
-        problem = _problem(text) or f"is not a number with a unit; allowed units: {allowed}"
-        raise UsageError(f"{what}: `{text}` {problem}", hint=f"write it as in `{example}`")
+        hint = f"write it as in `{example}`"
+        if problem := _problem(text):
+            raise UsageError(f"{what}: `{text}` {problem}", hint=hint)
+        if match is not None and (meant := _meant(match[3], what)):
+            number = match[0].strip().removesuffix(match[3]).rstrip()
+            hint = f"did you mean {' or '.join(f'`{number}{unit}`' for unit in meant)}?"
+        raise UsageError(
+            f"{what}: `{text}` is not a number with a unit; allowed units: "
+            f"{', '.join(_SHOWN[what])}",
+            hint=hint,
+        )
     return float(f"{match[1]}e{match[2] or 0}") * units[match[3]]
 
 
@@ -83,6 +153,36 @@ def plain_number(text: str) -> float:
     return float(text)
 
 
+def _meant(unit: str, what: str) -> tuple[str, ...]:
+    """Units that a person may have meant by one that is not known, or that has two meanings."""
+    if unit in _AMBIGUOUS[what]:
+        return _AMBIGUOUS[what][unit]
+    shown = _SHOWN[what]
+    same = tuple(one for one in shown if one.lower() == unit.lower())
+    return same or tuple(difflib.get_close_matches(unit, shown, 1))
+
+
+def parse_share(text: str) -> float:
+    """Read a share: a number, or one of hundredths with `%`.
+
+    Returns:
+        The share; 1 is all.
+
+    Raises:
+        UsageError: Not a number, with or without `%`.
+
+    Examples:
+        >>> parse_share("5%"), parse_share("0.05"), parse_share("12.5 %")
+        (0.05, 0.05, 0.125)
+    """
+    match = _SHARE.fullmatch(text)
+    if match is None:
+        raise UsageError(f"share: `{text}` is not a share", hint="write it as in `5%` or `0.05`")
+    value = float(f"{match[1]}e{match[2] or 0}")
+    # As a person writes it: 0.001, not 0.0010000000000000002.
+    return round(value / 100, 15) if match[3] else value
+
+
 def _whole(value: float, text: str, what: str) -> int:
     nearest = round(value) if math.isfinite(value) else 0
     if not math.isclose(value, nearest, rel_tol=1e-12, abs_tol=1e-9):
@@ -104,6 +204,8 @@ def parse_rate_bps(text: str) -> int:
     Examples:
         >>> parse_rate_bps("10M"), parse_rate_bps("500 kB/s"), parse_rate_bps("1.5Gbit/s")
         (10000000, 4000000, 1500000000)
+        >>> parse_rate_bps("5mbit"), parse_rate_bps("100 Mbps"), parse_rate_bps("2MBps")
+        (5000000, 100000000, 16000000)
     """
     return _whole(_parse(text, "rate", _BIT_RATE, "10M"), text, "rate")
 

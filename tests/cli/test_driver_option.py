@@ -51,9 +51,13 @@ def a_trial(driver: str, number: int, status: str = "done", **metrics: float) ->
 def some_trials() -> list[TrialRecord]:
     """Two blocks; of the second driver one failed, and it tells no loss."""
     own: dict[str, Any] = {
-        "received_ratio": 1.0,
+        "received_ratio": 0.96,
         "offered_messages": 100,
-        "lost_messages": 0,
+        "received_messages": 96,
+        "lost_messages": 1,
+        "loss_ratio": 0.01,
+        "unsent_messages": 3,
+        "lost_link_messages": 1,
         "sender_cpu_s": 0.01,
         "receiver_cpu_s": 0.02,
     }
@@ -73,7 +77,8 @@ def test_each_driver_s_results_stand_under_its_name(capsys: pytest.CaptureFixtur
     ours, theirs = capsys.readouterr().out.split("driver      iperf3 (iperf 3.12)\n")
     assert ours.startswith("driver      lanlab\ngoodput     9.50 Mbit/s (95 % interval ")
     assert ours.endswith(
-        "received    100 % of 100 messages offered: lost 0\n"
+        "received    96 % of 100 messages offered; the rest: 3 not sent in time, "
+        "1 lost on the link\n"
         "processor   0.01 s sending, 0.02 s receiving\n"
     )
     assert theirs.splitlines() == [
@@ -82,6 +87,27 @@ def test_each_driver_s_results_stand_under_its_name(capsys: pytest.CaptureFixtur
         "failed      1 of 2 trials",
         f"kept as     {RUN.id}",
     ]
+
+
+@pytest.mark.parametrize(
+    ("received", "lost", "said"),
+    [
+        (100, 0, "100 % of 100 messages offered, none lost"),
+        (97, 3, "97 % of 100 messages offered; the rest: 3 lost"),
+        (95, 3, "95 % of 100 messages offered; the rest: 3 lost, 2 of which the program does"),
+        (99, 3, "the rest: 3 lost, 2 more than its counts of sent and lost explain"),
+    ],
+)
+def test_what_another_program_does_not_tell_is_said(
+    received: int, lost: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It counts the lost by numbers that arrived, and what was sent in a window of its own."""
+    counts = {"offered_messages": 100, "received_messages": received, "lost_messages": lost}
+    cpu = {"sender_cpu_s": 0.5, "receiver_cpu_s": 0.25}
+    metrics = {**counts, **cpu, "loss_ratio": lost / (received + lost)}
+    print_drivers(RUN, [a_trial("iperf3", 0, goodput_bps=9.5e6, **metrics)])
+
+    assert said in capsys.readouterr().out
 
 
 def test_for_programs_each_driver_has_means_of_its_own() -> None:

@@ -80,6 +80,7 @@ def test_a_run_is_checked_by_its_study_s_findings(lanlab: Lanlab, folder: Path) 
     verdicts = {one["id"]: one["verdict"] for one in answer["check"]["findings"]}
     assert verdicts == {"more": "holds", "less": "does not hold", "still-more": "not tested"}
     assert answer["check"]["failed"] == ["less"]
+    assert answer["check"]["outcome"] == "failed"
     [more] = answer["check"]["findings"][0]["comparisons"]
     # On a quiet machine every trial keeps its rate to the last octet.
     assert more["test"] in ("Student's t by block", "none: no trial differed")
@@ -103,9 +104,38 @@ def test_a_check_passes_what_is_not_tested_unless_it_is_strict(
     strict = lanlab("run", "rates.toml", "--testbed", "loopback", "--check", "--strict")
 
     assert (mild.code, strict.code) == (0, 1)
-    assert mild.out.rstrip().endswith("check passed")
+    counts = "(1 holds, 0 do not hold, 0 undecided, 1 not tested)"
+    assert mild.out.rstrip().endswith(f"check passed {counts}")
     assert "still-more  not tested" in mild.out
-    assert strict.out.rstrip().endswith("check failed: still-more")
+    assert strict.out.rstrip().endswith(f"check failed: still-more {counts}")
+
+
+def test_a_check_that_decides_nothing_does_not_pass(lanlab: Lanlab, folder: Path) -> None:
+    """One trial of each rate cannot decide; what is let through is asked for."""
+    write(folder, HOLDS)
+    study = folder / "rates.toml"
+    study.write_text(study.read_text().replace("min = 5, max = 5", "min = 1, max = 1"))
+    said = lanlab("run", "rates.toml", "--testbed", "loopback", "--check")
+    passed = lanlab(
+        "run", "rates.toml", "--testbed", "loopback", "--check", "--undecided", "pass", "--json"
+    )
+
+    assert said.code == 3
+    counts = "(0 hold, 0 do not hold, 1 undecided, 0 not tested)"
+    assert said.out.rstrip().endswith(f"check undecided: more {counts}")
+    assert passed.code == 0
+    assert passed.json()["check"]["outcome"] == "passed"
+
+
+def test_a_check_that_tests_nothing_does_not_pass(lanlab: Lanlab, folder: Path) -> None:
+    """The scale has no condition that the finding names."""
+    write(folder, ELSEWHERE)
+    said = lanlab(
+        "run", "rates.toml", "--testbed", "loopback", "--check", "--undecided", "pass", "--json"
+    )
+
+    assert said.code == 3
+    assert said.json()["check"]["undecided"] == ["still-more"]
 
 
 def test_the_record_of_a_run_keeps_the_findings_of_its_study(lanlab: Lanlab, folder: Path) -> None:
@@ -167,6 +197,10 @@ def test_a_run_is_not_judged_by_another_study(lanlab: Lanlab, folder: Path) -> N
         (["findings", "schomer"], "did you mean `schomer-claason`?"),
         (["run", "small.toml", "--testbed", "loopback", "--check"], "`small` has no findings"),
         (["run", "rates.toml", "--testbed", "loopback", "--strict"], "--strict without --check"),
+        (
+            ["run", "rates.toml", "--testbed", "loopback", "--undecided", "pass"],
+            "--undecided without --check",
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )

@@ -41,7 +41,7 @@ def test_every_command_is_listed(lanlab: Lanlab) -> None:
     said = lanlab("--help")
 
     assert said.code == 0
-    assert len(COMMANDS) == 14
+    assert len(COMMANDS) == 15
     assert all(f"  {name} " in said.out for name in COMMANDS)
     assert "`lanlab tour`" in said.out
 

@@ -70,7 +70,7 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
         ("stream --read-size 17MiB", "--read-size: found `17MiB`; allowed: "),
         ("stream --when-late hurry", "--when-late: found `hurry`; allowed: 'catch_up' or 'skip'"),
         ("stream --drain 61", "--drain: found `61`; allowed: "),
-        ("stream --receiver-quota 0", "--receiver-quota: found `0.0`; allowed: "),
+        ("stream --receiver-quota 0", "--receiver-quota: found `0`; allowed: "),
         ("stream --receiver-work 2", "--receiver-work: found `2`; allowed: "),
         ("stream --receiver-rivals 17", "--receiver-rivals: found `17`; allowed: "),
         ("stream --sender-processor=-1", "--sender-processor: found `-1`; allowed: "),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import sqlite3
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +21,32 @@ OLD_STORES = Path(__file__).parent / "old_stores"
 _JSON = ("factors", "parameters", "metrics", "raw", "error")
 
 
-@pytest.fixture(params=[1, 2])
-def old(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+def unpacked(version: int, folder: Path) -> Path:
     """A copy of an old store; the test may change it."""
-    path = tmp_path / "old.sqlite"
-    with gzip.open(OLD_STORES / f"schema-{request.param}.sqlite.gz") as packed:
-        path.write_bytes(packed.read())
+    path = folder / "old.sqlite"
+    if version < 3:
+        with gzip.open(OLD_STORES / f"schema-{version}.sqlite.gz") as packed:
+            path.write_bytes(packed.read())
+    else:
+        # With the files of its series.
+        with tarfile.open(OLD_STORES / f"schema-{version}.tar.gz") as archive:
+            archive.extractall(folder, filter="data")
     connection = sqlite3.connect(path)
-    assert connection.execute("PRAGMA user_version").fetchone() == (request.param,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (version,)
     connection.close()
     return path
+
+
+@pytest.fixture(params=[1, 2, 3])
+def old(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A store of each older version."""
+    return unpacked(request.param, tmp_path)
+
+
+@pytest.fixture(params=[1, 2])
+def without_series(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A store of each version that had its series within the records."""
+    return unpacked(request.param, tmp_path)
 
 
 def trials_in(path: Path) -> list[TrialRecord]:
@@ -73,10 +90,10 @@ def test_every_trial_is_there_as_it_was(old: Path) -> None:
     assert trials_in(old) == [*before, new]
 
 
-def test_interval_series_within_records_are_read_like_any_other(old: Path) -> None:
+def test_interval_series_within_records_are_read_like_any_other(without_series: Path) -> None:
     """By the same names and columns as those that new trials leave in files."""
-    before = trials_in(old)
-    with open_store(str(old)) as store:
+    before = trials_in(without_series)
+    with open_store(str(without_series)) as store:
         for trial in before:
             told = trial.raw["target"].get("intervals")
             series = store.series("last", trial.number)
@@ -97,6 +114,20 @@ def test_interval_series_within_records_are_read_like_any_other(old: Path) -> No
             store.series("last", 0, ["readings"])
         with pytest.raises(UsageError, match="has no trial 77"):
             store.series("last", 77)
+
+
+def test_series_in_files_are_read_and_deleted_with_their_run(tmp_path: Path) -> None:
+    """What schema 3 kept beside the store; its runs have no command."""
+    path = unpacked(3, tmp_path)
+    with open_store(str(path)) as store:
+        run = store.run("last")
+        assert run.command is None
+        assert store.series_names(run.id, 0) == ("target-intervals",)
+        assert sum(values(store.series(run.id, 0)["target-intervals"])["bytes"]) > 0
+        deleted = store.delete_run(run.id)
+        assert (deleted.trials, deleted.series) == (3, 2)
+        assert store.runs() == []
+    assert [entry.name for entry in tmp_path.iterdir()] == ["old.sqlite"]
 
 
 def test_what_guards_trials_and_series_is_there_too(old: Path) -> None:
@@ -125,9 +156,9 @@ subprocess.run(["mount", "-o", "remount,bind,ro", sys.argv[1]], check=True)
 with open_store(sys.argv[2]) as store:
     print(len(store.trials("last")), len(store.series("last", 0)))
 """
-    before = old.read_bytes()
+    before, names = old.read_bytes(), {path.name for path in old.parent.iterdir()}
     said = on_mount(["--bind", str(old.parent)], old.parent, code, str(old))
 
     assert said.split() == [str(len(trials_in(old))), "1"]
     assert old.read_bytes() == before
-    assert [path.name for path in old.parent.iterdir()] == ["old.sqlite"]
+    assert {path.name for path in old.parent.iterdir()} == names

@@ -16,6 +16,7 @@ from store_samples import a_run, a_trial
 
 from lanlab.errors import StoreError
 from lanlab.store import Series, open_store
+from lanlab.store.postgresql_schema import MIGRATIONS
 from lanlab.store.postgresql_url import parse_url
 from lanlab.store.schema import APPLICATION_ID, SCHEMA_VERSION
 
@@ -325,3 +326,24 @@ def test_a_series_that_was_damaged_in_the_database_is_named(
             store.series("last", 0)
         assert store.trials("last") == [a_trial(0)]
         assert store.series("last", 0, ["other"])["other"].rows == READINGS.rows
+
+
+def test_a_store_of_version_3_is_carried_forward_and_its_runs_can_be_deleted(
+    server: PostgresServer, postgresql_url: str
+) -> None:
+    """As the version before made it, whose tables never let go of a trial."""
+    schema = schema_of(postgresql_url)
+    server.sql(
+        f"CREATE SCHEMA {schema}",
+        f"SET search_path = {schema}",
+        MIGRATIONS[3],
+        "INSERT INTO migration VALUES (3, 'then')",
+        f"INSERT INTO store VALUES ({APPLICATION_ID})",
+        "INSERT INTO run (id, study_id, study, scale, seed, testbed, versions, status, started_at) "
+        "VALUES ('old', 's', '{}', 'quick', 1, '{}', '{}', 'done', 'then')",
+    )
+    with open_store(postgresql_url) as store:
+        store.commit_trial(a_trial(0, run_id="old"), [READINGS])
+        assert store.run("last").command is None
+        assert store.delete_run("old").trials == 1
+        assert store.runs() == []

@@ -99,7 +99,7 @@ def write_newer(path: Path) -> None:
         (write_text, "not an SQLite file"),
         (write_short, "not an SQLite file"),
         (write_other_database, "an SQLite file of another program"),
-        (write_newer, "has schema version 4; this lanlab knows versions up to 3"),
+        (write_newer, "has schema version 5; this lanlab knows versions up to 4"),
         (Path.mkdir, "is a directory"),
     ],
 )
@@ -231,7 +231,7 @@ def test_a_version_that_is_newer_only_in_the_log_is_refused(tmp_path: Path) -> N
     newer.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     newer.commit()
     assert header(Path(where))[0] == SCHEMA_VERSION
-    with open_store(where) as store, pytest.raises(StoreError, match="schema version 4"):
+    with open_store(where) as store, pytest.raises(StoreError, match="schema version 5"):
         store.runs()
     newer.close()
 
@@ -245,6 +245,7 @@ def write_version_1(path: Path) -> None:
         values = {
             key: json.dumps(value) if isinstance(value, dict) else value
             for key, value in dataclasses.asdict(record).items()
+            if key != "command"
         }
         names, places = ", ".join(values), ", ".join("?" * len(values))
         connection.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", [*values.values()])
@@ -269,8 +270,13 @@ def test_a_store_of_version_1_is_carried_forward_with_all_that_it_has(tmp_path: 
     with open_store(str(path)) as store:
         assert store.trials(a_run().id) == [*kept, curve]
     connection = sqlite3.connect(path)
-    assert connection.execute("SELECT version FROM migration").fetchall() == [(1,), (2,), (3,)]
-    assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+    assert connection.execute("SELECT version FROM migration").fetchall() == [
+        (1,),
+        (2,),
+        (3,),
+        (4,),
+    ]
+    assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
     connection.close()
 
 

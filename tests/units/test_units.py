@@ -1,15 +1,19 @@
 """Quantities as people write them."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lanlab.errors import UnknownName, UsageError
+from lanlab.testbeds.link import parse_link
 from lanlab.units import (
     format_rate,
     format_size,
     format_time,
     parse_rate_bps,
+    parse_share,
     parse_size_bytes,
     parse_time_s,
 )
@@ -85,3 +89,50 @@ def test_an_unknown_name_comes_with_the_nearest_known_one() -> None:
         "did you mean `virtual`?"
     )
     assert UnknownName("testbed", "x", ["b", "a"]).hint == "known: a, b"
+
+
+@pytest.mark.parametrize(
+    ("text", "rate_bps"),
+    [
+        ("5mbit", 5_000_000),
+        ("100 Mbps", 100_000_000),
+        ("100Mb/s", 100_000_000),
+        ("2 MBps", 16_000_000),
+        ("9.5 Mbits/sec", 9_500_000),
+        ("3 Gbit", 3_000_000_000),
+        ("64 Kbit/s", 64_000),
+    ],
+)
+def test_rates_are_read_as_other_programs_write_them(text: str, rate_bps: int) -> None:
+    """tc's megabits, and those that everybody writes; bytes have a large B."""
+    assert parse_rate_bps(text) == rate_bps
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "hint"),
+    [
+        (parse_rate_bps, "100 mbps", "did you mean `100Mbit/s` or `100MB/s`?"),
+        (parse_rate_bps, "5 MB", "did you mean `5MB/s` or `5Mbit/s`?"),
+        (parse_rate_bps, "5m", "did you mean `5M`?"),
+        (parse_rate_bps, "5 MBytes/sec", "did you mean `5MB/s` or `5MiB/s`?"),
+        (parse_size_bytes, "64KB", "did you mean `64kB` or `64KiB`?"),
+        (parse_size_bytes, "1mb", "did you mean `1MB` or `1MiB`?"),
+        (parse_time_s, "5 S", "did you mean `5s`?"),
+        (parse_link, "100mbps", "did you mean `100Mbit/s` or `100MB/s`?"),
+    ],
+)
+def test_a_unit_with_two_meanings_is_not_guessed(
+    parse: Callable[[str], object], text: str, hint: str
+) -> None:
+    """Both are named."""
+    with pytest.raises(UsageError) as caught:
+        parse(text)
+
+    assert caught.value.hint == hint
+
+
+def test_shares_are_read_in_per_cent_or_as_numbers() -> None:
+    assert [parse_share(text) for text in ("5%", "0.05", "0.1 %", "100%")] == [0.05, 0.05, 0.001, 1]
+    for text in ("", "%", "5 percent", "-1%"):
+        with pytest.raises(UsageError):
+            parse_share(text)

@@ -7,6 +7,7 @@ import typer
 from lanlab.cli.command import check_values
 from lanlab.cli.compare import compare
 from lanlab.cli.copy import copy
+from lanlab.cli.delete import delete
 from lanlab.cli.doctor import doctor
 from lanlab.cli.echo import echo
 from lanlab.cli.findings import findings
@@ -35,6 +36,7 @@ app.command("show")(show)
 app.command("findings")(findings)
 app.command("run")(run_study)
 app.command("runs")(runs)
+app.command("delete")(delete)
 app.command("report")(report)
 app.command("compare")(compare)
 app.command("stream")(stream)

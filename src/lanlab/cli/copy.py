@@ -14,6 +14,7 @@ from lanlab.cli.options import (
     SeedOption,
     StoreOption,
     TestbedOption,
+    VerboseOption,
 )
 from lanlab.cli.service_options import PasswordFileOption, ServerOption, TimeoutOption, TrustOption
 
@@ -73,6 +74,7 @@ def copy(
     link: LinkOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
+    verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Copy files over a file service and time them; every octet is compared afterwards.
@@ -120,7 +122,7 @@ def copy(
     )
     if as_json:
         print_json(single.as_json(run, records))
-        single.finish(run, records)
+        single.finish(run, records, verbose=verbose)
         return
     console = answer()
     done = [trial for trial in records if trial.status == "done"]
@@ -131,4 +133,4 @@ def copy(
     if len(done) > 1:
         console.print(found.summary(done))
     console.print(f"kept as     {run.id}")
-    single.finish(run, records)
+    single.finish(run, records, verbose=verbose)

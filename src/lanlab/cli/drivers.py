@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from lanlab.cli.single import by_driver, mean_metrics
 from lanlab.store import RunRecord, TrialRecord
 
+#: Means of counts that differ by less are the same.
+_NOTHING = 1e-6
 _ROUND_TRIPS = ("mean", "min", "p50", "p90", "p99", "p999", "max")
 
 
@@ -33,17 +36,31 @@ def _stream(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
     from lanlab.units import format_rate
 
     lines = [f"goodput     {format_rate(means['goodput_bps'])}{_sure(done, 'goodput_bps')}"]
-    if "received_ratio" in means and "offered_messages" in means:
-        lines.append(
-            f"received    {100 * means['received_ratio']:.4g} % of "
-            f"{_count(means['offered_messages'])} messages offered: "
-            f"lost {_count(means['lost_messages'])}"
-        )
+    if "received_messages" in means and means.get("offered_messages") and "loss_ratio" in means:
+        lines.append(f"received    {_received(means)}")
     lines.append(
         f"processor   {means['sender_cpu_s']:.2f} s sending, "
         f"{means['receiver_cpu_s']:.2f} s receiving"
     )
     return lines
+
+
+def _received(means: Mapping[str, float]) -> str:
+    """How much arrived and where the rest ended; the parts add up."""
+    from lanlab.analysis.loss_places import PLACES
+
+    offered, received = means["offered_messages"], means["received_messages"]
+    # Another program says how many were lost, and not where.
+    words = {**PLACES, **({} if "lost_link_messages" in means else {"lost_messages": "lost"})}
+    parts = {what: means[key] for key, what in words.items() if means.get(key)}
+    unexplained = offered - received - math.fsum(parts.values())
+    said = [f"{_count(count)} {what}" for what, count in parts.items()]
+    if unexplained > _NOTHING:
+        said.append(f"{_count(unexplained)} of which the program does not tell")
+    elif unexplained < -_NOTHING:
+        said.append(f"{_count(-unexplained)} more than its counts of sent and lost explain")
+    share = f"{100 * received / offered:.4g} % of {_count(offered)} messages offered"
+    return f"{share}; the rest: {', '.join(said)}" if said else f"{share}, none lost"
 
 
 def _echo(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:

@@ -32,6 +32,7 @@ from lanlab.cli.options import (
     SeedOption,
     StoreOption,
     TestbedOption,
+    VerboseOption,
 )
 
 
@@ -69,6 +70,7 @@ def echo(
     link: LinkOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
+    verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Send requests that come back and time them.
@@ -110,15 +112,15 @@ def echo(
     )
     if as_json:
         print_json(single.as_json(run, records))
-        single.finish(run, records)
+        single.finish(run, records, verbose=verbose)
         return
     if driver != OWN:
         print_drivers(run, records)
-        single.finish(run, records)
+        single.finish(run, records, verbose=verbose)
         return
     console = answer()
     for trial in records:
         if trial.status == "done":
             console.print("\n".join(echo_lines(trial)))
     console.print(f"kept as     {run.id}")
-    single.finish(run, records)
+    single.finish(run, records, verbose=verbose)

@@ -3,45 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from lanlab.cli.terminal import answer, print_json
 
 if TYPE_CHECKING:
-    from lanlab.analysis.findings import Judgement, Verdicts
+    from lanlab.analysis.findings import Verdicts
     from lanlab.store import RunRecord, TrialRecord
     from lanlab.studies import Finding, Study
+
+
+#: Exit codes by what a check came to.
+_CODES = {"passed": 0, "failed": 1, "undecided": 3}
+
+
+@dataclass(frozen=True)
+class Check:
+    """How a check judges verdicts."""
+
+    #: Whether undecided findings are let through.
+    passes_undecided: bool = False
+    #: Whether a finding that is undecided or not tested fails the check.
+    is_strict: bool = False
+
+    def outcome(
+        self, verdicts: Verdicts
+    ) -> tuple[Literal["passed", "failed", "undecided"], list[str]]:
+        """What the check came to, and the findings that are the reason."""
+        failing = {"does not hold"} | ({"undecided", "not tested"} if self.is_strict else set())
+        failed = _ids(verdicts, failing)
+        if failed:
+            return "failed", failed
+        undecided = [] if self.passes_undecided else _ids(verdicts, {"undecided"})
+        if undecided:
+            return "undecided", undecided
+        untested = _ids(verdicts, {"not tested"})
+        # A check that tested nothing has shown nothing.
+        if len(untested) == len(verdicts.judgements):
+            return "undecided", untested
+        return "passed", []
+
+
+def _ids(verdicts: Verdicts, wanted: set[str]) -> list[str]:
+    return [one.finding.id for one in verdicts.judgements if one.verdict in wanted]
 
 
 def print_checked(
     run: RunRecord,
     trials: list[TrialRecord],
     findings: Sequence[Finding],
-    strict: bool,
+    check: Check,
     as_json: bool,
-) -> bool:
-    """A run's answer and the verdicts on its study's findings; whether the check failed."""
+) -> int:
+    """Print a run's answer and the verdicts on its study's findings.
+
+    Returns:
+        The exit code: 0 passed, 1 failed, 3 undecided.
+    """
     from lanlab.analysis.findings import judge_run, verdicts_as_data
     from lanlab.cli.results import print_run, run_as_json
+    from lanlab.report.finding_text import counts
     from lanlab.store.shape import reading_records
     from lanlab.studies import Study
 
     with reading_records(run.id):
         verdicts = judge_run(findings, run, trials)
-        failed = failing(verdicts, strict)
+        outcome, reasons = check.outcome(verdicts)
         if as_json:
-            checked = {
-                "strict": strict,
-                "failed": [one.finding.id for one in failed],
+            checked: dict[str, Any] = {
+                "outcome": outcome,
+                "strict": check.is_strict,
+                "failed": reasons if outcome == "failed" else [],
+                "undecided": reasons if outcome == "undecided" else [],
                 **verdicts_as_data(verdicts),
             }
             print_json({**run_as_json(run, trials), "check": checked})
-            return bool(failed)
+            return _CODES[outcome]
     print_run(run, trials, False)
     print_verdicts(verdicts, Study.model_validate(run.study))
-    names = ", ".join(one.finding.id for one in failed)
-    answer().print(f"check failed: {names}" if failed else "check passed", soft_wrap=True)
-    return bool(failed)
+    because = f": {', '.join(reasons)}" if reasons else ""
+    answer().print(f"check {outcome}{because} ({counts(verdicts)})", soft_wrap=True)
+    return _CODES[outcome]
 
 
 def print_verdicts(verdicts: Verdicts, study: Study) -> None:
@@ -61,9 +104,3 @@ def print_verdicts(verdicts: Verdicts, study: Study) -> None:
         for line in evidence_lines(one, study):
             console.print(f"    - {line}", soft_wrap=True)
     console.print(counts_sentence(verdicts), soft_wrap=True)
-
-
-def failing(verdicts: Verdicts, strict: bool) -> list[Judgement]:
-    """The findings for which a check fails."""
-    bad = {"does not hold"} | ({"undecided", "not tested"} if strict else set())
-    return [one for one in verdicts.judgements if one.verdict in bad]

@@ -64,6 +64,10 @@ SeedOption = Annotated[
         "--seed", min=0, max=2**63 - 1, help="Seed of the order of trials; drawn if not given."
     ),
 ]
+VerboseOption = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="Say of each trial what disturbed it."),
+]
 #: Text, as an empty path would become that of the current directory.
 OutOption = Annotated[
     str | None,

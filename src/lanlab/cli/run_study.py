@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -16,6 +16,7 @@ from lanlab.cli.options import (
     SeedOption,
     StoreOption,
     TestbedOption,
+    VerboseOption,
 )
 from lanlab.errors import UsageError
 
@@ -47,30 +48,41 @@ def run(
         bool,
         typer.Option(
             "--check",
-            help="Judge the study's findings by the run, and exit with 1 if one does not hold.",
+            help="Judge the study's findings by the run: exit with 1 if one does not hold, with 3 "
+            "if one is undecided or none is tested.",
         ),
     ] = False,
+    undecided: Annotated[
+        Literal["pass", "fail"],
+        typer.Option(
+            "--undecided",
+            help="With --check: whether an undecided finding keeps the check from passing.",
+        ),
+    ] = "fail",
     strict: Annotated[
         bool,
         typer.Option(
             "--strict",
-            help="With --check: a finding that is undecided or not tested fails it as well.",
+            help="With --check: exit with 1 also if a finding is undecided or not tested.",
         ),
     ] = False,
     store: StoreOption = None,
+    verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run a study and keep every trial; or go on with a run.
 
     Exits with 0 when done, 1 when it failed or was interrupted or a check of its findings failed,
-    2 when it was refused.
+    2 when it was refused, 3 when a check of its findings was left undecided.
 
     Examples: lanlab run milanovic-srbljic --scale quick;
     lanlab run my-study.toml --testbed loopback --check; lanlab run --resume last
     """
-    from lanlab.cli.finding_results import print_checked
+    from lanlab.cli.disturbances import warn
+    from lanlab.cli.finding_results import Check, print_checked
     from lanlab.cli.results import print_run
     from lanlab.cli.terminal import talk
+    from lanlab.cli.typed import typed_command
     from lanlab.cli.watch import RunWatch
     from lanlab.run import RunRequest, new_run, resume_run
     from lanlab.store import open_store
@@ -78,6 +90,11 @@ def run(
 
     if strict and not check:
         raise UsageError("--strict without --check: there is nothing to be strict about")
+    if _is_given(context, "undecided") and (strict or not check):
+        raise UsageError(
+            f"--undecided {'beside --strict' if strict else 'without --check'}",
+            hint="--check judges the findings; --strict fails the undecided ones as well",
+        )
     if (study is None) == (resume is None):
         raise UsageError(
             "give either a study or --resume RUN",
@@ -108,18 +125,24 @@ def run(
                 )
             for part in chosen.waiting if chosen.experiment else ():
                 talk().print(f"left out: {part.title}: {waits_for([part])}")
-            request = RunRequest(chosen, scale, testbed, link, seed)
+            request = RunRequest(chosen, scale, testbed, link, seed, command=typed_command())
             record = new_run(request, records, watch)
         trials = records.trials(record.id)
     if not check:
         print_run(record, trials, as_json)
+        # In text the answer says how many were disturbed.
+        warn(trials, verbose=verbose, summary=as_json)
         if record.status != "done":
             raise typer.Exit(1)
         return
     findings = loaded.findings if study is not None else _findings_of(record)
-    failed = print_checked(record, trials, findings, strict, as_json)
-    if failed or record.status != "done":
-        raise typer.Exit(1)
+    how = Check(passes_undecided=undecided == "pass", is_strict=strict)
+    code = print_checked(record, trials, findings, how, as_json)
+    warn(trials, verbose=verbose, summary=as_json)
+    if record.status != "done":
+        code = 1
+    if code:
+        raise typer.Exit(code)
 
 
 def _findings_of(record: RunRecord) -> tuple[Finding, ...]:

@@ -20,6 +20,7 @@ from lanlab.cli.options import (
     SeedOption,
     StoreOption,
     TestbedOption,
+    VerboseOption,
 )
 from lanlab.errors import UsageError
 
@@ -78,6 +79,7 @@ def saturation(
     link: LinkOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
+    verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Search for the highest load of UDP messages of which nothing, and not too much, is lost.
@@ -141,7 +143,8 @@ def saturation(
         figure="saturation_curve",
     )
     print_run(run, records, as_json)
-    single.finish(run, records)
+    # In text the answer has it.
+    single.finish(run, records, verbose=verbose, summary=as_json)
 
 
 def _share(option: str, text: str) -> float:

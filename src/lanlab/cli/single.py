@@ -12,14 +12,13 @@ from pydantic import ValidationError
 
 from lanlab.cli.results import modes_as_json
 from lanlab.cli.terminal import say
+from lanlab.cli.typed import typed_command
 from lanlab.errors import UsageError
 from lanlab.store import Level, RunRecord, TrialRecord
 
 if TYPE_CHECKING:
     from lanlab.testbeds import Opening
 
-#: Warnings printed; a search that overloads the sender on purpose would have one for each trial.
-_MOST_WARNINGS = 6
 #: Of a single measurement.
 _HOSTS = 2
 #: Parameters of the workloads by the options that set them.
@@ -206,7 +205,8 @@ def _measured(
     parquet.load()
     with open_store(store) as records, RunWatch() as watch:
         testbed, _, link = opening.wanted
-        request = RunRequest(study, "single", testbed, link, seed, opening)
+        command = typed_command()
+        request = RunRequest(study, "single", testbed, link, seed, opening, command)
         run = new_run(request, records, watch)
         return run, records.trials(run.id)
 
@@ -296,24 +296,19 @@ def mean_metrics(trials: list[TrialRecord]) -> dict[str, float | int]:
     return {key: math.fsum(metrics[key] for metrics in done) / len(done) for key in common}
 
 
-def finish(run: RunRecord, trials: list[TrialRecord]) -> None:
+def finish(
+    run: RunRecord, trials: list[TrialRecord], *, verbose: bool = False, summary: bool = True
+) -> None:
     """Warn of what disturbed the trials; say what failed, and exit as a run that failed
-    if nothing counts in the place of one that did."""
-    from lanlab.analysis.failures import failures
-    from lanlab.analysis.pollution import judgement_of
-    from lanlab.analysis.pollution_words import warning
+    if nothing counts in the place of one that did.
 
-    warnings = []
-    for trial in trials:
-        judgement = judgement_of(trial.raw)
-        which = f"trial {trial.number}: " if len(trials) > 1 else ""
-        found = judgement.findings if judgement is not None else ()
-        warnings += [f"{which}{warning(finding)}" for finding in found]
-    for text in warnings[:_MOST_WARNINGS]:
-        say(f"warning: {text}")
-    if len(warnings) > _MOST_WARNINGS:
-        more = f"{len(warnings) - _MOST_WARNINGS} more like these"
-        say(f"warning: {more}; the report of the run has them all")
+    Args:
+        verbose, summary: As `lanlab.cli.disturbances.warn` takes them.
+    """
+    from lanlab.analysis.failures import failures
+    from lanlab.cli.disturbances import warn
+
+    warn(trials, verbose=verbose, summary=summary)
     failed = failures(trials)
     if failed:
         last = failed[-1]

@@ -14,6 +14,7 @@ from lanlab.cli.options import (
     SeedOption,
     StoreOption,
     TestbedOption,
+    VerboseOption,
 )
 from lanlab.cli.service_options import PasswordFileOption, ServerOption, TimeoutOption, TrustOption
 from lanlab.errors import UsageError
@@ -38,7 +39,8 @@ def stations(
     read: Annotated[bool, typer.Option("--read", help="Read blocks; the default.")] = False,
     write: Annotated[bool, typer.Option("--write", help="Write over blocks.")] = False,
     mix: Annotated[
-        float | None, typer.Option("--mix", metavar="RATIO", help="Both: this share of reads.")
+        str | None,
+        typer.Option("--mix", metavar="SHARE", help="Both: this share of reads, as in 70%."),
     ] = None,
     access: Annotated[
         str, typer.Option("--access", help="Blocks in order (`sequential`) or `random`.")
@@ -119,6 +121,7 @@ def stations(
     link: LinkOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
+    verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Have 1, 2 and more clients read or write blocks at a file service, each as fast as it is
@@ -194,10 +197,10 @@ def stations(
     sentence = answer_sentence(records, limit_s, of)
     if as_json:
         print_json({**run_as_json(run, records), "answer": sentence})
-        single.finish(run, records)
+        single.finish(run, records, verbose=verbose)
         return
     console, table_console = answer(), answer(markup=True)
     table_console.print(level_table(records))
     console.print(f"kept as {run.id}; `lanlab report {run.id}` draws the figures")
     console.print(sentence)
-    single.finish(run, records)
+    single.finish(run, records, verbose=verbose)

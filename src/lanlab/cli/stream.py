@@ -18,7 +18,6 @@ from lanlab.cli.flow_options import (
     SendBufferOption,
     SenderProcessorOption,
     SilenceOption,
-    SizeOption,
     TimeOption,
     TimestampsOption,
     TransportOption,
@@ -32,13 +31,25 @@ from lanlab.cli.options import (
     SeedOption,
     StoreOption,
     TestbedOption,
+    VerboseOption,
 )
+
+#: As iperf3 writes by default.
+_BULK_BYTES = 128 * 1024
 
 
 def stream(
     transport: TransportOption = "udp",
     ip: IpOption = 4,
-    size: SizeOption = "1408",
+    size: Annotated[
+        str | None,
+        typer.Option(
+            "--size",
+            metavar="SIZE",
+            help="Payload of a message, as in 500, 1408 or 64KiB. Default: 1408; 128KiB over TCP "
+            "as fast as possible where the link is unshaped.",
+        ),
+    ] = None,
     time: TimeOption = None,
     amount: Annotated[
         str | None, typer.Option("--bytes", metavar="SIZE", help="Measure so much, as in 10MB.")
@@ -89,12 +100,12 @@ def stream(
         ),
     ] = "0.5",
     receiver_quota: Annotated[
-        float | None,
+        str | None,
         typer.Option(
             "--receiver-quota",
             metavar="SHARE",
             help="Slow the receiver: share of a processor that each of its threads may use, "
-            "0.01 to 1.",
+            "0.01 to 1, or as in 50%.",
         ),
     ] = None,
     receiver_work: Annotated[
@@ -127,6 +138,7 @@ def stream(
     link: LinkOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
+    verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Send messages from one host to another and count what arrives.
@@ -141,6 +153,10 @@ def stream(
 
     if time is None and amount is None and messages is None:
         time = "3"
+    if size is None:
+        is_paced = rate is not None or message_rate is not None
+        is_bulk = transport == "tcp" and amount is None and messages is None and not is_paced
+        size = _default_size(is_bulk, testbed, link, driver)
     parameters: dict[str, Any] = {
         "transport": transport,
         "ip_version": ip,
@@ -181,7 +197,24 @@ def stream(
         print_drivers(run, records)
     else:
         _print(run, records)
-    single.finish(run, records)
+    single.finish(run, records, verbose=verbose)
+
+
+def _default_size(is_bulk: bool, testbed: str, link: str | None, driver: str) -> str:
+    """
+    The size of messages where none is asked for.
+
+    A message is one system call: small ones measure what calls cost, not what TCP carries. On a
+    shaped link, and with a rate or amount to keep, a few hundred of large ones would be all there
+    is of a trial, so that it stays with messages of one segment.
+    """
+    from lanlab.testbeds.link import parse_link
+    from lanlab.workloads.drivers.registry import DRIVERS
+
+    is_shaped = testbed != "loopback" and parse_link(link or "unshaped").rate_bps is not None
+    others = [DRIVERS[name.strip()] for name in driver.split(",") if name.strip() in DRIVERS]
+    takes = all(one.abilities()["stream"].sizes["tcp"][1] >= _BULK_BYTES for one in others)
+    return str(_BULK_BYTES) if is_bulk and not is_shaped and takes else "1408"
 
 
 def _print(run: Any, trials: list[Any]) -> None:

@@ -12,6 +12,7 @@ from lanlab.cli.options import (
     SeedOption,
     StoreOption,
     TestbedOption,
+    VerboseOption,
     path_of,
 )
 
@@ -24,14 +25,17 @@ def tour(
     out: OutOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
+    verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run two published studies here and lay the results beside what was published.
 
     Example: lanlab tour
     """
+    from lanlab.cli.disturbances import warn
     from lanlab.cli.results import print_run, run_as_json
     from lanlab.cli.terminal import print_json, talk
+    from lanlab.cli.typed import typed_command
     from lanlab.cli.watch import RunWatch
     from lanlab.report.build import build_report, check_report_folder
     from lanlab.run import RunRequest, new_run
@@ -44,13 +48,16 @@ def tour(
     done = []
     with open_store(store) as records:
         for name in _STUDIES:
-            request = RunRequest(load_study(name).study, scale, testbed, None, seed)
+            request = RunRequest(
+                load_study(name).study, scale, testbed, None, seed, command=typed_command()
+            )
             with RunWatch() as watch:
                 run = new_run(request, records, watch)
             trials = records.trials(run.id)
             done.append((run, trials))
             if not as_json:
                 print_run(run, trials, as_json=False)
+            warn(trials, verbose=verbose, summary=as_json)
     paths = build_report(done, folder)
     if as_json:
         print_json({"runs": [run_as_json(*one) for one in done], "html": str(paths.html)})

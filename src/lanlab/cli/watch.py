@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from types import TracebackType
 from typing import Self
 
@@ -16,8 +16,8 @@ from lanlab.studies import Study
 from lanlab.units import format_rate
 from lanlab.workloads import Progress as TrialProgress
 
-#: Where standard error is no terminal, a line at most so often.
-_PLAIN_S = 10.0
+#: Where standard error is no terminal, a line every so often.
+PLAIN_S = 10.0
 
 
 def _clock(seconds: float) -> str:
@@ -38,6 +38,27 @@ def describe_factors(study: Study, factors: dict[str, Level]) -> str:
     return ", ".join(words)
 
 
+def promise(study: Study, scale: str, estimate: Estimate) -> str:
+    """How many trials a run has and how long it takes, and how sure that is."""
+    from lanlab.studies import at_scale
+
+    scaled = at_scale(study, scale)
+    has_search = any(one.search is not None for one in scaled)
+    again = []
+    if any(one.trials.repeat_polluted for one in scaled):
+        again.append("disturbed")
+    if any(one.trials.retry_failed for one in scaled):
+        again.append("failed")
+    trials = "1 trial" if estimate.trials == 1 else f"{estimate.trials} trials"
+    said = f"about {trials}" if has_search else f"at most {trials}"
+    if again:
+        said += f" and repeats of {' or '.join(again)} ones"
+    if has_search:
+        said += " (a search takes as many as it needs to decide)"
+    without = " without repeats" if again else ""
+    return f"{said}, about {_clock(estimate.seconds)}{without}"
+
+
 class RunWatch:
     """Shows a run's progress on standard error; use it as a context manager."""
 
@@ -53,8 +74,13 @@ class RunWatch:
         )
         self._task = self._bar.add_task("", total=1, done="", now="", left="")
         self._study: Study | None = None
+        #: Whether nobody can know how many trials there will be.
+        self._is_open = False
         self._finished = 0
-        self._next_plain = 0.0
+        #: What is going on: of a trial, and of what its engines told last.
+        self._doing = self._now = ""
+        self._is_over = threading.Event()
+        self._plain: threading.Thread | None = None
         #: Failed trials, so that the command can say so.
         self.failed: list[TrialRecord] = []
 
@@ -70,16 +96,28 @@ class RunWatch:
         trace: TracebackType | None,
     ) -> None:
         self._bar.stop()
+        self._is_over.set()
+        if self._plain is not None:
+            self._plain.join()
+
+    def _say_plainly(self) -> None:
+        """A line now and then, however long a trial takes."""
+        while not self._is_over.wait(PLAIN_S):
+            if self._doing:
+                self._console.print(f"{self._doing}{self._now}")
 
     def run_started(self, run: RunRecord, estimate: Estimate) -> None:
-        """Say what begins, and how long it takes at most."""
+        """Say what begins, and how long it takes."""
         self._study = Study.model_validate(run.study)
-        self._next_plain = time.monotonic() + _PLAIN_S
+        self._is_open = any(one.search is not None for one in self._study.experiment)
         bed = run.testbed
         self._console.print(
             f"run {run.id}: {run.scale}, on {bed['name']} ({bed['link']}), "
-            f"at most {estimate.trials} trials, about {_clock(estimate.seconds)}"
+            f"{promise(self._study, run.scale, estimate)}"
         )
+        if not self._console.is_terminal:
+            self._plain = threading.Thread(target=self._say_plainly, daemon=True)
+            self._plain.start()
 
     def trial_started(self, trial: PlannedTrial, estimate: Estimate) -> None:
         """Show which trial begins and what is left."""
@@ -96,11 +134,12 @@ class RunWatch:
             now="",
             left=_clock(estimate.seconds),
         )
-        if not self._console.is_terminal and time.monotonic() >= self._next_plain:
-            self._next_plain = time.monotonic() + _PLAIN_S
-            self._console.print(
-                f"trial {self._finished + 1}/{total}, left {_clock(estimate.seconds)}"
-            )
+        about = "about " if self._is_open else ""
+        self._now = ""
+        self._doing = (
+            f"trial {self._finished + 1} of {about}{total} ({trial.experiment} {what}".rstrip()
+            + f"), left about {_clock(estimate.seconds)}"
+        )
 
     def trial_progress(self, trial: PlannedTrial, progress: TrialProgress) -> None:
         """Show the rate until now and how much of what was sent has come."""
@@ -110,22 +149,15 @@ class RunWatch:
         if trial.workload == "stream" and progress.sent_messages:
             share = min(1.0, progress.messages / progress.sent_messages)
             now += f", received {100 * share:.1f} %"
+        self._now = f", now {now}"
         self._bar.update(self._task, now=now)
 
     def trial_ended(self, trial: TrialRecord) -> None:
-        """Say at once if it failed or was polluted."""
+        """Say at once if it failed. What disturbed trials is said at the end."""
         self._finished += 1
         if trial.status == "failed":
             self.failed.append(trial)
             message = trial.error["message"] if trial.error else "unknown"
             self._console.print(
                 f"trial {trial.number} of {trial.experiment} failed: {message}", style="yellow"
-            )
-        elif trial.is_polluted:
-            from lanlab.analysis.pollution import judgement_of
-            from lanlab.analysis.pollution_words import flags
-
-            what = flags(judgement_of(trial.raw))
-            self._console.print(
-                f"trial {trial.number} of {trial.experiment} was polluted: {what}", style="yellow"
             )

@@ -34,6 +34,9 @@ from lanlab.report.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study, at_scale, known_studies, waits_for
 
+#: The scale of what commands measure that take no study.
+_SINGLE = "single"
+
 
 @dataclass(frozen=True)
 class ExperimentOnPage:
@@ -76,6 +79,8 @@ class RunOnPage:
     command: str
     #: Whether the study comes with lanlab.
     is_built_in: bool
+    #: Whether it is of no study file, but of a command such as `lanlab stream`.
+    is_single: bool
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -121,6 +126,7 @@ def run_on_page(
         environment=tuple(_flat("", {"testbed": run.testbed, "versions": run.versions})),
         command=_command(run),
         is_built_in=run.study_id in known_studies(),
+        is_single=run.scale == _SINGLE,
     )
 
 
@@ -226,6 +232,15 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[
 
 
 def _command(run: RunRecord) -> str:
+    """What to type to repeat a run; empty where nobody knows."""
+    if run.command is not None:
+        words = shlex.split(run.command)
+        # One command runs several studies; each is repeated by itself.
+        if words[1:2] != ["tour"]:
+            has_seed = any(word.partition("=")[0] == "--seed" for word in words)
+            return run.command if has_seed else f"{run.command} --seed {run.seed}"
+    elif run.scale == _SINGLE:
+        return ""
     options = {
         "--scale": run.scale,
         "--testbed": run.testbed.get("name"),

@@ -29,7 +29,8 @@ _MODES = {
 
 
 def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> Table:
-    """Every trial, in order."""
+    """Every trial, in order; for CSV with the level of each factor, in lanlab's units."""
+    factors = list(dict.fromkeys(name for trial in trials for name in trial.factors))
     columns = (
         Column("number", "no."),
         Column("block", "block"),
@@ -52,6 +53,8 @@ def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> 
         Column("error", "error", is_number=False),
         Column("", "measured with", is_number=False),
         *(Column(name) for name in _MODES),
+        # Some of what a trial was measured with can be asked for, too.
+        *(Column(f"{name} (factor)" if name in _MODES else name) for name in factors),
     )
     metrics = {experiment.id: experiment.metrics[0] for experiment in study.experiment}
     counted = {trial.number for trial in counting(trials)}
@@ -83,6 +86,7 @@ def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> 
                 Cell(trial.started_at, trial.started_at[11:23]),
                 words(": ".join(str(error[k]) for k in ("code", "message") if error.get(k))),
                 *_modes(trial),
+                *(Cell(trial.factors.get(name), "") for name in factors),
             )
         )
     return Table("trials", "Every trial", columns, tuple(rows))

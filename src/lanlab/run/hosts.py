@@ -7,7 +7,7 @@ from typing import Any
 
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import EngineLost, LabError, UnmetNeed
-from lanlab.run.servers import start_server
+from lanlab.run.servers import find_server, start_server
 from lanlab.testbeds.base import Host, Testbed
 from lanlab.workloads import End
 
@@ -77,6 +77,8 @@ class Hosts:
             boot_id,
             host.command_prefix,
             partial(start_server, host),
+            # A host with a command of its own is another network namespace than this process.
+            None if host.command_prefix else find_server,
         )
 
     def lasting_facts(self) -> dict[str, dict[str, Any]]:

@@ -46,6 +46,8 @@ class RunRequest:
     seed: int | None = None
     #: The testbed, if it is being made already.
     opening: Opening | None = None
+    #: The command as it was typed, without passwords; `None`: none was.
+    command: str | None = None
 
 
 class Watcher(Protocol):
@@ -96,6 +98,7 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
             versions=_versions(hosts),
             status="running",
             started_at=now(),
+            command=request.command,
         )
         store.create_run(run)
         with store.acquire_run(run.id):

@@ -14,6 +14,7 @@ from lanlab.workloads.service_parameters import EMBEDDED, ServiceParameters
 
 if TYPE_CHECKING:
     from lanlab.testbeds.servers import RunningServer
+    from lanlab.testbeds.servers.listening import LocalServer
 
 #: In place of a name: the first choice of the real servers for a service that are here.
 INSTALLED = "installed"
@@ -52,6 +53,19 @@ def check_server(parameters: ServiceParameters, host: Host) -> None:
 def _check_system(name: str) -> None:
     if sys.platform == "win32":
         raise UnmetNeed(f"server `{name}` needs a Unix system", hint="use server `embedded`")
+
+
+def find_server(address: str, port: int) -> LocalServer | None:
+    """A server that was there before, to watch its CPU time.
+
+    Returns:
+        `None` if it is on another machine, or this system does not tell who holds a socket.
+    """
+    if sys.platform != "linux":
+        return None
+    from lanlab.testbeds.servers.listening import LocalServer, is_this_machine
+
+    return LocalServer(address, port) if is_this_machine(address) else None
 
 
 def start_server(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from lanlab.store.base import Lease, Store
+from lanlab.store.base import Deleted, Lease, Store
 from lanlab.store.intervals import take_intervals
 from lanlab.store.place import default_store, store_place
 from lanlab.store.records import Level, RunRecord, TrialRecord
 from lanlab.store.series import Series, Words
 
 __all__ = [
+    "Deleted",
     "Lease",
     "Level",
     "RunRecord",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -34,9 +35,19 @@ def is_executed(what: str) -> StoreError:
     )
 
 
+@dataclass(frozen=True)
+class Deleted:
+    """What went with a run."""
+
+    run_id: str
+    trials: int
+    series: int
+
+
 class Store(Protocol):
     """
-    Durable records of runs and trials. Nothing in it is ever overwritten but a run's status.
+    Durable records of runs and trials. Nothing in it is ever overwritten but a run's status, and
+    nothing is removed but a whole run.
 
     A store belongs to the thread that opened it; several processes may have the same one open.
     Every method raises `StoreError` when the store cannot be read or written; then nothing of
@@ -65,6 +76,13 @@ class Store(Protocol):
 
     def reopen_run(self, run_id: str) -> RunRecord:
         """Set a run's status back to `running`, to go on with it."""
+
+    def delete_run(self, run_id: str) -> Deleted:
+        """Remove a run with all its trials and series, and nothing else.
+
+        Raises:
+            StoreError: It is being executed, or its series cannot be removed.
+        """
 
     def acquire_run(self, run_id: str) -> Lease:
         """Claim a run for this process until the lease is released or the process ends.

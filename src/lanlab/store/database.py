@@ -10,11 +10,11 @@ import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import IO, Protocol, Self
+from typing import IO, ClassVar, Protocol, Self
 
 from lanlab.errors import StoreError, UnknownName, UsageError
 from lanlab.store import parquet, rows
-from lanlab.store.base import Lease
+from lanlab.store.base import Deleted, Lease
 from lanlab.store.encoding import utc_now
 from lanlab.store.intervals import intervals_in
 from lanlab.store.records import RUN_STATUSES, RunRecord, TrialRecord
@@ -42,6 +42,11 @@ class Placed(Protocol):
 
 class Database(ABC):
     """One connection, which is made when it is first needed."""
+
+    #: Has the references between tables checked when the transaction ends.
+    check_references_last: ClassVar[str]
+    #: The tables with rows of a run, beside `run`: what refers to another stands before it.
+    tables_of_runs: ClassVar[tuple[str, ...]] = ("series", "trial")
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Session]:
@@ -89,6 +94,10 @@ class Database(ABC):
     @abstractmethod
     def place(self) -> str:
         """Where the records lie, for messages."""
+
+    @abstractmethod
+    def remove_series(self, run_id: str) -> None:
+        """Remove what lies of a run beside its rows, which have gone."""
 
     @abstractmethod
     def close(self) -> None:
@@ -170,6 +179,23 @@ class DatabaseStore:
                 ended_at=ended_at,
                 id=run.id,
             )
+
+    def delete_run(self, run_id: str) -> Deleted:
+        """See `Store.delete_run`."""
+        run = self.run(run_id)
+        database, counts = self._database, {}
+        with self.acquire_run(run.id):
+            with database.transaction(run.id) as session:
+                for table in ("trial", "series"):
+                    sql = f"SELECT count(*) FROM {table} WHERE run_id = :run_id"
+                    ((counts[table],),) = session.execute(sql, run_id=run.id)
+                # The run first: without it the tables let go of what is its.
+                session.execute(database.check_references_last)
+                session.execute("DELETE FROM run WHERE id = :id", id=run.id)
+                for table in database.tables_of_runs:
+                    session.execute(f"DELETE FROM {table} WHERE run_id = :run_id", run_id=run.id)
+            database.remove_series(run.id)
+        return Deleted(run.id, counts["trial"], counts["series"])
 
     # Leases
 

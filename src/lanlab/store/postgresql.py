@@ -118,6 +118,9 @@ class _PlacedParts:
 class PostgresqlDatabase(Database):
     """One schema of one database."""
 
+    check_references_last = "SET CONSTRAINTS ALL DEFERRED"
+    tables_of_runs = ("series_part", "series", "trial")
+
     def __init__(self, target: Target) -> None:
         self._target = target
         self._session: PostgresqlSession | None = None
@@ -333,6 +336,9 @@ class PostgresqlDatabase(Database):
 
     def tidy(self, run_id: str) -> None:
         """Nothing is ever left: series are part of the transaction."""
+
+    def remove_series(self, run_id: str) -> None:
+        """Nothing lies beside the rows."""
 
     @contextmanager
     def placed(self, run_id: str, number: int, series: Sequence[Series]) -> Iterator[Placed]:

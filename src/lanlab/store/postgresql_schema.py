@@ -86,5 +86,41 @@ BEGIN RAISE EXCEPTION '%', TG_ARGV[0]; END $$;
 {_NEVER}
 """
 
+#: As in `schema.py`. Foreign keys can be put off to the end of a transaction from here on.
+_VERSION_4 = """
+ALTER TABLE run ADD COLUMN command TEXT;
+CREATE FUNCTION refuse_removal() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE has_run BOOLEAN;
+BEGIN
+    EXECUTE format('SELECT EXISTS (SELECT 1 FROM %I.run WHERE id = $1)', TG_TABLE_SCHEMA)
+        INTO has_run USING OLD.run_id;
+    IF has_run THEN RAISE EXCEPTION '%', TG_ARGV[0]; END IF;
+    RETURN OLD;
+END $$;
+DO $$
+DECLARE found RECORD;
+BEGIN
+    FOR found IN
+        SELECT c.relname, k.conname FROM pg_catalog.pg_constraint k
+        JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
+        JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+        WHERE k.contype = 'f' AND n.nspname = current_schema()
+        AND c.relname IN ('trial', 'series', 'series_part')
+    LOOP
+        EXECUTE format('ALTER TABLE %I ALTER CONSTRAINT %I DEFERRABLE', found.relname,
+            found.conname);
+    END LOOP;
+END $$;
+""" + "\n".join(
+    f"""DROP TRIGGER {table}_is_never_removed ON {table};
+CREATE TRIGGER {table}_is_never_removed BEFORE DELETE ON {table}
+FOR EACH ROW EXECUTE FUNCTION refuse_removal('{name} is never removed');"""
+    for table, name in (
+        ("trial", "a trial"),
+        ("series", "a series"),
+        ("series_part", "a series"),
+    )
+)
+
 #: Version to the script that leads to it from the version before.
-MIGRATIONS: Mapping[int, str] = {3: _VERSION_3}
+MIGRATIONS: Mapping[int, str] = {3: _VERSION_3, 4: _VERSION_4}

@@ -73,3 +73,5 @@ class RunRecord:
     #: ISO 8601, UTC, with microseconds.
     started_at: str
     ended_at: str | None = None
+    #: The command as it was typed, without passwords; `None` where it was not recorded.
+    command: str | None = None

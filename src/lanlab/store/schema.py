@@ -18,7 +18,7 @@ from lanlab.errors import StoreError
 
 #: "LNLB" in ASCII.
 APPLICATION_ID = 0x4C4E4C42
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 _MAGIC = b"SQLite format 3\x00"
 _USER_VERSION_AT = 60
@@ -117,8 +117,22 @@ CREATE TRIGGER series_is_never_removed BEFORE DELETE ON series
 BEGIN SELECT RAISE(ABORT, 'a series is never removed'); END;
 """
 
+#: The command of a run; and trials and series go with their whole run, and never otherwise: the run
+#: goes first, and what refers to it must have gone when the transaction ends (foreign keys).
+_VERSION_4 = """
+ALTER TABLE run ADD COLUMN command TEXT;
+DROP TRIGGER trial_is_never_removed;
+CREATE TRIGGER trial_is_never_removed BEFORE DELETE ON trial
+WHEN EXISTS (SELECT 1 FROM run WHERE id = OLD.run_id)
+BEGIN SELECT RAISE(ABORT, 'a trial is never removed'); END;
+DROP TRIGGER series_is_never_removed;
+CREATE TRIGGER series_is_never_removed BEFORE DELETE ON series
+WHEN EXISTS (SELECT 1 FROM run WHERE id = OLD.run_id)
+BEGIN SELECT RAISE(ABORT, 'a series is never removed'); END;
+"""
+
 #: Version to the script that leads to it from the version before.
-MIGRATIONS: Mapping[int, str] = {1: _VERSION_1, 2: _VERSION_2, 3: _VERSION_3}
+MIGRATIONS: Mapping[int, str] = {1: _VERSION_1, 2: _VERSION_2, 3: _VERSION_3, 4: _VERSION_4}
 
 
 def refuse_newer(version: int, place: object) -> None:

@@ -123,6 +123,12 @@ class SeriesFiles:
         except OSError as error:
             raise _explain(error, folder) from error
 
+    def remove_empty_folders(self, run_id: str) -> None:
+        """Remove the folder of a run, and that of all runs; what has something in it stays."""
+        for folder in (self.directory / run_id, self.directory):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
 
 def _write(series: Series, path: Path, about: dict[str, str]) -> SeriesEntry:
     unfinished = path.with_name(path.name + ".new")

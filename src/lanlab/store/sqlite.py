@@ -122,6 +122,8 @@ class _PlacedFiles:
 class SqliteDatabase(Database):
     """A store file, and the series beside it."""
 
+    check_references_last = "PRAGMA defer_foreign_keys = ON"
+
     def __init__(self, path: Path) -> None:
         """
         Raises:
@@ -338,6 +340,17 @@ class SqliteDatabase(Database):
         with self.reading() as session:
             referred = {(number, name) for number, name in session.execute(sql, run_id=run_id)}
         self._files.tidy(run_id, referred)
+
+    def remove_series(self, run_id: str) -> None:
+        """See `Database.remove_series`."""
+        try:
+            self.tidy(run_id)
+        except StoreError as error:
+            raise StoreError(
+                f"run `{run_id}` is deleted, but not its series: {error.message}",
+                hint=f"remove the folder {self._files.directory / run_id}",
+            ) from error
+        self._files.remove_empty_folders(run_id)
 
     @contextmanager
     def placed(self, run_id: str, number: int, series: Sequence[Series]) -> Iterator[Placed]:

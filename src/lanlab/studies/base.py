@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, Strict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
+
+from lanlab.errors import UsageError
+from lanlab.units import parse_share
 
 #: One value of a factor or parameter, as a study file writes it.
 Level = bool | int | float | str
@@ -15,6 +18,19 @@ Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_lengt
 DottedIdentifier = Annotated[
     str, Field(pattern=r"^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$", max_length=64)
 ]
+
+
+def _share(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return parse_share(value)
+    except UsageError:
+        raise ValueError("a share such as `5%` or `0.05`") from None
+
+
+#: A share, written as a number or in per cent.
+ShareRatio = Annotated[float, BeforeValidator(_share)]
 
 _T = TypeVar("_T")
 #: A list in the file. Only here a type is converted: TOML has no tuples.

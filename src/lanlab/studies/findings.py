@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, model_validator
 
-from lanlab.studies.base import Data, DottedIdentifier, Several
+from lanlab.studies.base import Data, DottedIdentifier, Several, ShareRatio
 from lanlab.studies.selection import OneLevel, Selection
 
 #: Statements within statements.
@@ -91,7 +91,7 @@ class Equivalent(_Pair):
 
     form: Literal["equivalent"]
     #: As a share of `b`.
-    margin_ratio: float | None = Field(default=None, gt=0, lt=1)
+    margin_ratio: ShareRatio | None = Field(default=None, gt=0, lt=1)
     #: In the metric's SI unit.
     margin: float | None = Field(default=None, gt=0)
 
@@ -134,7 +134,7 @@ class NoTrend(_Along):
     """From the first level to the last the metric drifts by no more than a share of its mean."""
 
     form: Literal["no_trend"]
-    margin_ratio: float = Field(gt=0, lt=1)
+    margin_ratio: ShareRatio = Field(gt=0, lt=1)
 
 
 class PeakThenDecline(_Along):
@@ -144,7 +144,7 @@ class PeakThenDecline(_Along):
     #: The peak lies at this level or before.
     peak_at_most: OneLevel | None = None
     #: The share of the peak that is lost at the last level, at least.
-    decline_ratio: float = Field(default=0.0, ge=0, lt=1)
+    decline_ratio: ShareRatio = Field(default=0.0, ge=0, lt=1)
 
 
 class Knee(_Along):
@@ -261,8 +261,8 @@ class Effect(_Statement):
 
     form: Literal["effect"]
     factor: str
-    max_share: float | None = Field(default=None, ge=0, le=1)
-    min_share: float | None = Field(default=None, ge=0, le=1)
+    max_share: ShareRatio | None = Field(default=None, ge=0, le=1)
+    min_share: ShareRatio | None = Field(default=None, ge=0, le=1)
 
     @model_validator(mode="after")
     def _has_one_bound(self) -> Effect:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from lanlab.studies.base import Data, Identifier, Level, Several
+from lanlab.studies.base import Data, Identifier, Level, Several, ShareRatio
 from lanlab.studies.findings import Finding
 
 
@@ -45,7 +45,7 @@ class DisplayUnit(Data):
 
 
 #: A share of messages that may be lost, below all of them.
-_LossRatio = Annotated[float, Field(ge=0, lt=1)]
+_LossRatio = Annotated[ShareRatio, Field(ge=0, lt=1)]
 
 
 class Search(Data):
@@ -61,13 +61,13 @@ class Search(Data):
     #: Most that may be lost, each searched for.
     loss_goals: Several[_LossRatio] = Field(default=(0.0, 0.001, 0.01), min_length=1, max_length=9)
     #: Length of short trials, as a share of `time_s`.
-    short_ratio: float = Field(default=0.25, gt=0, le=1)
+    short_ratio: ShareRatio = Field(default=0.25, gt=0, le=1)
     #: Trials that decide about a load.
     trials: int = Field(default=3, ge=1, le=99)
     #: Share of them that may lose more than the goal.
-    exceed_ratio: float = Field(default=0.5, ge=0, lt=1)
+    exceed_ratio: ShareRatio = Field(default=0.5, ge=0, lt=1)
     #: How close the bounds of a goal get, as a share of the upper one.
-    width_ratio: float = Field(default=0.01, gt=0, lt=1)
+    width_ratio: ShareRatio = Field(default=0.01, gt=0, lt=1)
     #: Loads at which the curve is measured afterwards, and full-length trials at each.
     curve: int = Field(default=12, ge=0, le=1000)
     curve_trials: int = Field(default=3, ge=1, le=99)
@@ -148,7 +148,7 @@ class TrialPolicy(Data):
     max: int = Field(default=3, ge=1, le=10_000)
     #: A condition stops after `min` trials once the 95 % interval of the experiment's first
     #: metric is narrower than this share of the mean (half-width); absent: always `max`.
-    relative_ci: float | None = Field(default=None, gt=0, lt=1)
+    relative_ci: ShareRatio | None = Field(default=None, gt=0, lt=1)
     #: A polluted trial is repeated within its block, at most so often; 0: never.
     repeat_polluted: int = Field(default=1, ge=0, le=10)
     #: A failed trial is retried within its block, at most so often; 0: never. Then its place

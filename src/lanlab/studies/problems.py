@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -45,6 +46,46 @@ _TABLES: tuple[tuple[tuple[str, ...], type[BaseModel]], ...] = (
 
 #: The parts of `model.Level`, which pydantic reports one by one.
 _LEVEL_PARTS = {"bool", "int", "float", "str"}
+
+
+#: What people write for a form of a statement, and how it is said here.
+_FORMS_MEANT = {
+    **dict.fromkeys(
+        ("equal", "equals", "same", "similar", "within", "close", "eq", "=", "=="),
+        "`equivalent` with `margin_ratio`",
+    ),
+    **dict.fromkeys(
+        ("greater", "more", "larger", "higher", "above", "faster", "gt", ">", "bigger"),
+        "`less` with `a` and `b` the other way round",
+    ),
+    **dict.fromkeys(
+        ("smaller", "lower", "fewer", "below", "slower", "lt", "<", "lesser"), "`less`"
+    ),
+    **dict.fromkeys(
+        ("between", "range", "in_range", "at_least", "at_most", "bounds", "limit"),
+        "`value` with `min`, `max` or both",
+    ),
+    **dict.fromkeys(
+        ("rising", "increasing", "increases", "grows", "falling", "decreasing", "decreases"),
+        "`monotone` or `trend` with `direction`",
+    ),
+    **dict.fromkeys(("constant", "flat", "stable", "steady"), "`no_trend` with `margin_ratio`"),
+    **dict.fromkeys(("and", "every", "both"), "`all`"),
+    **dict.fromkeys(("or", "either", "some"), "`any`"),
+}
+#: What people write for other words of a study, keys and values, and the word that is meant.
+_WORDS_MEANT = {
+    **dict.fromkeys(("increasing", "up", "grows", "increase"), "rising"),
+    **dict.fromkeys(("decreasing", "down", "shrinks", "decrease"), "falling"),
+    **dict.fromkeys(("maximum", "highest", "largest", "most", "max"), "greatest"),
+    **dict.fromkeys(("minimum", "lowest", "smallest", "min"), "least"),
+    **dict.fromkeys(("tolerance", "within", "margin_percent", "margin_pct"), "margin_ratio"),
+    **dict.fromkeys(("times", "by_factor", "at_least_times"), "by_ratio"),
+    **dict.fromkeys(("at_least", "lower_bound", "minimum_value"), "min"),
+    **dict.fromkeys(("at_most", "upper_bound", "maximum_value"), "max"),
+    **dict.fromkeys(("left", "first", "lhs", "x"), "a"),
+    **dict.fromkeys(("right", "second", "rhs", "y"), "b"),
+}
 
 
 @dataclass(frozen=True)
@@ -92,10 +133,17 @@ def listed(names: Iterable[str]) -> str:
 def did_you_mean(name: object, known: Iterable[str]) -> str | None:
     """The hint for a mistyped name."""
     mistyped, names = str(name)[:100], list(known)
+    if (meant := _WORDS_MEANT.get(mistyped.lower())) in names:
+        return f"did you mean `{meant}`?"
     # A unit left out is the likeliest slip: `message_size` for `message_size_bytes`.
     close = [entry for entry in names if entry.startswith(f"{mistyped}_")]
     close = close or difflib.get_close_matches(mistyped, names, n=1)
     return f"did you mean `{close[0]}`?" if close else None
+
+
+def _form_meant(tag: str) -> str | None:
+    meant = _FORMS_MEANT.get(tag.strip().lower())
+    return f"did you mean {meant}?" if meant else did_you_mean(tag, findings.FORMS)
 
 
 def schema_problems(
@@ -119,7 +167,12 @@ def schema_problems(
         elif detail["type"] in ("union_tag_invalid", "union_tag_not_found"):
             tag = detail["ctx"].get("tag") if "ctx" in detail else None
             location, found = (*location, "form"), "nothing" if tag is None else show(tag)
-            allowed, hint = listed(findings.FORMS), tag and did_you_mean(tag, findings.FORMS)
+            allowed, hint = listed(findings.FORMS), tag and _form_meant(str(tag))
+        elif detail["type"] == "literal_error" and isinstance(detail["input"], str):
+            # As pydantic lists them: 'rising' or 'falling'.
+            hint = did_you_mean(detail["input"], re.findall(r"'([^']*)'", allowed))
+        elif detail["type"] == "float_type" and isinstance(detail["input"], str):
+            hint = "write a number, in the metric's SI unit (bit/s, ns, bytes) or as a ratio"
         if form is not None:
             found = f"{found} (form `{form}`)"
         key = _dotted(location, data)

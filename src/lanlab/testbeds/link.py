@@ -56,7 +56,9 @@ def parse_link(text: str) -> LinkRequest:
     except UsageError as error:
         raise UsageError(
             f"link: {error.message.removeprefix('rate: ')}",
-            hint="write it as in `10M`, `unshaped` or `100M:switch`",
+            hint=error.hint
+            if (error.hint or "").startswith("did you mean")
+            else "write it as in `10M`, `unshaped` or `100M:switch`",
         ) from None
     if not MIN_RATE_BPS <= rate_bps <= MAX_RATE_BPS:
         raise UsageError(

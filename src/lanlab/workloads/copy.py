@@ -12,7 +12,7 @@ from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads.copy_results import METRICS, copy_metrics
 from lanlab.workloads.copy_trial import run_copy
 from lanlab.workloads.exchange import CounterChanges, End, Exchange, Progress
-from lanlab.workloads.parameters import SizeBytes
+from lanlab.workloads.parameters import Share, SizeBytes
 from lanlab.workloads.service_parameters import ServiceParameters
 from lanlab.workloads.without_effect import COPY_NEEDS, refuse_without_effect
 
@@ -34,7 +34,7 @@ class CopyParameters(ServiceParameters):
     dataset: str = "schomer-large"
     dataset_seed: int = Field(default=1, ge=0, le=2**63 - 1)
     #: Share of every file that compresses to nothing.
-    compressible_ratio: float = Field(default=0.0, ge=0, le=1)
+    compressible_ratio: Share = Field(default=0.0, ge=0, le=1)
     #: Files under way at once, each over a connection of its own.
     parallel_files: int = Field(default=1, ge=1, le=64)
     #: Where files are at the client.

@@ -26,6 +26,19 @@ _SCHEMES = {
 }
 #: Services whose first part of the path is a share, bucket or export of its own.
 _SHARED = ("smb", "s3", "s3s")
+#: Where engines connect to without a port in the URL. Of NFS the portmapper tells it: here, where
+#: servers commonly are.
+_USUAL_PORTS = {
+    "ftp": 21,
+    "ftps": 21,
+    "sftp": 22,
+    "webdav": 80,
+    "webdavs": 443,
+    "nfs": 2049,
+    "smb": 445,
+    "s3": 80,
+    "s3s": 443,
+}
 #: Services over TLS or SSH, whose server shows who it is.
 _TRUSTED = ("ftps", "sftp", "webdavs", "s3s")
 
@@ -44,6 +57,11 @@ class ServerUrl:
     user: str | None
     share: str | None
     directory: str
+
+    @property
+    def usual_port(self) -> int | None:
+        """Its port, or that of its service; `None` for a directory."""
+        return self.port or _USUAL_PORTS.get(self.service)
 
 
 def is_url(text: str) -> bool:

@@ -47,6 +47,9 @@ class End:
     command_prefix: tuple[str, ...] = ()
     #: Starts a real file server here: name, service, directory, address, credentials, TLS.
     start_server: Callable[..., Any] | None = None
+    #: Finds a server that was there before, by address and port, to watch its CPU time (`cpu_s`,
+    #: `unknown`); gives `None` if it is on another machine.
+    find_server: Callable[[str, int], Any] | None = None
     #: Of the first host of a testbed: those beyond the second, for what many hosts do together.
     others: tuple[End, ...] = ()
 

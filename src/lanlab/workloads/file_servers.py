@@ -45,12 +45,19 @@ class Server:
     facts: Request = field(default_factory=dict)
     #: The directory that it serves, on a host of ours; `None`: elsewhere.
     root: Path | None = None
+    #: Why its CPU time is not known though it takes that of this machine; `None` otherwise.
+    cpu_unknown: Callable[[], str | None] = lambda: None
 
     def seen_since(self, before_s: float | None) -> dict[str, Any]:
         """What is known of it since it had used so much CPU time, for a trial's record."""
         after_s = self.cpu_s()
         cpu_s = None if before_s is None or after_s is None else after_s - before_s
-        # What a server that nobody here runs takes is others' work, or another machine's.
+        if (reason := self.cpu_unknown()) is not None:
+            # Then nobody can tell its work from that of other processes.
+            return {"kind": "file_server", "cpu_s": None, "cpu": None, "cpu_unknown": reason} | (
+                self.facts
+            )
+        # What a server on another machine takes is no work of this one.
         used = {"user_ns": round(1e9 * (cpu_s or 0.0)), "system_ns": 0}
         return {"kind": "file_server", "cpu_s": cpu_s, "cpu": used, **self.facts}
 
@@ -73,8 +80,17 @@ def served(
     if parameters.is_users_server:
         url = servers.parse_url(parameters.server)
         target = servers.target_of(url, parameters.trust, parameters.ip_version)
-        root = Path(url.directory) if url.service == "directory" else None
-        yield Server(target, lambda: None, {"server": parameters.server}, root)
+        facts = {"server": parameters.server}
+        if url.service == "directory":
+            yield Server(target, lambda: None, facts, Path(url.directory))
+            return
+        local = None
+        if host.find_server is not None and url.usual_port is not None:
+            local = host.find_server(target["address"], url.usual_port)
+        if local is None:
+            yield Server(target, lambda: None, facts)
+        else:
+            yield Server(target, local.cpu_s, facts, cpu_unknown=lambda: local.unknown)
         return
     if parameters.service == "memory":
         target = {"service": "memory", "directory": secrets.token_hex(8)}

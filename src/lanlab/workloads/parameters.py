@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from lanlab.errors import UsageError
-from lanlab.units import parse_rate_bps, parse_size_bytes, parse_time_s
+from lanlab.units import parse_rate_bps, parse_share, parse_size_bytes, parse_time_s
 from lanlab.workloads.drivers.registry import DRIVER_NAMES, DRIVERS, OWN
 from lanlab.workloads.without_effect import FLOW_NEEDS, refuse_without_effect
 
@@ -38,6 +38,7 @@ def _unit(parse: Callable[[str], Any]) -> BeforeValidator:
 RateBps = Annotated[int, _unit(parse_rate_bps)]
 SizeBytes = Annotated[int, _unit(parse_size_bytes)]
 Seconds = Annotated[float, _unit(parse_time_s)]
+Share = Annotated[float, _unit(parse_share)]
 
 
 def _known_driver(name: str) -> str:

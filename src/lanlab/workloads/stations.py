@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from lanlab.workloads.exchange import CounterChanges, End, Exchange, Progress
-from lanlab.workloads.parameters import Seconds, SizeBytes
+from lanlab.workloads.parameters import Seconds, Share, SizeBytes
 from lanlab.workloads.service_parameters import ServiceParameters
 from lanlab.workloads.stations_results import METRICS, stations_metrics
 from lanlab.workloads.stations_trial import MOST_READINGS, run_stations
@@ -47,7 +47,7 @@ class StationsParameters(ServiceParameters):
     stations: int = Field(default=1, ge=1, le=10_000)
     operation: Literal["read", "write", "mix"] = "read"
     #: Of `mix`: the share of reads.
-    read_ratio: float = Field(default=0.5, ge=0, le=1)
+    read_ratio: Share = Field(default=0.5, ge=0, le=1)
     access: Literal["sequential", "random"] = "sequential"
     message_size_bytes: SizeBytes = Field(default=6000, ge=1, le=64 * 2**20)
     #: Of each station's file; absent: 1 MiB, or its share of 256 MiB where that is less (from 257
@@ -68,7 +68,7 @@ class StationsParameters(ServiceParameters):
     #: No operation begins after so long.
     time_s: Seconds | None = Field(default=None, gt=0, le=86_400)
     #: All end when the mean response time is known to this share of it, either way.
-    interval_ratio: float | None = Field(default=None, gt=0, lt=1)
+    interval_ratio: Share | None = Field(default=None, gt=0, lt=1)
     #: Whether what is read is compared with what was written there.
     verify: bool = True
     seed: int = Field(default=1, ge=0, le=2**63 - 1)

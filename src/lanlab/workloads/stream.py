@@ -23,6 +23,7 @@ from lanlab.workloads.parameters import (
     FlowParameters,
     RateBps,
     Seconds,
+    Share,
     SizeBytes,
     nanoseconds,
 )
@@ -51,7 +52,7 @@ class StreamParameters(FlowParameters):
     #: Over UDP, what arrives later than this after the end is late, and lost.
     drain_s: Seconds = Field(default=0.5, ge=0, le=60)
     #: Share of a processor that each receiving thread may use.
-    receiver_quota_ratio: float | None = Field(default=None, ge=0.01, le=1)
+    receiver_quota_ratio: Share | None = Field(default=None, ge=0.01, le=1)
     #: Time that the receiver works on each message.
     receiver_work_s: Seconds = Field(default=0, ge=0, le=1)
     #: Busy threads beside each receiving thread, on its processor.

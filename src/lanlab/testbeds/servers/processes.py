@@ -25,16 +25,22 @@ class Process:
     children_cpu_s: float
 
 
-def tree(root: int) -> list[Process]:
-    """A process and all that came of it, `root` first; empty if it is gone."""
-    everything: dict[int, Process] = {}
+def everything() -> dict[int, Process]:
+    """Every process that there is, by its id."""
+    found: dict[int, Process] = {}
     for entry in _PROC.iterdir():
         if entry.name.isdecimal() and (process := _read(int(entry.name))) is not None:
-            everything[process.pid] = process
+            found[process.pid] = process
+    return found
+
+
+def tree(root: int) -> list[Process]:
+    """A process and all that came of it, `root` first; empty if it is gone."""
+    known = everything()
     children: dict[int, list[Process]] = {}
-    for process in everything.values():
+    for process in known.values():
         children.setdefault(process.parent, []).append(process)
-    found = [everything[root]] if root in everything else []
+    found = [known[root]] if root in known else []
     for process in found:
         found += children.get(process.pid, [])
     return found

@@ -1,0 +1,76 @@
+"""`lanlab delete`: remove runs from the store."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from lanlab.cli import complete
+from lanlab.cli.options import JsonOption, StoreOption
+from lanlab.errors import StoreError, UsageError
+
+
+def delete(
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN...",
+            help="Ids of runs, beginnings of ids, or `last`.",
+            autocompletion=complete.runs,
+        ),
+    ],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete runs with their trials and series. Reports that were written stay, and a store file
+    does not shrink: the room is used again.
+
+    On a terminal it asks first; elsewhere it takes --yes. A run that is being executed is refused,
+    and then none is deleted.
+
+    Examples: lanlab delete last; lanlab delete 20261121-081500-small-4f2a --yes
+    """
+    from lanlab.cli.terminal import answer, print_json, talk
+    from lanlab.store import open_store
+
+    with open_store(store) as records:
+        found = list({run.id: run for run in map(records.run, runs)}.values())
+        for run in found:
+            if records.is_executing(run.id):
+                raise StoreError(
+                    f"run {run.id} is being executed by another process",
+                    hint="wait for it to end, or end it; nothing was deleted",
+                )
+        if not yes:
+            if not (sys.stdin.isatty() and sys.stderr.isatty()):
+                raise UsageError(
+                    f"deleting {_how_many(len(found), 'run')} takes --yes where nobody can be "
+                    "asked",
+                    hint="add --yes",
+                )
+            for run in found:
+                count = len(records.trials(run.id))
+                talk().print(f"{run.id}  {run.status}, {_how_many(count, 'trial')}")
+            if not typer.confirm(f"Delete {_how_many(len(found), 'run')}?", err=True):
+                raise typer.Exit(1)
+        deleted = [records.delete_run(run.id) for run in found]
+    if as_json:
+        print_json(
+            {
+                "deleted": [
+                    {"run": one.run_id, "trials": one.trials, "series": one.series}
+                    for one in deleted
+                ]
+            }
+        )
+        return
+    for one in deleted:
+        counts = f"{_how_many(one.trials, 'trial')}, {one.series} series"
+        answer().print(f"deleted {one.run_id}: {counts}")
+
+
+def _how_many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -1,0 +1,65 @@
+"""How commands warn of what disturbed the trials: in one line, or of each trial."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from lanlab.cli.terminal import say
+from lanlab.store import TrialRecord
+
+
+def warn(trials: Sequence[TrialRecord], *, verbose: bool, summary: bool = True) -> None:
+    """
+    Say on standard error what disturbed trials. Of a single trial everything is said.
+
+    Args:
+        verbose: Whether to say of each trial what was seen, why it may mislead, and what helps.
+        summary: Whether to say in one line how many were disturbed and by what.
+    """
+    from lanlab.analysis.pollution import judgement_of
+    from lanlab.analysis.pollution_words import name_of, warning
+
+    disturbed: Counter[str] = Counter()
+    remarks: Counter[str] = Counter()
+    count = 0
+    for trial in trials:
+        judgement = judgement_of(trial.raw)
+        found = judgement.findings if judgement is not None else ()
+        if verbose or len(trials) == 1:
+            which = f"trial {trial.number}: " if len(trials) > 1 else ""
+            for finding in found:
+                say(f"warning: {which}{warning(finding)}")
+        count += any(finding.repeat_helps for finding in found)
+        # Both hosts may have the same.
+        for code, helps in {finding.code: finding.repeat_helps for finding in found}.items():
+            (disturbed if helps else remarks)[name_of(code)] += 1
+    _warn_of_unknown(trials)
+    if not summary or len(trials) <= 1:
+        return
+    said = []
+    if count:
+        said.append(f"{count} of {len(trials)} trials were disturbed ({_counts(disturbed)})")
+    if remarks:
+        said.append(f"remarks on the hosts of {len(trials)} trials ({_counts(remarks)})")
+    if said:
+        more = "" if verbose else "; -v says more of each"
+        say(f"warning: {'; '.join(said)}{more}")
+
+
+def _counts(counter: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counter.most_common())
+
+
+def _warn_of_unknown(trials: Sequence[TrialRecord]) -> None:
+    """Servers on this machine whose CPU time is not known."""
+    reasons = Counter(
+        str(reason)
+        for trial in trials
+        if (reason := (trial.raw.get("target") or {}).get("cpu_unknown")) is not None
+    )
+    for reason, count in reasons.items():
+        say(
+            f"warning: of {count} of {len(trials)} trials it is not known whether other processes "
+            f"disturbed them, as the server's CPU time is not known: {reason}"
+        )

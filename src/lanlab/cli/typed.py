@@ -1,0 +1,39 @@
+"""The command as it was typed, for the record of a run: without passwords."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+
+#: The password between a user and a host of a URL, and those that a URL names in its query.
+_PASSWORDS = (
+    re.compile(r"(?<=://)([^\s/@:]*):[^\s/@]*(?=@)"),
+    re.compile(r"(?i)(?<=[?&])([^\s=&]*(?:password|secret|token)[^\s=&]*)=[^\s&]*"),
+)
+_HIDDEN = "***"
+
+
+def masked(word: str) -> str:
+    """A word of a command line with `***` in place of passwords in URLs.
+
+    Examples:
+        >>> masked("postgresql://me:pw@host/db?sslpassword=x&schema=s")
+        'postgresql://me:***@host/db?sslpassword=***&schema=s'
+        >>> masked("--store=postgresql://me@host/db")
+        '--store=postgresql://me@host/db'
+    """
+    word = _PASSWORDS[0].sub(rf"\1:{_HIDDEN}", word)
+    return _PASSWORDS[1].sub(rf"\1={_HIDDEN}", word)
+
+
+def typed_command(argv: Sequence[str] | None = None) -> str:
+    """The command that this process was started with, to be typed into a shell.
+
+    Examples:
+        >>> typed_command(["/usr/bin/lanlab", "stream", "--time", "0.5 s"])
+        "lanlab stream --time '0.5 s'"
+    """
+    words = list(sys.argv if argv is None else argv)
+    return shlex.join(["lanlab", *map(masked, words[1:])])

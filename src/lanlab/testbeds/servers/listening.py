@@ -1,0 +1,186 @@
+"""
+The processes of a server that lanlab did not start, known by the sockets that they hold: those that
+listen at its address or have accepted a connection there (`/proc/net/tcp`, proc(5)), and what they
+have started since.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import os
+import socket
+import sys
+import time
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lanlab.testbeds.servers import processes
+from lanlab.testbeds.servers.processes import Process
+
+_PROC = Path("/proc")
+#: State of a listening socket (`TCP_LISTEN` in Linux's include/net/tcp_states.h).
+_LISTEN = 10
+#: Sockets that init holds for others are no sign of whose server it is.
+_INIT = 1
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+#: Process id and start: an id is used again.
+_Key = tuple[int, int]
+
+
+def is_this_machine(address: str) -> bool:
+    """Whether an address is one of this machine's, in this network namespace."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as trial:
+            trial.bind((address, 0))
+    except OSError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Socket:
+    """A TCP socket as the kernel lists it."""
+
+    address: Address
+    port: int
+    is_listening: bool
+    inode: int
+
+
+def sockets(table: str) -> Iterator[Socket]:
+    """The sockets in the text of `/proc/net/tcp` or `tcp6`; those of no process are left out."""
+    for line in table.splitlines()[1:]:
+        with contextlib.suppress(ValueError, IndexError):
+            fields = line.split()
+            place, _, port = fields[1].partition(":")
+            inode = int(fields[9])
+            if inode:
+                is_listening = int(fields[3], 16) == _LISTEN
+                yield Socket(_address(place), int(port, 16), is_listening, inode)
+
+
+def _address(digits: str) -> Address:
+    """Each word of 32 bits is printed as a number of this machine."""
+    words = (digits[at : at + 8] for at in range(0, len(digits), 8))
+    octets = b"".join(int(word, 16).to_bytes(4, sys.byteorder) for word in words)
+    found = ipaddress.ip_address(octets)
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return mapped or found
+
+
+class LocalServer:
+    """A server at an address of this machine, whose CPU time is watched."""
+
+    def __init__(self, address: str, port: int) -> None:
+        self._address, self._port = ipaddress.ip_address(address), port
+        #: Why its CPU time is not known; `None` if it is, or was not asked for yet.
+        self.unknown: str | None = None
+        #: CPU time of every process when it was first asked for.
+        self._before: dict[_Key, float] | None = None
+        self._began_ticks = 0.0
+        self._known: set[_Key] = set()
+        self._used_s = 0.0
+
+    def cpu_s(self) -> float | None:
+        """
+        CPU time of the server's processes since this was first asked for, seconds.
+
+        Counted are the processes that hold a socket of the server or have held one when this was
+        asked for, those that they have started since, and what they have waited for.
+
+        Returns:
+            `None` where that cannot be known; `unknown` says why.
+        """
+        everything = processes.everything()
+        if self._before is None:
+            self._before = {_key(one): _total_s(one) for one in everything.values()}
+            ticks_per_s = os.sysconf("SC_CLK_TCK")
+            self._began_ticks = time.clock_gettime(time.CLOCK_BOOTTIME) * ticks_per_s - 1
+        holders, reason = self._holders()
+        self._known |= {_key(everything[pid]) for pid in holders if pid in everything}
+        members = self._members(everything)
+        if not members:
+            self.unknown = reason or "this process itself is the server"
+            return None
+        self.unknown = None
+        used_s = sum(_total_s(one) - self._before.get(_key(one), 0.0) for one in members)
+        # Of one that has ended and that nobody has waited for yet, nothing is told.
+        self._used_s = max(self._used_s, used_s)
+        return self._used_s
+
+    def _members(self, everything: dict[int, Process]) -> list[Process]:
+        children: dict[int, list[Process]] = {}
+        for one in everything.values():
+            children.setdefault(one.parent, []).append(one)
+        waiting = [one for one in everything.values() if _key(one) in self._known]
+        found: dict[int, Process] = {}
+        while waiting:
+            one = waiting.pop()
+            # This process and its engines may have come of the server, as of a login by SSH.
+            if one.pid in found or one.pid == os.getpid():
+                continue
+            found[one.pid] = one
+            # What was there before may be anything, as the shell of somebody who is logged in.
+            started = (c for c in children.get(one.pid, []) if c.start_ticks >= self._began_ticks)
+            waiting += started
+        return list(found.values())
+
+    def _holders(self) -> tuple[set[int], str | None]:
+        """The processes that hold sockets of the server; why there are none, if there are none."""
+        inodes, is_listened_to = set(), False
+        for name in ("tcp", "tcp6"):
+            with contextlib.suppress(OSError):
+                for one in sockets((_PROC / "net" / name).read_text()):
+                    is_here = one.address == self._address or one.address.is_unspecified
+                    if one.port == self._port and is_here:
+                        inodes.add(one.inode)
+                        is_listened_to |= one.is_listening
+        if not is_listened_to:
+            return set(), (
+                f"nothing in this network namespace listens at port {self._port}: the server is in "
+                "a container, or its port is forwarded"
+            )
+        found, is_hidden = _processes_with(inodes)
+        found.discard(_INIT)
+        if found:
+            return found, None
+        if is_hidden:
+            return set(), (
+                "this user may not see which processes hold the server's sockets; root may, and "
+                "the server's own user"
+            )
+        return set(), "no process holds the server's sockets: it is part of the kernel"
+
+
+def _processes_with(inodes: Collection[int]) -> tuple[set[int], bool]:
+    """Processes that hold one of these sockets, and whether any process could not be seen into."""
+    wanted = {f"socket:[{inode}]" for inode in inodes}
+    found: set[int] = set()
+    is_hidden = False
+    for process in _PROC.iterdir():
+        if not process.name.isdecimal():
+            continue
+        try:
+            for descriptor in (process / "fd").iterdir():
+                with contextlib.suppress(FileNotFoundError):
+                    if str(descriptor.readlink()) in wanted:
+                        found.add(int(process.name))
+                        break
+        except PermissionError:
+            is_hidden = True
+        except OSError:
+            # It has ended meanwhile.
+            continue
+    return found, is_hidden
+
+
+def _key(process: Process) -> _Key:
+    return process.pid, process.start_ticks
+
+
+def _total_s(process: Process) -> float:
+    return process.cpu_s + process.children_cpu_s

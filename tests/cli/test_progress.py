@@ -1,0 +1,90 @@
+"""What a run promises at its beginning, and what it says on the way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab
+
+from lanlab.cli import watch
+from lanlab.store import open_store
+
+
+def test_where_there_is_no_terminal_a_line_comes_now_and_then(
+    lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within a trial as well, on standard error; the answer is as ever."""
+    monkeypatch.setattr(watch, "PLAIN_S", 0.1)
+    said = lanlab("stream", "--testbed", "loopback", "--time", "1.5", "--rate", "1M", "--json")
+
+    lines = [line for line in said.err.splitlines() if line.startswith("trial 1 of 1 (single)")]
+    assert len(lines) >= 5
+    assert "left about 0:02" in lines[0]
+    assert "bit/s, received" in lines[-1]
+    assert said.json()["n"] == 1
+
+
+def test_a_run_without_a_search_says_how_many_trials_it_has_at_most(
+    lanlab: Lanlab, folder: Path
+) -> None:
+    """Repeats of failed trials come on top, where there may be any."""
+    single = lanlab("stream", "--testbed", "loopback", "--time", "0.05")
+    study = lanlab("run", "small.toml", "--testbed", "loopback")
+
+    assert "at most 1 trial, about 0:00" in single.err
+    assert "at most 6 trials and repeats of failed ones, about 0:0" in study.err
+
+
+def test_a_search_promises_no_number_of_trials(lanlab: Lanlab) -> None:
+    """Nobody knows it: it goes on until it can decide."""
+    said = lanlab(
+        *("saturation", "--testbed", "loopback", "--goals", "10%", "--high", "2M", "--low", "1M"),
+        *("--time", "0.2", "--warmup", "0", "--trials", "1", "--width", "30%", "--json"),
+    )
+
+    assert said.code == 0, said.err
+    assert "at most" not in said.err
+    assert "about 5 trials and repeats of disturbed or failed ones (a search takes" in said.err
+
+
+@pytest.mark.parametrize(
+    ("asked", "size_bytes"),
+    [
+        (("--transport", "tcp"), 131_072),
+        (("--transport", "tcp", "--rate", "1M"), 1408),
+        (("--transport", "tcp", "--bytes", "100kB"), 1408),
+        (("--transport", "tcp", "--size", "500"), 500),
+        (("--transport", "udp"), 1408),
+    ],
+)
+def test_bulk_data_over_tcp_has_messages_of_128_kib_by_default(
+    asked: tuple[str, ...], size_bytes: int, lanlab: Lanlab
+) -> None:
+    """Whoever names a size has it, and what is paced or counted stays with small ones."""
+    time = () if "--bytes" in asked else ("--time", "0.05")
+    said = lanlab("stream", "--testbed", "loopback", *asked, *time, "--warmup", "0", "--json")
+
+    assert said.code == 0, said.err
+    assert said.json()["parameters"]["message_size_bytes"] == size_bytes
+    with open_store(None) as store:
+        [trial] = store.trials("last")
+    assert trial.parameters["message_size_bytes"] == size_bytes
+
+
+@pytest.mark.parametrize(
+    ("testbed", "link", "driver", "size"),
+    [
+        ("virtual", None, "lanlab", "131072"),
+        ("virtual", "unshaped:switch", "lanlab,iperf3", "131072"),
+        ("virtual", "100M", "lanlab", "1408"),
+        ("loopback", None, "lanlab,sockperf", "1408"),
+    ],
+)
+def test_on_a_shaped_link_messages_are_of_one_segment(
+    testbed: str, link: str | None, driver: str, size: str
+) -> None:
+    """A few large ones would be all that goes over a slow link; and sockperf takes none of them."""
+    from lanlab.cli.stream import _default_size
+
+    assert _default_size(True, testbed, link, driver) == size

@@ -1,0 +1,85 @@
+"""A run is deleted whole, with its series, and nothing else is."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from store_samples import a_run, a_trial
+
+from lanlab.errors import StoreError, UnknownName
+from lanlab.store import Series, open_store
+
+OTHER = "20261122-081500-other-aaaa"
+READINGS = Series("readings", {"start_ns": [1, 2, 3]})
+
+
+def filled(where: str) -> None:
+    """Two runs, each with two trials and a series."""
+    with open_store(where) as store:
+        for run_id in (a_run().id, OTHER):
+            store.create_run(a_run(id=run_id))
+            with store.acquire_run(run_id):
+                store.commit_trial(a_trial(0, run_id=run_id), [READINGS])
+                store.commit_trial(a_trial(1, run_id=run_id))
+
+
+def test_a_run_goes_with_its_trials_and_series_and_nothing_else(where: str) -> None:
+    """The other run can be read whole, and a run of the same id can be made again."""
+    filled(where)
+    with open_store(where) as store:
+        deleted = store.delete_run(a_run().id)
+
+    assert (deleted.run_id, deleted.trials, deleted.series) == (a_run().id, 2, 1)
+    with open_store(where) as store:
+        assert [run.id for run in store.runs()] == [OTHER]
+        assert len(store.trials(OTHER)) == 2
+        assert list(store.series(OTHER, 0)["readings"].columns["start_ns"]) == [1, 2, 3]
+        with pytest.raises(UnknownName):
+            store.trials(a_run().id)
+        store.create_run(a_run())
+        assert store.trials(a_run().id) == []
+
+
+def test_a_run_that_is_being_executed_is_not_deleted(where: str) -> None:
+    filled(where)
+    with open_store(where) as executing, open_store(where) as store:
+        with executing.acquire_run(OTHER), pytest.raises(StoreError, match="being executed"):
+            store.delete_run(OTHER)
+        assert len(store.trials(OTHER)) == 2
+        assert store.delete_run(OTHER).trials == 2
+
+
+def test_files_of_a_run_go_with_it_and_those_of_others_stay(tmp_path: Path) -> None:
+    """Of a store file; what is not lanlab's in its folder is left there."""
+    where = tmp_path / "store.sqlite"
+    filled(str(where))
+    folder = tmp_path / "store.sqlite.series"
+    (folder / a_run().id / "notes.txt").write_text("mine")
+    with open_store(str(where)) as store:
+        store.delete_run(a_run().id)
+        assert [path.name for path in (folder / a_run().id).iterdir()] == ["notes.txt"]
+        assert [path.name for path in (folder / OTHER).iterdir()] == ["0-readings.parquet"]
+        store.delete_run(OTHER)
+    assert not (folder / OTHER).exists()
+    assert {path.name for path in tmp_path.iterdir()} == {"store.sqlite", folder.name}
+
+
+def test_a_run_cannot_go_without_its_trials(tmp_path: Path) -> None:
+    """Nor a trial without its run, by SQL either."""
+    where = tmp_path / "store.sqlite"
+    filled(str(where))
+    connection = sqlite3.connect(where, isolation_level=None)
+    connection.execute("PRAGMA foreign_keys = ON")
+    for table in ("trial", "series"):
+        with pytest.raises(sqlite3.IntegrityError, match="never removed"):
+            connection.execute(f"DELETE FROM {table}")
+    connection.execute("BEGIN")
+    connection.execute("PRAGMA defer_foreign_keys = ON")
+    connection.execute("DELETE FROM run WHERE id = ?", [OTHER])
+    connection.execute("DELETE FROM series WHERE run_id = ?", [OTHER])
+    connection.execute("DELETE FROM trial WHERE run_id = ? AND number = 0", [OTHER])
+    with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
+        connection.execute("COMMIT")
+    connection.close()
