@@ -9,7 +9,8 @@ from lanlab.analysis.published import points_for
 from lanlab.analysis.saturation import saturations
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.received_against_sent import RATES
-from lanlab.figures.wording import condition_text, number, percent, plain, quantity, with_spread
+from lanlab.figures.wording import condition_text, number, percent, plain, quantity, with_interval
+from lanlab.report.above_limit import above_limit_remark
 from lanlab.report.contrast import Contrast, contrast
 from lanlab.report.failure_text import failure_sentences
 from lanlab.report.one_way import one_way_remark
@@ -84,7 +85,11 @@ def _experiment(
     if "ip_version" in experiment.factors:
         said += _versions(study, summaries, trials)
     said += _beside_published(study, summaries, published)
-    remarks = (round_trip_remark(run, study, trials), one_way_remark(experiment.title, trials))
+    remarks = (
+        above_limit_remark(run, study, summaries),
+        round_trip_remark(run, study, trials),
+        one_way_remark(experiment.title, trials),
+    )
     return said + [remark for remark in remarks if remark]
 
 
@@ -232,8 +237,8 @@ def _count(count: int, what: str) -> str:
 def _mean(study: Study, summary: Summary) -> str:
     assert summary.mean is not None
     shown = quantity(study, summary.metric)
-    half = None if summary.ci_high is None else shown.shown(summary.ci_high - summary.mean)
-    return f"{with_spread(shown.shown(summary.mean), half)} {shown.unit}".strip()
+    ends = shown.interval(summary.ci_low, summary.ci_high)
+    return f"{with_interval(shown.shown(summary.mean), ends)} {shown.unit}".strip()
 
 
 def _share(summary: Summary) -> str:
