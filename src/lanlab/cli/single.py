@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import typer
@@ -144,6 +144,7 @@ def measure_study(
     seed: int | None,
     store: str | None,
     figure: str | None = None,
+    figures: Sequence[Mapping[str, Any]] = (),
     exactly: bool = False,
 ) -> tuple[RunRecord, list[TrialRecord]]:
     """
@@ -153,6 +154,7 @@ def measure_study(
         experiment: As a study file has it.
         trials: Of each condition.
         figure: A figure for its report.
+        figures: The same, as a study file has them.
         exactly: Whether neither polluted trials are repeated nor failed ones tried again.
     """
     from lanlab.cli.watch import RunWatch
@@ -176,7 +178,7 @@ def measure_study(
             "title": experiment["title"],
             "testbed": {"hosts": 2},
             "experiment": [experiment],
-            "figure": [drawn] if figure else [],
+            "figure": [drawn] if figure else list(figures),
             "scale": {"single": {"trials": policy}},
         },
         f"lanlab {name}",

@@ -32,7 +32,7 @@ _NAMES = {
     "receiver_cpu_s_per_gb": "receiving CPU time",
     "interrupt_cpu_s": "time in interrupts",
     "jain_index": "Jain's index",
-    "operations_per_s": "operations",
+    "operations_per_s": "throughput",
     "response_mean_ns": "mean response time",
     "response_p50_ns": "response time, median",
     "response_p90_ns": "response time, 90th percentile",
@@ -98,6 +98,8 @@ _UNITS = {
     "messages/s": ("messages/s", 1.0),
     "ns/message": ("µs/message", 1e3),
 }
+#: Units that a key has, whatever its inner unit has.
+_OWN_UNITS = {"operations_per_s": ("operations/s", 1.0)}
 _SUFFIXES = {
     "_bps": "bit/s",
     "_ns": "ns",
@@ -141,7 +143,8 @@ def quantity(study: Study | None, key: str) -> Quantity:
     own = study.units.get(key) if study else None
     if own is not None:
         return Quantity(key, own.name or name, own.unit, own.si_per_unit, si_unit)
-    unit, per = ("", 1.0) if key in _BARE else _UNITS.get(si_unit, (si_unit, 1.0))
+    usual = _OWN_UNITS.get(key) or _UNITS.get(si_unit, (si_unit, 1.0))
+    unit, per = ("", 1.0) if key in _BARE else usual
     return Quantity(key, name, unit, per, si_unit)
 
 

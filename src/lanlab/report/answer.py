@@ -17,6 +17,7 @@ from lanlab.report.one_way import one_way_remark
 from lanlab.report.pollution import pollution_sentences
 from lanlab.report.round_trips import round_trip_remark
 from lanlab.report.saturation_text import messages_text, saturation_sentence
+from lanlab.report.stations_answer import IN_CARRIER, carrier_of_stations, station_sentences
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import ExperimentAtScale, Published, Study, at_scale
 from lanlab.studies.scaling import is_numeric
@@ -74,13 +75,15 @@ def _experiment(
     summaries = [s for s in summarise(run, trials, experiment.id, metric) if s.mean is not None]
     if not summaries:
         return []
-    said = []
+    said = station_sentences(study, experiment.id, trials)
     if metric in _SPEEDS and any(rate in experiment.factors for rate in RATES):
         said.append(_greatest(study, summaries, trials))
     else:
         numbers = [key for key in experiment.factors if is_numeric(experiment.workload, key)]
         is_copy = experiment.workload == "copy"
         usual = "dataset" if is_copy else "message_size_bytes"
+        if experiment.workload == "stations" and "stations" in experiment.factors:
+            numbers = ["stations"]
         said += _ranges(study, summaries, numbers[-1] if numbers and not is_copy else usual)
     if "ip_version" in experiment.factors:
         said += _versions(study, summaries, trials)
@@ -122,6 +125,7 @@ def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]
     name = shown.name[0].upper() + shown.name[1:]
     groups: dict[str, list[Summary]] = {}
     is_copy = summaries[0].workload == "copy"
+    is_stations = summaries[0].workload == "stations"
     for summary in summaries:
         rest = {k: v for k, v in summary.factors.items() if k != along}
         # A factor names itself.
@@ -130,13 +134,16 @@ def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]
         if is_copy and "service" not in rest:
             service = {"service": summary.parameters["service"]}
             carrier = f"{condition_text(study, service)}{',' * bool(rest)}"
+        if is_stations:
+            carrier = carrier_of_stations(study, summary.parameters)
+            rest = {key: level for key, level in rest.items() if key not in IN_CARRIER}
         series = " ".join(filter(None, [carrier, condition_text(study, rest)]))
         groups.setdefault(series, []).append(summary)
     said = []
     for series, group in groups.items():
         least = min(group, key=lambda summary: summary.mean or 0.0)
         most = max(group, key=lambda summary: summary.mean or 0.0)
-        at_that_size = "" if along == "dataset" else " at that size"
+        at_that_size = " at that size" if along == "message_size_bytes" else ""
         if least is most:
             text = f"{name} over {series} was {_mean(study, most)}{_share(most)}"
         else:
