@@ -20,7 +20,7 @@ from lanlab.units import format_size
 
 _DRAWN = (
     "Octets over time from opening to close, of all files of a doubling of the size together; "
-    "means of the trials with 95 % intervals; small dots are single trials."
+    "means of the trials with 95 % intervals; rings beside them are single trials."
 )
 
 
@@ -108,4 +108,6 @@ def _limits(
     if rate_bps is None or not xs or len(versions) != 1:
         return ()
     level = tcp_limit_bps(rate_bps, int(versions.pop())) / unit
-    return (Limit("link limit", ((min(xs), level), (max(xs), level))),)
+    # Of a single size a line that can be seen.
+    room = 1.2 if min(xs) == max(xs) else 1.0
+    return (Limit("link limit", ((min(xs) / room, level), (max(xs) * room, level))),)

@@ -11,6 +11,7 @@ from lanlab.figures.scale_matplotlib import LETTER_IN
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Transform
 
 INK = "#1b1f24"
 GRID = "#dfe3e8"
@@ -75,7 +76,9 @@ def legend_names(chart: Chart) -> list[str]:
     """What the legend says: what was measured, limits, what was published."""
     limits = [limit.name for limit in chart.limits]
     series = [series.name for series in chart.series]
-    return series + limits + [published.label for published in chart.published]
+    names = series + limits + [published.label for published in chart.published]
+    # What has one name is one entry.
+    return list(dict.fromkeys(names))
 
 
 def legend_columns(names: list[str], width_in: float) -> int:
@@ -89,6 +92,10 @@ def draw_legend(figure: Figure, entries: list[tuple[str, str, Any]], columns: in
     """Below the axes: what was measured, then limits, then what was published."""
     if not entries:
         return
+    named: dict[str, tuple[str, str, Any]] = {}
+    for entry in entries:
+        named.setdefault(entry[1], entry)
+    entries = list(named.values())
     legend = figure.legend(
         [handle for *_, handle in entries],
         [name for _, name, _ in entries],
@@ -113,6 +120,7 @@ def draw_intervals(
     colour: str,
     *,
     sideways: bool = False,
+    transform: Transform | None = None,
 ) -> None:
     """The intervals of a series' points, where they have some; sideways at places up the axes."""
     known = [
@@ -126,6 +134,8 @@ def draw_intervals(
     ys = [y for _, y, _, _ in known]
     reach = [[y - low for _, y, low, _ in known], [high - y for _, y, _, high in known]]
     look: dict[str, Any] = {"fmt": "none", "ecolor": colour}
+    if transform is not None:
+        look["transform"] = transform
     if sideways:
         drawn = axes.errorbar(ys, at, xerr=reach, elinewidth=1.2, capsize=2.5, zorder=2.8, **look)
     else:

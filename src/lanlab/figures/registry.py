@@ -19,6 +19,7 @@ from lanlab.figures.goodput_over_time import goodput_over_time
 from lanlab.figures.greatest_throughput import greatest_throughput_bars
 from lanlab.figures.lacking import lacking_text
 from lanlab.figures.losses_against_sent import losses_against_sent
+from lanlab.figures.readable_unit import in_readable_unit
 from lanlab.figures.received_against_sent import received_against_sent
 from lanlab.figures.received_ratio_against_sent import received_ratio_against_sent
 from lanlab.figures.response_against_stations import response_against_stations
@@ -33,6 +34,8 @@ from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 from lanlab.studies.model import Figure
 from lanlab.studies.vocabulary import plain_level
+
+_SET_APART = "Of several series at one place each is drawn a little beside it."
 
 Builder = Callable[[RunRecord, Sequence[TrialRecord], Study, Published, Figure], Chart]
 
@@ -80,5 +83,8 @@ def build_figure(
     if at:
         # Of the levels that were left out there is nothing to draw.
         chart = replace(chart, series=tuple(one for one in chart.series if one.points))
+    chart = in_readable_unit(chart)
+    if chart.is_set_apart:
+        chart = replace(chart, caption=f"{chart.caption} {_SET_APART}")
     lacking = lacking_text(trials, study, figure.experiments)
     return replace(chart, caption=f"{chart.caption} {lacking}".strip()) if lacking else chart

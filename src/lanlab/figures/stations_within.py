@@ -38,8 +38,8 @@ def with_answer(
     draws_limit: bool = True,
 ) -> Chart:
     """
-    A chart against stations with a line at the figure's `within_s`, and an upright one at the number
-    of stations that keep to it; as it is where the figure names none.
+    A chart against stations with a line at the figure's `within_s`, and an upright one at the
+    number of stations that keep to it; as it is where the figure names none.
 
     Args:
         figure: Of a response time; its `metric` says which.
