@@ -16,6 +16,9 @@ from lanlab.studies import Published, Study
 from lanlab.studies.model import Figure
 from lanlab.workloads.stream_results import flow_goodputs_bps
 
+#: Algorithms as their authors write them.
+_CONTROLS = {"cubic": "CUBIC", "reno": "Reno", "bbr": "BBR", "dctcp": "DCTCP", "vegas": "Vegas"}
+
 
 def flow_shares(
     run: RunRecord,
@@ -61,7 +64,7 @@ def flow_shares(
         # A stack, as each place has one bar, of one series.
         series=tuple(
             Series(
-                control or "measured",
+                _CONTROLS.get(control, control) or "measured",
                 tuple(
                     _point(flow, values, y, f"{said}, flow {flow + 1}")
                     for flow, values in enumerate(by_flow)

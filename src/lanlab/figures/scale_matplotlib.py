@@ -82,7 +82,7 @@ def stack_width(chart: Chart, xs: Sequence[float]) -> float:
     if len(xs) < 2:
         return 0.08 * (max(xs, default=0.0) or 1.0)
     closest = min(b - a for a, b in itertools.pairwise(sorted(xs)))
-    return max(0.7 * closest, 0.012 * (max(xs) - min(xs)))
+    return max(min(0.7 * closest, 0.1 * max(xs)), 0.012 * (max(xs) - min(xs)))
 
 
 def _scale_x(chart: Chart, axes: Axes) -> None:

@@ -57,8 +57,10 @@ def draw_spread(
     """
     transform = beside(axes, offset_pt)
     draw_intervals(axes, points, places, index, colour, sideways=sideways, transform=transform)
-    at = [place for place, p in zip(places, points, strict=True) for _ in p.trials]
-    values = [trial for p in points for trial in p.trials]
+    # A single trial is its mean.
+    several = [(place, p) for place, p in zip(places, points, strict=True) if len(p.trials) > 1]
+    at = [place for place, p in several for _ in p.trials]
+    values = [trial for _, p in several for trial in p.trials]
     moved = beside(axes, 0, -_TRIALS_PT) if sideways else beside(axes, offset_pt + _TRIALS_PT)
     axes.plot(
         values if sideways else at,
