@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from lanlab.figures.chart import PublishedMark, PublishedSeries
@@ -10,6 +11,8 @@ from lanlab.figures.look_matplotlib import INK
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+#: What a letter of such a name takes.
+_SMALL_LETTER_IN = 0.07
 _DASHES: tuple[Any, ...] = ((0, (1, 1.5)), (0, (4, 1.5, 1, 1.5)), (0, (2.5, 1.5)))
 
 
@@ -25,8 +28,9 @@ def draw_level(
         zorder=1.6,
         gid=f"published-{index}-{number}",
     )
+    letters = int(axes.bbox.width / axes.figure.dpi / _SMALL_LETTER_IN)
     axes.annotate(
-        published.name or published.kind,
+        textwrap.fill(published.name or published.kind, max(12, letters)),
         (0.995, mark.y),
         xycoords=axes.get_yaxis_transform(),
         xytext=(0, 1.5),

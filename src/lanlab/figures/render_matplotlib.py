@@ -16,7 +16,6 @@ from lanlab.figures.look_matplotlib import (
     HATCH,
     HATCHES,
     INK,
-    LEGEND_ROW_IN,
     LINES,
     MARKERS,
     MUTED,
@@ -24,6 +23,7 @@ from lanlab.figures.look_matplotlib import (
     colour_of,
     draw_legend,
     legend_columns,
+    legend_height_in,
     legend_names,
     style,
 )
@@ -100,7 +100,7 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
 
     names = legend_names(chart)
     columns = legend_columns(names, width_in)
-    legend_in = 0.12 + LEGEND_ROW_IN * -(-len(names) // columns)
+    legend_in = legend_height_in(names, columns, width_in)
     height_in = _PLOT_HEIGHT_IN + tilted_names_in(chart, width_in) + legend_in
     figure = Figure(figsize=(width_in, height_in))
     axes = figure.add_subplot()

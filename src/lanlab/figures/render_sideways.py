@@ -12,13 +12,13 @@ from lanlab.figures.look_matplotlib import (
     GRID,
     HATCHES,
     INK,
-    LEGEND_ROW_IN,
     MARKERS,
     MUTED,
     PUBLISHED_MARKERS,
     colour_of,
     draw_legend,
     legend_columns,
+    legend_height_in,
     legend_names,
 )
 from lanlab.figures.mark import Mark, mark_text, point_text
@@ -48,7 +48,7 @@ def draw_sideways(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
     # A single series is named by the axis.
     names = legend_names(chart) if _needs_legend(chart) else []
     columns = legend_columns(names, width_in) if names else 1
-    legend_in = 0.12 + LEGEND_ROW_IN * -(-len(names) // columns) if names else 0.1
+    legend_in = legend_height_in(names, columns, width_in) if names else 0.1
     most_letters = max(8, int(_NAMES_SHARE * width_in / LETTER_IN))
     rows = [textwrap.fill(name, most_letters) for name in chart.x.categories]
     lines = max((name.count("\n") + 1 for name in rows), default=1)

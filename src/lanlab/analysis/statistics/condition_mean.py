@@ -154,5 +154,6 @@ def cut(
 
 
 def _by_t(metric: str, mean: float, half: float, *, least: float, greatest: float) -> ConditionMean:
-    ends = cut(metric, (mean - half, mean + half), least=least, greatest=greatest)
-    return ConditionMean(mean, *ends, "linear")
+    low, high = cut(metric, (mean - half, mean + half), least=least, greatest=greatest)
+    # A mean of shares of 1 may be off by its last bit.
+    return ConditionMean(mean, min(low, mean), max(high, mean), "linear")
