@@ -82,7 +82,7 @@ def condition_mean(
     Examples:
         >>> seen = condition_mean("goodput_bps", [60e6, 100e6, 353e6])
         >>> f"{seen.mean / 1e6:.0f} ({seen.low / 1e6:.0f} … {seen.high / 1e6:.0f})"
-        '171 (13 … 2325)'
+        '171 (10 … 3070)'
         >>> seen = condition_mean("loss_ratio", [0.0, 0.0, 0.02])
         >>> f"{seen.mean:.4f} ({seen.low:.4f} … {seen.high:.4f})"
         '0.0067 (0.0000 … 0.0354)'
