@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lanlab.analysis.summary import Summary
 from lanlab.figures.rtt_against_size import has_token_bucket
-from lanlab.figures.wording import condition_text, number, percent, quantity
+from lanlab.figures.wording import condition_text, number, percent, quantity, with_interval
 from lanlab.store import RunRecord
 from lanlab.studies import Study
 
@@ -49,11 +49,11 @@ def _one(study: Study, summary: Summary) -> str:
     text = f"{percent(summary.mean / summary.limit)} of it{f' at {where}' if where else ''}"
     if summary.ci_low is None or summary.ci_high is None:
         return f"{text} (one trial, so without an interval)"
-    low, high = (number(shown.shown(end)) for end in (summary.ci_low, summary.ci_high))
-    ends = f"{low} … {high} {shown.unit}".rstrip()
+    ends = shown.interval(summary.ci_low, summary.ci_high)
+    mean = f"{with_interval(shown.shown(summary.mean), ends)} {shown.unit}".rstrip()
     lies = "holds" if summary.ci_low <= summary.limit else "leaves out"
     limit = f"{number(shown.shown(summary.limit))} {shown.unit}".rstrip()
-    return f"{text} (interval {ends}, which {lies} the limit of {limit})"
+    return f"{text} ({mean}, an interval which {lies} the limit of {limit})"
 
 
 def _why(run: RunRecord) -> str:
