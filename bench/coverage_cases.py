@@ -14,6 +14,7 @@ import numpy as np
 from lanlab.analysis.statistics import (
     Margin,
     bootstrap_interval,
+    condition_mean,
     drift,
     factorial,
     flag_outliers,
@@ -75,6 +76,41 @@ def _skewed_mean_held(random: Random) -> bool:
 def _geometric_mean_held(random: Random) -> bool:
     seen = mean_interval(random.lognormal(0, 0.5, 5), scale="log")
     return seen.low <= 1 <= seen.high
+
+
+def _rate_held(sd: float, n: int) -> Callable[[Random], bool]:
+    truth = math.exp(sd**2 / 2)
+
+    def happens(random: Random) -> bool:
+        seen = condition_mean("goodput_bps", list(random.lognormal(0, sd, n)))
+        return seen is not None and seen.low <= truth <= seen.high
+
+    return happens
+
+
+def _normal_rate_held(random: Random) -> bool:
+    seen = condition_mean("goodput_bps", list(random.normal(10, 1, 5)))
+    return seen is not None and seen.low <= 10 <= seen.high
+
+
+def _capped_rate_held(random: Random) -> bool:
+    # Below a limit that most trials nearly reach: the longer tail is below.
+    seen = condition_mean("goodput_bps", list(1 - random.gamma(2, 0.02, 5)))
+    return seen is not None and seen.low <= 0.96 <= seen.high
+
+
+def _loss_held(random: Random) -> bool:
+    # Of 2000 messages about 1 %, more in some trials than in others.
+    lost = random.binomial(2_000, random.gamma(4, 0.0025, 5)) / 2_000
+    seen = condition_mean("loss_ratio", list(lost))
+    return seen is not None and seen.low <= 0.01 <= seen.high
+
+
+def _rare_loss_held(random: Random) -> bool:
+    # About one message in every second trial: most trials lose none.
+    lost = random.poisson(0.5, 5) / 2_000
+    seen = condition_mean("loss_ratio", list(lost))
+    return seen is not None and seen.low <= 0.5 / 2_000 <= seen.high
 
 
 def _bootstrap_held(random: Random) -> bool:
@@ -316,6 +352,22 @@ CASES = (
     Case(HELD, "t, 5 trials, normal", _mean_held(5), 0.94, 0.96, 10_000),
     Case(HELD, "t on log scale, 5 trials, lognormal 0.5", _geometric_mean_held, 0.94, 0.96, 10_000),
     Case(HELD, "t on linear scale, the same: too short", _skewed_mean_held, 0.88, 0.93, 3_000),
+    *(
+        Case(
+            HELD,
+            f"rate or time, {n} trials, lognormal {sd}",
+            _rate_held(sd, n),
+            0.94,
+            0.96,
+            20_000,
+        )
+        for sd in (0.05, 0.2, 0.5)
+        for n in (3, 5, 10)
+    ),
+    Case(HELD, "rate or time, 5 trials, normal, 10 %", _normal_rate_held, 0.94, 0.96, 10_000),
+    Case(HELD, "rate, 5 trials, tail below a limit", _capped_rate_held, 0.9, 0.94, 3_000),
+    Case(HELD, "share lost, 5 trials, about 1 %", _loss_held, 0.91, 0.95, 3_000),
+    Case(HELD, "share lost, 5 trials, most without loss", _rare_loss_held, 0.89, 0.93, 3_000),
     Case(HELD, "bootstrap, 30 trials, normal", _bootstrap_held, 0.92, 0.97, 500),
     Case(HELD, "Welch, 5 and 8 trials, sd 1 and 3", _difference_held, 0.94, 0.96, 10_000),
     Case(HELD, "Welch as ratio, 5 and 8 trials", _ratio_held, 0.94, 0.96, 10_000),

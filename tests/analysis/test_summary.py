@@ -11,7 +11,7 @@ from planned_runs import PlannedRun, planned_run, without_rate
 from lanlab.analysis import Summary, summarise, udp_limit_bps
 from lanlab.analysis.attempts import left_out
 from lanlab.analysis.pollution import Finding, Judgement
-from lanlab.analysis.summary import limit_of, standard_deviation, student_interval
+from lanlab.analysis.summary import interval_of_mean, limit_of, standard_deviation
 from lanlab.store import Level, TrialRecord
 
 #: Copying times of a published study, seconds.
@@ -46,7 +46,7 @@ def of_first_condition(found: PlannedRun, *values: float | None) -> list[TrialRe
 
 def test_the_interval_of_printed_trials_is_the_one_worked_out_by_hand() -> None:
     """Mean 82.00, half-width 2.63: 2.776 times 2.121 over the square root of 5."""
-    interval = student_interval(PRINTED_TRIALS)
+    interval = interval_of_mean("retransmitted_segments", PRINTED_TRIALS)
 
     assert interval is not None
     low, high = interval
@@ -60,7 +60,7 @@ def test_intervals_hold_the_mean_95_times_in_a_hundred(trials: int) -> None:
     rng = random.Random(20261121 + trials)
     held = 0
     for _ in range(4000):
-        interval = student_interval([rng.gauss(10.0, 2.0) for _ in range(trials)])
+        interval = interval_of_mean("errors", [rng.gauss(10.0, 2.0) for _ in range(trials)])
         assert interval is not None
         held += interval[0] <= 10.0 <= interval[1]
 
@@ -69,13 +69,13 @@ def test_intervals_hold_the_mean_95_times_in_a_hundred(trials: int) -> None:
 
 def test_no_interval_without_a_spread_to_see() -> None:
     """One value tells nothing of how the next would differ."""
-    assert student_interval([]) is None
-    assert student_interval([5.0]) is None
+    assert interval_of_mean("goodput_bps", []) is None
+    assert interval_of_mean("goodput_bps", [5.0]) is None
 
 
 def test_equal_values_have_an_interval_of_no_width() -> None:
     """Three times 0.1 has no spread, whatever binary fractions make of their sum."""
-    assert student_interval([0.1, 0.1, 0.1]) == pytest.approx((0.1, 0.1), abs=1e-15)
+    assert interval_of_mean("goodput_bps", [0.1, 0.1, 0.1]) == pytest.approx((0.1, 0.1), abs=1e-15)
 
 
 def test_conditions_come_in_the_order_of_the_study_whatever_the_order_of_trials(
@@ -103,7 +103,7 @@ def test_mean_deviation_and_interval_are_of_the_trials(found: PlannedRun) -> Non
     assert summary.values == tuple(PRINTED_TRIALS)
     assert summary.mean == 82.0
     assert summary.sd == pytest.approx(4.5**0.5)
-    assert (summary.ci_low, summary.ci_high) == student_interval(PRINTED_TRIALS)
+    assert (summary.ci_low, summary.ci_high) == interval_of_mean("goodput_bps", PRINTED_TRIALS)
 
 
 def test_failed_trials_are_counted_and_in_no_mean(found: PlannedRun) -> None:

@@ -101,7 +101,7 @@ def test_a_single_measurement_in_words(lanlab: Lanlab) -> None:
 
     assert (stream.code, echo.code) == (0, 0)
     assert all("modes       " in said.out for said in (stream, echo))
-    assert "goodput  " in stream.out and "95 % interval" in stream.out
+    assert "goodput  " in stream.out and "95 % confidence interval of the mean" in stream.out
     assert "round trip  mean " in echo.out
     assert all("kept as     2" in said.out for said in (stream, echo))
 

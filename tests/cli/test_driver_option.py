@@ -75,7 +75,9 @@ def test_each_driver_s_results_stand_under_its_name(capsys: pytest.CaptureFixtur
     print_drivers(RUN, some_trials())
 
     ours, theirs = capsys.readouterr().out.split("driver      iperf3 (iperf 3.12)\n")
-    assert ours.startswith("driver      lanlab\ngoodput     9.50 Mbit/s (95 % interval ")
+    assert ours.startswith(
+        "driver      lanlab\ngoodput     9.50 Mbit/s (95 % confidence interval of the mean "
+    )
     assert ours.endswith(
         "received    96 % of 100 messages offered; the rest: 3 not sent in time, "
         "1 lost on the link\n"

@@ -63,7 +63,7 @@ def test_every_point_is_the_printed_number_in_the_axis_unit(name: str) -> None:
 
 
 def test_bars_of_protocols_have_their_trials_and_intervals() -> None:
-    """Times in seconds; the printed mean with Student's interval of the trials that are left."""
+    """Times in seconds; the printed mean with the interval of the trials that are left."""
     chart = figures_of("schomer-claason")["results-elapsed-ns"].chart
 
     assert chart.y.unit == "s" and chart.sideways
@@ -72,8 +72,9 @@ def test_bars_of_protocols_have_their_trials_and_intervals() -> None:
     point = points_of(chart)["TCP/IP", "Windows 2000 SP2, 1 file, 623 MB"]
     assert point.y == 82
     assert point.trials == (81, 84, 79, 82, 84)
-    assert point.low == pytest.approx(82 - 2.63, abs=0.01)
-    assert point.high == pytest.approx(82 + 2.63, abs=0.01)
+    # 2.776 times the 0.02586 of the logarithms over the square root of 5: a factor of 1.0326.
+    assert point.low == pytest.approx(82 / 1.0326, abs=0.01)
+    assert point.high == pytest.approx(82 * 1.0326, abs=0.01)
     # Four trials of 260 s, read to a second: rounding alone spreads by 0.29 s.
     equal = points_of(chart)["NWLink (IPX/SPX)", "Windows 98 SE, 198 files, 472 MB"]
     assert equal.trials == (260,) * 4

@@ -15,7 +15,7 @@ import pytest
 from peer_finding import peer_program
 from quiet_machine import figure_test
 
-from lanlab.analysis.summary import student_interval
+from lanlab.analysis.summary import interval_of_mean
 from lanlab.cli.single import by_driver, measure
 from lanlab.errors import UnmetNeed
 from lanlab.store import Level, TrialRecord
@@ -52,7 +52,7 @@ def check_agreement(trials: list[TrialRecord], metric: str) -> None:
     assert not failed
     intervals = {}
     for name, measured in by_driver(trials).items():
-        interval = student_interval([trial.metrics[metric] for trial in measured])
+        interval = interval_of_mean(metric, [trial.metrics[metric] for trial in measured])
         assert interval is not None
         intervals[name] = interval
     (low, high), (other_low, other_high) = intervals.values()

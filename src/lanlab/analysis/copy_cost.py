@@ -107,7 +107,13 @@ def cost_of(
     if not columns:
         return CopyCost(experiment, factors, copied, None, None, None, None, None, note)
     fit = fit_groups(columns, list(groups.values()))
-    costs = {name: Cost(one.value, one.low, one.high) for name, one in fit.coefficients.items()}
+    costs = {
+        # No cost is below zero, though a fit may be.
+        name: Cost(
+            one.value, one.low if one.low is None else max(min(0.0, one.value), one.low), one.high
+        )
+        for name, one in fit.coefficients.items()
+    }
     worst = max(map(abs, fit.residual_ratios)) if fit.df_lack else None
     if any(cost.low is None for cost in costs.values()):
         lone = "no interval: a dataset has a single trial"

@@ -34,11 +34,11 @@ class Summary:
     values: tuple[float, ...]
     #: Failed trials of the condition. They are in no mean.
     failed: int
-    #: `None` without a value.
+    #: Arithmetic; `None` without a value.
     mean: float | None
     #: Standard deviation of the trials; `None` for fewer than two.
     sd: float | None
-    #: 95 % interval of the mean by Student's t; `None` for fewer than two.
+    #: 95 % interval of the mean (`interval_of_mean`); `None` for fewer than two.
     ci_low: float | None
     ci_high: float | None
     #: What the run's link can carry at most in the metric's unit; `None` where there is no limit.
@@ -68,30 +68,31 @@ class Summary:
         return f"{self.n} of {self.n + self.missing}" if self.missing else str(self.n)
 
 
-def student_interval(values: Sequence[float]) -> tuple[float, float] | None:
+def interval_of_mean(metric: str, values: Sequence[float]) -> tuple[float, float] | None:
     """
-    The 95 % interval of a mean, by Student's t distribution.
+    The 95 % interval of the mean of a condition: every table, figure and comparison asks here.
 
     Args:
-        values: One for each trial, in any unit.
+        metric: Key of a trial's results. It decides how the interval is made
+            (`lanlab.analysis.statistics.condition_mean`): of rates and times on the log scale, so
+            that it is not below zero.
+        values: One for each trial, in the metric's unit.
 
     Returns:
         `(low, high)`, in that unit; `None` for fewer than two values. Values without any spread
         give an interval of no width: that is what was seen, not a claim of exactness.
 
     Examples:
-        >>> low, high = student_interval([80, 83, 80, 85, 82])
+        >>> low, high = interval_of_mean("elapsed_s", [80, 83, 80, 85, 82])
         >>> f"{low:.2f} {high:.2f}"
-        '79.37 84.63'
+        '79.42 84.67'
     """
-    n = len(values)
-    if n < 2:
+    if len(values) < 2:
         return None
-    from lanlab.analysis.statistics.intervals import t_half_width
+    from lanlab.analysis.statistics.condition_mean import condition_mean
 
-    mean = math.fsum(values) / n
-    half = t_half_width(standard_deviation(values), n)
-    return mean - half, mean + half
+    found = condition_mean(metric, values)
+    return None if found is None else (found.low, found.high)
 
 
 def standard_deviation(values: Sequence[float]) -> float:
@@ -111,7 +112,7 @@ def summary_of(
     counted = counting(done)
     measured = [trial for trial in counted if metric in trial.metrics]
     values = tuple(float(trial.metrics[metric]) for trial in measured)
-    interval = student_interval(values)
+    interval = interval_of_mean(metric, values)
     return Summary(
         experiment=condition.experiment,
         workload=condition.workload,

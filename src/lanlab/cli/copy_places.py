@@ -74,15 +74,15 @@ class Endpoints:
 
     def summary(self, trials: Sequence[TrialRecord]) -> str:
         """All trials in one line."""
-        from lanlab.analysis.summary import student_interval
+        from lanlab.analysis.summary import interval_of_mean
         from lanlab.units import format_rate
 
         values = [float(trial.metrics["goodput_bps"]) for trial in trials]
-        mean, interval = sum(values) / len(values), student_interval(values)
+        mean, interval = sum(values) / len(values), interval_of_mean("goodput_bps", values)
         spread = ""
         if interval is not None:
-            ends = " … ".join(format_rate(max(0.0, end)) for end in interval)
-            spread = f"  (95 % of such means: {ends})"
+            ends = " … ".join(map(format_rate, interval))
+            spread = f"  (95 % confidence interval of the mean: {ends})"
         return f"mean of {len(values)}   {format_rate(mean)}{spread}"
 
 

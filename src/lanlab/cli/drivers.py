@@ -85,16 +85,15 @@ def _count(mean: float) -> str:
 
 def _sure(done: list[TrialRecord], metric: str) -> str:
     """The 95 % interval of a mean over trials, if there are several."""
-    from lanlab.analysis.summary import student_interval
+    from lanlab.analysis.summary import interval_of_mean
     from lanlab.units import format_rate, format_time
 
     values = [trial.metrics[metric] for trial in done if metric in trial.metrics]
-    interval = student_interval(values)
+    interval = interval_of_mean(metric, values)
     if interval is None:
         return ""
     if metric.endswith("_bps"):
         low, high = (format_rate(value) for value in interval)
     else:
         low, high = (format_time(value / 1e9) for value in interval)
-    of = "" if metric.endswith("_bps") else " of the mean"
-    return f" (95 % interval{of} {low} to {high}, {len(values)} trials)"
+    return f" (95 % confidence interval of the mean {low} to {high}, {len(values)} trials)"

@@ -55,10 +55,16 @@ def report(
 
 
 def _trials(records: Store, run_id: str) -> list[TrialRecord]:
-    """The trials of a run, with what a page needs of the times of their files."""
-    from lanlab.analysis.file_sizes import SERIES, with_size_classes
+    """The trials of a run, with what a page needs of the times of their files, or of a stream."""
+    from lanlab.analysis import file_sizes, over_time
 
-    return with_size_classes(
+    sized = file_sizes.with_size_classes(
         records.trials(run_id),
-        lambda trial: records.series(run_id, trial.number, [SERIES]),
+        lambda trial: records.series(run_id, trial.number, [file_sizes.SERIES]),
+    )
+    if records.run(run_id).study.get("figure"):
+        # A study that names its figures draws no stream over its time.
+        return sized
+    return over_time.with_steps(
+        sized, lambda trial: records.series(run_id, trial.number, [over_time.SERIES])
     )

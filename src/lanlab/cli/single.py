@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -148,6 +148,7 @@ def measure_study(
     seed: int | None,
     store: str | None,
     figure: str | None = None,
+    figures: Sequence[Mapping[str, Any]] = (),
     exactly: bool = False,
 ) -> tuple[RunRecord, list[TrialRecord]]:
     """
@@ -157,13 +158,14 @@ def measure_study(
         experiment: As a study file has it.
         trials: Of each condition.
         figure: A figure for its report.
+        figures: The same, as a study file has them.
         exactly: Whether neither polluted trials are repeated nor failed ones tried again.
     """
     from lanlab.testbeds import Opening
 
     # Most of what is imported now is needed only behind it.
     with Opening(testbed, _HOSTS, link or "unshaped") as opening:
-        return _measured(experiment, trials, opening, seed, store, figure, exactly)
+        return _measured(experiment, trials, opening, seed, store, figure, figures, exactly)
 
 
 def _measured(
@@ -173,6 +175,7 @@ def _measured(
     seed: int | None,
     store: str | None,
     figure: str | None,
+    figures: Sequence[Mapping[str, Any]],
     exactly: bool,
 ) -> tuple[RunRecord, list[TrialRecord]]:
     from lanlab.cli.watch import RunWatch
@@ -196,7 +199,7 @@ def _measured(
             "title": experiment["title"],
             "testbed": {"hosts": _HOSTS},
             "experiment": [experiment],
-            "figure": [drawn] if figure else [],
+            "figure": [drawn] if figure else list(figures),
             "scale": {"single": {"trials": policy}},
         },
         f"lanlab {name}",

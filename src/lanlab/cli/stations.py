@@ -138,6 +138,7 @@ def stations(
     from lanlab.cli.results import run_as_json
     from lanlab.cli.station_places import level_list, ratio, station_place
     from lanlab.cli.terminal import answer, print_json
+    from lanlab.figures.single_figures import station_figures
     from lanlab.report.stations_text import answer_sentence, level_table
     from lanlab.units import parse_time_s
 
@@ -192,6 +193,7 @@ def stations(
         link=None if place.is_users_server else link,
         seed=seed,
         store=store,
+        figures=station_figures("stations", limit_s, of),
         exactly=True,
     )
     sentence = answer_sentence(records, limit_s, of)

@@ -218,7 +218,7 @@ def _default_size(is_bulk: bool, testbed: str, link: str | None, driver: str) ->
 
 
 def _print(run: Any, trials: list[Any]) -> None:
-    from lanlab.analysis.summary import student_interval
+    from lanlab.analysis.summary import interval_of_mean
     from lanlab.cli.terminal import answer
     from lanlab.report.stream_text import stream_lines
     from lanlab.units import format_rate
@@ -228,12 +228,12 @@ def _print(run: Any, trials: list[Any]) -> None:
     for trial in done:
         console.print("\n".join(stream_lines(run, trial)))
     goodputs = [t.metrics["goodput_bps"] for t in done if "goodput_bps" in t.metrics]
-    interval = student_interval(goodputs)
+    interval = interval_of_mean("goodput_bps", goodputs)
     if interval is not None:
         mean = sum(goodputs) / len(goodputs)
         low, high = (format_rate(value) for value in interval)
         failed = len(trials) - len(done)
         lacking = f" of {len(trials)}, {failed} failed" if failed else " trials"
-        sure = f"95 % interval {low} to {high}, {len(goodputs)}{lacking}"
+        sure = f"95 % confidence interval of the mean {low} to {high}, {len(goodputs)}{lacking}"
         console.print(f"mean        {format_rate(mean)} ({sure})")
     console.print(f"kept as     {run.id}")

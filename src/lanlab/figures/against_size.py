@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -72,6 +73,7 @@ def size_chart(
             curve = _curve(group, limit)
             shown = tuple((x.shown(a), y.shown(b)) for a, b in curve)
             limits.append(Limit(f"{limit_name}, {name}", shown, series=index, kind=limit_kind))
+    limits = _named_once(limits, limit_name)
     series = tuple(Series(name, points_of(g, size, y, study)) for name, g in groups.items())
     marks = published_of(groups, size, y, published)
     values = [point.y for one in series for point in one.points]
@@ -85,6 +87,13 @@ def size_chart(
         published=marks,
         caption=caption(run),
     )
+
+
+def _named_once(limits: list[Limit], name: str) -> list[Limit]:
+    """Limits that are one curve are one limit."""
+    if len(limits) < 2 or len({limit.points for limit in limits}) > 1:
+        return limits
+    return [replace(limits[0], name=name, series=None)]
 
 
 def _curve(group: Sequence[Summary], limit: SizeLimit) -> list[tuple[float, float]]:

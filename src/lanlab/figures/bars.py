@@ -83,6 +83,7 @@ def _limits(
 ) -> tuple[Limit, ...]:
     """What the link can carry, across each bar."""
     limits = []
+    shared = _shared(groups, place)
     for index, (name, group) in enumerate(groups.items()):
         ends = []
         for summary in group:
@@ -91,6 +92,17 @@ def _limits(
                 left, right = bar_span(place(summary), index, len(groups))
                 ends += [(left - _BEYOND, level), (right + _BEYOND, level)]
         if ends:
-            full = "link limit" if len(groups) == 1 else f"link limit, {name}"
+            full = "link limit" if shared else f"link limit, {name}"
             limits.append(Limit(full, tuple(ends), in_pairs=True))
+    if shared and limits:
+        # One thing, one name.
+        return (Limit("link limit", tuple(p for one in limits for p in one.points), in_pairs=True),)
     return tuple(limits)
+
+
+def _shared(groups: Mapping[str, Sequence[Summary]], place: Place) -> bool:
+    """Whether all bars at a place have one limit."""
+    known: dict[float, set[float | None]] = {}
+    for summary in (summary for group in groups.values() for summary in group):
+        known.setdefault(place(summary), set()).add(summary.limit)
+    return all(len(limits) == 1 for limits in known.values())

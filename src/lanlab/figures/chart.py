@@ -147,6 +147,19 @@ class Chart:
         """Whether x is measured as y is, with an interval of its own."""
         return any(p.x_low is not None for series in self.series for p in series.points)
 
+    @property
+    def is_set_apart(self) -> bool:
+        """Whether intervals of several series lie at one place, so that they are drawn a little
+        beside it."""
+        if self.sideways:
+            return False
+        wide = [
+            {p.x for p in s.points if p.low is not None and p.low != p.high}
+            for s in self.series
+            if s.kind in ("line", "points")
+        ]
+        return len(set().union(*wide)) < sum(map(len, wide))
+
     def floors(self, index: int) -> dict[float, float]:
         """What a series of a stack stands on: at each x, the sum of those before it."""
         floors: dict[float, float] = {}

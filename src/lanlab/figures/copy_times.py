@@ -14,7 +14,7 @@ from lanlab.studies import Published, PublishedValue, Study
 from lanlab.studies.counterparts import in_published_words, stands_for_something
 from lanlab.studies.model import Figure
 
-_DRAWN = "Points are means with 95 % intervals, small dots single trials."
+_DRAWN = "Points are means with 95 % intervals, rings below them single trials."
 
 
 def copy_times(
@@ -41,7 +41,7 @@ def copy_times(
     for summary in found:
         rest = {k: v for k, v in summary.factors.items() if k != _inside(summary)}
         words = [titles[summary.experiment] if several else "", condition_text(study, rest)]
-        name = ", ".join(filter(None, words)) or "measured"
+        name = ", ".join(filter(None, words)) or _what(study, summary)
         place[id(summary)] = float(rows.setdefault(name, len(rows)))
         series.setdefault(_dataset(study, published, summary), []).append(summary)
     marks = _published(study, published, figure, metric, rows)
@@ -69,6 +69,13 @@ def copy_times(
         caption=caption(run, text, _DRAWN),
         sideways=True,
     )
+
+
+def _what(study: Study, summary: Summary) -> str:
+    """What was copied by what, where nothing is varied."""
+    keys = [key for key in ("service", "dataset") if key in summary.parameters]
+    keys = [key for key in keys if key not in summary.factors]
+    return condition_text(study, {key: summary.parameters[key] for key in keys}) or "measured"
 
 
 def _inside(summary: Summary) -> str:

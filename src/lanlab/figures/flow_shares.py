@@ -6,15 +6,18 @@ import math
 from collections.abc import Mapping, Sequence
 
 from lanlab.analysis.attempts import counting
-from lanlab.analysis.summary import student_interval
+from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.gather import axis, caption
-from lanlab.figures.wording import Quantity, condition_text, quantity, with_spread
+from lanlab.figures.wording import Quantity, condition_text, quantity, with_interval
 from lanlab.plan import expand
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 from lanlab.studies.model import Figure
 from lanlab.workloads.stream_results import flow_goodputs_bps
+
+#: Algorithms as their authors write them.
+_CONTROLS = {"cubic": "CUBIC", "reno": "Reno", "bbr": "BBR", "dctcp": "DCTCP", "vegas": "Vegas"}
 
 
 def flow_shares(
@@ -61,7 +64,7 @@ def flow_shares(
         # A stack, as each place has one bar, of one series.
         series=tuple(
             Series(
-                control or "measured",
+                _CONTROLS.get(control, control) or "measured",
                 tuple(
                     _point(flow, values, y, f"{said}, flow {flow + 1}")
                     for flow, values in enumerate(by_flow)
@@ -83,7 +86,7 @@ def _controls(parameters: Mapping[str, Level]) -> list[str]:
 
 
 def _point(flow: int, values: Sequence[float], y: Quantity, condition: str) -> Point:
-    interval = student_interval(values)
+    interval = interval_of_mean("goodput_bps", values)
     return Point(
         x=float(flow),
         y=y.shown(math.fsum(values) / len(values)),
@@ -99,6 +102,5 @@ def _fairness(trials: Sequence[TrialRecord]) -> str:
     indices = [trial.metrics["jain_index"] for trial in trials if "jain_index" in trial.metrics]
     if not indices:
         return ""
-    interval = student_interval(indices)
     mean = math.fsum(indices) / len(indices)
-    return f": Jain's index {with_spread(mean, None if interval is None else interval[1] - mean)}"
+    return f": Jain's index {with_interval(mean, interval_of_mean('jain_index', indices))}"

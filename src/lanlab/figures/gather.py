@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from lanlab.analysis.published import is_own, points_for
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.chart import Axis, Point, PublishedMark, PublishedSeries
+from lanlab.figures.published_values import levels_text
 from lanlab.figures.wording import Quantity, condition_text, level_text, link_text, quantity
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
@@ -87,12 +88,19 @@ def published_of(
             for point in points_for(summary, published):
                 if point.value.statistic != "mean":
                     continue
-                words = [point.series, name if len(groups) > 1 else ""]
+                theirs = _their_words(published, point.value, summary.parameters)
+                words = [theirs, name if len(groups) > 1 else ""]
                 mark = PublishedMark(
                     x_of(summary), shown.shown(point.value.si), printed(point.value)
                 )
                 found.setdefault(", ".join(filter(None, words)), []).append(mark)
     return tuple(PublishedSeries(name, tuple(found[name])) for name in sorted(found))
+
+
+def _their_words(published: Published, value: PublishedValue, known: Mapping[str, Level]) -> str:
+    """What a printed number is of beyond what is known here, as the study calls it."""
+    keys = [key for key in value.condition if key not in known]
+    return levels_text(published, value.condition, keys)
 
 
 def printed(value: PublishedValue) -> str:
@@ -129,7 +137,7 @@ def published_levels(
         else:
             continue
         about = "about, " if value.bound == "~" else ""
-        series = " ".join(str(v) for k, v in value.condition.items() if k not in common)
+        series = _their_words(published, value, common)
         levels.setdefault(shown.shown(si), {})[series] = about + printed(value)
     return tuple(
         PublishedSeries(" and ".join(said), (PublishedMark(None, level, "; ".join(said.values())),))
@@ -159,7 +167,7 @@ def category_axis(study: Study, key: str, levels: Sequence[Level]) -> Axis:
     return Axis(quantity(study, key).name if key else "", "", categories=names)
 
 
-_MEANS = "Means of the trials with 95 % intervals; small dots are single trials."
+_MEANS = "Means of the trials with 95 % intervals; rings beside them are single trials."
 
 
 def caption(run: RunRecord, text: str = "", drawn: str = _MEANS) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.file_sizes import SizeClass, classes_of
 from lanlab.analysis.limits import tcp_limit_bps
+from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
 from lanlab.figures.gather import axis, caption, far_apart
 from lanlab.figures.wording import condition_text, quantity
@@ -18,7 +20,7 @@ from lanlab.units import format_size
 
 _DRAWN = (
     "Octets over time from opening to close, of all files of a doubling of the size together; "
-    "geometric means of the trials with 95 % intervals; small dots are single trials."
+    "means of the trials with 95 % intervals; rings beside them are single trials."
 )
 
 
@@ -72,8 +74,6 @@ def _points(
     trials: Sequence[TrialRecord], study: Study, factors: Mapping[str, Level], unit: float
 ) -> list[Point]:
     """A point for each doubling of the size."""
-    from lanlab.analysis.statistics.intervals import mean_interval
-
     by_power: dict[int, list[SizeClass]] = {}
     for trial in trials:
         for one in classes_of(trial):
@@ -85,16 +85,15 @@ def _points(
             continue
         files, octets = sum(c.files for c in classes), sum(c.octets for c in classes)
         size = octets / files
-        # On the scale of rates, see `scale_of`: an interval never goes below zero.
-        seen = mean_interval(rates, scale="log") if len(rates) > 1 else None
+        low, high = interval_of_mean("goodput_bps", rates) or (None, None)
         each = files // len(classes)
         words = f"{each} file{'s' * (each != 1)} of {format_size(round(size))} on average"
         found.append(
             Point(
                 x=size / 1e3,
-                y=rates[0] if seen is None else seen.mean,
-                low=None if seen is None else seen.low,
-                high=None if seen is None else seen.high,
+                y=math.fsum(rates) / len(rates),
+                low=low,
+                high=high,
                 trials=tuple(rates),
                 condition=", ".join(filter(None, [condition_text(study, factors), words])),
             )
@@ -109,4 +108,6 @@ def _limits(
     if rate_bps is None or not xs or len(versions) != 1:
         return ()
     level = tcp_limit_bps(rate_bps, int(versions.pop())) / unit
-    return (Limit("link limit", ((min(xs), level), (max(xs), level))),)
+    # Of a single size a line that can be seen.
+    room = 1.2 if min(xs) == max(xs) else 1.0
+    return (Limit("link limit", ((min(xs) / room, level), (max(xs) * room, level))),)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.chart import Chart, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.gather import axis, caption, category_axis, far_apart, printed
 from lanlab.figures.published_values import levels_text
@@ -60,17 +62,15 @@ def _point(each: NamedCurve, sizes: Sequence[int], shown: Quantity, study: Study
     assert size is not None
     found = greatest_throughput(each.curve)
     best = next(level for level in each.curve.levels if level.stations == found.stations)
-
-    def goodput(rate: float) -> float:
-        return shown.shown(8 * size * rate)
-
+    goodputs = [8 * size * rate for rate in best.operations_per_s]
+    low, high = interval_of_mean("goodput_bps", goodputs) or (None, None)
     levels = condition_text(study, {**each.curve.factors, "stations": found.stations})
     return Point(
         x=float(sizes.index(size)),
-        y=goodput(found.operations_per_s),
-        low=None if found.interval is None else goodput(found.interval.low),
-        high=None if found.interval is None else goodput(found.interval.high),
-        trials=tuple(map(goodput, best.operations_per_s)),
+        y=shown.shown(math.fsum(goodputs) / len(goodputs)),
+        low=None if low is None else shown.shown(low),
+        high=None if high is None else shown.shown(high),
+        trials=tuple(map(shown.shown, goodputs)),
         condition=levels,
     )
 

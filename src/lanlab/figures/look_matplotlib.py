@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from lanlab.figures.scale_matplotlib import LETTER_IN
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Transform
 
 INK = "#1b1f24"
 GRID = "#dfe3e8"
@@ -29,6 +31,8 @@ PUBLISHED_MARKERS = ("D", "P", "X", "*", "<", ">")
 
 #: Height of a row of the legend.
 LEGEND_ROW_IN = 0.165
+#: What stands before a name of the legend takes.
+_HANDLE_IN = 0.55
 
 
 def colour_of(index: int) -> str:
@@ -75,23 +79,40 @@ def legend_names(chart: Chart) -> list[str]:
     """What the legend says: what was measured, limits, what was published."""
     limits = [limit.name for limit in chart.limits]
     series = [series.name for series in chart.series]
-    return series + limits + [published.label for published in chart.published]
+    names = series + limits + [published.label for published in chart.published]
+    # What has one name is one entry.
+    return list(dict.fromkeys(names))
 
 
 def legend_columns(names: list[str], width_in: float) -> int:
     """As many columns as the longest entry leaves room for."""
-    handle_in = 0.55
-    longest_in = handle_in + LETTER_IN * max(map(len, names), default=1)
+    longest_in = _HANDLE_IN + LETTER_IN * max(map(len, names), default=1)
     return max(1, min(len(names), int(width_in / longest_in)))
+
+
+def wrapped(name: str, width_in: float) -> str:
+    """A name in as many lines as it takes in a legend of that width."""
+    return textwrap.fill(name, max(12, int((width_in - _HANDLE_IN) / LETTER_IN)))
+
+
+def legend_height_in(names: list[str], columns: int, width_in: float) -> float:
+    """What a legend takes; only a single column has names of more than a line."""
+    lines = [wrapped(name, width_in).count("\n") + 1 for name in names]
+    rows = sum(lines) if columns == 1 else -(-len(names) // columns)
+    return 0.12 + LEGEND_ROW_IN * rows
 
 
 def draw_legend(figure: Figure, entries: list[tuple[str, str, Any]], columns: int) -> None:
     """Below the axes: what was measured, then limits, then what was published."""
     if not entries:
         return
+    named: dict[str, tuple[str, str, Any]] = {}
+    for entry in entries:
+        named.setdefault(entry[1], entry)
+    entries = list(named.values())
     legend = figure.legend(
         [handle for *_, handle in entries],
-        [name for _, name, _ in entries],
+        [wrapped(name, figure.get_figwidth()) for _, name, _ in entries],
         loc="lower center",
         ncols=columns,
         handlelength=2.6,
@@ -113,6 +134,7 @@ def draw_intervals(
     colour: str,
     *,
     sideways: bool = False,
+    transform: Transform | None = None,
 ) -> None:
     """The intervals of a series' points, where they have some; sideways at places up the axes."""
     known = [
@@ -124,8 +146,14 @@ def draw_intervals(
         return
     at = [place for place, *_ in known]
     ys = [y for _, y, _, _ in known]
-    reach = [[y - low for _, y, low, _ in known], [high - y for _, y, _, high in known]]
+    # Units may turn the last bit of an end beyond its mean.
+    reach = [
+        [max(0.0, y - low) for _, y, low, _ in known],
+        [max(0.0, high - y) for _, y, _, high in known],
+    ]
     look: dict[str, Any] = {"fmt": "none", "ecolor": colour}
+    if transform is not None:
+        look["transform"] = transform
     if sideways:
         drawn = axes.errorbar(ys, at, xerr=reach, elinewidth=1.2, capsize=2.5, zorder=2.8, **look)
     else:

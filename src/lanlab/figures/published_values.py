@@ -78,15 +78,16 @@ def ends_of(published: Published, value: PublishedValue) -> Ends | None:
     """
     if value.statistic != "mean":
         return None
-    from lanlab.analysis.statistics.intervals import t_half_width
+    from lanlab.analysis.statistics import PrintedMean
+    from lanlab.analysis.statistics.condition_mean import printed_condition_mean
 
     trials = trials_of(published, value)
     if len(trials) > 1:
         # Rounding to a step spreads by itself: a stopwatch that shows the same is not certain.
         sd = max(standard_deviation(trials), printed_step(value) / math.sqrt(12))
-        half = t_half_width(sd, len(trials))
         # Around the printed mean, which may be of a trial more than have come down.
-        return Ends(value.si - half, value.si + half, "95 %", trials)
+        seen = printed_condition_mean(value.metric, PrintedMean(value.si, sd, len(trials)))
+        return Ends(seen.low, seen.high, "95 %", trials)
     printed_sd = next(
         (
             other.si
@@ -98,8 +99,8 @@ def ends_of(published: Published, value: PublishedValue) -> Ends | None:
     )
     count = printed_trials(published)
     if printed_sd is not None and count is not None:
-        half = t_half_width(printed_sd, count)
-        return Ends(value.si - half, value.si + half, "95 %")
+        seen = printed_condition_mean(value.metric, PrintedMean(value.si, printed_sd, count))
+        return Ends(seen.low, seen.high, "95 %")
     return _by_clock(published, value)
 
 

@@ -15,12 +15,15 @@ from lanlab.figures.cost_per_byte_and_file import cost_per_byte_and_file
 from lanlab.figures.delay_throughput import delay_throughput
 from lanlab.figures.flow_shares import flow_shares
 from lanlab.figures.goodput_against_file_size import goodput_against_file_size
+from lanlab.figures.goodput_over_time import goodput_over_time
 from lanlab.figures.greatest_throughput import greatest_throughput_bars
 from lanlab.figures.lacking import lacking_text
 from lanlab.figures.losses_against_sent import losses_against_sent
+from lanlab.figures.readable_unit import in_readable_unit
 from lanlab.figures.received_against_sent import received_against_sent
 from lanlab.figures.received_ratio_against_sent import received_ratio_against_sent
 from lanlab.figures.response_against_stations import response_against_stations
+from lanlab.figures.round_trip_percentiles import round_trip_percentiles
 from lanlab.figures.rtt_against_size import rtt_against_size
 from lanlab.figures.saturation_curve import saturation_curve
 from lanlab.figures.station_errors import station_errors_bars
@@ -31,6 +34,8 @@ from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 from lanlab.studies.model import Figure
 from lanlab.studies.vocabulary import plain_level
+
+_SET_APART = "Of several series at one place each is drawn a little beside it."
 
 Builder = Callable[[RunRecord, Sequence[TrialRecord], Study, Published, Figure], Chart]
 
@@ -43,11 +48,13 @@ FIGURES: Mapping[str, Builder] = {
     "delay_throughput": delay_throughput,
     "flow_shares": flow_shares,
     "goodput_against_file_size": goodput_against_file_size,
+    "goodput_over_time": goodput_over_time,
     "greatest_throughput": greatest_throughput_bars,
     "losses_against_sent": losses_against_sent,
     "received_against_sent": received_against_sent,
     "received_ratio_against_sent": received_ratio_against_sent,
     "response_against_stations": response_against_stations,
+    "round_trip_percentiles": round_trip_percentiles,
     "rtt_against_size": rtt_against_size,
     "saturation_curve": saturation_curve,
     "station_errors": station_errors_bars,
@@ -76,5 +83,8 @@ def build_figure(
     if at:
         # Of the levels that were left out there is nothing to draw.
         chart = replace(chart, series=tuple(one for one in chart.series if one.points))
+    chart = in_readable_unit(chart)
+    if chart.is_set_apart:
+        chart = replace(chart, caption=f"{chart.caption} {_SET_APART}")
     lacking = lacking_text(trials, study, figure.experiments)
     return replace(chart, caption=f"{chart.caption} {lacking}".strip()) if lacking else chart

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from lanlab.figures.chart import Chart, Point, bar_span
+from lanlab.figures.level_matplotlib import draw_level
 from lanlab.figures.look_matplotlib import (
     COLOURS,
     FILLS,
@@ -15,22 +16,22 @@ from lanlab.figures.look_matplotlib import (
     HATCH,
     HATCHES,
     INK,
-    LEGEND_ROW_IN,
     LINES,
     MARKERS,
     MUTED,
     PUBLISHED_MARKERS,
     colour_of,
-    draw_intervals,
     draw_legend,
     legend_columns,
+    legend_height_in,
     legend_names,
     style,
 )
 from lanlab.figures.mark import Mark, mark_text, point_text
 from lanlab.figures.matplotlib_home import prepare
 from lanlab.figures.render_sideways import draw_sideways, sideways_marks
-from lanlab.figures.scale_matplotlib import scale_axes, tilted_names_in
+from lanlab.figures.scale_matplotlib import scale_axes, stack_width, tilted_names_in
+from lanlab.figures.spread_matplotlib import beside, draw_spread, series_offset_pt
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,7 +103,7 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
 
     names = legend_names(chart)
     columns = legend_columns(names, width_in)
-    legend_in = 0.12 + LEGEND_ROW_IN * -(-len(names) // columns)
+    legend_in = legend_height_in(names, columns, width_in)
     height_in = _PLOT_HEIGHT_IN + tilted_names_in(chart, width_in) + legend_in
     figure = Figure(figsize=(width_in, height_in))
     axes = figure.add_subplot()
@@ -127,10 +128,14 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
         entries.append((f"limit-{index}", limit.name, line))
     for index, published in enumerate(chart.published):
         for number_, mark in enumerate(published.marks):
-            # A level of the whole figure stands at its right edge.
-            at_edge = mark.x is None
+            if mark.x is None:
+                # A level of the whole figure has no place on it: a line, and its name.
+                line = draw_level(axes, published, mark, index, number_)
+                if number_ == 0:
+                    entries.append((f"published-{index}", published.label, line))
+                continue
             (drawn,) = axes.plot(
-                [0.985 if mark.x is None else mark.x],
+                [mark.x],
                 [mark.y],
                 linestyle="none",
                 marker=PUBLISHED_MARKERS[index % len(PUBLISHED_MARKERS)],
@@ -138,7 +143,6 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
                 markerfacecolor="none",
                 markeredgecolor=INK,
                 markeredgewidth=1.1,
-                transform=axes.get_yaxis_transform() if at_edge else axes.transData,
                 gid=f"published-{index}-{number_}",
                 zorder=4,
                 clip_on=False,
@@ -158,6 +162,7 @@ def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
     """Draws a series and gives what the legend shows."""
     series = chart.series[index]
     xs = [point.x for point in series.points]
+    offset_pt = series_offset_pt(chart, index)
     # Beyond as many as there are colours, no colour comes with the same marker and line again.
     turn = index + index // len(COLOURS)
     marker = MARKERS[turn % len(MARKERS)]
@@ -171,8 +176,9 @@ def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
         markersize=4.5,
         gid=f"series-{index}-line",
         zorder=3,
+        transform=beside(axes, offset_pt),
     )
-    _draw_spread(axes, series.points, xs, index, colour_of(index))
+    _draw_spread(axes, series.points, xs, index, colour_of(index), offset_pt)
     for place, point in enumerate(series.points):
         if point.label:
             axes.annotate(
@@ -223,17 +229,12 @@ def _draw_stack(axes: Axes, chart: Chart, index: int) -> Any:
     }
     xs, base = list(floors), list(floors.values())
     own_heights = [heights.get(x, 0.0) for x in xs]
-    if chart.x.categories or len(xs) < 2:
-        # A single place on an axis has no area.
-        width = 0.8 if chart.x.categories else 0.08 * (max(xs, default=0.0) or 1.0)
-        bars = axes.bar(xs, own_heights, width=width, bottom=base, **look)
-        for place, bar in enumerate(bars):
-            bar.set_gid(f"series-{index}-bar{place}")
-        return bars
-    tops = [low + high for low, high in zip(base, own_heights, strict=True)]
-    area = axes.fill_between(xs, base, tops, **look)
-    area.set_gid(f"series-{index}-area")
-    return area
+    # A bar at each place: between them nothing was measured.
+    width = stack_width(chart, xs)
+    bars = axes.bar(xs, own_heights, width=width, bottom=base, **look)
+    for place, bar in enumerate(bars):
+        bar.set_gid(f"series-{index}-bar{place}")
+    return bars
 
 
 def _bar_x(point: Point, index: int, count: int) -> float:
@@ -241,23 +242,16 @@ def _bar_x(point: Point, index: int, count: int) -> float:
 
 
 def _draw_spread(
-    axes: Axes, points: tuple[Point, ...], xs: list[float], index: int, colour: str
+    axes: Axes,
+    points: tuple[Point, ...],
+    xs: list[float],
+    index: int,
+    colour: str,
+    offset_pt: float = 0.0,
 ) -> None:
-    """Intervals, and a small dot for each trial."""
-    draw_intervals(axes, points, xs, index, colour)
+    """Intervals, and a ring for each trial."""
+    draw_spread(axes, points, xs, index, colour, offset_pt=offset_pt)
     _draw_spread_across(axes, points, index, colour)
-    axes.plot(
-        [x for x, p in zip(xs, points, strict=True) for _ in p.trials],
-        [trial for p in points for trial in p.trials],
-        linestyle="none",
-        marker=".",
-        markersize=2.6,
-        markeredgewidth=0,
-        color=colour,
-        alpha=0.45,
-        gid=f"series-{index}-trials",
-        zorder=3.2,
-    )
 
 
 def _draw_spread_across(axes: Axes, points: tuple[Point, ...], index: int, colour: str) -> None:
@@ -296,7 +290,9 @@ def _marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
                     continue
                 y = floors[x] + y / 2
             text = point_text(chart, series, point)
-            found.append(Mark(*place(x, y), f"series-{index}", text))
+            left, top = place(x, y)
+            left += series_offset_pt(chart, index)
+            found.append(Mark(left, top, f"series-{index}", text))
     for index, published in enumerate(chart.published):
         for mark in published.marks:
             text = mark_text(chart, published, mark)

@@ -7,23 +7,23 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from lanlab.figures.chart import Chart, Point
+from lanlab.figures.chart import Chart
 from lanlab.figures.look_matplotlib import (
     GRID,
     HATCHES,
     INK,
-    LEGEND_ROW_IN,
     MARKERS,
     MUTED,
     PUBLISHED_MARKERS,
     colour_of,
-    draw_intervals,
     draw_legend,
     legend_columns,
+    legend_height_in,
     legend_names,
 )
 from lanlab.figures.mark import Mark, mark_text, point_text
-from lanlab.figures.scale_matplotlib import LETTER_IN
+from lanlab.figures.scale_matplotlib import LETTER_IN, ROUND, within_sight
+from lanlab.figures.spread_matplotlib import draw_spread
 from lanlab.figures.wording import plain
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def draw_sideways(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
     # A single series is named by the axis.
     names = legend_names(chart) if _needs_legend(chart) else []
     columns = legend_columns(names, width_in) if names else 1
-    legend_in = 0.12 + LEGEND_ROW_IN * -(-len(names) // columns) if names else 0.1
+    legend_in = legend_height_in(names, columns, width_in) if names else 0.1
     most_letters = max(8, int(_NAMES_SHARE * width_in / LETTER_IN))
     rows = [textwrap.fill(name, most_letters) for name in chart.x.categories]
     lines = max((name.count("\n") + 1 for name in rows), default=1)
@@ -154,25 +154,8 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
         gid=f"series-{index}-line",
         zorder=3,
     )
-    draw_intervals(axes, points, places, index, colour_of(index), sideways=True)
-    _draw_trials(axes, points, places, index)
+    draw_spread(axes, points, places, index, colour_of(index), sideways=True)
     return line
-
-
-def _draw_trials(axes: Axes, points: Sequence[Point], places: Sequence[float], index: int) -> None:
-    """A small dot for each trial."""
-    axes.plot(
-        [trial for point in points for trial in point.trials],
-        [place for place, point in zip(places, points, strict=True) for _ in point.trials],
-        linestyle="none",
-        marker=".",
-        markersize=3.5,
-        markeredgewidth=0.4,
-        markeredgecolor=INK,
-        color=GRID,
-        gid=f"series-{index}-trials",
-        zorder=3.2,
-    )
 
 
 def _draw_bars(axes: Axes, chart: Chart, index: int, places: Sequence[float]) -> Any:
@@ -192,8 +175,7 @@ def _draw_bars(axes: Axes, chart: Chart, index: int, places: Sequence[float]) ->
     )
     for place, bar in enumerate(bars):
         bar.set_gid(f"series-{index}-bar{place}")
-    draw_intervals(axes, points, places, index, INK, sideways=True)
-    _draw_trials(axes, points, places, index)
+    draw_spread(axes, points, places, index, INK, sideways=True)
     return bars
 
 
@@ -227,11 +209,13 @@ def _scale(chart: Chart, axes: Axes, width_in: float) -> None:
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
         return
-    low, high = min(values, default=0.0), max(values, default=1.0)
+    low, high = within_sight(
+        values, [*ys, *(t for s in chart.series for p in s.points for t in p.trials)]
+    )
     room = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
     # A bar's length is its value: from zero.
     axes.set_xlim(*((0.0, 1.06 * high or 1.0) if has_bars else (low - room, high + room)))
-    axes.xaxis.set_major_locator(MaxNLocator(ticks))
+    axes.xaxis.set_major_locator(MaxNLocator(ticks, steps=ROUND))
 
 
 def _begin(chart: Chart) -> float:
@@ -254,5 +238,5 @@ def _ticks(low: float, high: float, most: int) -> Sequence[float]:
         return found
     from matplotlib.ticker import MaxNLocator
 
-    even = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    even = MaxNLocator(most, steps=ROUND).tick_values(low, high)
     return [round(float(value), 12) for value in even if low <= value <= high and value > 0]

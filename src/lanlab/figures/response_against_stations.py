@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lanlab.figures.chart import Chart
 from lanlab.figures.station_curves import asymptotic_response_s, chart_along, named_curves
+from lanlab.figures.stations_within import with_answer
 from lanlab.figures.wording import quantity
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
@@ -39,4 +40,5 @@ def response_against_stations(
         return shown.shown(1e9 * float(model.response_s([stations])[0]))
 
     curves = named_curves(trials, study, figure) if metric == _MEAN else []
-    return chart_along(run, trials, study, figure, metric, curves, value, _SAID)
+    chart = chart_along(run, trials, study, figure, metric, curves, value, _SAID)
+    return with_answer(chart, trials, study, figure)

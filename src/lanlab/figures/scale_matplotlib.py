@@ -20,6 +20,8 @@ _ROW_IN = 0.165
 _MOST_TICKS_AT_LEVELS = 7
 #: The same of a linear one.
 _MOST_LEVELS = 16
+#: Steps of ticks, as a reader counts.
+ROUND = (1, 2, 5, 10)
 #: On a linear axis of what is measured, how far beyond the points an interval is shown.
 _MOST_BEYOND = 2.0
 
@@ -38,12 +40,13 @@ def _scale_y(chart: Chart, axes: Axes) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     if any(series.kind == "stack" for series in chart.series):
         axes.set_ylim(0, 1.02 * max(chart.floors(len(chart.series)).values(), default=1.0) or 1.0)
-        axes.yaxis.set_major_locator(MaxNLocator(6))
+        axes.yaxis.set_major_locator(MaxNLocator(7, steps=ROUND))
         return
-    values = [p.y for s in chart.series for p in s.points]
-    values += [y for s in chart.series for p in s.points for y in (*p.trials, p.high or p.y)]
-    values += [y for limit in chart.limits for _, y in limit.points]
-    values += [mark.y for series in chart.published for mark in series.marks]
+    seen = [y for s in chart.series for p in s.points for y in (p.y, *p.trials)]
+    seen += [y for limit in chart.limits for _, y in limit.points]
+    seen += [mark.y for series in chart.published for mark in series.marks]
+    ends = [p.high for s in chart.series for p in s.points if p.high is not None]
+    values = [*seen, within_sight([*seen, *ends], seen)[1]]
     if chart.y.logarithmic:
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
@@ -54,7 +57,32 @@ def _scale_y(chart: Chart, axes: Axes) -> None:
     else:
         # From zero: a cut axis makes a small difference look like a large one.
         axes.set_ylim(0, 1.06 * max(values, default=1.0) or 1.0)
-        axes.yaxis.set_major_locator(MaxNLocator(6))
+        axes.yaxis.set_major_locator(MaxNLocator(7, steps=ROUND))
+
+
+def within_sight(values: Sequence[float], seen: Sequence[float]) -> tuple[float, float]:
+    """
+    The ends of an axis that is not logarithmic: of few trials an interval may reach so far that all
+    else would lie on one line; it is cut at twice what was seen.
+
+    Args:
+        values: All, ends of intervals among them.
+        seen: Means, trials, limits.
+    """
+    most = max(values, default=1.0)
+    if seen and max(seen) > 0:
+        most = min(most, _MOST_BEYOND * max(seen))
+    return min(values, default=0.0), most
+
+
+def stack_width(chart: Chart, xs: Sequence[float]) -> float:
+    """Width of stacked bars: most of the way between the closest, and enough to be seen."""
+    if chart.x.categories:
+        return 0.8
+    if len(xs) < 2:
+        return 0.08 * (max(xs, default=0.0) or 1.0)
+    closest = min(b - a for a, b in itertools.pairwise(sorted(xs)))
+    return max(min(0.7 * closest, 0.1 * max(xs)), 0.012 * (max(xs) - min(xs)))
 
 
 def _scale_x(chart: Chart, axes: Axes) -> None:
@@ -84,7 +112,10 @@ def _scale_x(chart: Chart, axes: Axes) -> None:
         most = _MOST_BEYOND * max(xs, default=1.0)
         ends = [min(p.x_high, most) for s in chart.series for p in s.points if p.x_high is not None]
         axes.set_xlim(0, 1.04 * max([*xs, *ends], default=1.0) or 1.0)
-        axes.xaxis.set_major_locator(MaxNLocator(7))
+        if any(series.kind == "stack" for series in chart.series):
+            half = stack_width(chart, xs) / 2
+            axes.set_xlim(min(0.0, min(xs, default=0.0) - half), max(xs, default=1.0) + 1.5 * half)
+        axes.xaxis.set_major_locator(MaxNLocator(7, steps=ROUND))
     axes.xaxis.set_major_formatter(shown)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lanlab.figures.chart import Chart
 from lanlab.figures.station_curves import asymptotic_response_s, chart_along, named_curves
+from lanlab.figures.stations_within import response_figure, with_answer
 from lanlab.figures.wording import quantity
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
@@ -50,4 +51,6 @@ def throughput_against_stations(
         if metric == _OPERATIONS
         or (metric == "goodput_bps" and each.curve.message_size_bytes is not None)
     ]
-    return chart_along(run, trials, study, figure, metric, curves, value, _SAID)
+    chart = chart_along(run, trials, study, figure, metric, curves, value, _SAID)
+    asked = response_figure(study, figure)
+    return chart if asked is None else with_answer(chart, trials, study, asked, draws_limit=False)

@@ -11,6 +11,8 @@ from lanlab.studies import Study
 from lanlab.workloads.registry import WORKLOADS
 
 _MINUS = "\N{MINUS SIGN}"
+#: An interval that is wider says nothing but that.
+_MOST_FACTOR = 1_000
 _NAMES = {
     "goodput_bps": "goodput",
     "received_ratio": "received",
@@ -30,7 +32,7 @@ _NAMES = {
     "receiver_cpu_s_per_gb": "receiving CPU time",
     "interrupt_cpu_s": "time in interrupts",
     "jain_index": "Jain's index",
-    "operations_per_s": "operations",
+    "operations_per_s": "throughput",
     "response_mean_ns": "mean response time",
     "response_p50_ns": "response time, median",
     "response_p90_ns": "response time, 90th percentile",
@@ -96,6 +98,8 @@ _UNITS = {
     "messages/s": ("messages/s", 1.0),
     "ns/message": ("µs/message", 1e3),
 }
+#: Units that a key has, whatever its inner unit has.
+_OWN_UNITS = {"operations_per_s": ("operations/s", 1.0)}
 _SUFFIXES = {
     "_bps": "bit/s",
     "_ns": "ns",
@@ -122,6 +126,10 @@ class Quantity:
         """A value in the shown unit."""
         return value / self.si_per_unit
 
+    def interval(self, low: float | None, high: float | None) -> tuple[float, float] | None:
+        """The ends of an interval in the shown unit; `None` without."""
+        return None if low is None or high is None else (self.shown(low), self.shown(high))
+
     def text(self, value: float, digits: int = 4) -> str:
         """A measured value with its unit."""
         number_text = number(self.shown(value), digits)
@@ -135,7 +143,8 @@ def quantity(study: Study | None, key: str) -> Quantity:
     own = study.units.get(key) if study else None
     if own is not None:
         return Quantity(key, own.name or name, own.unit, own.si_per_unit, si_unit)
-    unit, per = ("", 1.0) if key in _BARE else _UNITS.get(si_unit, (si_unit, 1.0))
+    usual = _OWN_UNITS.get(key) or _UNITS.get(si_unit, (si_unit, 1.0))
+    unit, per = ("", 1.0) if key in _BARE else usual
     return Quantity(key, name, unit, per, si_unit)
 
 
@@ -211,19 +220,37 @@ def percent(ratio: float, digits: int = 3) -> str:
     return f"{shown:.{decimals}f} %".replace("-", _MINUS)
 
 
-def with_spread(value: float, half_width: float | None) -> str:
-    """A mean and the half-width of its interval, both to the interval's second digit.
+def with_interval(value: float, ends: tuple[float, float] | None) -> str:
+    """A mean and its interval, to the second digit of the interval's shorter side: with `±` where
+    both sides are alike as far as they are printed, else with its ends.
 
     Examples:
-        >>> with_spread(1093.42, 3.2154), with_spread(0.2381, None), with_spread(98.5, 0.0)
-        ('1,093.4 ± 3.2', '0.2381', '98.50 ± 0')
+        >>> with_interval(1093.42, (1090.2, 1096.64)), with_interval(0.2381, None)
+        ('1,093.4 ± 3.2', '0.2381')
+        >>> with_interval(171.0, (60.9, 480.2)), with_interval(98.5, (98.5, 98.5))
+        ('171 (61 … 480)', '98.50 ± 0')
+        >>> with_interval(0.02, (0.0, 0.0671)), with_interval(50.5, (1e-9, 1e12))
+        ('0.020 (0 … 0.067)', '50.50 (unknown to a factor of 1,000)')
     """
-    if half_width is None:
+    if ends is None:
         return number(value)
-    if half_width == 0:
+    low, high = ends
+    sides = [side for side in (value - low, high - value) if side > 0]
+    if not sides:
         return f"{number(value)} ± 0"
-    decimals = min(9, max(0, 1 - math.floor(math.log10(half_width))))
-    return f"{value:,.{decimals}f} ± {half_width:,.{decimals}f}".replace("-", _MINUS)
+    if high > _MOST_FACTOR * value > 0:
+        return f"{number(value)} (unknown to a factor of {_MOST_FACTOR:,})"
+    decimals = min(9, max(0, 1 - math.floor(math.log10(min(sides)))))
+    below, above = (f"{side:,.{decimals}f}" for side in (value - low, high - value))
+    if below == above:
+        return f"{value:,.{decimals}f} ± {above}".replace("-", _MINUS)
+    # No end is rounded to a zero that it is not.
+    shown = [f"{end:,.{decimals}f}" for end in ends]
+    shown = [
+        number(end, 1) if end == 0 or not float(text.replace(",", "")) else text
+        for end, text in zip(ends, shown, strict=True)
+    ]
+    return f"{value:,.{decimals}f} ({' … '.join(shown)})".replace("-", _MINUS)
 
 
 def name_of(key: str) -> str:

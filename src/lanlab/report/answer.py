@@ -9,13 +9,15 @@ from lanlab.analysis.published import points_for
 from lanlab.analysis.saturation import saturations
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.received_against_sent import RATES
-from lanlab.figures.wording import condition_text, number, percent, plain, quantity, with_spread
+from lanlab.figures.wording import condition_text, number, percent, plain, quantity, with_interval
+from lanlab.report.above_limit import above_limit_remark
 from lanlab.report.contrast import Contrast, contrast
 from lanlab.report.failure_text import failure_sentences
 from lanlab.report.one_way import one_way_remark
 from lanlab.report.pollution import pollution_sentences
 from lanlab.report.round_trips import round_trip_remark
 from lanlab.report.saturation_text import messages_text, saturation_sentence
+from lanlab.report.stations_answer import IN_CARRIER, carrier_of_stations, station_sentences
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import ExperimentAtScale, Published, Study, at_scale
 from lanlab.studies.scaling import is_numeric
@@ -73,18 +75,24 @@ def _experiment(
     summaries = [s for s in summarise(run, trials, experiment.id, metric) if s.mean is not None]
     if not summaries:
         return []
-    said = []
+    said = station_sentences(study, experiment.id, trials)
     if metric in _SPEEDS and any(rate in experiment.factors for rate in RATES):
         said.append(_greatest(study, summaries, trials))
     else:
         numbers = [key for key in experiment.factors if is_numeric(experiment.workload, key)]
         is_copy = experiment.workload == "copy"
         usual = "dataset" if is_copy else "message_size_bytes"
+        if experiment.workload == "stations" and "stations" in experiment.factors:
+            numbers = ["stations"]
         said += _ranges(study, summaries, numbers[-1] if numbers and not is_copy else usual)
     if "ip_version" in experiment.factors:
         said += _versions(study, summaries, trials)
     said += _beside_published(study, summaries, published)
-    remarks = (round_trip_remark(run, study, trials), one_way_remark(experiment.title, trials))
+    remarks = (
+        above_limit_remark(run, study, summaries),
+        round_trip_remark(run, study, trials),
+        one_way_remark(experiment.title, trials),
+    )
     return said + [remark for remark in remarks if remark]
 
 
@@ -117,6 +125,7 @@ def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]
     name = shown.name[0].upper() + shown.name[1:]
     groups: dict[str, list[Summary]] = {}
     is_copy = summaries[0].workload == "copy"
+    is_stations = summaries[0].workload == "stations"
     for summary in summaries:
         rest = {k: v for k, v in summary.factors.items() if k != along}
         # A factor names itself.
@@ -125,13 +134,16 @@ def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]
         if is_copy and "service" not in rest:
             service = {"service": summary.parameters["service"]}
             carrier = f"{condition_text(study, service)}{',' * bool(rest)}"
+        if is_stations:
+            carrier = carrier_of_stations(study, summary.parameters)
+            rest = {key: level for key, level in rest.items() if key not in IN_CARRIER}
         series = " ".join(filter(None, [carrier, condition_text(study, rest)]))
         groups.setdefault(series, []).append(summary)
     said = []
     for series, group in groups.items():
         least = min(group, key=lambda summary: summary.mean or 0.0)
         most = max(group, key=lambda summary: summary.mean or 0.0)
-        at_that_size = "" if along == "dataset" else " at that size"
+        at_that_size = " at that size" if along == "message_size_bytes" else ""
         if least is most:
             text = f"{name} over {series} was {_mean(study, most)}{_share(most)}"
         else:
@@ -232,8 +244,8 @@ def _count(count: int, what: str) -> str:
 def _mean(study: Study, summary: Summary) -> str:
     assert summary.mean is not None
     shown = quantity(study, summary.metric)
-    half = None if summary.ci_high is None else shown.shown(summary.ci_high - summary.mean)
-    return f"{with_spread(shown.shown(summary.mean), half)} {shown.unit}".strip()
+    ends = shown.interval(summary.ci_low, summary.ci_high)
+    return f"{with_interval(shown.shown(summary.mean), ends)} {shown.unit}".strip()
 
 
 def _share(summary: Summary) -> str:

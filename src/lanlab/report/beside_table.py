@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lanlab.analysis.summary import Summary, summarise
-from lanlab.figures.wording import level_text, plain, quantity, with_spread
+from lanlab.figures.wording import level_text, plain, quantity, with_interval
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study, at_scale
@@ -98,8 +98,8 @@ def _cells(
         cells.append(Cell(None, text))
         text = ""
         if ours is not None and ours.mean is not None:
-            half = None if ours.ci_high is None else shown.shown(ours.ci_high - ours.mean)
-            text = with_spread(shown.shown(ours.mean), half)
+            ends_shown = shown.interval(ours.ci_low, ours.ci_high)
+            text = with_interval(shown.shown(ours.mean), ends_shown)
         cells.append(Cell(None, text))
     # Not every workload has every metric.
     n = max((summary.n for summary in row.measured.values()), default=0)

@@ -10,14 +10,14 @@ from lanlab.analysis.comparison import Compared, Sample
 from lanlab.analysis.comparison_facts import Differing
 from lanlab.analysis.comparison_published import BesidePublished
 from lanlab.analysis.comparison_runs import Unlike
-from lanlab.analysis.summary import student_interval
+from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.wording import (
     Quantity,
     condition_text,
     level_text,
     number,
     quantity,
-    with_spread,
+    with_interval,
 )
 from lanlab.report.comparison_text import effect_text, p_text, verdict_text
 from lanlab.report.metric_table import BOUNDS, POLLUTED
@@ -45,8 +45,8 @@ def comparison_csv(found: Sequence[Compared]) -> Table:
 def flat(one: Compared) -> dict[str, Any]:
     """All of one comparison by name, in SI units; what there is not is `None`."""
     test, margin, further = one.test, one.margin, one.further
-    base = {f"base {name}": value for name, value in _sample(one.base).items()}
-    other = {f"other {name}": value for name, value in _sample(one.other).items()}
+    base = {f"base {name}": value for name, value in _sample(one.metric, one.base).items()}
+    other = {f"other {name}": value for name, value in _sample(one.metric, one.other).items()}
     found = {
         "experiment": one.experiment,
         "metric": one.metric,
@@ -81,8 +81,8 @@ def flat(one: Compared) -> dict[str, Any]:
     }
 
 
-def _sample(sample: Sample) -> dict[str, Any]:
-    interval = student_interval(sample.values)
+def _sample(metric: str, sample: Sample) -> dict[str, Any]:
+    interval = interval_of_mean(metric, sample.values)
     return {
         "n": sample.n,
         "mean": sample.mean,
@@ -146,9 +146,8 @@ def _table(study: Study, group: Sequence[Compared]) -> Table:
 def _mean(shown: Quantity, sample: Sample) -> str:
     if sample.mean is None:
         return "none"
-    interval = student_interval(sample.values)
-    half = None if interval is None else shown.shown(interval[1] - sample.mean)
-    text = with_spread(shown.shown(sample.mean), half)
+    ends = interval_of_mean(shown.key, sample.values)
+    text = with_interval(shown.shown(sample.mean), ends and shown.interval(*ends))
     return f"{text} {POLLUTED}" if sample.polluted else text
 
 
@@ -258,16 +257,12 @@ def published_table(study: Study, found: Sequence[BesidePublished]) -> Table:
         shown = quantity(study, summary.metric)
         low, high = one.interval or (None, None)
         whose = "both" if one.has_their_spread else "ours alone" if one.interval else one.why
-        half = (
-            None
-            if summary.ci_high is None or summary.mean is None
-            else (shown.shown(summary.ci_high - summary.mean))
-        )
+        ends = shown.interval(summary.ci_low, summary.ci_high)
         ours = (
             "none"
             if summary.mean is None
             else (
-                f"{with_spread(shown.shown(summary.mean), half)} {shown.unit}".rstrip()
+                f"{with_interval(shown.shown(summary.mean), ends)} {shown.unit}".rstrip()
                 + (f" {POLLUTED}" if summary.polluted else "")
             )
         )

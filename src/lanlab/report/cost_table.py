@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.copy_cost import DATASET, CopyCost, Cost, copy_costs
-from lanlab.figures.wording import condition_text, number, quantity, with_spread
+from lanlab.figures.wording import condition_text, number, quantity, with_interval
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
@@ -82,7 +82,9 @@ def _row(one: CopyCost, study: Study) -> tuple[Cell, ...]:
 def _cells(cost: Cost | None, factor: float) -> tuple[Cell, ...]:
     if cost is None:
         return (EMPTY, EMPTY, EMPTY, EMPTY)
-    half = None if cost.high is None else factor * (cost.high - cost.value)
+    ends = None
+    if cost.low is not None and cost.high is not None:
+        ends = factor * cost.low, factor * cost.high
     values = (cost.value, cost.low, cost.high)
     exact = (EMPTY if value is None else Cell(value, "") for value in values)
-    return (*exact, Cell(None, with_spread(factor * cost.value, half)))
+    return (*exact, Cell(None, with_interval(factor * cost.value, ends)))

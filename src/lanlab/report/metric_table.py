@@ -13,8 +13,9 @@ from lanlab.figures.wording import (
     number,
     percent,
     quantity,
-    with_spread,
+    with_interval,
 )
+from lanlab.report.above_limit import ABOVE, is_above
 from lanlab.report.table import EMPTY, Cell, Column, Table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
@@ -61,7 +62,7 @@ def metric_table(
         Column(f"mean ({unit})"),
         Column(f"95 % low ({unit})"),
         Column(f"95 % high ({unit})"),
-        Column("", f"mean ± 95 % ({unit})", f"{shown.name} ({unit})"),
+        Column("", f"mean, 95 % interval ({unit})", f"{shown.name} ({unit})"),
         Column(f"standard deviation ({unit})", f"SD ({unit})"),
         Column(f"limit ({unit})", f"limit ({unit})"),
         Column("share of limit (ratio)", "of limit", "of limit"),
@@ -105,7 +106,7 @@ def metric_table(
                 Cell(None, _mean_text(shown, summary)),
                 _shown(shown, summary.sd, digits=2),
                 _shown(shown, summary.limit),
-                EMPTY if share is None else Cell(share, percent(share)),
+                EMPTY if share is None else Cell(share, _share_text(summary, share)),
                 Cell(None, "\n".join(_published_lines(own))),
                 Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own))),
                 Cell(None, "\n".join(_published_text(point) for point in _means(own))),
@@ -137,9 +138,13 @@ def _shown(shown: Quantity, value: float | None, digits: int = 4) -> Cell:
 def _mean_text(shown: Quantity, summary: Summary) -> str:
     if summary.mean is None:
         return "none"
-    half = None if summary.ci_high is None else summary.ci_high - summary.mean
-    text = with_spread(shown.shown(summary.mean), None if half is None else shown.shown(half))
+    ends = shown.interval(summary.ci_low, summary.ci_high)
+    text = with_interval(shown.shown(summary.mean), ends)
     return f"{text} {POLLUTED}" if summary.polluted else text
+
+
+def _share_text(summary: Summary, share: float) -> str:
+    return f"{percent(share)} {ABOVE}" if is_above(summary) else percent(share)
 
 
 def _published_lines(points: Sequence[PublishedPoint]) -> list[str]:

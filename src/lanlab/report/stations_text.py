@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.attempts import counting
-from lanlab.analysis.summary import student_interval
+from lanlab.analysis.summary import interval_of_mean
 from lanlab.report.table import EMPTY, Cell, Column, Table
 from lanlab.store import TrialRecord
 from lanlab.units import format_rate, format_time
@@ -24,7 +24,7 @@ _COLUMNS = (
     Column("operations_per_s", "operations/s"),
     Column("goodput_bps", "goodput"),
     Column("response_mean_ns", "response"),
-    Column("response_half_width_ns", "±"),
+    Column("response_half_width_ns", "95 % interval"),
     Column("response_p99_ns", "p99"),
     Column("jain_index", "fairness"),
     Column("errors", "errors"),
@@ -78,13 +78,13 @@ def _row(
     response, slow = mean("response_mean_ns"), mean("response_p99_ns")
     jain, errors = mean("jain_index"), mean("errors")
     means = [t.metrics["response_mean_ns"] for t in trials if "response_mean_ns" in t.metrics]
-    half = _half_width([float(each) for each in means])
+    interval = interval_of_mean("response_mean_ns", [float(each) for each in means])
     return (
         Cell(number, str(number)),
         cell(rate, f"{rate:,.0f}" if rate is not None and rate >= 100 else f"{rate or 0:.3g}"),
         cell(goodput, format_rate(goodput or 0.0)),
         cell(response, format_time((response or 0.0) / 1e9)),
-        cell(half, format_time((half or 0.0) / 1e9)),
+        _interval_cell(interval),
         cell(slow, format_time((slow or 0.0) / 1e9)),
         cell(jain, f"{jain or 0.0:.3f}"),
         cell(errors, f"{errors or 0.0:.3g}"),
@@ -106,9 +106,11 @@ def _words(text: str) -> Cell:
     return Cell(text, text) if text else EMPTY
 
 
-def _half_width(values: Sequence[float]) -> float | None:
-    interval = student_interval(values) if len(values) > 1 else None
-    return None if interval is None else (interval[1] - interval[0]) / 2
+def _interval_cell(interval: tuple[float, float] | None) -> Cell:
+    if interval is None:
+        return EMPTY
+    ends = " … ".join(format_time(end / 1e9) for end in interval)
+    return Cell((interval[1] - interval[0]) / 2, ends)
 
 
 def _remark(trials: Sequence[TrialRecord]) -> str:

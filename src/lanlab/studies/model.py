@@ -103,6 +103,9 @@ class Figure(Data):
     #: experiment; and the numeric factor that it draws it against, by default the first.
     metric: str | None = None
     factor: str | None = None
+    #: Of stations: a response time that is not to be passed, drawn as a line; how many stations
+    #: keep to it is answered.
+    within_s: float | None = Field(default=None, gt=0)
     #: Only conditions at these levels of factors, as one message size.
     at: dict[str, Level] = Field(default_factory=dict)
 

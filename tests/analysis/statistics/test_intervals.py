@@ -17,7 +17,6 @@ from lanlab.analysis.statistics import (
     mean_interval,
     printed_interval,
 )
-from lanlab.analysis.summary import student_interval
 from lanlab.errors import NoSpread, UnfitValues, UsageError
 
 
@@ -53,13 +52,6 @@ def test_it_is_scipys_one_sample_interval(values: list[float], confidence: float
         seen = mean_interval(values, scale=scale, confidence=confidence)
         ends = (seen.low, seen.high) if scale == "linear" else np.log([seen.low, seen.high])
         assert tuple(ends) == pytest.approx(tuple(oracle), rel=1e-6, abs=1e-6)
-
-
-def test_the_tables_interval_is_the_same() -> None:
-    """There is one formula for it."""
-    seen = mean_interval(W2K["tcpip", 1])
-
-    assert student_interval(W2K["tcpip", 1]) == (seen.low, seen.high)
 
 
 def test_printed_moments_give_what_the_trials_give() -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
-from lanlab.analysis.findings.claim import Gap, Measure, Node, all_of, compared
+from lanlab.analysis.findings.claim import Comparison, Gap, Measure, Node, all_of, compared
 from lanlab.analysis.findings.contrast import Estimate, contrast, contrasts, scale_for
 from lanlab.analysis.findings.evidence import words
-from lanlab.analysis.findings.sample import Sample
+from lanlab.analysis.findings.sample import Sample, Trials
 from lanlab.analysis.findings.sides import Place, Side
+from lanlab.analysis.statistics.condition_mean import cut
 from lanlab.analysis.statistics.samples import Scale, scale_of
 from lanlab.studies import Level
 
@@ -95,8 +97,24 @@ def value(
     """That the metric lies within bounds, in its SI unit or as a share."""
     metric = place.scope.metric
     bounded = all(end is None or end > 0 for end in (least, most))
-    scale = scale_of(metric) if bounded and measure == "value" else "linear"
-    return weighted([place], [1.0], scale, measure, least, most)
+    found = weighted(
+        [place], [1.0], scale_of(metric) if bounded else "linear", measure, least, most
+    )
+    if not (isinstance(found, Comparison) and isinstance(place.found, Side)):
+        return found
+    known = [number for cell in place.found.all for number in _values(cell.sample)]
+    # Of a share of the link's limit: what is above it was seen there.
+    least_seen, most_seen = min(known), math.inf if measure == "share" else max(known)
+    told = found.interval
+
+    def possible(confidence: float) -> tuple[float, float]:
+        return cut(metric, told(confidence), least=least_seen, greatest=most_seen)
+
+    return replace(found, interval=possible)
+
+
+def _values(sample: Sample) -> tuple[float, ...]:
+    return sample.values if isinstance(sample, Trials) else (sample.mean,)
 
 
 def weighted(

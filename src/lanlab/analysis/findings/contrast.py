@@ -17,7 +17,9 @@ from typing import Literal
 from scipy.special import stdtr, stdtrit
 
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Sample, Trials, as_number
+from lanlab.analysis.statistics.condition_mean import log_error
 from lanlab.analysis.statistics.samples import (
+    Moments,
     PrintedMean,
     Scale,
     moments,
@@ -132,6 +134,8 @@ def _unpaired(terms: Sequence[Term], scale: Scale) -> Estimate:
             seen = PrintedMean(sample.mean, sample.sd, sample.n).moments(scale)
             half = sample.half_digit / sample.mean if scale == "log" else sample.half_digit
         found.append((weight, seen, half))
+    if len(terms) == 1 and scale == "log":
+        return _single_rate(terms[0][1], found[0][1], found[0][2])
     value = math.fsum(weight * seen.mean for weight, seen, _ in found)
     parts = [weight**2 * seen.mean_variance for weight, seen, _ in found]
     variance = math.fsum(parts)
@@ -148,6 +152,16 @@ def _unpaired(terms: Sequence[Term], scale: Scale) -> Estimate:
     return Estimate(
         value, "tested", name, math.sqrt(variance), df, rounding, rounding, False, n, hedges_g
     )
+
+
+def _single_rate(sample: Sample, seen: Moments, rounding: float) -> Estimate:
+    """The mean of one condition, with the interval that tables have of it."""
+    value = math.log(as_number(sample).mean)
+    if seen.sd == 0:
+        return _without_spread(value, rounding, (seen.n,))
+    error, df = log_error(seen.sd, seen.n), seen.n - 1.0
+    test = "Student's t"
+    return Estimate(value, "tested", test, error, df, rounding, rounding, False, (seen.n,))
 
 
 def _by_block(terms: Sequence[Term], scale: Scale, blocks: Sequence[int]) -> Estimate:

@@ -5,6 +5,11 @@ Nothing that runs at start-up imports this package: it loads numpy and a part of
 docs/statistics.md says which question is answered by which method, and how it fails.
 """
 
+from lanlab.analysis.statistics.condition_mean import (
+    ConditionMean,
+    condition_mean,
+    printed_condition_mean,
+)
 from lanlab.analysis.statistics.drift import Drift, drift
 from lanlab.analysis.statistics.equivalence import Equivalence, Margin, tost
 from lanlab.analysis.statistics.factorial import Effect, Factorial, factorial
@@ -57,6 +62,7 @@ from lanlab.workloads.fairness import jain_index
 __all__ = [
     "Coefficient",
     "Comparison",
+    "ConditionMean",
     "Drift",
     "Effect",
     "Equivalence",
@@ -81,6 +87,7 @@ __all__ = [
     "WelchAnova",
     "benjamini_hochberg",
     "bootstrap_interval",
+    "condition_mean",
     "drift",
     "factorial",
     "fit_groups",
@@ -98,6 +105,7 @@ __all__ = [
     "ordered_trend",
     "paired_by_block",
     "peak_then_decline",
+    "printed_condition_mean",
     "printed_interval",
     "rank",
     "scale_of",

@@ -159,7 +159,12 @@ def bootstrap_interval(
 
 def t_half_width(sd: float, n: int, confidence: float = 0.95) -> float:
     """Half the width of the t interval of a mean over `n` trials, in the unit of `sd`."""
-    return float(stdtrit(n - 1, 0.5 + confidence / 2)) * sd / math.sqrt(n)
+    return t_quantile(n, confidence) * sd / math.sqrt(n)
+
+
+def t_quantile(n: int, confidence: float = 0.95) -> float:
+    """How many standard errors a t interval of a mean over `n` trials reaches to either side."""
+    return float(stdtrit(n - 1, 0.5 + confidence / 2))
 
 
 def _interval(seen: Moments, confidence: float) -> MeanInterval:

@@ -28,12 +28,12 @@ _RATE_ENDINGS = ("_bps", "_per_s")
 _TIME_ENDINGS = ("_ns", "_s")
 #: Times that are above zero in every trial that worked. CPU times may lie below the counter's tick,
 #: differences of clocks below zero.
-_TIME_WORDS = re.compile(r"(^|_)(rtt|elapsed|response|transfer|duration)_")
+_TIME_WORDS = re.compile(r"(^|_)(rtt|elapsed|response|transfer|duration|file_time)_")
 
 
 def scale_of(metric: str) -> Scale:
     """
-    The scale on which a metric's trials are averaged and compared.
+    The scale on which a metric's trials are compared, and the interval of their mean is made.
 
     It follows from what the metric is and never from the values: a scale chosen after a look at the
     data is one more way to find what one looks for. Rates and times are above zero, have their

@@ -1,0 +1,91 @@
+"""
+How much arrived in each step of a stream's time.
+
+The steps are a series of the store, too many to be in a record. The report of a single measurement
+takes some of them, which are put where the series stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from lanlab.errors import StoreError
+from lanlab.store import TrialRecord
+
+if TYPE_CHECKING:
+    from lanlab.store.series import Series
+
+SERIES = "target-intervals"
+_PLACE = "over_time"
+#: Steps that a figure shows; shorter ones are joined.
+_MOST_STEPS = 100
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of a trial's time, from the common start on."""
+
+    start_ns: int
+    width_ns: int
+    octets: int
+
+
+def joined_steps(octets: Sequence[int], width_ns: int) -> list[Step]:
+    """
+    Steps of equal width, so many together that there are not more than a figure shows; what is left
+    at the end is no whole step and is left out.
+
+    Examples:
+        >>> [step.octets for step in joined_steps([1, 2, 3], 10)]
+        [1, 2, 3]
+        >>> steps = joined_steps(range(250), 10)
+        >>> len(steps), steps[1]
+        (83, Step(start_ns=30, width_ns=30, octets=12))
+    """
+    together = -(-len(octets) // _MOST_STEPS) or 1
+    return [
+        Step(at * width_ns, together * width_ns, sum(map(int, octets[at : at + together])))
+        for at in range(0, len(octets) - together + 1, together)
+    ]
+
+
+def with_steps(
+    trials: Sequence[TrialRecord], read: Callable[[TrialRecord], Mapping[str, Series]]
+) -> list[TrialRecord]:
+    """
+    Trials of streams with their steps.
+
+    Args:
+        trials: Of a run.
+        read: Gives the series of a trial by name. One that is lost leaves its trial as it is: a
+            report must not fail for it.
+    """
+    return [_with(trial, read) for trial in trials]
+
+
+def steps_of(trial: TrialRecord) -> list[Step]:
+    """The steps that were put into a trial's record; none where they were not."""
+    told = _intervals(trial)
+    return [Step(*row) for row in told.get(_PLACE, ())] if told else []
+
+
+def _with(trial: TrialRecord, read: Callable[[TrialRecord], Mapping[str, Series]]) -> TrialRecord:
+    told = _intervals(trial)
+    if trial.workload != "stream" or not told or told.get("series") != SERIES:
+        return trial
+    try:
+        numbers: Mapping[str, Any] = read(trial)[SERIES].columns
+        steps = joined_steps(numbers["bytes"], int(told["interval_ns"]))
+    except (KeyError, StoreError):
+        return trial
+    rows = [[one.start_ns, one.width_ns, one.octets] for one in steps]
+    target = {**trial.raw["target"], "intervals": {**told, _PLACE: rows}}
+    return replace(trial, raw=trial.raw | {"target": target})
+
+
+def _intervals(trial: TrialRecord) -> dict[str, Any] | None:
+    target = trial.raw.get("target")
+    told = target.get("intervals") if isinstance(target, dict) else None
+    return told if isinstance(told, dict) else None

@@ -1,0 +1,91 @@
+"""What arrived in the course of each trial of a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from lanlab.analysis.attempts import counting
+from lanlab.analysis.over_time import Step, steps_of
+from lanlab.analysis.summary import limit_of
+from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
+from lanlab.figures.gather import axis, caption
+from lanlab.figures.wording import condition_text, quantity
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+from lanlab.studies.model import Figure
+
+#: Trials that are drawn; more lines cannot be told apart.
+_MOST_TRIALS = 4
+
+
+def goodput_over_time(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+) -> Chart:
+    """
+    Goodput in equal steps of time, a line for each trial, up to four; the warm-up is there and ends
+    at an upright line. Trials whose steps are not told (`lanlab.analysis.over_time`) are not drawn.
+    """
+    y = quantity(study, "goodput_bps")
+    own = [
+        trial
+        for trial in counting(trials)
+        if trial.experiment in figure.experiments and steps_of(trial)
+    ]
+    drawn = own[:_MOST_TRIALS]
+    series = tuple(_series(trial, study, y.shown, len(own) > 1) for trial in drawn)
+    top = max((p.y for one in series for p in one.points), default=0.0)
+    last = max((p.x for one in series for p in one.points), default=0.0)
+    limits = []
+    if drawn:
+        rate_bps = run.testbed.get("link_rate_bps")
+        limit = limit_of("goodput_bps", drawn[0].parameters, rate_bps)
+        if limit is not None:
+            level = y.shown(limit)
+            limits.append(Limit("link limit", ((0.0, level), (last, level))))
+        warmup_s = float(drawn[0].parameters.get("warmup_s", 0.0))
+        if warmup_s > 0:
+            ends = ((warmup_s, 0.0), (warmup_s, top))
+            limits.append(Limit("end of the warm-up", ends, kind="guide"))
+    said = "What arrived at the receiver in each step; what is counted begins after the warm-up."
+    if len(own) > len(drawn):
+        said += f" The first {len(drawn)} of {len(own)} trials."
+    return Chart(
+        title=figure.title,
+        x=Axis("time since the start", "s"),
+        y=axis(study, "goodput_bps"),
+        series=series,
+        limits=tuple(limits),
+        caption=caption(run, said, "Steps of one trial are not independent of each other."),
+        empty="the steps of its time are not in the store",
+    )
+
+
+def _series(
+    trial: TrialRecord, study: Study, shown: Callable[[float], float], several: bool
+) -> Series:
+    words = condition_text(study, trial.factors)
+    name = f"trial {trial.number + 1}" if several or not words else words
+    name = f"{name}, {words}" if several and words else name
+    points = tuple(
+        Point(
+            x=(step.start_ns + step.width_ns / 2) / 1e9,
+            y=shown(8e9 * step.octets / step.width_ns),
+            low=None,
+            high=None,
+            trials=(),
+            condition=f"{name}, {step.width_ns / 1e6:.0f} ms",
+        )
+        for step in _whole(trial)
+    )
+    return Series(name, points)
+
+
+def _whole(trial: TrialRecord) -> list[Step]:
+    """Without what came after the end, when the sender had stopped."""
+    window_ns = int((trial.raw.get("target") or {}).get("window_ns") or 0)
+    end_ns = 1e9 * float(trial.parameters.get("warmup_s", 0.0)) + window_ns
+    return [step for step in steps_of(trial) if step.start_ns + step.width_ns <= end_ns]

@@ -1,0 +1,45 @@
+"""A published number that belongs to no place of the axis: a line across the figure."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from lanlab.figures.chart import PublishedMark, PublishedSeries
+from lanlab.figures.look_matplotlib import INK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: What a letter of such a name takes.
+_SMALL_LETTER_IN = 0.07
+_DASHES: tuple[Any, ...] = ((0, (1, 1.5)), (0, (4, 1.5, 1, 1.5)), (0, (2.5, 1.5)))
+
+
+def draw_level(
+    axes: Axes, published: PublishedSeries, mark: PublishedMark, index: int, number: int
+) -> Any:
+    """The line with its name above its right end; gives what the legend shows."""
+    line = axes.axhline(
+        mark.y,
+        color=INK,
+        linestyle=_DASHES[index % len(_DASHES)],
+        linewidth=0.9,
+        zorder=1.6,
+        gid=f"published-{index}-{number}",
+    )
+    letters = int(axes.bbox.width / axes.figure.dpi / _SMALL_LETTER_IN)
+    axes.annotate(
+        textwrap.fill(published.name or published.kind, max(12, letters)),
+        (0.995, mark.y),
+        xycoords=axes.get_yaxis_transform(),
+        xytext=(0, 1.5),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=6.5,
+        color=INK,
+        gid=f"published-{index}-{number}-name",
+        zorder=5,
+    )
+    return line

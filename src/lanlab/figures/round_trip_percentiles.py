@@ -1,0 +1,58 @@
+"""Round-trip times from the shortest to the longest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.summary import Summary, summarise
+from lanlab.figures.chart import Axis, Chart, Series
+from lanlab.figures.gather import axis, caption, far_apart, in_series, points_of
+from lanlab.figures.wording import quantity
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+from lanlab.studies.model import Figure
+
+#: Percentiles by the metrics that have them, in words.
+_PERCENTILES = {
+    "rtt_min_ns": "least",
+    "rtt_p50_ns": "median",
+    "rtt_p90_ns": "90 %",
+    "rtt_p99_ns": "99 %",
+    "rtt_p999_ns": "99.9 %",
+    "rtt_max_ns": "greatest",
+}
+
+
+def round_trip_percentiles(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    figure: Figure,
+) -> Chart:
+    """The percentiles of round-trip times within trials, a line for each condition."""
+    known = {metric for trial in trials for metric in trial.metrics}
+    metrics = [metric for metric in _PERCENTILES if metric in known]
+    shown = quantity(study, "rtt_mean_ns")
+    groups: dict[str, list[Summary]] = {}
+    for metric in metrics:
+        found = [s for name in figure.experiments for s in summarise(run, trials, name, metric)]
+        for name, own in in_series(found, (), study).items():
+            groups.setdefault(name, []).extend(own)
+    series = tuple(
+        Series(name, points_of(own, lambda s: float(metrics.index(s.metric)), shown, study))
+        for name, own in groups.items()
+    )
+    ys = [point.y for one in series for point in one.points]
+    told = axis(study, "rtt_mean_ns", logarithmic=far_apart(ys))
+    return Chart(
+        title=figure.title,
+        x=Axis("share of the replies that came within it", "", categories=_names(metrics)),
+        y=Axis("round-trip time", told.unit, told.logarithmic),
+        series=series,
+        caption=caption(run, "Percentiles of each trial by itself."),
+    )
+
+
+def _names(metrics: Sequence[str]) -> tuple[str, ...]:
+    return tuple(_PERCENTILES[metric] for metric in metrics)

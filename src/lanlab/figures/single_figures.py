@@ -1,0 +1,61 @@
+"""The figures of a measurement that names none, as `lanlab stream` and its like are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from lanlab.studies import Study
+from lanlab.studies.model import Experiment, Figure
+
+
+def figures_of(study: Study) -> tuple[Figure, ...]:
+    """The figures that a study names, and of an experiment that none draws those that fit it."""
+    drawn = {name for figure in study.figure for name in figure.experiments}
+    rest = [e for e in study.experiment if e.id not in drawn and e.search is None]
+    return (*study.figure, *(figure for one in rest for figure in _fitting(one)))
+
+
+def station_figures(
+    experiment: str, within_s: float | None = None, of: str = "mean"
+) -> list[dict[str, Any]]:
+    """
+    The figures of stations, as a study file has them.
+
+    Args:
+        experiment: Its id.
+        within_s: The response time that is not to be passed.
+        of: Which: `mean`, `p50`, `p90` or `p99`.
+    """
+    limit = {} if within_s is None else {"within_s": within_s}
+    response = f"response_{of}_ns"
+    drawn: tuple[tuple[str, str, dict[str, Any]], ...] = (
+        ("response_against_stations", "Response time by stations", {"metric": response, **limit}),
+        (
+            "throughput_against_stations",
+            "Throughput by stations",
+            {"metric": "operations_per_s"},
+        ),
+        ("station_fairness", "Fairness among stations", {}),
+    )
+    return [
+        {"figure": name, "title": title, "experiments": [experiment], **more}
+        for name, title, more in drawn
+    ]
+
+
+def _fitting(experiment: Experiment) -> Iterator[Figure]:
+    def figure(name: str, title: str, **more: Any) -> Figure:
+        return Figure(figure=name, title=title, experiments=(experiment.id,), **more)
+
+    if experiment.workload == "stations":
+        yield from map(Figure.model_validate, station_figures(experiment.id))
+    elif experiment.workload == "copy":
+        yield figure("copy_times", "Goodput by service and dataset", metric="goodput_bps")
+        yield figure("goodput_against_file_size", "Goodput by size of files")
+    elif experiment.workload == "echo":
+        yield figure("round_trip_percentiles", "Round-trip times")
+    elif experiment.workload == "stream":
+        if experiment.factors:
+            yield figure("bars", "Goodput")
+        yield figure("goodput_over_time", "Goodput over time")

@@ -1,0 +1,77 @@
+"""What stands beside a point: its interval, and a ring for each of its trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lanlab.figures.chart import Chart, Point
+from lanlab.figures.look_matplotlib import draw_intervals
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.transforms import Transform
+
+#: From a point to its trials, in points of 1/72 inch: beyond the caps of its interval.
+_TRIALS_PT = 6.0
+#: From a series to the next where their intervals would lie on each other.
+_SERIES_PT = 5.0
+#: All series together reach no further to either side.
+_MOST_PT = 14.0
+
+
+def series_offset_pt(chart: Chart, index: int) -> float:
+    """How far a series is drawn beside its place, so that no interval hides another."""
+    if not chart.is_set_apart or chart.series[index].kind not in ("line", "points"):
+        return 0.0
+    count = len(chart.series)
+    step = min(_SERIES_PT, 2 * _MOST_PT / max(1, count - 1))
+    return (index - (count - 1) / 2) * step
+
+
+def beside(axes: Axes, across_pt: float = 0.0, up_pt: float = 0.0) -> Transform:
+    """Places of the chart, moved by so much."""
+    from matplotlib.transforms import ScaledTranslation
+
+    move = ScaledTranslation(across_pt / 72, up_pt / 72, axes.figure.dpi_scale_trans)
+    return axes.transData + move
+
+
+def draw_spread(
+    axes: Axes,
+    points: Sequence[Point],
+    places: Sequence[float],
+    index: int,
+    colour: str,
+    *,
+    offset_pt: float = 0.0,
+    sideways: bool = False,
+) -> None:
+    """
+    Intervals, and beside them, where they hide nothing and nothing hides them, the trials.
+
+    Args:
+        places: Of the points along the axis of conditions.
+        offset_pt: By which the series is moved.
+        sideways: Whether that axis goes up.
+    """
+    transform = beside(axes, offset_pt)
+    draw_intervals(axes, points, places, index, colour, sideways=sideways, transform=transform)
+    # A single trial is its mean.
+    several = [(place, p) for place, p in zip(places, points, strict=True) if len(p.trials) > 1]
+    at = [place for place, p in several for _ in p.trials]
+    values = [trial for _, p in several for trial in p.trials]
+    moved = beside(axes, 0, -_TRIALS_PT) if sideways else beside(axes, offset_pt + _TRIALS_PT)
+    axes.plot(
+        values if sideways else at,
+        at if sideways else values,
+        linestyle="none",
+        marker="o",
+        markersize=2.6,
+        markerfacecolor="none",
+        markeredgewidth=0.7,
+        transform=moved,
+        gid=f"series-{index}-trials",
+        markeredgecolor=colour,
+        zorder=3.8,
+    )

@@ -1,0 +1,88 @@
+"""A response time that is not to be passed, and how many stations keep to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lanlab.figures.chart import Chart, Limit
+from lanlab.figures.station_curves import named_curves
+from lanlab.figures.wording import quantity
+from lanlab.store import TrialRecord
+from lanlab.studies import Study
+from lanlab.studies.model import Figure
+from lanlab.units import format_time
+
+if TYPE_CHECKING:
+    from lanlab.analysis.stations import StationsWithin
+
+
+_MEAN = "response_mean_ns"
+
+
+def response_figure(study: Study, figure: Figure) -> Figure | None:
+    """The figure of the same experiments that names a response time not to be passed."""
+    for one in study.figure:
+        if one.within_s is not None and set(one.experiments) == set(figure.experiments):
+            return one
+    return None
+
+
+def with_answer(
+    chart: Chart,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    figure: Figure,
+    *,
+    draws_limit: bool = True,
+) -> Chart:
+    """
+    A chart against stations with a line at the figure's `within_s`, and an upright one at the
+    number of stations that keep to it; as it is where the figure names none.
+
+    Args:
+        figure: Of a response time; its `metric` says which.
+        draws_limit: Whether the chart is of that response time.
+    """
+    metric = figure.metric or _MEAN
+    if figure.within_s is None or chart.is_empty:
+        return chart
+    from lanlab.analysis.stations import curves_of, stations_within
+
+    curves = curves_of(trials, figure.experiments, metric)
+    names = [each.name for each in named_curves(trials, study, figure)]
+    xs = [point.x for one in chart.series for point in one.points]
+    top = max(point.y for one in chart.series for point in one.points)
+    lines = []
+    if draws_limit:
+        top = quantity(study, metric).shown(1e9 * figure.within_s)
+        ends = ((min(xs), top), (max(xs), top))
+        lines.append(Limit(f"limit of {format_time(figure.within_s)}", ends))
+    said = []
+    for place, curve in enumerate(curves):
+        found = stations_within(curve, figure.within_s, can_predict=metric == _MEAN)
+        name = f"{names[place]}: " if len(curves) > 1 else ""
+        said.append(f"{name}{within_text(found)}")
+        if found.basis == "measured" and found.stations:
+            upright = ((float(found.stations), 0.0), (float(found.stations), top))
+            lines.append(Limit(f"{name}{_users(found.stations)}", upright, kind="guide"))
+    caption = f"{'. '.join(said)}. {chart.caption}"
+    return replace(chart, limits=(*chart.limits, *lines), caption=caption)
+
+
+def within_text(found: StationsWithin) -> str:
+    """How many users keep to a limit, in a few words."""
+    limit = format_time(found.limit_s)
+    if found.basis == "fewest" or (found.basis == "measured" and not found.stations):
+        return f"Not even the fewest that were measured keep to {limit}"
+    if found.stations is None:
+        return f"{limit} was not reached, and how many more can be served is not known"
+    high = "more" if found.high is None else found.high
+    spread = "" if found.low is None else f" (95 % interval: {found.low} to {high})"
+    how = "" if found.basis == "measured" else "; beyond what was measured, by a model"
+    return f"{_users(found.stations)} within {limit}{spread}{how}"
+
+
+def _users(number: int) -> str:
+    return "1 user" if number == 1 else f"{number} users"

@@ -1,0 +1,68 @@
+"""What a mean above the limit of the link means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.summary import Summary
+from lanlab.figures.rtt_against_size import has_token_bucket
+from lanlab.figures.wording import condition_text, number, percent, quantity, with_interval
+from lanlab.store import RunRecord
+from lanlab.studies import Study
+
+#: Marks a mean above the limit.
+ABOVE = "\N{DOUBLE DAGGER}"
+#: Below so much beyond it, a share is printed as 100 %.
+_BEYOND = 1.0005
+#: Conditions that are named.
+_MOST_NAMED = 3
+
+
+def is_above(summary: Summary) -> bool:
+    """Whether a mean is above what the link can carry, as far as shares are printed."""
+    return bool(summary.limit and summary.mean and summary.mean >= _BEYOND * summary.limit)
+
+
+def above_limit_remark(run: RunRecord, study: Study, summaries: Sequence[Summary]) -> str | None:
+    """
+    A sentence on the means above the limit, with whether chance may be all of it, and why that can
+    be; `None` where there are none.
+
+    Args:
+        summaries: Of one metric of one experiment.
+    """
+    found = [summary for summary in summaries if is_above(summary)]
+    if not found:
+        return None
+    found.sort(key=lambda summary: (summary.mean or 0) / (summary.limit or 1), reverse=True)
+    named = [_one(study, summary) for summary in found[:_MOST_NAMED]]
+    more = len(found) - _MOST_NAMED
+    others = f"; and {more} more {'mean' if more == 1 else 'means'}" if more > 0 else ""
+    name = quantity(study, found[0].metric).name
+    return f"Mean {name} above the link's limit {ABOVE}: {'; '.join(named)}{others}. {_why(run)}"
+
+
+def _one(study: Study, summary: Summary) -> str:
+    assert summary.mean and summary.limit
+    shown = quantity(study, summary.metric)
+    where = condition_text(study, summary.factors)
+    text = f"{percent(summary.mean / summary.limit)} of it{f' at {where}' if where else ''}"
+    if summary.ci_low is None or summary.ci_high is None:
+        return f"{text} (one trial, so without an interval)"
+    ends = shown.interval(summary.ci_low, summary.ci_high)
+    mean = f"{with_interval(shown.shown(summary.mean), ends)} {shown.unit}".rstrip()
+    lies = "holds" if summary.ci_low <= summary.limit else "leaves out"
+    limit = f"{number(shown.shown(summary.limit))} {shown.unit}".rstrip()
+    return f"{text} ({mean}, an interval which {lies} the limit of {limit})"
+
+
+def _why(run: RunRecord) -> str:
+    queued = "a queue that was filled in the warm-up arrives within the measured time"
+    if has_token_bucket(run):
+        text = (
+            "No link carries more for long: the token bucket of this testbed lets pass at once "
+            f"what it had saved, and {queued}."
+        )
+    else:
+        text = f"No link carries more for long: {queued}, or clocks count a little more or less."
+    return f"{text} Longer trials make both less."
