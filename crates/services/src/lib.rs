@@ -26,6 +26,7 @@ mod sigv4;
 mod target;
 mod transport;
 mod trust;
+mod user_file;
 
 pub use any::{AnyFile, AnySession, connect};
 pub use fault::{Class, Fault, Result};
