@@ -9,6 +9,7 @@ from typing import TextIO
 
 import typer
 
+from lanlab import left_behind
 from lanlab.cli.compare import compare
 from lanlab.cli.copy import copy
 from lanlab.cli.doctor import doctor
@@ -69,7 +70,8 @@ def _common(
 
 
 def run() -> None:
-    """Run a command; exit with 0 (done), 1 (failed) or 2 (refused)."""
+    """Run a command; exit with 0 (done), 1 (failed, or something of lanlab's is left at a user's
+    server) or 2 (refused)."""
     interrupts = Interrupts()
     interrupts.install()
     code: int | str | None = 0
@@ -90,6 +92,14 @@ def run() -> None:
         code = 1
     finally:
         interrupts.close()
+    # The last that is said, whatever became of the command.
+    for warning, hint in left_behind.take():
+        from lanlab.cli.terminal import say
+
+        with contextlib.suppress(BrokenPipeError):
+            say(f"warning: {warning}")
+            say(f"hint: {hint}")
+        code = code or 1
     # Here, as Python would complain of a reader that has gone (`lanlab runs | head`) when it is too
     # late to ask.
     for output in (sys.stdout, sys.stderr):

@@ -12,7 +12,7 @@ from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads.copy_results import METRICS, copy_metrics
 from lanlab.workloads.copy_trial import run_copy
 from lanlab.workloads.exchange import CounterChanges, End, Exchange, Progress
-from lanlab.workloads.parameters import SizeBytes
+from lanlab.workloads.parameters import Seconds, SizeBytes
 from lanlab.workloads.service_parameters import ServiceParameters
 
 #: A copy is taken to be at least so quick where a time must be told before.
@@ -44,6 +44,8 @@ class CopyParameters(ServiceParameters):
     #: `cold`: both hosts forget what they keep of files in memory before each trial.
     cache: Literal["warm", "cold"] = "warm"
     verify: Literal["content", "size", "none"] = "content"
+    #: Each step of a trial that takes longer is given up; absent: in proportion to the bytes.
+    longest_s: Seconds | None = Field(default=None, ge=0.1, le=366 * 86_400)
     block_bytes: SizeBytes | None = Field(default=None, ge=512, le=8 * 2**20)
     depth: int | None = Field(default=None, ge=1, le=256)
     send_buffer_bytes: SizeBytes | None = Field(default=None, ge=1024, le=2**30)
