@@ -134,7 +134,11 @@ fn usual_hint(class: Class) -> Option<&'static str> {
     Some(match class {
         Class::Refused => "see whether the server runs, and its port",
         Class::Unreachable => "see whether the address is right and the link is up",
-        Class::TimedOut | Class::Reset => "see whether the server is overloaded or was ended",
+        Class::TimedOut => {
+            "see whether the server is overloaded or was ended; over a slow link, allow more by \
+             `--timeout`"
+        }
+        Class::Reset => "see whether the server is overloaded or was ended",
         Class::Login => "see whether name and password are right",
         Class::Certificate => "name whom to trust, as in `--trust sha256:…` or `--trust FILE`",
         Class::Missing => "see whether the share, bucket or directory is there",
