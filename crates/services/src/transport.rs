@@ -186,7 +186,7 @@ mod tests {
     /// Reads of so many octets, each after such a wait, until they are too slow; at most for a day.
     fn ends_after_s(bytes: usize, wait: Duration) -> Option<f64> {
         let (mut pace, mut passed) = (Pace::default(), Duration::ZERO);
-        while passed < Duration::from_secs(86_400) {
+        while passed < Duration::from_hours(24) {
             passed += wait;
             if pace.moved("read", PATIENCE, wait, bytes).is_err() {
                 return Some(passed.as_secs_f64());
