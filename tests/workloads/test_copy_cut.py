@@ -142,7 +142,7 @@ def test_what_a_server_holds_open_keeps_its_mark_until_the_next_trial_removes_it
             pair.engines, server=relay.url, trust=trust, dataset="2x1MB", retries=0, timeout_s=0.5
         )
         assert failure_of(cut).code == "service.timed_out"
-        assert "emptied" not in cut.setup
+        assert cut.setup["emptied"]["left"]["refusal"]
         (left,) = tmp_path.glob("lanlab-*")
         assert (left / "lanlab-mark").is_file()
         assert list((left / "files").iterdir())

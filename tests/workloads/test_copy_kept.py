@@ -17,6 +17,7 @@ from small_disks import on_mount
 from trial_running import Pair, opened_pair
 
 from lanlab.engine import Engine, engine_path
+from lanlab.workloads import WORKLOADS, End, stations_trial
 
 SUPPORT = str(Path(__file__).parents[1] / "support")
 
@@ -126,6 +127,77 @@ def test_what_links_lead_to_stays(
 
     assert tree(precious) == before
     assert exchange.connector is not None
+
+
+@needs_links
+@pytest.mark.parametrize("where", ["files", "working"])
+@pytest.mark.parametrize("way", ["upload", "download", "stations"])
+@pytest.mark.parametrize("put_there", ["link", "directory"])
+def test_nothing_is_written_beside_the_directory_of_a_trial(
+    pair: Pair,
+    tmp_path: Path,
+    precious: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    where: str,
+    way: str,
+    put_there: str,
+) -> None:
+    """Somebody puts the user's own directory, or a link to it, where ours was, before the files are
+    written: nothing is written, changed or removed there."""
+    root, mine = tmp_path / "root", tmp_path / "mine"
+    if way == "download":
+        mine, root = root, mine
+        root.mkdir()
+    own = tmp_path / "root"
+
+    def put(_: Any) -> None:
+        (working,) = (path for path in own.glob("lanlab-*") if path.is_dir())
+        place = working if where == "working" else working / "files"
+        if way == "download" and where == "files":
+            pytest.skip("a download has no directory of that name")
+        place.rename(tmp_path / "away")
+        if put_there == "link":
+            place.symlink_to(precious)
+        else:
+            precious.rename(place)
+            precious.symlink_to(place)
+
+    before = tree(precious)
+    if way == "stations":
+        asked = {"readings_per_station": 20, "operation": "write"}
+        exchange = station_trial(monkeypatch, put, pair.engines, root, **asked)
+    else:
+        before_request(monkeypatch, "copy", put)
+        asked = {"client_directory": str(mine)} if way == "download" else {}
+        exchange = copy(pair.engines, server=root.as_uri(), dataset="3x1kB", direction=way, **asked)
+    assert {name: tree(precious)[name] for name in before} == before
+    assert len(tree(precious)) == len(before)
+    assert exchange.connector is not None
+    emptied = exchange.setup["emptied"]
+    assert (emptied["is_gone"], emptied["left"]["refusal"]) == (False, None)
+
+
+def station_trial(
+    monkeypatch: pytest.MonkeyPatch,
+    put: Any,
+    engines: tuple[Engine, Engine],
+    root: Path,
+    **parameters: Any,
+) -> Any:
+    """A trial of stations, with something that happens before they begin."""
+    work = stations_trial._Together.work
+
+    def notice(self: Any, lead_s: float) -> Any:
+        put(None)
+        monkeypatch.setattr(stations_trial._Together, "work", work)
+        return work(self, lead_s)
+
+    monkeypatch.setattr(stations_trial._Together, "work", notice)
+    kind = WORKLOADS["stations"]
+    given = {"server": root.as_uri(), "stations": 2, "file_size_bytes": 65536, **parameters}
+    asked = kind.Parameters.model_validate(given)
+    ends = [End(engine, "127.0.0.1", engine.describe()["boot_id"]) for engine in engines]
+    return kind.run(asked, ends[0], ends[1], 0.05, None)
 
 
 @needs_links

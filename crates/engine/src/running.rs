@@ -189,6 +189,11 @@ impl Running {
         }
     }
 
+    /// What was counted so far: messages and octets.
+    pub fn counted(&self) -> (u64, u64) {
+        (self.messages.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
+    }
+
     /// Count what has been moved, for `progress`.
     pub fn count(&self, messages: u64, bytes: u64) {
         self.messages.fetch_add(messages, Ordering::Relaxed);

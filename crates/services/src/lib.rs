@@ -9,6 +9,7 @@
 //! acknowledgements (RFC 896, RFC 1122 section 4.2.3.2) measures nothing else.
 
 mod any;
+mod below;
 mod calendar;
 mod clients;
 mod fault;
@@ -26,10 +27,13 @@ mod sigv4;
 mod target;
 mod transport;
 mod trust;
+mod user_file;
 
 pub use any::{AnyFile, AnySession, connect};
+pub use below::{Below, Found, Kind};
 pub use fault::{Class, Fault, Result};
 pub use path::{BadPath, ServicePath};
 pub use positioned::{read_at, write_all_at};
 pub use session::{Access, Entry, Facts, Manner, Session};
 pub use target::{Credentials, ServiceKind, Target, Trust};
+pub use transport::Pace;

@@ -1,6 +1,6 @@
 //! Whom to take for the server, over TLS.
 
-use std::fs;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -15,6 +15,10 @@ use sha2::{Digest, Sha256};
 use crate::fault::{Class, Fault, Result};
 use crate::hexadecimal;
 use crate::target::Trust;
+use crate::user_file;
+
+/// A file of those that are trusted has at most so many bytes.
+pub const MOST_FILE_BYTES: u64 = 1 << 24;
 
 /// SHA-256 of octets, in hexadecimal: how a certificate or host key is named.
 pub fn sha256_hex(octets: &[u8]) -> String {
@@ -51,7 +55,7 @@ pub fn tls_client(trust: &Trust) -> Result<Arc<ClientConfig>> {
             builder.with_root_certificates(roots).with_no_client_auth()
         }
         Trust::File(path) => {
-            let text = fs::read(path).map_err(|error| Fault::of_file(path, &error))?;
+            let text = user_file::read(Path::new(path), MOST_FILE_BYTES)?;
             let mut roots = RootCertStore::empty();
             for certificate in CertificateDer::pem_slice_iter(&text).flatten() {
                 roots.add(certificate).map_err(broken)?;

@@ -66,6 +66,14 @@ def copy(
         int, typer.Option("--retries", help="Of a file, after faults that may pass.")
     ] = 2,
     timeout: TimeoutOption = "30",
+    longest: Annotated[
+        str | None,
+        typer.Option(
+            "--longest",
+            metavar="TIME",
+            help="Give a step of a trial up after it. Default: 2 min, and the bytes at 5 kB/s.",
+        ),
+    ] = None,
     trust: TrustOption = None,
     password_file: PasswordFileOption = None,
     ip: IpOption = 4,
@@ -108,6 +116,7 @@ def copy(
         "depth": depth,
         "retries": retries,
         "timeout_s": timeout,
+        "longest_s": longest,
         "trust": trust,
     }
     run, records = single.measure(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -106,6 +107,8 @@ def endpoints(
     """
     from lanlab.workloads import copy_server as servers
 
+    check_given("SOURCE", source)
+    check_given("TARGET", target)
     if target is None:
         if servers.is_url(source):
             raise UsageError(
@@ -133,26 +136,104 @@ def endpoints(
     elif are_urls[1]:
         url, files = target, source
     else:
-        url, files = Path(target).absolute().as_uri(), source
-        if not Path(target).is_dir():
-            raise UsageError(
-                f"`{target}`: no such directory", hint="make it, or give a URL as sftp://HOST/"
-            )
+        url, files = directory_of("TARGET", target).as_uri(), source
     parsed = servers.parse_url(url)
+    named = _files(files)
+    if parsed.service == "directory":
+        _check_apart(named["dataset"], parsed.directory)
     needs_password = parsed.user is not None and parsed.service not in ("nfs", "directory")
     return Endpoints(
-        {**_files(files), "server": url, "direction": "download" if download else "upload"},
+        {**named, "server": url, "direction": "download" if download else "upload"},
         url if needs_password else None,
     )
 
 
+def check_given(what: str, place: str | None) -> None:
+    """An empty name would be that of the directory that one happens to be in.
+
+    Raises:
+        UsageError: It is one.
+    """
+    if place is not None and not place.strip():
+        raise UsageError(
+            f"{what}: found an empty name; allowed: a directory, a dataset or a URL",
+            hint="see whether a variable of the shell is empty; this directory is `.`",
+        )
+
+
+def directory_of(what: str, place: str) -> Path:
+    """
+    A directory of this host that is there, by its absolute path.
+
+    Raises:
+        UsageError: It is something else, is not there, or no system can hold such a name.
+    """
+    found = _directory(what, place)
+    if found is None:
+        raise UsageError(
+            f"{what}: `{place}`: no such directory", hint="make it, or give a URL as sftp://HOST/"
+        )
+    return found
+
+
+def _directory(what: str, place: str) -> Path | None:
+    """A directory of this host; `None` if nothing is there.
+
+    Raises:
+        UsageError: Something else is, or no system can hold such a name.
+    """
+    try:
+        path = Path(place).expanduser()
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, RuntimeError) as error:
+        # A name with a zero in it, a home that nobody has.
+        why = error.strerror if isinstance(error, OSError) else None
+        shown = place if len(place) <= 60 else f"{place[:57]}..."
+        raise UsageError(
+            f"{what}: `{shown}`: {why or error}", hint="name a directory that is there"
+        ) from None
+    if stat.S_ISDIR(mode):
+        return path.absolute()
+    found = "a file" if stat.S_ISREG(mode) else "something else"
+    raise UsageError(
+        f"{what}: `{place}`: found {found}; allowed: a directory",
+        hint=f"name the directory that it is in, `{path.parent}`",
+    )
+
+
+def _check_apart(dataset: str, served: str) -> None:
+    """What is written where it is read from would be part of what is copied.
+
+    Raises:
+        UsageError: TARGET is, or lies in, SOURCE.
+    """
+    if not dataset.startswith("dir:"):
+        return
+    source, target = Path(dataset.removeprefix("dir:")).resolve(), Path(served).resolve()
+    if target == source or source in target.parents:
+        how = "is" if target == source else "lies in"
+        raise UsageError(
+            f"TARGET {how} SOURCE: what is written would be part of what is copied",
+            hint="name a TARGET outside of SOURCE",
+        )
+
+
 def _files(place: str) -> dict[str, Any]:
     """A directory whose files are copied, or a dataset."""
-    path = Path(place).expanduser()
-    if path.is_dir():
-        return {"dataset": f"dir:{path.absolute()}"}
+    from lanlab.workloads import copy_datasets as datasets
+
+    # A name of a dataset is one whatever lies in this directory, unless that is a directory.
+    if place in datasets.NAMED and not Path(place).is_dir():
+        return {"dataset": place}
+    path = _directory("SOURCE", place)
+    if path is not None:
+        return {"dataset": f"dir:{path}"}
     if "/" in place or "\\" in place:
         raise UsageError(
-            f"`{place}`: no such directory", hint="name a directory, or a dataset as `many-small`"
+            f"SOURCE: `{place}`: no such directory",
+            hint="name a directory, or a dataset as `many-small`",
         )
+    datasets.groups(place)
     return {"dataset": place}

@@ -1,5 +1,8 @@
-"""How every command ends: with 0 (done), 1 (failed) or 2 (refused), and one sentence of what went
-wrong. A traceback is for whoever asks for it, by LANLAB_TRACEBACK=1."""
+"""
+How every command ends: with 0 (done), 1 (failed, or something of lanlab's stays at a user's server)
+or 2 (refused), and one sentence of what went wrong. A traceback is for whoever asks for it, by
+LANLAB_TRACEBACK=1.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable
 
+from lanlab import left_behind
 from lanlab.cli.interrupts import EXIT_CODE, SENTENCE, Interrupts
 from lanlab.cli.memory import watch_imports
 from lanlab.cli.output import OUTPUTS, discard, flushed, make_readable
@@ -44,6 +48,10 @@ def run_to_its_end(load: Callable[[], Callable[[], object]]) -> None:
         is_told = isinstance(error, LabError) or not interrupts.heeded
         code = _told(error) if is_told else _interrupted()
     interrupts.finish()
+    # The last that is said, whatever became of the command.
+    for warning, hint in left_behind.take():
+        _say(f"warning: {warning}", hint)
+        code = code or 1
     # Here, as Python would complain of a reader that has gone (`lanlab runs | head`) when it is too
     # late to ask.
     problem = flushed(sys.stdout)

@@ -66,6 +66,7 @@ _OPTIONS: Mapping[str, str] = {
     "block_bytes": "--block",
     "depth": "--depth",
     "retries": "--retries",
+    "longest_s": "--longest",
     "trust": "--trust",
     "stations": "--stations",
     "read_ratio": "--mix",

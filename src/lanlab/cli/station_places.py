@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-from lanlab.cli.copy_places import Endpoints
+from lanlab.cli.copy_places import Endpoints, check_given, directory_of
 from lanlab.errors import UsageError
 
 #: Numbers of stations in one run.
@@ -30,13 +29,9 @@ def station_place(target: str | None, service: str | None, server: str | None) -
         )
     if service is not None or server is not None:
         raise UsageError("--service and --server are for servers of lanlab's: leave TARGET out")
+    check_given("TARGET", target)
     if not servers.is_url(target):
-        path = Path(target).expanduser()
-        if not path.is_dir():
-            raise UsageError(
-                f"`{target}`: no such directory", hint="make it, or give a URL as sftp://HOST/"
-            )
-        return Endpoints({"server": path.absolute().as_uri()})
+        return Endpoints({"server": directory_of("TARGET", target).as_uri()})
     parsed = servers.parse_url(target)
     needs_password = parsed.user is not None and parsed.service not in ("nfs", "directory")
     return Endpoints({"server": target}, target if needs_password else None)

@@ -198,22 +198,6 @@ class CopiedTree(TypedDict, closed=True):
     tree: str
 
 
-class CopyEmptied(TypedDict):
-    """
-    What the trial wrote is gone.
-    """
-
-    is_gone: bool
-    """
-    Whether its directory is gone, too; otherwise somebody else put something there, which is
-    left.
-    """
-    removed_files: int
-    """
-    Files removed at the service, the mark left out.
-    """
-
-
 class CpuTime(TypedDict):
     """
     CPU time of the threads that moved the data, from the start of the measured part to its end.
@@ -613,6 +597,27 @@ class Intervals(TypedDict):
     """
 
 
+class LeftBehind(TypedDict):
+    """
+    What of a trial could not be removed.
+    """
+
+    count: int
+    """
+    How many there are.
+    """
+    names: list[str]
+    """
+    Files and directories that are still there, from the directory that the service works in;
+    those of this host by their paths. The first 20.
+    """
+    refusal: NotRequired[str | None]
+    """
+    What the server said to the first that it did not remove. Absent: it has refused nothing, but
+    somebody else has put something into a directory or in its place, which is left.
+    """
+
+
 class LeftOut(TypedDict):
     """
     What of a tree is not copied.
@@ -936,8 +941,11 @@ class CopyEmptiedOutcome(TypedDict):
 
     is_gone: bool
     """
-    Whether its directory is gone, too; otherwise somebody else put something there, which is
-    left.
+    Whether its directory is gone, too.
+    """
+    left: NotRequired[LeftBehind | None]
+    """
+    What is left.
     """
     removed_files: int
     """
@@ -973,8 +981,11 @@ class StationsEmptiedOutcome(TypedDict):
 
     is_gone: bool
     """
-    Whether its directory is gone, too; otherwise somebody else put something there, which is
-    left.
+    Whether its directory is gone, too.
+    """
+    left: NotRequired[LeftBehind | None]
+    """
+    What is left.
     """
     removed_files: int
     """
@@ -1490,13 +1501,16 @@ class StationSlices(TypedDict):
 
 class StationsEmptied(TypedDict):
     """
-    What the trial wrote is gone.
+    What the trial wrote is gone, or what of it is left.
     """
 
     is_gone: bool
     """
-    Whether its directory is gone, too; otherwise somebody else put something there, which is
-    left.
+    Whether its directory is gone, too.
+    """
+    left: NotRequired[LeftBehind | None]
+    """
+    What is left.
     """
     removed_files: int
     """
@@ -1692,6 +1706,25 @@ class CopyChecked(TypedDict):
     verified: Verified
     """
     What was compared.
+    """
+
+
+class CopyEmptied(TypedDict):
+    """
+    What the trial wrote is gone, or what of it is left.
+    """
+
+    is_gone: bool
+    """
+    Whether its directory is gone, too.
+    """
+    left: NotRequired[LeftBehind | None]
+    """
+    What is left.
+    """
+    removed_files: int
+    """
+    Files removed at the service, the mark left out.
     """
 
 
@@ -3286,6 +3319,11 @@ class CopySpec(TypedDict, closed=True):
     files_digest: NotRequired[str | None]
     """
     As `copy_prepare` told it: with other files the request is refused. Absent: with any.
+    """
+    longest_ns: NotRequired[int | None]
+    """
+    A request for this trial that takes longer ends in the error `copy.too_long`, nanoseconds;
+    absent: it may take any time. `copy_empty` may.
     """
     parallel_files: int
     """

@@ -102,6 +102,12 @@ def checked_words(trial: TrialRecord) -> str:
     )
     if counts:
         text += f"; left out: {counts}"
-    if not (setup.get("emptied") or {}).get("is_gone", True):
+    emptied = setup.get("emptied") or {}
+    left = emptied.get("left") or {}
+    if left.get("refusal") is not None:
+        count = int(left["count"])
+        what = f"{count} file{'s' if count != 1 else ''} or directories of lanlab's"
+        text += f"; the server refused to remove {what} ({left['refusal']})"
+    elif not emptied.get("is_gone", True):
         text += "; the trial's directory is left, as somebody else put something into it"
     return text

@@ -12,7 +12,7 @@ from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads.copy_results import METRICS, copy_metrics
 from lanlab.workloads.copy_trial import run_copy
 from lanlab.workloads.exchange import CounterChanges, End, Exchange, Progress
-from lanlab.workloads.parameters import Share, SizeBytes
+from lanlab.workloads.parameters import Seconds, Share, SizeBytes
 from lanlab.workloads.service_parameters import ServiceParameters
 from lanlab.workloads.without_effect import COPY_NEEDS, refuse_without_effect
 
@@ -45,6 +45,8 @@ class CopyParameters(ServiceParameters):
     #: `cold`: both hosts forget what they keep of files in memory before each trial.
     cache: Literal["warm", "cold"] = "warm"
     verify: Literal["content", "size", "none"] = "content"
+    #: Each step of a trial that takes longer is given up; absent: in proportion to the bytes.
+    longest_s: Seconds | None = Field(default=None, ge=0.1, le=366 * 86_400)
     block_bytes: SizeBytes | None = Field(default=None, ge=512, le=8 * 2**20)
     depth: int | None = Field(default=None, ge=1, le=256)
     send_buffer_bytes: SizeBytes | None = Field(default=None, ge=1024, le=2**30)

@@ -83,10 +83,10 @@ def groups(dataset: str) -> tuple[Group, ...]:
         count, least = int(match[1]), parse_size_bytes(match[2])
         most = parse_size_bytes(match[3]) if match[3] else least
         found.append(_group(count, least, most, parse_size_bytes(match[4]) if match[4] else None))
-    return checked(tuple(found))
+    return checked(tuple(found), f"dataset `{dataset}`")
 
 
-def checked(found: tuple[Group, ...]) -> tuple[Group, ...]:
+def checked(found: tuple[Group, ...], what: str = "dataset") -> tuple[Group, ...]:
     """The groups, if the engine takes them.
 
     Raises:
@@ -94,11 +94,17 @@ def checked(found: tuple[Group, ...]) -> tuple[Group, ...]:
     """
     files = sum(group["count"] or 0 for group in found)
     if not 1 <= files <= MOST_FILES:
-        raise UsageError(f"dataset: found {files} files; allowed: 1 to {MOST_FILES}")
+        raise UsageError(
+            f"{what}: found {files} files; allowed: 1 to {MOST_FILES}",
+            hint="write it as in `1000x6kB`",
+        )
     for group in found:
         least, most = group["least_bytes"] or 0, group["most_bytes"] or 0
         if least > most or (least == 0 and most > 0):
-            raise UsageError(f"dataset: found sizes from {least} to {most}; allowed: least first")
+            raise UsageError(
+                f"{what}: found sizes from {least} to {most}; allowed: least first",
+                hint="write it as in `198x10kB..40MB=472MB`",
+            )
     return found
 
 

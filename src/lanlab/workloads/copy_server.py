@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+import shlex
 import socket
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,12 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from lanlab.errors import UsageError
+from lanlab.user_files import read_user_file
 
+#: A password, and the certificates or host keys that are trusted, have at most so many bytes; the
+#: second of an engine, too.
+_MOST_PASSWORD_BYTES = 2**16
+_MOST_TRUST_BYTES = 2**24
 #: Scheme of a URL to the service, as engines name it.
 SERVICES = ("directory", "ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb", "s3", "s3s")
 _SCHEMES = {
@@ -143,16 +149,16 @@ def read_password_file(path: Path) -> str:
     """The password in a file: all of it, without the line feed at its end.
 
     Raises:
-        UsageError: It cannot be read, or others may read it.
+        UsageError: It cannot be read, is no regular file or too long, or others may read it.
     """
+    content = read_user_file(path, "password file", _MOST_PASSWORD_BYTES)
+    if os.name == "posix" and path.stat().st_mode & 0o077:
+        hint = f"chmod 600 {shlex.quote(str(path))}"
+        raise UsageError(f"password file `{path}`: others may read it", hint=hint)
     try:
-        if os.name == "posix" and path.stat().st_mode & 0o077:
-            raise UsageError(
-                f"{path}: others may read this password file", hint=f"chmod 600 {path}"
-            )
-        return path.read_text(encoding="utf-8").removesuffix("\n").removesuffix("\r")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: the password cannot be read: {error}") from None
+        return content.decode().removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError:
+        raise UsageError(f"password file `{path}`: found no UTF-8") from None
 
 
 def target_of(url: ServerUrl, trust: str | None, ip_version: int) -> dict[str, Any]:
@@ -164,7 +170,8 @@ def target_of(url: ServerUrl, trust: str | None, ip_version: int) -> dict[str, A
             trusted; `None`: whom this system trusts.
 
     Raises:
-        UsageError: Its name is not known, or it needs a password and there is none.
+        UsageError: Its name is not known, it needs a password and there is none, or the file of
+            those that are trusted cannot be read.
     """
     if url.service == "directory":
         return {"service": "directory", "directory": url.directory}
@@ -174,6 +181,10 @@ def target_of(url: ServerUrl, trust: str | None, ip_version: int) -> dict[str, A
             f"no password for `{url.text}`",
             hint="give it in LANLAB_PASSWORD, or name a file by LANLAB_PASSWORD_FILE",
         )
+    trusted = trust_of(url.service, trust)
+    if isinstance(trusted, dict) and "file" in trusted:
+        # The engine reads it; here it is judged, before anything is run.
+        read_user_file(Path(trusted["file"]), "trust file", _MOST_TRUST_BYTES)
     credentials = None if url.user is None else {"user": url.user, "secret": secret or ""}
     if credentials is not None and url.service == "smb" and ";" in credentials["user"]:
         domain, _, user = credentials["user"].partition(";")
@@ -186,7 +197,7 @@ def target_of(url: ServerUrl, trust: str | None, ip_version: int) -> dict[str, A
         "share": url.share,
         "directory": url.directory,
         "credentials": credentials,
-        "trust": trust_of(url.service, trust),
+        "trust": trusted,
     }
 
 

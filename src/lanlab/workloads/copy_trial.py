@@ -17,7 +17,14 @@ from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads import copy_journal as journal
 from lanlab.workloads import copy_places as places
 from lanlab.workloads.exchange import End, Exchange, Progress
-from lanlab.workloads.file_servers import Server, cancel, empty_left, served, without_secrets
+from lanlab.workloads.file_servers import (
+    Emptying,
+    Server,
+    cancel,
+    empty_left,
+    served,
+    without_secrets,
+)
 from lanlab.workloads.parameters import nanoseconds
 
 if TYPE_CHECKING:
@@ -27,9 +34,11 @@ Request = dict[str, Any]
 
 #: Connecting and preparing may take this long beside what the octets take.
 _SETUP_S = 120.0
-#: A copy slower than this is given up: nobody would wait for it, and an engine that hangs would
-#: keep a study for ever.
-_SLOWEST_BPS = 1e6
+#: A copy slower than this (5 kB/s) is given up, unless the user allows more: a server that answers
+#: now and then would keep a study for ever.
+_SLOWEST_BPS = 40e3
+#: An engine that does not end a step in time is given up itself.
+_BEYOND_S = 60.0
 #: A start that came too late is tried again with twice the lead, so often.
 _START_ATTEMPTS = 5
 #: A server that was cut off learns of it within a round trip and a turn of its processor.
@@ -98,6 +107,7 @@ def _trial(
     client, host = ends
     engine, setup = client.engine, exchange.setup
     ask = _Asking(engine, parameters, on_progress)
+    emptying = Emptying(parameters, "copy_empty", ask, setup, note_emptied)
     try:
         prepared = ask({"type": "copy_prepare", "spec": spec})
         setup["prepared"] = prepared
@@ -118,18 +128,14 @@ def _trial(
         if parameters.direction == "upload":
             setup["checked"] = ask({"type": "copy_check", "spec": spec})
     except BaseException as error:
-        # What is wrong with the trial is not hidden by what is wrong with the tidying.
-        with contextlib.suppress(LabError):
-            if "prepared" in setup:
-                # What a server has taken in and not yet done it would do after it was emptied.
-                time.sleep(_CUT_NOTICED_S)
-            setup["emptied"] = ask({"type": "copy_empty", "spec": spec})
-            note_emptied()
+        if "prepared" in setup:
+            # What a server has taken in and not yet done it would do after it was emptied.
+            time.sleep(_CUT_NOTICED_S)
+        emptying.empty_after_failure(spec)
         if isinstance(error, EngineError) and exchange.connector is None:
             exchange.connector = error.partial if _is_copied(error.partial) else None
         raise
-    setup["emptied"] = ask({"type": "copy_empty", "spec": spec})
-    note_emptied()
+    emptying.empty(spec)
 
 
 def _is_copied(partial: Mapping[str, object] | None) -> bool:
@@ -178,13 +184,20 @@ class _Asking:
     ) -> dict[str, Any]:
         try:
             start(asked)
-            return asked.result(_longest_s(self._parameters))
+            most_s = max(_longest_s(self._parameters), _usual_longest_s(self._parameters))
+            return asked.result(most_s + _BEYOND_S)
         except BaseException:
             cancel(self._engine, asked)
             raise
 
 
 def _longest_s(parameters: CopyParameters) -> float:
+    """What a step of a trial may take."""
+    given_s = parameters.longest_s
+    return _usual_longest_s(parameters) if given_s is None else given_s
+
+
+def _usual_longest_s(parameters: CopyParameters) -> float:
     tree = parameters.tree
     octets = datasets.mean_bytes(parameters.dataset) if tree is None else datasets.tree_bytes(tree)
     waits_s = (parameters.retries + 1) * parameters.timeout_s
@@ -240,6 +253,7 @@ def _spec(parameters: CopyParameters, target: Request, directory: str | None) ->
         "sync": parameters.sync,
         "verify": parameters.verify,
         "retries": parameters.retries,
+        "longest_ns": nanoseconds(_longest_s(parameters)),
     }
 
 

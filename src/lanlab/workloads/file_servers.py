@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lanlab import left_behind
 from lanlab.engine import Engine, Measurement
-from lanlab.errors import EngineError, EngineLost, UnmetNeed
+from lanlab.errors import EngineError, EngineLost, LabError, UnmetNeed
 from lanlab.workloads import copy_journal as journal
 from lanlab.workloads import copy_places as places
 from lanlab.workloads import copy_server as servers
@@ -181,6 +182,76 @@ def _real(parameters: ServiceParameters, client: End, host: End, root: Path) -> 
         yield Server(target, running.cpu_s, facts, root)
 
 
+#: Codes of errors with which nothing of a trial comes to a server.
+_NOTHING_WRITTEN = (
+    "service.refused",
+    "service.unreachable",
+    "service.login",
+    "service.certificate",
+    "service.missing",
+)
+
+
+class Emptying:
+    """Removes a trial from its server, and says what of it is left there.
+
+    Args:
+        kind: Of the request that removes it.
+        ask: Has an engine do a request.
+        setup: Of the trial, for its record.
+        note_emptied: Called when nothing of ours is left; without it the next trial at the server
+            tries again.
+    """
+
+    def __init__(
+        self,
+        parameters: ServiceParameters,
+        kind: str,
+        ask: Callable[[Request], dict[str, Any]],
+        setup: dict[str, Any],
+        note_emptied: Callable[[], None],
+    ) -> None:
+        self._parameters, self._kind, self._ask = parameters, kind, ask
+        self._setup, self._note_emptied = setup, note_emptied
+
+    def empty(self, spec: Request) -> None:
+        """After a trial that was measured. That its server refuses to remove it does not make what
+        was measured wrong.
+
+        Raises:
+            EngineError: It could not be removed for another reason.
+        """
+        try:
+            told = self._ask({"type": self._kind, "spec": spec})
+        except BaseException as error:
+            self._note_failure(spec, error)
+            raise
+        self._setup["emptied"] = told
+        left = told.get("left")
+        if left is None or left["refusal"] is None:
+            self._note_emptied()
+        elif self._parameters.is_users_server:
+            left_behind.note(_place(self._parameters.server, spec), left)
+
+    def empty_after_failure(self, spec: Request) -> None:
+        """What is wrong with the trial is not hidden by what is wrong with the tidying."""
+        with contextlib.suppress(LabError):
+            self.empty(spec)
+
+    def _note_failure(self, spec: Request, error: BaseException) -> None:
+        why = error.message if isinstance(error, LabError) else "interrupted"
+        self._setup["not_emptied"] = why
+        is_written = "prepared" in self._setup
+        is_nothing = isinstance(error, EngineError) and error.code in _NOTHING_WRITTEN
+        if self._parameters.is_users_server and (is_written or not is_nothing):
+            place = _place(self._parameters.server, spec)
+            left_behind.note_unknown(place, why, is_written=is_written)
+
+
+def _place(server: str, spec: Request) -> str:
+    return f"{server.rstrip('/')}/{spec['working_name']}"
+
+
 def empty_left(
     server: str,
     service: Request,
@@ -198,9 +269,15 @@ def empty_left(
     for path, kind, of_other in journal.left(server):
         what = {"working_name": of_other["working_name"]}
         with_password = {**of_other, "service": service}
+        place = _place(server, of_other)
         try:
             what |= ask({"type": kind, "spec": with_password})
-            path.unlink(missing_ok=True)
+            left = what.get("left")
+            if left is None or left["refusal"] is None:
+                path.unlink(missing_ok=True)
+                left_behind.forget(place)
+            else:
+                left_behind.note(place, left)
         except EngineError as error:
             what |= {"error": error.message}
         setup.setdefault("left_before", []).append(what)

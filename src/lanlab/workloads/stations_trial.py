@@ -17,7 +17,14 @@ from lanlab.errors import EngineError, LabError, UnmetNeed
 from lanlab.workloads import copy_journal as journal
 from lanlab.workloads import copy_places as places
 from lanlab.workloads.exchange import End, Exchange, Progress
-from lanlab.workloads.file_servers import Server, cancel, empty_left, served, without_secrets
+from lanlab.workloads.file_servers import (
+    Emptying,
+    Server,
+    cancel,
+    empty_left,
+    served,
+    without_secrets,
+)
 from lanlab.workloads.parameters import nanoseconds
 from lanlab.workloads.stations_merging import merged
 from lanlab.workloads.stations_readings import columns_of, thinned, within
@@ -197,6 +204,7 @@ def _trial(
 ) -> None:
     setup = exchange.setup
     ask = _Asking(hosts[0].end.engine, parameters)
+    emptying = Emptying(parameters, "stations_empty", ask, setup, note_emptied)
     try:
         setup["prepared"] = ask({"type": "stations_prepare", "spec": spec})
         for attempt in range(_START_ATTEMPTS):
@@ -214,13 +222,9 @@ def _trial(
         if error is not None:
             raise error
     except BaseException:
-        # What is wrong with the trial is not hidden by what is wrong with the tidying.
-        with contextlib.suppress(LabError):
-            setup["emptied"] = ask({"type": "stations_empty", "spec": spec})
-            note_emptied()
+        emptying.empty_after_failure(spec)
         raise
-    setup["emptied"] = ask({"type": "stations_empty", "spec": spec})
-    note_emptied()
+    emptying.empty(spec)
 
 
 class _Asking:

@@ -40,6 +40,10 @@ pub struct CopySpec {
     pub verify: CopyVerify,
     /// How often a file is tried again after a fault that may pass: 0 to 100.
     pub retries: u8,
+    /// A request for this trial that takes longer ends in the error `copy.too_long`, nanoseconds;
+    /// absent: it may take any time. `copy_empty` may.
+    #[serde(default)]
+    pub longest_ns: Option<u64>,
     /// As `copy_prepare` told it: with other files the request is refused. Absent: with any.
     #[serde(default)]
     pub files_digest: Option<String>,
@@ -274,12 +278,26 @@ pub struct CopyChecked {
     pub elapsed_ns: u64,
 }
 
-/// What the trial wrote is gone.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+/// What the trial wrote is gone, or what of it is left.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CopyEmptied {
     /// Files removed at the service, the mark left out.
     pub removed_files: u64,
-    /// Whether its directory is gone, too; otherwise somebody else put something there, which is
-    /// left.
+    /// Whether its directory is gone, too.
     pub is_gone: bool,
+    /// What is left.
+    pub left: Option<LeftBehind>,
+}
+
+/// What of a trial could not be removed.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct LeftBehind {
+    /// Files and directories that are still there, from the directory that the service works in;
+    /// those of this host by their paths. The first 20.
+    pub names: Vec<String>,
+    /// How many there are.
+    pub count: u64,
+    /// What the server said to the first that it did not remove. Absent: it has refused nothing, but
+    /// somebody else has put something into a directory or in its place, which is left.
+    pub refusal: Option<String>,
 }

@@ -4,7 +4,7 @@ use lanlab_services::{Facts, Manner, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CpuTime, Distribution, HostWindow};
+use super::{CpuTime, Distribution, HostWindow, LeftBehind};
 
 /// What the stations of a trial do, and to which service. The same for its requests:
 /// `stations_prepare`, `stations` and, whatever became of them, `stations_empty`.
@@ -342,12 +342,13 @@ pub struct StationEnded {
     pub message: String,
 }
 
-/// What the trial wrote is gone.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+/// What the trial wrote is gone, or what of it is left.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StationsEmptied {
     /// Files removed at the service, the mark left out.
     pub removed_files: u64,
-    /// Whether its directory is gone, too; otherwise somebody else put something there, which is
-    /// left.
+    /// Whether its directory is gone, too.
     pub is_gone: bool,
+    /// What is left.
+    pub left: Option<LeftBehind>,
 }

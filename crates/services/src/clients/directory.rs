@@ -1,9 +1,11 @@
 //! A directory of this host: local, or a share that the system has mounted. Calls are the system's,
-//! and keep the thread until they are done.
+//! and keep the thread until they are done. No link in it is followed (`below`).
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use crate::below::{Below, Kind};
 use crate::fault::{Class, Fault, Result};
 use crate::path::ServicePath;
 use crate::positioned;
@@ -17,7 +19,7 @@ const BLOCK_BYTES: u32 = 1 << 18;
 /// A directory to work in.
 #[derive(Debug)]
 pub struct Session {
-    base: PathBuf,
+    below: Arc<Below>,
 }
 
 /// An open file, and its name for errors.
@@ -35,17 +37,13 @@ pub async fn connect(target: &Target) -> Result<Session> {
         let message = format!("directory `{}`: found a relative path", base.display());
         return Err(Fault::new(Class::Name, message).hint("give an absolute path"));
     }
-    let found = fs::metadata(&base).map_err(|error| Fault::of_file(base.display(), &error))?;
-    if !found.is_dir() {
-        return Err(Fault::new(Class::Missing, format!("{}: not a directory", base.display())));
-    }
-    Ok(Session { base })
-}
-
-impl Session {
-    fn at(&self, path: &ServicePath) -> PathBuf {
-        self.base.join(path.as_str())
-    }
+    let below = Below::shared(&base).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotADirectory => {
+            Fault::new(Class::Missing, format!("{}: not a directory", base.display()))
+        }
+        _ => Fault::of_file(base.display(), &error),
+    })?;
+    Ok(Session { below })
 }
 
 /// Do something with a path, and name it if that fails.
@@ -77,16 +75,9 @@ impl session::Session for Session {
     }
 
     async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
-        let mut options = OpenOptions::new();
-        match access {
-            Access::Read => options.read(true),
-            Access::Create { .. } => options.write(true).create_new(true),
-            Access::Replace { .. } => options.write(true).create(true).truncate(true),
-            Access::Update => options.read(true).write(true),
-        };
-        let path = self.at(path);
-        let file = with("open", &path, options.open(&path))?;
-        Ok(File { file, path })
+        let file = self.below.file(path, access);
+        let path = self.below.place(Some(path));
+        Ok(File { file: with("open", &path, file)?, path })
     }
 
     async fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
@@ -112,34 +103,31 @@ impl session::Session for Session {
     }
 
     async fn remove(&self, path: &ServicePath) -> Result<()> {
-        let path = self.at(path);
-        with("remove", &path, fs::remove_file(&path))
+        with("remove", &self.below.place(Some(path)), self.below.remove_file(path))
     }
 
     async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
-        let path = path.map_or_else(|| self.base.clone(), |path| self.at(path));
+        let place = self.below.place(path);
         let mut entries = Vec::new();
-        for entry in with("list", &path, fs::read_dir(&path))? {
-            let entry = with("list", &path, entry)?;
-            let Ok(name) = entry.file_name().into_string() else {
+        for found in with("list", &place, self.below.list(path))? {
+            let found = with("list", &place, found)?;
+            let Ok(name) = found.name.into_string() else {
                 continue; // It is none of ours: we write only names of UTF-8.
             };
-            let facts = with("look at", &entry.path(), entry.metadata())?;
-            let is_directory = facts.is_dir();
-            let size_bytes = if is_directory { 0 } else { facts.len() };
-            entries.push(Entry { name, size_bytes, is_directory });
+            let is_directory = found.kind == Kind::Directory;
+            entries.push(Entry { name, size_bytes: found.bytes, is_directory });
         }
         Ok(entries)
     }
 
     async fn make_directory(&self, path: &ServicePath) -> Result<()> {
-        let path = self.at(path);
-        with("make directory", &path, fs::create_dir(&path))
+        let made = self.below.make_directory(path);
+        with("make directory", &self.below.place(Some(path)), made)
     }
 
     async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
-        let path = self.at(path);
-        with("remove directory", &path, fs::remove_dir(&path))
+        let removed = self.below.remove_directory(path);
+        with("remove directory", &self.below.place(Some(path)), removed)
     }
 
     async fn end(self) -> Result<()> {

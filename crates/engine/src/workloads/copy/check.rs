@@ -21,7 +21,7 @@ pub fn check_upload(spec: &CopySpec, running: &Running) -> Measured {
     let work = || -> Result<Verified, Failure> {
         let files = Files::find(&spec.files, running)?;
         files.check_same(spec.files_digest.as_deref())?;
-        let watch = Watch::new(running);
+        let watch = Watch::bounded(spec, running);
         let work = watch.unless_stopped(compare(spec, &files, &watch));
         runtime()?.block_on(work).map_err(Trouble::into_failure)
     };

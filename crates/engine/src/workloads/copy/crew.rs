@@ -1,22 +1,21 @@
 //! The threads that copy: each with a connection of its own, all from one queue of files.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use lanlab_link as link;
-use lanlab_services::{AnySession, Class, Fault, Manner, ServicePath, Session, connect};
+use lanlab_services::{AnySession, Below, Class, Fault, Manner, ServicePath, Session, connect};
 use lanlab_units::Instant;
 use tokio::runtime::{Builder, Runtime};
 
 use super::failure_of;
-use super::files::Files;
+use super::files::{Files, Truth, open_source};
 use super::local::{Place, Sink, compare_hashes};
 use super::meters::{FileTime, Meters};
-use super::moving::{Mover, Trouble, Watch, manner};
-use super::working::remote_path;
+use super::moving::{Mover, TOO_LONG, Trouble, Watch, manner};
+use super::working::{path, remote_path};
 use crate::driver::Measured;
 use crate::failure::Failure;
 use crate::messages::{
@@ -43,7 +42,7 @@ pub fn runtime() -> Result<Runtime, Failure> {
 pub fn local_place(spec: &CopySpec) -> Result<Option<Place>, Failure> {
     match &spec.client {
         ClientSide::Directory(directory) if spec.direction == Direction::Download => {
-            Ok(Some(Place { directory: absolute(directory)?.join(&spec.working_name) }))
+            Place::new(&absolute(directory)?, path(spec.working_name.clone())?).map(Some)
         }
         _ => Ok(None),
     }
@@ -55,12 +54,19 @@ pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
     let files = Files::find(&spec.files, running).map_err(failed)?;
     files.check_same(spec.files_digest.as_deref()).map_err(failed)?;
     let place = local_place(spec).map_err(failed)?;
+    let source = match &spec.client {
+        ClientSide::Directory(directory) if spec.direction == Direction::Upload => {
+            Some(absolute(directory).and_then(|path| open_source(&path)).map_err(failed)?)
+        }
+        _ => None,
+    };
     let job = Job {
         spec,
         files: &files,
+        source: source.as_deref(),
         place: place.as_ref(),
         next: AtomicUsize::new(0),
-        watch: Watch::new(running),
+        watch: Watch::bounded(spec, running),
     };
     let timed = job.run().map_err(failed)?;
     let start = timed.start;
@@ -81,6 +87,8 @@ pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
 struct Job<'a> {
     spec: &'a CopySpec,
     files: &'a Files,
+    /// Where files are sent from at this host, unless they are made as they are sent.
+    source: Option<&'a Below>,
     place: Option<&'a Place>,
     /// Number of the next file that nobody has taken.
     next: AtomicUsize,
@@ -246,7 +254,7 @@ impl Job<'_> {
                     });
                     return Ok(hashes);
                 }
-                Err(Trouble::Own(failure)) => return Err(failure),
+                Err(Trouble::Own(failure)) => return Err(self.with_progress(failure, number)),
                 Err(Trouble::Service(fault)) => {
                     note(&fault, mover);
                     if !fault.class.is_passing() || retries >= u64::from(self.spec.retries) {
@@ -265,6 +273,25 @@ impl Job<'_> {
             pause = (2 * pause).min(MOST_PAUSE);
         }
         unreachable!("the loop ends with an attempt")
+    }
+
+    /// What took too long is said with how far it came.
+    fn with_progress(&self, mut failure: Failure, number: usize) -> Failure {
+        if failure.code == TOO_LONG {
+            let target = &self.spec.service;
+            let address = target.address.map(|address| address.to_string());
+            let server = target.server_name.clone().or(address);
+            let (done, moved) = self.watch.running.counted();
+            let (files, all) = (self.files.entries.len(), self.files.bytes());
+            failure.message = format!(
+                "{}: `{}` was under way, {done} of {files} files were done, {moved} of {all} bytes \
+                 were moved: {}",
+                server.as_deref().unwrap_or(&target.directory),
+                self.files.entries[number].path,
+                failure.message,
+            );
+        }
+        failure
     }
 
     async fn attempt(
@@ -291,7 +318,7 @@ impl Job<'_> {
             }
             Direction::Download => {
                 let sink = match self.place {
-                    Some(place) => Sink::create(place.path(entry))?,
+                    Some(place) => place.create(entry, is_again)?,
                     None => Sink::hashes(entry.bytes, mover.manner.block_bytes),
                 };
                 let first_byte = mover.download(session, path, entry.bytes, &sink, false).await?;
@@ -301,13 +328,10 @@ impl Job<'_> {
     }
 
     /// What is sent: from memory, or from the file of this host.
-    fn source(&self, number: usize) -> Result<super::files::Truth, Failure> {
-        match &self.spec.client {
-            ClientSide::Memory => self.files.truth(number),
-            ClientSide::Directory(directory) => {
-                let path = PathBuf::from(directory).join(self.files.entries[number].path.as_str());
-                super::files::Truth::open(path)
-            }
+    fn source(&self, number: usize) -> Result<Truth, Failure> {
+        match self.source {
+            None => self.files.truth(number),
+            Some(source) => Truth::open(source, &self.files.entries[number].path),
         }
     }
 }

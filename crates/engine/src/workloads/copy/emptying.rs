@@ -1,17 +1,18 @@
 //! What a trial has written at the service is removed, as often as it takes: only then its mark may go,
 //! without which nobody knows later what is ours.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use lanlab_link as link;
-use lanlab_services::{AnySession, ServicePath, Session};
+use lanlab_services::{AnySession, Class, Fault, ServicePath, Session};
 
 use super::moving::Trouble;
+use super::remains::{Remains, removed_directory};
 use super::seen::Seen;
-use super::working::{Written, files_path, path, remote_path, removed_directory, unless_missing};
+use super::working::{Written, files_path, path, remote_path};
 use crate::failure::Failure;
-use crate::messages::{CopyEmptied, CopySpec};
+use crate::messages::CopySpec;
 
 /// A server may hold a file open until it knows that its client is gone, within a round trip and a
 /// turn of its processor, and refuses to remove it or puts that off (SMB): it is asked for so long.
@@ -19,15 +20,18 @@ pub const HELD_WITHIN_NS: u64 = 1_500_000_000;
 /// And so often.
 pub const HELD_LOOK: Duration = Duration::from_millis(100);
 
-/// Remove the files and directories that the trial wrote beside its mark; what is left is not ours.
+/// Remove the files and directories that the trial wrote beside its mark; gives how many files that
+/// were. What is left is noted in `remains`.
 ///
 /// # Errors
-/// A file of ours is still there when it has been asked for long enough.
+/// A file of ours is still there when it has been asked for long enough, though the server says that
+/// it has removed it.
 pub async fn remove_written(
     session: &AnySession,
     spec: &CopySpec,
     written: &Written,
-) -> Result<CopyEmptied, Trouble> {
+    remains: &mut Remains,
+) -> Result<u64, Trouble> {
     let below = |paths: &[ServicePath]| -> Result<Vec<_>, Failure> {
         paths.iter().map(|path| remote_path(spec, path)).collect()
     };
@@ -40,46 +44,63 @@ pub async fn remove_written(
     let mut removed = HashSet::new();
     let until = link::monotonic().plus_nanos(HELD_WITHIN_NS);
     loop {
-        let (mut refused, mut first_fault) = (HashSet::new(), None);
+        // What the server says of those that it does not remove. That there is none, it may say of
+        // one that the user may not remove, too (FTP).
+        let mut said: HashMap<&ServicePath, Fault> = HashMap::new();
         for file in &left {
-            match unless_missing(session.remove(file).await) {
-                Ok(true) => _ = removed.insert(*file),
-                Ok(false) => {}
+            match session.remove(file).await {
+                Ok(()) => _ = removed.insert(*file),
                 Err(fault) if fault.class.is_passing() => return Err(fault.into()),
-                Err(fault) => {
-                    refused.insert(*file);
-                    first_fault.get_or_insert(fault);
-                }
+                Err(fault) => _ = said.insert(file, fault),
             }
         }
         let mut is_gone = true;
         for directory in directories.iter().rev().filter(|path| seen.is_directory(path)) {
-            is_gone &= removed_directory(session, directory).await?;
+            if let Some(fault) = removed_directory(session, directory).await? {
+                is_gone = false;
+                said.insert(directory, fault);
+            }
         }
-        let emptied = CopyEmptied { removed_files: removed.len() as u64, is_gone };
-        if is_gone && refused.is_empty() {
-            return Ok(emptied);
+        let is_refused = |file: &&ServicePath| said.get(*file).is_some_and(is_refusal);
+        if is_gone && !left.iter().any(is_refused) {
+            return Ok(removed.len() as u64);
         }
         seen = Seen::in_these(session, &working, &directories).await?;
-        left.retain(|file| seen.is_file(file) || refused.contains(file));
+        left.retain(|file| seen.is_file(file) || is_refused(file));
         let is_late = link::monotonic() >= until;
-        match left.first() {
+        let held = left.iter().find(|file| !said.contains_key(**file));
+        match held {
+            Some(file) if is_late => return Err(held_open(file.as_str()).into()),
             // A directory is held by something that its listing does not show, or by nothing of ours.
-            None if is_late || !directories.iter().any(|path| seen.is_empty(path)) => {
-                return Ok(emptied);
-            }
-            Some(file) if is_late => {
-                return Err(
-                    first_fault.map_or_else(|| held(file.as_str()).into(), Trouble::Service)
-                );
+            None if is_late
+                || (left.is_empty() && !directories.iter().any(|path| seen.is_empty(path))) =>
+            {
+                for file in left {
+                    remains.refused(file, &said[file]);
+                }
+                for directory in directories.iter().rev().filter(|path| said.contains_key(path)) {
+                    // One that was put in its place has something in it that no listing shows.
+                    let fault = &said[directory];
+                    if seen.is_empty(directory) && fault.class != Class::Exists {
+                        remains.refused(directory, fault);
+                    } else {
+                        remains.kept(directory);
+                    }
+                }
+                return Ok(removed.len() as u64);
             }
             _ => tokio::time::sleep(HELD_LOOK).await,
         }
     }
 }
 
+/// Whether the server has refused to remove a file, so that it may be there though no listing shows it.
+pub fn is_refusal(fault: &Fault) -> bool {
+    !matches!(fault.class, Class::Missing | Class::Name)
+}
+
 /// What was removed is still there, after it has been asked for long enough.
-pub fn held(file: &str) -> Failure {
+pub fn held_open(file: &str) -> Failure {
     Failure::new("copy.held", format!("`{file}`: still there after its removal"))
         .hint("see who has it open; the next copy to that server removes it")
 }

@@ -1,12 +1,14 @@
 //! Which files a trial copies, and what is in them.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::hash::Hasher;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use lanlab_link as link;
-use lanlab_services::{ServicePath, read_at};
+use lanlab_services::{Access, Below, Kind, ServicePath, read_at};
 use twox_hash::XxHash3_64;
 
 use crate::failure::Failure;
@@ -43,7 +45,7 @@ pub struct Entry {
 #[derive(Debug)]
 enum Origin {
     Dataset(DatasetSpec),
-    Tree(PathBuf),
+    Tree(Arc<Below>),
 }
 
 impl Files {
@@ -67,13 +69,14 @@ impl Files {
             }
             CopiedFiles::Tree(directory) => {
                 let root = absolute(directory)?;
+                let below = open_source(&root)?;
                 let mut files = Self {
                     entries: Vec::new(),
                     directories: Vec::new(),
                     left_out: LeftOut::default(),
-                    origin: Origin::Tree(root.clone()),
+                    origin: Origin::Tree(Arc::clone(&below)),
                 };
-                files.look_through(&root, "", MOST_DEPTH, running)?;
+                files.look_through(&below, None, MOST_DEPTH, running)?;
                 if files.entries.is_empty() {
                     let message = format!("{}: no file to copy in it", root.display());
                     return Err(Failure::new("copy.nothing", message));
@@ -85,48 +88,51 @@ impl Files {
 
     fn look_through(
         &mut self,
-        directory: &Path,
-        below: &str,
+        tree: &Below,
+        directory: Option<&ServicePath>,
         depth: usize,
         running: &Running,
     ) -> Result<(), Failure> {
         stop_if_cancelled(running)?;
-        let failed = |error| of_file("list", directory, &error);
-        let mut found = Vec::new();
-        for entry in fs::read_dir(directory).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let name = entry.file_name().into_string().map_err(|name| {
-                let path = directory.join(name);
+        let place = tree.place(directory);
+        let failed = |error| of_file("list", &place, &error);
+        let mut listed = Vec::new();
+        for found in tree.list(directory).map_err(failed)? {
+            let mut found = found.map_err(failed)?;
+            let name = std::mem::take(&mut found.name).into_string().map_err(|name| {
+                let path = place.join(name);
                 Failure::new("copy.name", format!("{}: its name is no UTF-8", path.display()))
                     .hint("rename it: services hold text")
             })?;
-            found.push((name, entry));
-            if found.len() + self.entries.len() + self.directories.len() > MOST_FILES {
+            listed.push((name, found));
+            if listed.len() + self.entries.len() + self.directories.len() > MOST_FILES {
                 let message = format!("more than {MOST_FILES} files and directories");
                 return Err(Failure::new("copy.too_many", message));
             }
         }
         // The same order wherever it is run.
-        found.sort_by(|(left, _), (right, _)| left.cmp(right));
-        for (name, entry) in found {
-            let facts = entry.metadata().map_err(failed)?;
-            let below = if below.is_empty() { name } else { format!("{below}/{name}") };
-            if facts.is_symlink() {
-                self.left_out.symbolic_links += 1;
-            } else if facts.is_dir() && depth == 0 {
-                let message = format!("{}: nested too deeply", entry.path().display());
-                return Err(Failure::new("copy.too_many", message));
-            } else if facts.is_dir() {
-                self.directories.push(service_path(&below)?);
-                self.look_through(&entry.path(), &below, depth - 1, running)?;
-            } else if facts.is_file() {
-                self.entries.push(Entry {
-                    path: service_path(&below)?,
-                    bytes: facts.len(),
-                    modified: facts.modified().ok(),
-                });
-            } else {
-                self.left_out.special_files += 1;
+        listed.sort_by(|(left, _), (right, _)| left.cmp(right));
+        for (name, found) in listed {
+            let path = || match directory {
+                None => service_path(&name),
+                Some(directory) => service_path(&format!("{directory}/{name}")),
+            };
+            match found.kind {
+                Kind::Link => self.left_out.symbolic_links += 1,
+                Kind::Special => self.left_out.special_files += 1,
+                Kind::Directory if depth == 0 => {
+                    let message = format!("{}: nested too deeply", place.join(name).display());
+                    return Err(Failure::new("copy.too_many", message));
+                }
+                Kind::Directory => {
+                    let path = path()?;
+                    self.directories.push(path.clone());
+                    self.look_through(tree, Some(&path), depth - 1, running)?;
+                }
+                Kind::File => {
+                    let (path, modified) = (path()?, found.modified);
+                    self.entries.push(Entry { path, bytes: found.bytes, modified });
+                }
             }
         }
         Ok(())
@@ -140,7 +146,7 @@ impl Files {
     pub fn truth(&self, number: usize) -> Result<Truth, Failure> {
         match &self.origin {
             Origin::Dataset(spec) => Ok(Truth::Made(dataset::content(spec, number as u64))),
-            Origin::Tree(root) => Truth::open(root.join(self.entries[number].path.as_str())),
+            Origin::Tree(tree) => Truth::open(tree, &self.entries[number].path),
         }
     }
 
@@ -161,30 +167,36 @@ impl Files {
     /// See that they are those that the trial was prepared for: what is new would be left at the
     /// service, and what is gone would not be compared.
     pub fn check_same(&self, digest: Option<&str>) -> Result<(), Failure> {
-        let Origin::Tree(root) = &self.origin else { return Ok(()) };
+        let Origin::Tree(tree) = &self.origin else { return Ok(()) };
         if digest.is_none_or(|digest| digest == self.digest()) {
             return Ok(());
         }
-        let message = format!("{}: files in it changed while it was copied", root.display());
+        let place = tree.place(None);
+        let message = format!("{}: files in it changed while it was copied", place.display());
         Err(Failure::new("copy.changed", message).hint("copy files that nobody writes to"))
     }
 
     /// See that no file of a tree has changed since it was looked through.
     pub fn check_unchanged(&self) -> Result<(), Failure> {
-        let Origin::Tree(root) = &self.origin else { return Ok(()) };
+        let Origin::Tree(tree) = &self.origin else { return Ok(()) };
         for entry in &self.entries {
-            let path = root.join(entry.path.as_str());
-            let is_same = fs::symlink_metadata(&path).is_ok_and(|facts| {
-                facts.is_file()
-                    && facts.len() == entry.bytes
-                    && facts.modified().ok() == entry.modified
+            let is_same = tree.look(&entry.path).is_ok_and(|found| {
+                found.kind == Kind::File
+                    && found.bytes == entry.bytes
+                    && found.modified == entry.modified
             });
             if !is_same {
-                return Err(changed(&path));
+                return Err(changed(&tree.place(Some(&entry.path))));
             }
         }
         Ok(())
     }
+}
+
+/// The directory that files are sent from, held open: a link that somebody puts in the place of a
+/// file or directory in it is not followed.
+pub fn open_source(directory: &Path) -> Result<Arc<Below>, Failure> {
+    Below::shared(directory).map_err(|error| of_file("open", directory, &error))
 }
 
 /// A file is no longer what it was when the trial began.
@@ -208,8 +220,13 @@ pub enum Truth {
 
 impl Truth {
     /// What is in a file of this host.
-    pub fn open(path: PathBuf) -> Result<Self, Failure> {
-        let file = File::open(&path).map_err(|error| of_file("open", &path, &error))?;
+    pub fn open(below: &Below, file: &ServicePath) -> Result<Self, Failure> {
+        let path = below.place(Some(file));
+        let file = below.file(file, Access::Read).map_err(|error| match error.kind() {
+            // It was a file, in directories.
+            ErrorKind::NotADirectory | ErrorKind::NotFound => changed(&path),
+            _ => of_file("open", &path, &error),
+        })?;
         link::will_read_in_order(&file);
         Ok(Self::File { file, path })
     }

@@ -1,12 +1,12 @@
 //! This host's side of a download: where octets go, and how it is seen that they are right.
 
 use std::cell::RefCell;
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use lanlab_link as link;
-use lanlab_services::{ServicePath, write_all_at};
+use lanlab_services::{Access, Below, Kind, ServicePath, write_all_at};
 use twox_hash::XxHash3_64;
 
 use super::files::{Entry, Files, Truth, read_all};
@@ -31,16 +31,6 @@ impl Sink {
     pub fn hashes(bytes: u64, block_bytes: u32) -> Self {
         let blocks = bytes.div_ceil(block_bytes.into()) as usize;
         Self::Hashes { block_bytes, hashes: RefCell::new(vec![0; blocks]) }
-    }
-
-    pub fn create(path: PathBuf) -> Result<Self, Failure> {
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&path)
-            .map_err(|error| of_file("open", &path, &error))?;
-        Ok(Self::File { file, path })
     }
 
     pub fn compare(truth: Truth, name: String) -> Self {
@@ -95,24 +85,59 @@ pub fn wrong_size(name: &str, found: u64, expected: u64) -> Failure {
     Failure::new("copy.wrong", message)
 }
 
-/// Where the files of a download lie at this host, and how they are made and removed.
+/// Where the files of a download lie at this host, and how they are made and removed: in a directory
+/// of the trial's name, whatever somebody puts in its place meanwhile.
 #[derive(Debug)]
 pub struct Place {
-    pub directory: PathBuf,
+    below: Below,
+    working: ServicePath,
 }
 
 impl Place {
-    /// Make the directory, which must not be there, and those below it.
-    pub fn make(&self, files: &Files) -> Result<(), Failure> {
-        let make = |path: &Path| {
-            fs::create_dir(path).map_err(|error| of_file("make directory", path, &error))
-        };
-        make(&self.directory)?;
-        files.directories.iter().try_for_each(|path| make(&self.directory.join(path.as_str())))
+    /// In this directory, which must be there.
+    pub fn new(directory: &Path, working: ServicePath) -> Result<Self, Failure> {
+        let below = Below::open(directory).map_err(|error| of_file("open", directory, &error))?;
+        Ok(Self { below, working })
     }
 
-    pub fn path(&self, entry: &Entry) -> PathBuf {
-        self.directory.join(entry.path.as_str())
+    fn at(&self, path: &ServicePath) -> Result<ServicePath, Failure> {
+        self.working
+            .join(path.as_str())
+            .map_err(|bad| Failure::new("copy.name", bad.message).hint("shorten its name"))
+    }
+
+    fn failed(&self, what: &str, path: &ServicePath, error: &std::io::Error) -> Failure {
+        of_file(what, &self.below.place(Some(path)), error)
+    }
+
+    /// Make the directory, which must not be there, and those below it.
+    pub fn make(&self, files: &Files) -> Result<(), Failure> {
+        let make = |path: &ServicePath| {
+            let made = self.below.make_directory(path);
+            made.map_err(|error| self.failed("make directory", path, &error))
+        };
+        make(&self.working)?;
+        files.directories.iter().try_for_each(|path| make(&self.at(path)?))
+    }
+
+    /// A new file; `is_again` of one that an attempt before has left in part.
+    pub fn create(&self, entry: &Entry, is_again: bool) -> Result<Sink, Failure> {
+        let path = self.at(&entry.path)?;
+        if is_again {
+            self.remove_file(&path)?;
+        }
+        let file = self.below.file(&path, Access::Create { size_bytes: entry.bytes });
+        let file = file.map_err(|error| self.failed("open", &path, &error))?;
+        Ok(Sink::File { file, path: self.below.place(Some(&path)) })
+    }
+
+    fn remove_file(&self, path: &ServicePath) -> Result<(), Failure> {
+        match self.below.remove_file(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(self.failed("remove", path, &error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Compare a file with what it should be; gives its octets.
@@ -123,9 +148,11 @@ impl Place {
         buffers: &mut (Vec<u8>, Vec<u8>),
         running: &Running,
     ) -> Result<u64, Failure> {
-        let path = self.path(entry);
         self.compare_size(entry)?;
-        let file = File::open(&path).map_err(|error| of_file("open", &path, &error))?;
+        let place = self.at(&entry.path)?;
+        let file = self.below.file(&place, Access::Read);
+        let file = file.map_err(|error| self.failed("open", &place, &error))?;
+        let path = self.below.place(Some(&place));
         link::will_read_in_order(&file);
         let (buffer, scratch) = buffers;
         let mut offset = 0;
@@ -142,57 +169,50 @@ impl Place {
     }
 
     pub fn compare_size(&self, entry: &Entry) -> Result<(), Failure> {
-        let path = self.path(entry);
-        let found = fs::metadata(&path).map_err(|error| of_file("look at", &path, &error))?.len();
-        if found == entry.bytes {
+        let path = self.at(&entry.path)?;
+        let found =
+            self.below.look(&path).map_err(|error| self.failed("look at", &path, &error))?;
+        if found.kind == Kind::File && found.bytes == entry.bytes {
             return Ok(());
         }
-        Err(wrong_size(entry.path.as_str(), found, entry.bytes))
-    }
-
-    /// Whether every directory on the way to a path is one, and no link that somebody has put there.
-    fn leads_nowhere_else(&self, path: &ServicePath) -> bool {
-        let is_directory =
-            |path: &Path| fs::symlink_metadata(path).is_ok_and(|facts| facts.is_dir());
-        let mut way = self.directory.clone();
-        is_directory(&way)
-            && path.parent().is_none_or(|parent| {
-                parent.names().all(|name| {
-                    way.push(name);
-                    is_directory(&way)
-                })
-            })
+        Err(wrong_size(entry.path.as_str(), found.bytes, entry.bytes))
     }
 
     /// Remove the files that the trial wrote, and the directories if nothing else is in them; gives
-    /// whether all are gone.
-    pub fn remove(&self, written: &Written) -> Result<bool, Failure> {
-        for path in written.files.iter().filter(|path| self.leads_nowhere_else(path)) {
-            let path = self.directory.join(path.as_str());
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(of_file("remove", &path, &error));
-                }
-                _ => {}
+    /// what is left of them.
+    pub fn remove(&self, written: &Written) -> Result<Vec<PathBuf>, Failure> {
+        for path in &written.files {
+            let path = self.at(path)?;
+            if self.is_reached(&path) {
+                self.remove_file(&path)?;
             }
         }
-        let mut is_gone = true;
-        for path in written.directories.iter().rev().filter(|path| self.leads_nowhere_else(path)) {
-            is_gone &= removed_directory(&self.directory.join(path.as_str()))?;
+        let mut left = Vec::new();
+        let below = written.directories.iter().rev().map(|path| self.at(path));
+        for path in below.chain([Ok(self.working.clone())]) {
+            let path = path?;
+            if self.is_reached(&path) && !self.removed_directory(&path)? {
+                left.push(self.below.place(Some(&path)));
+            }
         }
-        Ok(removed_directory(&self.directory)? && is_gone)
+        Ok(left)
     }
-}
 
-/// Whether a directory is gone: one with something in it is left, and so is what is none.
-fn removed_directory(path: &Path) -> Result<bool, Failure> {
-    match fs::remove_dir(path) {
-        Ok(()) => Ok(true),
-        Err(error) => match error.kind() {
-            ErrorKind::NotFound => Ok(true),
-            ErrorKind::DirectoryNotEmpty | ErrorKind::NotADirectory => Ok(false),
-            _ => Err(of_file("remove directory", path, &error)),
-        },
+    /// Whether every directory on the way to a path is one, and no link that somebody has put there.
+    fn is_reached(&self, path: &ServicePath) -> bool {
+        !self.below.look(path).is_err_and(|error| error.kind() == ErrorKind::NotADirectory)
+    }
+
+    /// Whether a directory is gone: one with something in it is left, and so is what is none.
+    fn removed_directory(&self, path: &ServicePath) -> Result<bool, Failure> {
+        match self.below.remove_directory(path) {
+            Ok(()) => Ok(true),
+            Err(error) => match error.kind() {
+                ErrorKind::NotFound => Ok(true),
+                ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists => Ok(false),
+                _ => Err(self.failed("remove directory", path, &error)),
+            },
+        }
     }
 }
 

@@ -17,6 +17,7 @@ pub mod lanes;
 mod local;
 mod meters;
 mod moving;
+mod remains;
 mod seen;
 pub mod working;
 
@@ -30,8 +31,9 @@ use crate::messages::{ClientSide, CopiedFiles, CopySpec, Direction};
 
 pub use check::check_upload;
 pub use crew::{copy, runtime};
-pub use emptying::{HELD_LOOK, HELD_WITHIN_NS, held};
+pub use emptying::{HELD_LOOK, HELD_WITHIN_NS, held_open, is_refusal};
 pub use moving::{Trouble, Watch};
+pub use remains::{Remains, remove_working, removed_directory};
 pub use working::{empty, prepare};
 
 /// Memory that the calls under way of one connection may take. A service that would take more at
@@ -49,6 +51,9 @@ pub fn check(spec: &CopySpec) -> Result<Cost, Failure> {
     check_range("parallel_files", spec.parallel_files.into(), 1, 64)?;
     check_range("retries", spec.retries.into(), 0, 100)?;
     check_range("service.timeout_ns", spec.service.timeout_ns, 1_000_000, 600_000_000_000)?;
+    if let Some(longest_ns) = spec.longest_ns {
+        check_range("longest_ns", longest_ns, 1_000_000, 366 * 86_400 * 1_000_000_000)?;
+    }
     if let Some(bytes) = spec.block_bytes {
         check_range("block_bytes", bytes.into(), 512, 8 << 20)?;
     }
@@ -129,7 +134,11 @@ fn usual_hint(class: Class) -> Option<&'static str> {
     Some(match class {
         Class::Refused => "see whether the server runs, and its port",
         Class::Unreachable => "see whether the address is right and the link is up",
-        Class::TimedOut | Class::Reset => "see whether the server is overloaded or was ended",
+        Class::TimedOut => {
+            "see whether the server is overloaded or was ended; over a slow link, allow more by \
+             `--timeout`"
+        }
+        Class::Reset => "see whether the server is overloaded or was ended",
         Class::Login => "see whether name and password are right",
         Class::Certificate => "name whom to trust, as in `--trust sha256:…` or `--trust FILE`",
         Class::Missing => "see whether the share, bucket or directory is there",

@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use lanlab_link as link;
-use lanlab_services::{Access, AnyFile, AnySession, Class, Fault, Manner, ServicePath, Session};
+use lanlab_services::{
+    Access, AnyFile, AnySession, Class, Fault, Manner, Pace, ServicePath, Session,
+};
 use lanlab_units::Instant;
 
 use super::files::Truth;
@@ -20,6 +22,8 @@ use crate::failure::Failure;
 use crate::messages::{CopySpec, CopySync};
 use crate::running::Running;
 
+/// A request has taken longer than it may.
+pub const TOO_LONG: &str = "copy.too_long";
 /// How often a wait looks whether it is still wanted.
 const TICK: Duration = Duration::from_millis(20);
 
@@ -57,11 +61,28 @@ impl Trouble {
 pub struct Watch<'a> {
     pub running: &'a Running,
     stopped: AtomicBool,
+    /// How long an answer of the server may take.
+    patience: Duration,
+    /// When the request has taken too long, and what that is.
+    until: Option<(Instant, u64)>,
 }
+
+/// The usual time for an answer.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 impl<'a> Watch<'a> {
     pub fn new(running: &'a Running) -> Self {
-        Self { running, stopped: AtomicBool::new(false) }
+        Self { running, stopped: AtomicBool::new(false), patience: PATIENCE, until: None }
+    }
+
+    /// With the bounds of a copy, from now on.
+    pub fn bounded(spec: &CopySpec, running: &'a Running) -> Self {
+        let until = |longest_ns| (link::monotonic().plus_nanos(longest_ns), longest_ns);
+        Self {
+            patience: Duration::from_nanos(spec.service.timeout_ns),
+            until: spec.longest_ns.map(until),
+            ..Self::new(running)
+        }
     }
 
     /// One thread has failed: the others need not go on.
@@ -73,7 +94,14 @@ impl<'a> Watch<'a> {
         if self.stopped.load(Ordering::Relaxed) || self.running.is_cancelled() {
             return Err(Failure::cancelled());
         }
-        Ok(())
+        match self.until {
+            Some((until, longest_ns)) if link::monotonic() >= until => {
+                let message = format!("not done within {} s", longest_ns / 1_000_000_000);
+                Err(Failure::new(TOO_LONG, message)
+                    .hint("see why the server is so slow, or allow more by `--longest`"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Do `work` for as long as it is wanted.
@@ -242,6 +270,8 @@ impl<'a> Mover<'a> {
         buffer: &RefCell<Vec<u8>>,
     ) -> Result<(), Trouble> {
         let mut buffer = buffer.borrow_mut();
+        // A server may also answer each call with next to nothing.
+        let mut moves = Pace::default();
         while let Some((offset, length)) = place.next() {
             let block = &mut buffer[..length];
             let mut filled = 0;
@@ -253,7 +283,9 @@ impl<'a> Mover<'a> {
                 if got == 0 || got > length - filled {
                     return Err(cut_off(path, at, place.bytes, got).into());
                 }
-                self.moved(Operation::Read, began, place, got);
+                let waited = self.moved(Operation::Read, began, place, got);
+                let what = format_args!("read `{path}`");
+                moves.moved(what, self.watch.patience, waited, got)?;
                 filled += got;
             }
             sink.take(offset, block)?;
@@ -267,11 +299,13 @@ impl<'a> Mover<'a> {
         self.buffers.iter().take(usize::try_from(blocks).unwrap_or(usize::MAX))
     }
 
-    fn moved(&self, kind: Operation, began: Instant, place: &Place, length: usize) {
+    /// Note a call that is done; gives how long it took.
+    fn moved(&self, kind: Operation, began: Instant, place: &Place, length: usize) -> Duration {
         let ended = link::monotonic();
         place.first.set(place.first.get().or(Some(ended)));
         self.meters.borrow_mut().operation(kind, began, ended, length as u64);
         self.watch.running.count(0, length as u64);
+        Duration::from_nanos(ended.nanos_since(began))
     }
 }
 

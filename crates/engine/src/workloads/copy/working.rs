@@ -2,13 +2,14 @@
 //! of it is touched, nor anything in it that the trial did not write.
 
 use lanlab_link as link;
-use lanlab_services::{Access, AnySession, Class, Fault, ServicePath, Session, connect};
+use lanlab_services::{Access, AnySession, Class, ServicePath, Session, connect};
 
 use super::crew::{local_place, runtime};
 use super::emptying::remove_written;
 use super::files::Files;
 use super::meters::Meters;
 use super::moving::{Mover, Trouble, Watch, manner};
+use super::remains::{Remains, remove_working};
 use crate::driver::Measured;
 use crate::failure::Failure;
 use crate::messages::{
@@ -46,7 +47,7 @@ pub fn prepare(spec: &CopySpec, running: &Running) -> Measured {
     let work = || -> Result<CopyPrepared, Failure> {
         let files = Files::find(&spec.files, running)?;
         let mark = mark(spec, &files)?;
-        let watch = Watch::new(running);
+        let watch = Watch::bounded(spec, running);
         let work = watch.unless_stopped(make(spec, &files, &mark, &watch));
         runtime()?.block_on(work).map_err(Trouble::into_failure)?;
         Ok(CopyPrepared {
@@ -143,49 +144,34 @@ async fn remove(spec: &CopySpec) -> Result<CopyEmptied, Trouble> {
     let session = connect(&spec.service).await?;
     let mark_path = mark_path(&spec.working_name)?;
     let working = path(spec.working_name.clone())?;
-    let mut emptied = CopyEmptied { removed_files: 0, is_gone: true };
-    let written = match read_mark(&session, &mark_path).await {
-        Ok(mark) => written(spec, &mark)?,
+    let mut remains = Remains::default();
+    let (written, mark) = match read_mark(&session, &mark_path).await {
+        Ok(mark) => (written(spec, &mark)?, Some(&mark_path)),
         // It was not yet written, or is gone: then there is nothing in the directory either.
-        Err(Trouble::Service(fault)) if fault.class == Class::Missing => {
-            emptied.is_gone = removed_directory(&session, &working).await?;
-            session.end().await?;
-            emptied.is_gone &= remove_here(spec, &of_dataset(spec)?)?;
-            return Ok(emptied);
-        }
+        Err(Trouble::Service(fault)) if fault.class == Class::Missing => (of_dataset(spec)?, None),
         Err(trouble) => return Err(trouble),
     };
-    emptied = remove_written(&session, spec, &written).await?;
+    let mut removed_files = 0;
+    if mark.is_some() {
+        removed_files = remove_written(&session, spec, &written, &mut remains).await?;
+    }
     // Before the mark, by which it is known what was written: what is still there is removed by it.
-    emptied.is_gone &= remove_here(spec, &written)?;
-    unless_missing(session.remove(&mark_path).await)?;
-    emptied.is_gone &= removed_directory(&session, &working).await?;
+    if let Some(place) = local_place(spec)? {
+        for place in place.remove(&written)? {
+            remains.kept(&place.display());
+        }
+    }
+    match mark {
+        Some(mark) if remains.has_refusal() => {
+            // By its mark it can be removed another time.
+            remains.kept(mark);
+            remains.kept(&working);
+        }
+        _ => remove_working(&session, &working, mark, &mut remains).await?,
+    }
     session.end().await?;
-    Ok(emptied)
-}
-
-/// Remove what a download has written at this host; gives whether all of it is gone.
-fn remove_here(spec: &CopySpec, written: &Written) -> Result<bool, Failure> {
-    local_place(spec)?.map_or(Ok(true), |place| place.remove(written))
-}
-
-/// Whether something was removed; that it was not there, or cannot be by its name, is fine.
-pub fn unless_missing(removed: Result<(), Fault>) -> Result<bool, Fault> {
-    match removed {
-        Ok(()) => Ok(true),
-        Err(fault) if matches!(fault.class, Class::Missing | Class::Name) => Ok(false),
-        Err(fault) => Err(fault),
-    }
-}
-
-/// Whether a directory is gone. One with something in it is left; services say so in many ways.
-pub async fn removed_directory(session: &AnySession, path: &ServicePath) -> Result<bool, Fault> {
-    match session.remove_directory(path).await {
-        Ok(()) => Ok(true),
-        Err(fault) if fault.class == Class::Missing => Ok(true),
-        Err(fault) if fault.class.is_passing() => Err(fault),
-        Err(_) => Ok(false),
-    }
+    let is_gone = remains.is_none();
+    Ok(CopyEmptied { removed_files, is_gone, left: remains.told() })
 }
 
 /// What stands in a mark.

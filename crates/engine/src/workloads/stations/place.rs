@@ -2,10 +2,10 @@
 //! removed again.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use lanlab_link as link;
-use lanlab_services::{Access, AnySession, Class, ServicePath, Session, connect};
+use lanlab_services::{Access, AnySession, Class, Fault, ServicePath, Session, connect};
 
 use super::course::blocks;
 use super::job::paths;
@@ -15,10 +15,12 @@ use crate::failure::Failure;
 use crate::messages::{Outcome, StationSync, StationsEmptied, StationsPrepared, StationsSpec};
 use crate::running::Running;
 use crate::workloads::copy::working::{
-    self, MARK_LINE, make_marked, mark_path, not_ours, path, read_mark, removed_directory,
-    unless_missing,
+    self, MARK_LINE, make_marked, mark_path, not_ours, path, read_mark,
 };
-use crate::workloads::copy::{HELD_LOOK, HELD_WITHIN_NS, Trouble, Watch, held, lanes, runtime};
+use crate::workloads::copy::{
+    HELD_LOOK, HELD_WITHIN_NS, Remains, Trouble, Watch, held_open, is_refusal, lanes,
+    remove_working, removed_directory, runtime,
+};
 
 /// Connections over which files are written and removed at once.
 const HANDS: u32 = 8;
@@ -160,50 +162,72 @@ async fn remove(spec: &StationsSpec) -> Result<StationsEmptied, Trouble> {
     let session = connect(&of_station(spec, 0)).await?;
     let mark_path = mark_path(&spec.working_name)?;
     let working = path(spec.working_name.clone())?;
-    let mut emptied = StationsEmptied { removed_files: 0, is_gone: true };
+    let mut remains = Remains::default();
+    let told = |removed_files: u64, remains: Remains| {
+        let is_gone = remains.is_none();
+        StationsEmptied { removed_files, is_gone, left: remains.told() }
+    };
     match read_mark(&session, &mark_path).await {
         Ok(mark) if working::is_of(&mark, &spec.token) => {}
         Ok(_) => return Err(not_ours(&mark_path).into()),
         // It was not yet written, or is gone: then there is nothing in the directory either.
         Err(Trouble::Service(fault)) if fault.class == Class::Missing => {
-            emptied.is_gone = removed_directory(&session, &working).await?;
+            remove_working(&session, &working, None, &mut remains).await?;
             session.end().await?;
-            return Ok(emptied);
+            return Ok(told(0, remains));
         }
         Err(trouble) => return Err(trouble),
     }
     let next = Cell::new(0);
     let removed = Cell::new(0_u64);
+    let said = RefCell::new(HashMap::new());
     let hand = async |session: AnySession| -> Result<(), Trouble> {
         while next.get() < spec.stations {
             let station = next.replace(next.get() + 1);
             for path in file_paths(spec, station, &session)? {
-                let is_removed = unless_missing(session.remove(&path).await)?;
-                removed.set(removed.get() + u64::from(is_removed));
+                match session.remove(&path).await {
+                    Ok(()) => removed.set(removed.get() + 1),
+                    Err(fault) if fault.class.is_passing() => return Err(fault.into()),
+                    Err(fault) => _ = said.borrow_mut().insert(path.name().to_owned(), fault),
+                }
             }
         }
         Ok(session.end().await?)
     };
     by_hands(spec, session, hand).await?;
-    emptied.removed_files = removed.get();
     let session = connect(&of_station(spec, 0)).await?;
-    emptied.is_gone &= files_removed(spec, &session).await?;
-    unless_missing(session.remove(&mark_path).await)?;
-    emptied.is_gone &= removed_directory(&session, &working).await?;
+    remove_files(spec, &session, &said.into_inner(), &mut remains).await?;
+    if remains.has_refusal() {
+        // By its mark it can be removed another time.
+        remains.kept(&mark_path);
+        remains.kept(&working);
+    } else {
+        remove_working(&session, &working, Some(&mark_path), &mut remains).await?;
+    }
     session.end().await?;
-    Ok(emptied)
+    Ok(told(removed.get(), remains))
 }
 
-/// Remove the directory of the files, which are removed. A server may put that off for a file that
-/// it holds open until it knows that its client is gone: then the mark is needed for another time.
-async fn files_removed(spec: &StationsSpec, session: &AnySession) -> Result<bool, Trouble> {
+/// Remove the directory of the files, which are removed but for those of which the server has `said`
+/// something. A server may put that off for a file that it holds open until it knows that its client
+/// is gone: then the mark is needed for another time.
+async fn remove_files(
+    spec: &StationsSpec,
+    session: &AnySession,
+    said: &HashMap<String, Fault>,
+    remains: &mut Remains,
+) -> Result<(), Trouble> {
     let directory = path(format!("{}/files", spec.working_name))?;
     let until = link::monotonic().plus_nanos(HELD_WITHIN_NS);
     let mut ours = HashSet::new();
     loop {
-        if removed_directory(session, &directory).await? {
-            return Ok(true);
-        }
+        let Some(fault) = removed_directory(session, &directory).await? else {
+            // Where there are no directories, its files may be there all the same.
+            for (name, fault) in said.iter().filter(|(_, fault)| is_refusal(fault)) {
+                remains.refused(&path(format!("{directory}/{name}"))?, fault);
+            }
+            return Ok(());
+        };
         if ours.is_empty() {
             for station in 0..spec.stations {
                 let paths = file_paths(spec, station, session)?;
@@ -211,12 +235,25 @@ async fn files_removed(spec: &StationsSpec, session: &AnySession) -> Result<bool
             }
         }
         let entries = session.list(Some(&directory)).await?;
-        let Some(entry) = entries.iter().find(|entry| ours.contains(&entry.name)) else {
-            // What is left is not ours.
-            return Ok(entries.is_empty() && removed_directory(session, &directory).await?);
-        };
-        if link::monotonic() >= until {
-            return Err(held(&format!("{directory}/{}", entry.name)).into());
+        let is_late = link::monotonic() >= until;
+        let held = |name: &String| ours.contains(name) && !said.contains_key(name);
+        if let Some(entry) = entries.iter().find(|entry| held(&entry.name)) {
+            if is_late {
+                return Err(held_open(&format!("{directory}/{}", entry.name)).into());
+            }
+        } else if is_late || !entries.is_empty() {
+            for entry in &entries {
+                if let Some(fault) = said.get(&entry.name) {
+                    remains.refused(&path(format!("{directory}/{}", entry.name))?, fault);
+                }
+            }
+            // What else is left is not ours.
+            if entries.is_empty() && fault.class != Class::Exists {
+                remains.refused(&directory, &fault);
+            } else {
+                remains.kept(&directory);
+            }
+            return Ok(());
         }
         tokio::time::sleep(HELD_LOOK).await;
     }

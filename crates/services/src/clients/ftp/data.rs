@@ -13,7 +13,8 @@ use tokio_rustls::{TlsConnector, TlsStream};
 use crate::fault::{Class, Fault, Result};
 use crate::ftp::Wire;
 use crate::target::Target;
-use crate::{transport, trust};
+use crate::transport::{self, Pace};
+use crate::trust;
 
 use super::control::Control;
 use super::reply::{self, Reply};
@@ -150,7 +151,15 @@ impl DataConnections {
     fn transfer(&self, wire: Wire, length: Option<u64>, beginning: Beginning) -> Transfer {
         let target = Arc::clone(&self.target);
         let has_worked = Arc::clone(&self.has_worked);
-        Transfer { target, wire: Some(wire), position: 0, length, beginning, has_worked }
+        Transfer {
+            target,
+            wire: Some(wire),
+            position: 0,
+            length,
+            beginning,
+            has_worked,
+            pace: Pace::default(),
+        }
     }
 
     async fn secure(&self, what: &str, stream: TcpStream) -> Result<Wire> {
@@ -214,6 +223,7 @@ pub struct Transfer {
     pub length: Option<u64>,
     beginning: Beginning,
     has_worked: Arc<AtomicBool>,
+    pace: Pace,
 }
 
 impl Transfer {
@@ -230,7 +240,7 @@ impl Transfer {
         }
         let reading =
             async { wire.read(buffer).await.map_err(|error| Fault::of_connection(what, &error)) };
-        let count = transport::within(&self.target, what, reading).await?;
+        let count = transport::moving(&self.target, what, &mut self.pace, reading).await?;
         self.position += count as u64;
         let (position, length) = (self.position, self.length);
         let differs =

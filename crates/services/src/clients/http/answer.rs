@@ -9,7 +9,7 @@ use super::connection::{Broken, Connection};
 use super::head::{Framing, Head};
 use super::peer::Http;
 use crate::fault::{Class, Fault, Result};
-use crate::transport;
+use crate::transport::{self, Pace};
 
 /// Octets by which the buffer of a whole answer grows.
 const GROW_BYTES: usize = 1 << 14;
@@ -21,6 +21,7 @@ pub struct Answer {
     head: Head,
     body: Body,
     received_bytes: u64,
+    pace: Pace,
 }
 
 /// What is still to come of a body.
@@ -40,7 +41,7 @@ impl Answer {
             Framing::Chunked => Body::Chunks(Chunks::default()),
             Framing::UntilClose => Body::UntilClose,
         };
-        Self { connection, head, body, received_bytes: 0 }
+        Self { connection, head, body, received_bytes: 0, pace: Pace::default() }
     }
 
     /// Whether it was done, or why not.
@@ -72,11 +73,13 @@ impl Answer {
 
     /// Read the next octets into `buffer`, which has room for one; zero at the end.
     pub async fn read(&mut self, http: &Http, what: &str, buffer: &mut [u8]) -> Result<usize> {
+        let mut pace = std::mem::take(&mut self.pace);
         let reading = async {
             let read = self.advance(buffer).await;
             read.map_err(|broken| self.broken(what, broken))
         };
-        let count = transport::within(http.target(), what, reading).await?;
+        let count = transport::moving(http.target(), what, &mut pace, reading).await?;
+        self.pace = pace;
         self.received_bytes += count as u64;
         Ok(count)
     }

@@ -9,7 +9,7 @@ use russh::keys::{Algorithm, PublicKey, PublicKeyOrCertificate};
 
 use crate::fault::{Class, Fault, Result};
 use crate::target::{Target, Trust};
-use crate::{transport, trust};
+use crate::{transport, trust, user_file};
 
 /// What was learnt while keys were agreed on.
 #[derive(Debug, Clone, Default)]
@@ -47,14 +47,15 @@ impl Verifier {
                     Fault::new(Class::Certificate, "this user has no home with known_hosts")
                         .hint("name the server's key by its SHA-256")
                 })?;
-                known(target, port, &home.join(".ssh").join("known_hosts"))?
+                let path = home.join(".ssh").join("known_hosts");
+                // Who has none knows no server.
+                if path.exists() {
+                    known(target, port, &path)?
+                } else {
+                    Wanted::Known(Vec::new(), path.display().to_string())
+                }
             }
-            Trust::File(path) => {
-                let path = PathBuf::from(path);
-                // russh takes a file that is not there for an empty one.
-                std::fs::metadata(&path).map_err(|e| Fault::of_file(path.display(), &e))?;
-                known(target, port, &path)?
-            }
+            Trust::File(path) => known(target, port, &PathBuf::from(path))?,
         };
         Ok(Self { wanted, learnt: Arc::default() })
     }
@@ -103,6 +104,8 @@ fn same_kind(a: &Algorithm, b: &Algorithm) -> bool {
 }
 
 fn known(target: &Target, port: u16, path: &std::path::Path) -> Result<Wanted> {
+    // russh takes a file that it cannot read for an empty one, and reads any to its end.
+    user_file::read(path, trust::MOST_FILE_BYTES)?;
     let name = transport::server_name(target)?;
     let file = path.display().to_string();
     let keys = russh::keys::known_hosts::known_host_keys_path(&name, port, path)

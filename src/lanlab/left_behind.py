@@ -1,0 +1,64 @@
+"""What this process has left at users' servers, against its will: told when the command ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+#: Warnings and hints, by the directory of the trial: its URL.
+_left: dict[str, tuple[str, str]] = {}
+
+_MOST_NAMES = 3
+
+
+def note(place: str, left: Mapping[str, Any]) -> None:
+    """
+    A server has refused to remove something of a trial.
+
+    Args:
+        place: The URL of the directory of the trial.
+        left: As an engine tells it: `names`, `count` and `refusal`.
+    """
+    _left[place] = (
+        f"the server refused to remove what lanlab wrote: {names_of(left)} stay at "
+        f"{place.rpartition('/')[0]}: it said: {left['refusal']}",
+        _hint(place),
+    )
+
+
+def note_unknown(place: str, why: str, *, is_written: bool) -> None:
+    """
+    A trial could not be removed from its server for another reason, as that it does not answer.
+
+    Args:
+        place: The URL of the directory of the trial.
+        is_written: Whether it is known to be there.
+    """
+    stays = "what lanlab wrote stays" if is_written else "something of lanlab's may be left"
+    _left[place] = (f"{stays} at {place}: it could not be removed: {why}", _hint(place))
+
+
+def forget(place: str) -> None:
+    """It has been removed after all."""
+    _left.pop(place, None)
+
+
+def take() -> list[tuple[str, str]]:
+    """All that is to be told, each with what to do about it; from then on it counts as told."""
+    told = list(_left.values())
+    _left.clear()
+    return told
+
+
+def names_of(left: Mapping[str, Any]) -> str:
+    """What is left, by its first names and how many there are."""
+    names, count = list(left["names"])[:_MOST_NAMES], int(left["count"])
+    more = f" and {count - len(names)} more" if count > len(names) else ""
+    return ", ".join(f"`{name}`" for name in names) + more
+
+
+def _hint(place: str) -> str:
+    name = place.rpartition("/")[2]
+    return (
+        f"remove `{name}` there yourself, or copy there again once it can be: that removes it, too"
+    )

@@ -1,0 +1,81 @@
+"""Files that a user names: regular ones of a bounded size, judged before anything is read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from lanlab.errors import UsageError
+
+#: Neither waits for whoever writes into a FIFO, nor becomes the owner of a terminal; Windows has
+#: neither.
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+_PIECE_BYTES = 2**20
+
+
+def read_user_file(path: Path, what: str, most_bytes: int) -> bytes:
+    """
+    All of a regular file, or of one that symbolic links lead to.
+
+    Args:
+        what: What the file is to the user, as `password file` or `--trust`.
+        most_bytes: A longer file is refused, and no more than one byte beyond is read of any.
+
+    Raises:
+        UsageError: It is not there, cannot be read, is too long, or is a directory, FIFO, socket or
+            device, which is not even opened.
+    """
+    name = f"{what} `{path}`"
+    try:
+        # Opening may be all that it takes: a tape is wound back, a watchdog begins to wait.
+        _check_regular(path.stat().st_mode, name)
+        descriptor = os.open(path, _FLAGS)
+        with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123 - of a descriptor
+            facts = os.fstat(descriptor)
+            # It may have been replaced meanwhile.
+            _check_regular(facts.st_mode, name)
+            if facts.st_size > most_bytes:
+                raise _too_long(name, facts.st_size, most_bytes)
+            content = bytearray()
+            # A file of the kernel's says that it is empty, and another may still grow.
+            while piece := file.read(min(_PIECE_BYTES, most_bytes + 1 - len(content))):
+                content += piece
+    except (OSError, ValueError) as error:
+        # A name with a zero in it is a ValueError.
+        why = error.strerror if isinstance(error, OSError) else None
+        raise UsageError(
+            f"{name}: {why or error}", hint="see whether the path is right, and who may read it"
+        ) from None
+    if len(content) > most_bytes:
+        raise _too_long(name, len(content), most_bytes)
+    return bytes(content)
+
+
+def _check_regular(mode: int, name: str) -> None:
+    if stat.S_ISREG(mode):
+        return
+    kinds = {
+        stat.S_IFDIR: "a directory",
+        stat.S_IFIFO: "a FIFO",
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFCHR: "a device",
+        stat.S_IFBLK: "a device",
+    }
+    found = kinds.get(stat.S_IFMT(mode), "something else")
+    raise UsageError(
+        f"{name}: found {found}; allowed: a regular file",
+        hint="name a file" if stat.S_ISDIR(mode) else "save its content in a file, and name that",
+    )
+
+
+def _too_long(name: str, found_bytes: int, most_bytes: int) -> UsageError:
+    return UsageError(
+        f"{name}: found {found_bytes} bytes or more; allowed: at most {most_bytes}",
+        hint="see whether it is the right file",
+    )

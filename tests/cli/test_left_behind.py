@@ -1,0 +1,106 @@
+"""What a server of a user's refuses to remove: said with where it is, kept, and tried again."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab, running, until
+from file_servers import SECRET, Relay, Served
+
+from lanlab.engine import Engine, engine_path
+
+#: Words of a service for removing a file and a directory; another of that length is refused.
+FILE = {"ftp": b"DELE ", "webdav": b"DELETE ", "s3": b"DELETE "}
+DIRECTORY = {"ftp": b"RMD "}
+REMOVALS = [("ftp", "file"), ("ftp", "directory"), ("webdav", "file"), ("s3", "file")]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place of the test's own, and the password of its servers."""
+    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("LANLAB_PASSWORD_FILE", raising=False)
+    monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    """Runs the users' servers."""
+    with Engine("nas", [engine_path()]) as found:
+        yield found
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """What a user's server serves."""
+    place = tmp_path / "served"
+    place.mkdir()
+    (place / "letter").write_text("dear")
+    return place
+
+
+def refuse(relay: Relay, service: str, what: str) -> None:
+    """Have the server not understand the word."""
+    word = (FILE if what == "file" else DIRECTORY)[service]
+    relay.there = lambda octets, _: octets.replace(word, word.replace(word[:3], b"XXX"))
+
+
+@pytest.mark.parametrize(("service", "what"), REMOVALS)
+@pytest.mark.parametrize("command", ["copy 3x1kB", "stations --stations 2 --readings 5"])
+def test_a_server_that_refuses_to_remove_is_told(
+    lanlab: Lanlab, engine: Engine, root: Path, service: str, what: str, command: str
+) -> None:
+    """What was measured is told; then what is left and where, in the server's words, as a failure.
+    The next trial at that server removes it."""
+    name, *args = command.split()
+    with Served(engine, service, root) as (url, _), Relay(url) as relay:
+        asked = (
+            (name, *args, relay.url, "--trials", "1")
+            if name == "copy"
+            else (name, relay.url, *args, "--trials", "1")
+        )
+        refuse(relay, service, what)
+        said = lanlab(*asked)
+        assert said.code == 1, said
+        assert "goodput" in said.out
+        (left,) = root.glob("lanlab-*")
+        assert f"`{left.name}/files" in said.err
+        assert f"stay at {relay.url.rstrip('/')}: it said: " in said.err
+        assert "somebody else" not in said.out + said.err
+        assert f"hint: remove `{left.name}` there yourself" in said.err
+        assert any((left / "files").iterdir()) == (what == "file")
+        relay.there = lambda octets, _: octets
+        said = lanlab(*asked)
+    assert (said.code, "refused" in said.err) == (0, False), said
+    assert [path.name for path in root.iterdir()] == ["letter"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_what_is_left_of_an_interrupted_copy_is_told(
+    folder: Path, engine: Engine, root: Path
+) -> None:
+    """Beside the interruption."""
+
+    def slow(octets: bytes, before: int) -> bytes:
+        if before > 200_000:
+            time.sleep(0.05)
+        return octets.replace(b"DELETE ", b"XXXETE ")
+
+    with Served(engine, "webdav", root) as (url, _), Relay(url) as relay:
+        relay.there = slow
+        with running(folder, "copy", "1x200MB", relay.url, "--timeout", "5") as command:
+            until(
+                lambda: any(path.stat().st_size > 100_000 for path in root.rglob("*.dat")),
+                "a file at the server",
+            )
+            command.process.send_signal(signal.SIGINT)
+            said = command.end()
+    assert said.code == 1, said
+    assert "interrupted" in said.err
+    (left,) = root.glob("lanlab-*")
+    assert f"`{left.name}/files/f000000.dat`" in said.err

@@ -1,0 +1,120 @@
+"""Files and places that are named to `copy` and `stations`: what cannot be meant is refused."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab, Said
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files of Unix")
+
+URL = "ftps://me@127.0.0.1:9/"
+
+
+@pytest.fixture(autouse=True)
+def password(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One is there, unless a test takes it away."""
+    monkeypatch.setenv("LANLAB_PASSWORD", "a secret")
+    monkeypatch.delenv("LANLAB_PASSWORD_FILE", raising=False)
+
+
+def refused(said: Said, folder: Path) -> str:
+    """What a command said that was refused: nothing was run, and nothing is kept."""
+    assert (said.code, said.out) == (2, ""), said
+    assert not (folder / "lanlab-results").exists()
+    return said.err
+
+
+@pytest.mark.parametrize("command", ["copy 1x1kB", "stations --stations 1"])
+def test_a_file_of_trust_without_an_end_is_refused(
+    lanlab: Lanlab, folder: Path, command: str
+) -> None:
+    """A device, a FIFO and a file that is too long, before anything is run."""
+    os.mkfifo(folder / "fifo")
+    with (folder / "long").open("wb") as file:
+        file.truncate(2**24 + 1)
+    for name in ("/dev/zero", "fifo", "long"):
+        err = refused(lanlab(*command.split(), URL, "--trust", name), folder)
+        assert "error: trust file `" in err
+        assert "allowed: a regular file" in err or "allowed: at most 16777216" in err
+        assert "hint: " in err
+
+
+def test_a_password_file_that_is_none_is_refused(
+    lanlab: Lanlab, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody is told to change the rights of a device."""
+    monkeypatch.delenv("LANLAB_PASSWORD")
+    os.mkfifo(folder / "fifo", 0o600)
+    for name in ("/dev/null", "fifo", "."):
+        err = refused(lanlab("copy", "1x1kB", URL, "--password-file", name), folder)
+        assert f"error: password file `{name}`: found a" in err
+        assert "chmod" not in err
+        monkeypatch.setenv("LANLAB_PASSWORD_FILE", name)
+        assert "chmod" not in refused(lanlab("copy", "1x1kB", URL), folder)
+        monkeypatch.delenv("LANLAB_PASSWORD_FILE")
+
+
+def test_an_empty_name_is_not_this_directory(lanlab: Lanlab, folder: Path) -> None:
+    """A variable of the shell that is not set would have all that is here copied, or written to."""
+    for args in (["copy", ""], ["copy", "", "."], ["copy", "1x1kB", ""], ["stations", " "]):
+        err = refused(lanlab(*args), folder)
+        assert "found an empty name" in err
+        assert "this directory is `.`" in err
+
+
+def test_a_target_in_the_source_is_refused(lanlab: Lanlab, folder: Path) -> None:
+    """By whatever way it is named; one beside it, or around it, is none."""
+    (folder / "photos/sub").mkdir(parents=True)
+    (folder / "photos/file").write_text("1")
+    (folder / "link").symlink_to("photos/sub")
+    for target, how in (("photos/sub", "lies in"), ("link", "lies in"), ("./photos", "is")):
+        err = refused(lanlab("copy", "photos", target), folder)
+        assert f"error: TARGET {how} SOURCE" in err
+    (folder / "photos-2").mkdir()
+    for target in ("photos-2", "."):
+        said = lanlab("copy", "photos", target, "--trials", "1")
+        assert said.code == 0, said.err
+
+
+@pytest.mark.parametrize(
+    ("dataset", "message"),
+    [
+        ("0x6kB", "dataset `0x6kB`: found 0 files; allowed: 1 to 100000"),
+        ("3x9MB..1kB", "dataset `3x9MB..1kB`: found sizes from 9000000 to 1000"),
+        ("3y9MB", "dataset: found `3y9MB`; allowed: a name, or COUNTxSIZE"),
+        ("many-smal", "no dataset named `many-smal`"),
+    ],
+)
+def test_a_description_that_is_none_is_named(
+    lanlab: Lanlab, folder: Path, dataset: str, message: str
+) -> None:
+    """With what is allowed, and no word of a directory."""
+    for target in ((), (str(folder),)):
+        err = refused(lanlab("copy", dataset, *target), folder)
+        assert message in err
+        assert "hint: " in err
+
+
+def test_what_is_no_directory_is_said(lanlab: Lanlab, folder: Path) -> None:
+    """A file, a device, a name that no system holds: which place it is, and what to do."""
+    (folder / "file").write_text("1")
+    for name, found in (
+        ("file", "found a file; allowed: a directory"),
+        ("/dev/zero", "found something else; allowed: a directory"),
+        (300 * "x", "File name too long"),
+        ("a\0b", "embedded null byte"),
+        ("./none", "no such directory"),
+    ):
+        for what, args in (
+            ("SOURCE", ["copy", name, "."]),
+            ("TARGET", ["copy", "1x1kB", name]),
+            ("TARGET", ["stations", name]),
+        ):
+            err = refused(lanlab(*args), folder)
+            assert f"error: {what}: `" in err
+            assert found in err
+            assert "hint: " in err

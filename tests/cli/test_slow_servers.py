@@ -1,0 +1,120 @@
+"""A server that brings an octet now and then is ended; a slow one that does its work is not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab
+from file_servers import SECRET, Relay, Served
+
+from lanlab.engine import Engine, engine_path
+
+SERVICES = ["ftp", "sftp", "webdav", "s3", "nfs", "smb"]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place of the test's own, and the password of its servers."""
+    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("LANLAB_PASSWORD_FILE", raising=False)
+    monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    """Runs the users' servers."""
+    with Engine("nas", [engine_path()]) as found:
+        yield found
+
+
+def drip(relay: Relay, after: int) -> None:
+    """From so many octets of a connection on, one of each piece comes, twenty times a second."""
+
+    def back(octets: bytes, before: int) -> bytes:
+        if before < after:
+            return octets
+        time.sleep(0.05)
+        return octets[:1]
+
+    relay.back = back
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_drip_is_ended_within_the_timeout(
+    lanlab: Lanlab, engine: Engine, tmp_path: Path, service: str
+) -> None:
+    """Whatever the service is: some attempts of two seconds, not the hours that it would take."""
+    root = tmp_path / "served"
+    root.mkdir()
+    with Served(engine, service, root) as (url, trust), Relay(url) as relay:
+        drip(relay, 300_000)
+        trusted = () if trust is None else ("--trust", trust)
+        began = time.monotonic()
+        said = lanlab(
+            *("copy", "1x20MB", relay.url, "--download", *trusted),
+            *("--trials", "1", "--retries", "1", "--timeout", "2"),
+        )
+        elapsed_s = time.monotonic() - began
+        relay.back = lambda octets, _: octets
+    assert said.code == 1, said
+    assert elapsed_s < 40
+    assert "error: 1 of 1" in said.err or "error: " in said.err
+    assert "bytes came within" in said.err or "no answer within 2 s" in said.err
+    assert "f000000.dat" in said.err
+
+
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("way", ["upload", "download"])
+def test_a_slow_link_is_waited_for(
+    lanlab: Lanlab, engine: Engine, tmp_path: Path, service: str, way: str
+) -> None:
+    """Many times slower than a modern one, with answers that take half of the time allowed."""
+    root = tmp_path / "served"
+    root.mkdir()
+
+    def slow(octets: bytes, before: int) -> bytes:
+        time.sleep(len(octets) / 100_000)
+        return octets
+
+    with Served(engine, service, root) as (url, trust), Relay(url) as relay:
+        relay.there = relay.back = slow
+        trusted = () if trust is None else ("--trust", trust)
+        ways = ("--download",) if way == "download" else ()
+        said = lanlab(
+            *("copy", "1x200kB", relay.url, *trusted, *ways),
+            *("--trials", "1", "--retries", "0", "--timeout", "5", "--verify", "size"),
+        )
+    assert said.code == 0, said.err
+
+
+@pytest.mark.parametrize("way", ["upload", "download"])
+def test_a_copy_that_takes_too_long_is_given_up(
+    lanlab: Lanlab, engine: Engine, tmp_path: Path, way: str
+) -> None:
+    """With the server, the file, how far it came, and the option; nothing is left."""
+    root = tmp_path / "served"
+    root.mkdir()
+    (root / "letter").write_text("dear")
+    with Served(engine, "webdav", root) as (url, _), Relay(url) as relay:
+
+        def slow(octets: bytes, before: int) -> bytes:
+            time.sleep(len(octets) / 1_000_000)
+            return octets
+
+        if way == "upload":
+            relay.there = slow
+        else:
+            relay.back = slow
+        said = lanlab(
+            *("copy", "2x30MB", relay.url, "--trials", "1", "--longest", "3"),
+            *(("--download",) if way == "download" else ()),
+        )
+    assert said.code == 1, said
+    assert "127.0.0.1: `f00000" in said.err
+    assert "of 2 files were done" in said.err
+    assert "not done within 3 s" in said.err
+    assert "`--longest`" in said.err
+    assert [path.name for path in root.iterdir()] == ["letter"]
