@@ -29,6 +29,13 @@ const LISTING_BLOCK: usize = 1 << 16;
 /// What a command comes to.
 type Answer = io::Result<(u16, String)>;
 
+/// Which way data go.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    Out,
+    In,
+}
+
 /// One control connection.
 pub struct Dialogue {
     shared: Arc<Shared>,
@@ -115,7 +122,8 @@ impl Dialogue {
     }
 
     async fn secure(&mut self) -> io::Result<()> {
-        let config = self.shared.tls.clone().ok_or(io::ErrorKind::Unsupported)?;
+        let tls = self.shared.tls.as_ref().ok_or(io::ErrorKind::Unsupported)?;
+        let config = Arc::clone(&tls.usual);
         let lines = self.lines.take().ok_or(io::ErrorKind::NotConnected)?;
         let Wire::Plain(stream) = lines.into_wire()? else {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -310,8 +318,8 @@ impl Dialogue {
         }
     }
 
-    /// Announce data, and take the client's connection for it.
-    async fn connection(&mut self) -> io::Result<Option<Wire>> {
+    /// Announce data, and take the client's connection for it, to send or to receive on it.
+    async fn connection(&mut self, way: Way) -> io::Result<Option<Wire>> {
         if !std::mem::take(&mut self.is_awaited) {
             return Ok(None);
         }
@@ -320,7 +328,10 @@ impl Dialogue {
         }
         self.reply(150, "Here it goes").await?;
         let Some(listener) = &self.passive else { return Ok(None) };
-        let tls = self.shared.tls.as_ref();
+        let tls = self.shared.tls.as_ref().map(|tls| match way {
+            Way::Out => &tls.usual,
+            Way::In => &tls.receiving,
+        });
         Ok(data::accept(listener, self.client.ip(), tls).await.ok())
     }
 
@@ -330,7 +341,7 @@ impl Dialogue {
         if !file.metadata()?.is_file() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        let Some(mut wire) = self.connection().await? else { return no_connection() };
+        let Some(mut wire) = self.connection(Way::Out).await? else { return no_connection() };
         ending(data::send(&mut wire, &file, offset).await)
     }
 
@@ -339,7 +350,7 @@ impl Dialogue {
         let truncate = offset == 0 && !append;
         let file = OpenOptions::new().write(true).create(true).truncate(truncate).open(path)?;
         let offset = if append { file.metadata()?.len() } else { offset };
-        let Some(mut wire) = self.connection().await? else { return no_connection() };
+        let Some(mut wire) = self.connection(Way::In).await? else { return no_connection() };
         let received = data::receive(&mut wire, &file, offset).await;
         let closed = lanlab_link::close_file(file).map_err(Broken::File);
         ending(received.and(closed))
@@ -348,7 +359,7 @@ impl Dialogue {
     async fn list(&mut self, path: &str, form: Form) -> Answer {
         let names = Confined::names(&self.directory, path)?;
         let entries = self.shared.confined.list(&names)?;
-        let Some(mut wire) = self.connection().await? else { return no_connection() };
+        let Some(mut wire) = self.connection(Way::Out).await? else { return no_connection() };
         let mut text = String::new();
         for found in entries {
             text.push_str(&files::line(form, &found));

@@ -18,6 +18,7 @@ use crate::servers::identity::Identity;
 use crate::servers::{self, Offer, Serving};
 use crate::target::{Credentials, ServiceKind};
 
+use data::Tls;
 use dialogue::Dialogue;
 
 /// What all connections of a server share.
@@ -26,7 +27,7 @@ struct Shared {
     confined: Confined,
     credentials: Option<Credentials>,
     /// How TLS is spoken; nobody logs in without it then.
-    tls: Option<Arc<rustls::ServerConfig>>,
+    tls: Option<Tls>,
 }
 
 /// Begin to serve.
@@ -38,7 +39,7 @@ pub async fn serve(offer: &Offer) -> Result<Serving> {
     let shared = Arc::new(Shared {
         confined: Confined::new(offer.root.clone(), offer.read_only),
         credentials: offer.credentials.clone(),
-        tls: identity.as_ref().map(Identity::tls_server).transpose()?,
+        tls: identity.as_ref().map(Tls::new).transpose()?,
     });
     let accepted = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&accepted);
