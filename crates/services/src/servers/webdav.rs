@@ -20,7 +20,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use super::http::{self, FileBody, Lingering, confined, octets_asked};
 use crate::clients::http::percent;
 use crate::fault::Result;
-use crate::servers::{Offer, Serving};
+use crate::servers::{Bounds, Offer, Serving, login};
 use crate::target::ServiceKind;
 
 type Body = UnsyncBoxBody<bytes::Bytes, io::Error>;
@@ -34,7 +34,7 @@ struct Served {
 }
 
 /// Begin to serve.
-pub fn serve(offer: &Offer) -> Result<Serving> {
+pub fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let mut allowed = DavMethodSet::none();
     let looking = [DavMethod::Options, DavMethod::PropFind];
     for method in looking.into_iter().chain([DavMethod::Put, DavMethod::MkCol, DavMethod::Delete]) {
@@ -55,7 +55,7 @@ pub fn serve(offer: &Offer) -> Result<Serving> {
         read_only: offer.read_only,
     });
     let with_tls = offer.service == ServiceKind::Webdavs;
-    http::serve(offer, with_tls, None, move |request| {
+    http::serve(offer, bounds, with_tls, None, move |request| {
         let served = Arc::clone(&served);
         async move { served.answer(request).await }
     })
@@ -67,11 +67,15 @@ impl Served {
         if let Some(wanted) = &self.authorization
             && !given.is_some_and(|given| is_same(given, wanted.as_bytes()))
         {
+            if given.is_some() {
+                tokio::time::sleep(login::DELAY).await;
+            }
             let mut answer = plain(StatusCode::UNAUTHORIZED);
             let scheme = HeaderValue::from_static("Basic realm=\"lanlab\", charset=\"UTF-8\"");
             answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
             return answer;
         }
+        http::admit(request.extensions());
         let Some(names) = percent::decode(request.uri().path()) else {
             return plain(StatusCode::BAD_REQUEST);
         };

@@ -4,12 +4,12 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::ftp::{Lines, Wire};
 use crate::servers::confined::{Confined, Names};
+use crate::servers::gate::Proof;
 use crate::servers::login;
 
 use super::Shared;
@@ -19,9 +19,6 @@ use crate::calendar;
 
 /// Wrong passwords before the connection ends.
 const MAX_WRONG_LOGINS: u32 = 3;
-
-/// Who has not logged in by then is gone.
-const LOGIN_PATIENCE: Duration = Duration::from_mins(1);
 
 /// Octets of a listing that are gathered before they are sent.
 const LISTING_BLOCK: usize = 1 << 16;
@@ -39,6 +36,7 @@ enum Way {
 /// One control connection.
 pub struct Dialogue {
     shared: Arc<Shared>,
+    proof: Proof,
     lines: Option<Lines>,
     client: SocketAddr,
     user: String,
@@ -61,9 +59,10 @@ fn say(code: u16, words: impl Into<String>) -> Answer {
 
 impl Dialogue {
     /// With a client.
-    pub fn new(shared: Arc<Shared>, stream: TcpStream, client: SocketAddr) -> Self {
+    pub fn new(shared: Arc<Shared>, stream: TcpStream, client: SocketAddr, proof: Proof) -> Self {
         Self {
             shared,
+            proof,
             lines: Some(Lines::new(Wire::Plain(stream))),
             client,
             user: String::new(),
@@ -82,15 +81,7 @@ impl Dialogue {
     pub async fn run(mut self) -> io::Result<()> {
         self.reply(220, "lanlab FTP server").await?;
         loop {
-            let line = if self.known {
-                self.lines()?.next().await?
-            } else {
-                match tokio::time::timeout(LOGIN_PATIENCE, self.lines()?.next()).await {
-                    Ok(line) => line?,
-                    Err(_) => return self.reply(421, "Timeout: log in sooner").await,
-                }
-            };
-            let Some(line) = line else { return Ok(()) };
+            let Some(line) = self.lines()?.next().await? else { return Ok(()) };
             let (verb, argument) = line.split_once(' ').unwrap_or((&line, ""));
             let verb = verb.to_ascii_uppercase();
             let (code, words) = match self.answer(&verb, argument).await {
@@ -273,6 +264,7 @@ impl Dialogue {
         }
         if login::admits(self.shared.credentials.as_ref(), &self.user, argument) {
             self.known = true;
+            self.proof.give();
             return say(230, "Welcome");
         }
         self.wrong_logins += 1;
