@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import resource
+import secrets
 import selectors
 import socket
 import struct
@@ -23,8 +24,9 @@ CROWD = 2000
 GROWTH_BYTES = 64 << 20
 #: How long a crowd sends what it has.
 SENDING_S = 3.0
-#: How soon somebody is served who comes while the crowd is there.
-SERVED_S = 30.0
+#: How soon somebody is served who comes while the crowd is there. SMB takes half a minute: its crate
+#: does not tell strangers from clients.
+SERVED_S = 60.0
 SECRET = "s3cret &/ word"
 
 #: A TLS record that announces 16 KiB of a `ClientHello` (RFC 8446, sections 4.1.2 and 5.1).
@@ -115,7 +117,7 @@ def logs_in(client: RawEngine, service: str, port: int, ready: Line) -> float:
         target["credentials"] = {"user": "me", "secret": SECRET}
     spec = {
         "service": target,
-        "working_name": "lanlab-lines",
+        "working_name": f"lanlab-{secrets.token_hex(4)}",
         "token": SESSION,
         "direction": "upload",
         "files": {

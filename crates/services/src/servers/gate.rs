@@ -178,14 +178,13 @@ impl Gate {
         // Those that wait here cost the system a little, and us nothing.
         while let Some(hold) = self.room.hold(self.each_bytes).await {
             let (stream, peer) = loop {
-                match listener.accept().await {
-                    Ok(come) => break come,
-                    // Too few descriptors, which strangers may have, or a connection that is gone already.
-                    Err(_) => {
-                        self.room.end_idle();
-                        tokio::time::sleep(TICK).await;
-                    }
+                if let Ok(come) = listener.accept().await {
+                    break come;
                 }
+                // Too few descriptors, which strangers may have, or a connection that is gone already.
+                hold.moved();
+                self.room.end_idle();
+                tokio::time::sleep(TICK).await;
             };
             while connections.try_join_next().is_some() {}
             self.accepted.fetch_add(1, Ordering::Relaxed);
@@ -277,7 +276,7 @@ mod tests {
     #[test]
     fn who_does_not_prove_himself_in_time_is_gone_and_others_stay() {
         within(async {
-            let address = gate(Duration::from_millis(200), Duration::from_secs(60)).await;
+            let address = gate(Duration::from_millis(200), Duration::from_mins(1)).await;
             let mut known = TcpStream::connect(address).await.unwrap();
             assert!(proves(&mut known).await);
             let mut stranger = TcpStream::connect(address).await.unwrap();
@@ -294,7 +293,7 @@ mod tests {
     #[test]
     fn a_crowd_of_strangers_keeps_nobody_out_for_long() {
         within(async {
-            let address = gate(Duration::from_secs(60), Duration::from_millis(50)).await;
+            let address = gate(Duration::from_mins(1), Duration::from_millis(50)).await;
             let mut known = TcpStream::connect(address).await.unwrap();
             assert!(proves(&mut known).await);
             let mut crowd = Vec::new();

@@ -41,9 +41,9 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         .max_read_size(MAX_DATA_OCTETS)
         .max_write_size(MAX_DATA_OCTETS)
         .max_connections(MIN_CONNECTIONS.max(bounds.connections + SPARE_CONNECTIONS))
-        .handshake_timeout(bounds.login)
+        .handshake_timeout(bounds.login / 2)
         // A record has to be whole by then.
-        .io_timeout(2 * bounds.record);
+        .io_timeout(bounds.record);
     let (builder, share) = match (&offer.credentials, offer.read_only) {
         (Some(user), read_only) => {
             let access = if read_only { Access::Read } else { Access::ReadWrite };
