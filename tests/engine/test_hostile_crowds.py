@@ -20,12 +20,12 @@ from raw_engine import SESSION, Line, RawEngine
 
 #: Connections of a crowd; each has begun something that it does not end.
 CROWD = 2000
-#: What a server's memory may grow by; a record of NFS that is not ended was 1 MiB of it, times 2000.
+#: What a server's memory may grow by; each record of NFS that is not ended could take 1 MiB.
 GROWTH_BYTES = 64 << 20
 #: How long a crowd sends what it has.
 SENDING_S = 3.0
-#: How soon somebody is served who comes while the crowd is there. SMB takes half a minute: its crate
-#: does not tell strangers from clients.
+#: How soon somebody is served who comes while the crowd is there. SMB takes half a minute: its
+#: crate does not tell strangers from clients.
 SERVED_S = 60.0
 SECRET = "s3cret &/ word"
 
