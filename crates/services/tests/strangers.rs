@@ -85,7 +85,8 @@ fn who_does_not_end_what_he_has_begun_is_gone_in_time_and_a_client_stays() {
             let port = serving.port();
             for begun in [b"", begun(service)] {
                 let took = tokio::task::spawn_blocking(move || lasts(port, begun)).await.unwrap();
-                assert!(took >= Duration::from_millis(400), "{service:?} {begun:?}: {took:?}");
+                // SMB has half of the time.
+                assert!(took >= Duration::from_millis(200), "{service:?} {begun:?}: {took:?}");
             }
             assert_eq!(get(&client, &path("x")).await, b"x", "{service:?}: it had logged in");
             serving.end().await;
