@@ -1,6 +1,9 @@
 //! What a server of NFS says.
 
+use std::sync::LazyLock;
+
 use tokio::io::BufReader;
+use tokio::runtime::{Builder, Runtime};
 
 use super::{Feed, Pieces, at_once};
 use crate::clients::nfs::connection::{LONGEST, Records};
@@ -11,7 +14,9 @@ use crate::multiplex::{Waiting, Wire as _, read_one};
 use crate::nfs3::rpc;
 use crate::nfs3::xdr::{Reader, Writer};
 use crate::nfs3::{Attributes, MAX_HANDLE_OCTETS};
-use crate::servers::nfs::{MAX_RECORD_OCTETS, read_record};
+use crate::servers::Bounds;
+use crate::servers::nfs::MAX_RECORD_OCTETS;
+use crate::servers::nfs::records::{Held, Records as Room, read_record};
 
 /// Octets that a read asked for.
 const WANTED: usize = 100;
@@ -67,13 +72,24 @@ fn answers(said: &[u8], size: usize) -> (Vec<Vec<u8>>, Fault) {
     }
 }
 
+/// A runtime for what has a time, which nothing here waits for.
+fn clock() -> &'static Runtime {
+    static CLOCK: LazyLock<Runtime> = LazyLock::new(|| {
+        Builder::new_current_thread().enable_time().build().expect("a runtime without a thread")
+    });
+    &CLOCK
+}
+
 /// All records as our server takes them.
 fn records(said: &[u8], size: usize) -> Vec<Vec<u8>> {
     let mut stream = Pieces::new(said, size);
     let (mut records, mut record) = (Vec::new(), Vec::new());
-    while at_once(read_record(&mut stream, &mut record)).is_some() {
+    let _clock = clock().enter();
+    let mut held = Held::new(Room::new(&Bounds::default()));
+    while at_once(read_record(&mut stream, &mut record, &mut held)).is_some() {
         assert!(record.capacity() <= 2 * MAX_RECORD_OCTETS, "{} held", record.capacity());
         records.push(record.clone());
+        held.release([&mut record, &mut Vec::new()]);
     }
     records
 }

@@ -7,16 +7,20 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 
 use crate::fault::{Class, Fault, Result};
 use crate::target::{Credentials, ServiceKind};
 
+use gate::{Gate, Room};
+
 mod changes;
 pub(crate) mod confined;
 pub(crate) mod ftp;
+mod gate;
 pub(crate) mod http;
 mod identity;
 mod login;
@@ -44,6 +48,48 @@ pub struct Offer {
     pub credentials: Option<Credentials>,
     /// Whether nothing may be written.
     pub read_only: bool,
+}
+
+/// What connections may cost that have not proved themselves, and how long they may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Memory of all of them together.
+    pub strangers_bytes: usize,
+    /// Memory of all records of NFS together that have not come whole, or are not answered yet.
+    pub records_bytes: usize,
+    /// How long one has to log in, or to ask for something where nobody logs in.
+    pub login: Duration,
+    /// After how long one of them makes room for another, where too many come.
+    pub crowded: Duration,
+    /// A record that has begun goes on within this time.
+    pub record: Duration,
+    /// Connections that are expected at once.
+    pub connections: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            strangers_bytes: 32 << 20,
+            records_bytes: 32 << 20,
+            login: Duration::from_mins(1),
+            crowded: Duration::from_millis(500),
+            record: Duration::from_secs(30),
+            connections: 0,
+        }
+    }
+}
+
+impl Bounds {
+    /// Where connections come in that take so much each before they have proved themselves.
+    fn gate(&self, each_bytes: usize, accepted: &Arc<AtomicU64>) -> Gate {
+        Gate {
+            room: Room::new(self.strangers_bytes, self.crowded),
+            each_bytes,
+            patience: self.login,
+            accepted: Arc::clone(accepted),
+        }
+    }
 }
 
 /// A server that runs.
@@ -90,6 +136,14 @@ impl Serving {
 /// # Errors
 /// The directory is not there, the port is taken, or there is no embedded server of the service.
 pub async fn serve(offer: &Offer) -> Result<Serving> {
+    serve_within(offer, &Bounds::default()).await
+}
+
+/// The same, within other bounds.
+///
+/// # Errors
+/// The same.
+pub async fn serve_within(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     if !offer.root.is_absolute() || !offer.root.is_dir() {
         let message = format!("`{}`: no directory by an absolute path", offer.root.display());
         return Err(Fault::new(Class::Missing, message));
@@ -98,12 +152,12 @@ pub async fn serve(offer: &Offer) -> Result<Serving> {
         ServiceKind::Directory | ServiceKind::Memory => {
             Err(Fault::new(Class::Unsupported, "a directory or memory needs no server"))
         }
-        ServiceKind::Ftp | ServiceKind::Ftps => ftp::serve(offer).await,
-        ServiceKind::Sftp => sftp::serve(offer).await,
-        ServiceKind::Webdav | ServiceKind::Webdavs => webdav::serve(offer),
-        ServiceKind::Nfs => nfs::serve(offer).await,
-        ServiceKind::Smb => smb::serve(offer).await,
-        ServiceKind::S3 | ServiceKind::S3s => s3::serve(offer),
+        ServiceKind::Ftp | ServiceKind::Ftps => ftp::serve(offer, bounds).await,
+        ServiceKind::Sftp => sftp::serve(offer, bounds).await,
+        ServiceKind::Webdav | ServiceKind::Webdavs => webdav::serve(offer, bounds),
+        ServiceKind::Nfs => nfs::serve(offer, bounds).await,
+        ServiceKind::Smb => smb::serve(offer, bounds).await,
+        ServiceKind::S3 | ServiceKind::S3s => s3::serve(offer, bounds),
     }
 }
 
@@ -121,25 +175,4 @@ fn listen(offer: &Offer) -> Result<(TcpListener, u16)> {
         Ok((listener, port))
     };
     open().map_err(|error| Fault::of_connection(format_args!("listen at {address}"), &error))
-}
-
-/// Accept one connection after another, each with `TCP_NODELAY`, and have `handle` start what
-/// serves it. Ends with the task that it runs in.
-async fn accept_all(
-    listener: TcpListener,
-    accepted: Arc<AtomicU64>,
-    mut handle: impl FnMut(TcpStream, SocketAddr),
-) {
-    loop {
-        match listener.accept().await {
-            Ok((stream, peer)) => {
-                accepted.fetch_add(1, Ordering::Relaxed);
-                if stream.set_nodelay(true).is_ok() {
-                    handle(stream, peer);
-                }
-            }
-            // Too few descriptors, or a connection that is gone already: others may still come.
-            Err(_) => tokio::time::sleep(std::time::Duration::from_millis(10)).await,
-        }
-    }
 }

@@ -13,7 +13,7 @@ use hyper::{Request, StatusCode};
 
 use super::http::{self, IDLE, Lingering};
 use crate::fault::Result;
-use crate::servers::{Offer, Serving};
+use crate::servers::{Bounds, Offer, Serving, login};
 use crate::target::{Credentials, ServiceKind};
 
 pub mod answers;
@@ -52,11 +52,11 @@ const MAX_DOCUMENT_BYTES: u64 = 4 << 20;
 const DOCUMENT: Duration = Duration::from_mins(1);
 
 /// Begin to serve.
-pub fn serve(offer: &Offer) -> Result<Serving> {
-    serve_patiently(offer, IDLE)
+pub fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
+    serve_patiently(offer, bounds, IDLE)
 }
 
-fn serve_patiently(offer: &Offer, patience: Duration) -> Result<Serving> {
+fn serve_patiently(offer: &Offer, bounds: &Bounds, patience: Duration) -> Result<Serving> {
     let served = Arc::new(Served {
         store: Arc::new(Store::new(offer.root.clone())),
         uploads: Uploads::default(),
@@ -65,7 +65,7 @@ fn serve_patiently(offer: &Offer, patience: Duration) -> Result<Serving> {
         patience,
     });
     let with_tls = offer.service == ServiceKind::S3s;
-    http::serve(offer, with_tls, Some(BUCKET.to_owned()), move |request| {
+    http::serve(offer, bounds, with_tls, Some(BUCKET.to_owned()), move |request| {
         let served = Arc::clone(&served);
         async move { served.answer(request).await }
     })
@@ -88,9 +88,17 @@ impl Served {
         self.done(head, body).await.unwrap_or_else(|refusal| refusal.answer())
     }
 
-    async fn done(&self, head: Parts, body: Lingering) -> std::result::Result<Answer, Refusal> {
+    async fn done(&self, mut head: Parts, body: Lingering) -> std::result::Result<Answer, Refusal> {
+        let extensions = std::mem::take(&mut head.extensions);
         let asked = Asked::of(head)?;
-        let payload = authentication::admit(&asked, self.credentials.as_ref(), SystemTime::now())?;
+        let admitted = authentication::admit(&asked, self.credentials.as_ref(), SystemTime::now());
+        if let Err(Code::SignatureDoesNotMatch | Code::InvalidAccessKeyId) =
+            admitted.as_ref().map_err(|refusal| refusal.code)
+        {
+            tokio::time::sleep(login::DELAY).await;
+        }
+        let payload = admitted?;
+        http::admit(&extensions);
         let operation = Operation::of(&asked)?;
         match operation {
             Operation::ListBuckets => {}
@@ -172,7 +180,8 @@ mod tests {
             credentials: None,
             read_only: false,
         };
-        let serving = serve_patiently(&offer, Duration::from_millis(50)).unwrap();
+        let serving =
+            serve_patiently(&offer, &Bounds::default(), Duration::from_millis(50)).unwrap();
         for line in ["PUT /lanlab/in/x", "POST /lanlab?delete"] {
             let address = ("127.0.0.1", serving.port());
             let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();

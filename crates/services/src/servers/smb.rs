@@ -11,7 +11,7 @@ use tracing::subscriber::Interest;
 use tracing::{Event, Metadata, Subscriber};
 
 use crate::fault::{Class, Fault, Result};
-use crate::servers::{Offer, Serving};
+use crate::servers::{Bounds, Offer, Serving};
 
 /// The one share.
 const SHARE: &str = "lanlab";
@@ -19,13 +19,15 @@ const SHARE: &str = "lanlab";
 /// Octets of the longest data of a call. A connection holds a few of them in memory.
 const MAX_DATA_OCTETS: u32 = 1 << 20;
 
-/// Connections at once: as many as wait to be accepted elsewhere.
-const MAX_CONNECTIONS: usize = super::BACKLOG as usize;
+/// Connections at once: at least so many, and so many more than are expected. The crate closes what
+/// comes beyond; it does not tell who has logged in, and lets each take one record before that.
+const MIN_CONNECTIONS: usize = 256;
+const SPARE_CONNECTIONS: usize = 64;
 
 /// Begin to serve.
 ///
 /// The crate opens its own socket: it waits with the backlog of tokio, 1024.
-pub async fn serve(offer: &Offer) -> Result<Serving> {
+pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let address = SocketAddr::new(offer.bind, offer.port);
     let backend = LocalFsBackend::new(&offer.root)
         .map_err(|error| Fault::of_file(offer.root.display(), &error))?
@@ -38,7 +40,10 @@ pub async fn serve(offer: &Offer) -> Result<Serving> {
         .listen(address)
         .max_read_size(MAX_DATA_OCTETS)
         .max_write_size(MAX_DATA_OCTETS)
-        .max_connections(MAX_CONNECTIONS);
+        .max_connections(MIN_CONNECTIONS.max(bounds.connections + SPARE_CONNECTIONS))
+        .handshake_timeout(bounds.login / 2)
+        // A record has to be whole by then.
+        .io_timeout(bounds.record);
     let (builder, share) = match (&offer.credentials, offer.read_only) {
         (Some(user), read_only) => {
             let access = if read_only { Access::Read } else { Access::ReadWrite };

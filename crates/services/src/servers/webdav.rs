@@ -20,7 +20,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use super::http::{self, FileBody, Lingering, confined};
 use crate::clients::http::percent;
 use crate::fault::Result;
-use crate::servers::{Offer, Serving};
+use crate::servers::{Bounds, Offer, Serving, login};
 use crate::target::ServiceKind;
 
 mod destination;
@@ -63,7 +63,7 @@ struct Served {
 }
 
 /// Begin to serve.
-pub fn serve(offer: &Offer) -> Result<Serving> {
+pub fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let mut allowed = DavMethodSet::none();
     let changing = CHANGING.into_iter().filter(|_| !offer.read_only);
     for method in LOOKING.into_iter().chain(changing) {
@@ -87,7 +87,7 @@ pub fn serve(offer: &Offer) -> Result<Serving> {
         read_only: offer.read_only,
     });
     let with_tls = offer.service == ServiceKind::Webdavs;
-    http::serve(offer, with_tls, None, move |request| {
+    http::serve(offer, bounds, with_tls, None, move |request| {
         let served = Arc::clone(&served);
         async move { served.answer(request).await }
     })
@@ -99,11 +99,15 @@ impl Served {
         if let Some(wanted) = &self.authorization
             && !given.is_some_and(|given| is_same(given, wanted.as_bytes()))
         {
+            if given.is_some() {
+                tokio::time::sleep(login::DELAY).await;
+            }
             let mut answer = plain(StatusCode::UNAUTHORIZED);
             let scheme = HeaderValue::from_static("Basic realm=\"lanlab\", charset=\"UTF-8\"");
             answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
             return answer;
         }
+        http::admit(request.extensions());
         let Some(names) = percent::decode(request.uri().path()) else {
             return plain(StatusCode::BAD_REQUEST);
         };

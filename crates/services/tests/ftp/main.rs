@@ -5,6 +5,7 @@ mod hostile;
 mod peers;
 #[path = "../stage/mod.rs"]
 mod stage;
+mod tls;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -44,6 +44,51 @@ fn curl_and_the_embedded_server_understand_each_other() {
     }
 }
 
+/// rclone reads nothing from an upload's connection, and closes it when it has written all.
+#[test]
+fn rclone_and_the_embedded_server_understand_each_other() {
+    if !can_run("rclone", false) {
+        return;
+    }
+    for service in BOTH {
+        run(async {
+            let root = TempDir::new().unwrap();
+            let (serving, _) = served(service, root.path()).await;
+            let data = content(30 << 20, 41);
+            let local = TempDir::new().unwrap();
+            std::fs::write(local.path().join("up"), &data).unwrap();
+            let (port, here) = (serving.port(), local.path().to_owned());
+            let talk = move || {
+                let obscured = Command::new("rclone").args(["obscure", "top secret"]).output();
+                let obscured = String::from_utf8(obscured.unwrap().stdout).unwrap();
+                let rclone = |from: &str, to: &str| {
+                    let mut rclone = Command::new("rclone");
+                    rclone.args(["copyto", from, to, "--config", "/dev/null", "--retries", "1"]);
+                    rclone.args(["--low-level-retries", "1", "--ftp-no-check-certificate"]);
+                    rclone.args(["--ftp-host", "127.0.0.1", "--ftp-port", &port.to_string()]);
+                    rclone.args(["--ftp-user", "station", "--ftp-pass", obscured.trim()]);
+                    if service == ServiceKind::Ftps {
+                        rclone.arg("--ftp-explicit-tls");
+                    }
+                    let output = rclone.output().unwrap();
+                    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+                    assert!(output.status.success(), "{from} to {to}: {said}");
+                };
+                let (up, down) = (here.join("up"), here.join("down"));
+                for number in 0..5 {
+                    rclone(&up.display().to_string(), &format!(":ftp:f{number}"));
+                }
+                rclone(":ftp:f0", &down.display().to_string());
+                std::fs::read(down).unwrap()
+            };
+            assert!(tokio::task::spawn_blocking(talk).await.unwrap() == data);
+            for number in 0..5 {
+                assert!(std::fs::read(root.path().join(format!("f{number}"))).unwrap() == data);
+            }
+        });
+    }
+}
+
 /// vsftpd, which demands that a data connection resumes the TLS of the control connection, has no
 /// MLSD, and has the same words for many a refusal.
 #[cfg(target_os = "linux")]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lanlab_link as link;
 use lanlab_services::ServiceKind;
-use lanlab_services::servers::{self, Offer};
+use lanlab_services::servers::{self, Bounds, Offer};
 use tokio::runtime::{Builder, Runtime};
 
 use super::conclude;
@@ -80,7 +80,9 @@ fn run(request: &Serve, running: &Running) -> Result<ServeEnded, Failure> {
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
         let (start, cpu_ns) = (link::monotonic(), link::process_cpu_ns());
-        let serving = servers::serve(&offer).await.map_err(failure_of)?;
+        let connections = request.connections as usize;
+        let bounds = Bounds { connections, ..Bounds::default() };
+        let serving = servers::serve_within(&offer, &bounds).await.map_err(failure_of)?;
         running.serving(
             serving.port(),
             Served {

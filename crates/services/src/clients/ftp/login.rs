@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustls::ClientConfig;
+use rustls::client::TicketRequest;
 use tokio::sync::Mutex;
 use tokio_rustls::{TlsConnector, TlsStream};
 
@@ -88,6 +90,14 @@ pub async fn connect(target: &Target) -> Result<Session> {
     Ok(Session { control: Mutex::new(control), data, facts, abilities, base })
 }
 
+/// How TLS is spoken: each connection uses up one ticket, and asks for the next. Servers that know
+/// RFC 9149 give it on connections where they only receive, too.
+fn asking_for_tickets(target: &Target) -> Result<Arc<ClientConfig>> {
+    let mut config = ClientConfig::clone(&*transport::tls_client(target)?);
+    config.send_ticket_request = Some(TicketRequest { new_session_count: 2, resumption_count: 1 });
+    Ok(Arc::new(config))
+}
+
 /// Go on over TLS (RFC 4217 section 4).
 async fn secure(target: &Target, mut control: Control) -> Result<(Control, Tls)> {
     let reply = control.ask("AUTH TLS", "AUTH TLS").await?;
@@ -101,7 +111,7 @@ async fn secure(target: &Target, mut control: Control) -> Result<(Control, Tls)>
     };
     // One configuration for all connections of a session: it keeps what resumes TLS, which some
     // servers demand of a data connection as a sign that it is from the same client.
-    let tls = Tls { config: transport::tls_client(target)?, name: transport::tls_name(target)? };
+    let tls = Tls { config: asking_for_tickets(target)?, name: transport::tls_name(target)? };
     let connector = TlsConnector::from(Arc::clone(&tls.config));
     let handshake = async {
         let shaken = connector.connect(tls.name.clone(), stream).await;

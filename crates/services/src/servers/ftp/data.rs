@@ -6,13 +6,16 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustls::ServerConfig;
 use socket2::SockRef;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio_rustls::{TlsAcceptor, TlsStream};
 
+use crate::fault::Result as Done;
 use crate::ftp::Wire;
 use crate::positioned;
+use crate::servers::identity::Identity;
 
 /// Octets of a file that are moved at once, and held by a connection.
 const BLOCK_BYTES: usize = 1 << 18;
@@ -22,6 +25,31 @@ const BACKLOG: u32 = 4;
 
 /// A data connection must be made, and go on, within this time.
 const PATIENCE: Duration = Duration::from_mins(5);
+
+/// Tickets of TLS for a client that asks for so many on a connection where it only writes.
+const MAX_ASKED_TICKETS: usize = 2;
+
+/// How TLS is spoken on the connections of a server. What one of them brings resumes TLS on any other.
+#[derive(Debug)]
+pub struct Tls {
+    /// Where the client reads.
+    pub usual: Arc<ServerConfig>,
+    /// Where it only writes, and need not read: what it left unread would have its system reset the
+    /// connection when the client closes it, and throw away what was not sent yet (RFC 2525, section
+    /// 2.17; RFC 8446, section 6.1). So tickets go only to who asks for them (RFC 9149).
+    pub receiving: Arc<ServerConfig>,
+}
+
+impl Tls {
+    /// With a certificate.
+    pub fn new(identity: &Identity) -> Done<Self> {
+        let usual = identity.tls_server()?;
+        let mut receiving = ServerConfig::clone(&usual);
+        receiving.send_tls13_tickets = 0;
+        receiving.max_tls13_tickets = MAX_ASKED_TICKETS;
+        Ok(Self { usual, receiving: Arc::new(receiving) })
+    }
+}
 
 /// Listen for the data connections of a session, at the address that the client came to and no other.
 ///
@@ -48,7 +76,7 @@ pub fn turn_away(listener: &TcpListener) {
 pub async fn accept(
     listener: &TcpListener,
     client: IpAddr,
-    tls: Option<&Arc<rustls::ServerConfig>>,
+    tls: Option<&Arc<ServerConfig>>,
 ) -> io::Result<Wire> {
     let stream = patient(async {
         loop {
@@ -67,7 +95,7 @@ pub async fn accept(
 }
 
 /// Speak TLS on a connection.
-pub async fn secure(config: &Arc<rustls::ServerConfig>, stream: TcpStream) -> io::Result<Wire> {
+pub async fn secure(config: &Arc<ServerConfig>, stream: TcpStream) -> io::Result<Wire> {
     let acceptor = TlsAcceptor::from(Arc::clone(config));
     let stream = patient(acceptor.accept(stream)).await?;
     Ok(Wire::Tls(Box::new(TlsStream::Server(stream))))

@@ -4,12 +4,12 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::ftp::{Lines, Wire};
 use crate::servers::confined::{Confined, Names};
+use crate::servers::gate::Proof;
 use crate::servers::login;
 
 use super::Shared;
@@ -20,18 +20,23 @@ use crate::calendar;
 /// Wrong passwords before the connection ends.
 const MAX_WRONG_LOGINS: u32 = 3;
 
-/// Who has not logged in by then is gone.
-const LOGIN_PATIENCE: Duration = Duration::from_mins(1);
-
 /// Octets of a listing that are gathered before they are sent.
 const LISTING_BLOCK: usize = 1 << 16;
 
 /// What a command comes to.
 type Answer = io::Result<(u16, String)>;
 
+/// Which way data go.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    Out,
+    In,
+}
+
 /// One control connection.
 pub struct Dialogue {
     shared: Arc<Shared>,
+    proof: Proof,
     lines: Option<Lines>,
     client: SocketAddr,
     user: String,
@@ -54,9 +59,10 @@ fn say(code: u16, words: impl Into<String>) -> Answer {
 
 impl Dialogue {
     /// With a client.
-    pub fn new(shared: Arc<Shared>, stream: TcpStream, client: SocketAddr) -> Self {
+    pub fn new(shared: Arc<Shared>, stream: TcpStream, client: SocketAddr, proof: Proof) -> Self {
         Self {
             shared,
+            proof,
             lines: Some(Lines::new(Wire::Plain(stream))),
             client,
             user: String::new(),
@@ -75,15 +81,7 @@ impl Dialogue {
     pub async fn run(mut self) -> io::Result<()> {
         self.reply(220, "lanlab FTP server").await?;
         loop {
-            let line = if self.known {
-                self.lines()?.next().await?
-            } else {
-                match tokio::time::timeout(LOGIN_PATIENCE, self.lines()?.next()).await {
-                    Ok(line) => line?,
-                    Err(_) => return self.reply(421, "Timeout: log in sooner").await,
-                }
-            };
-            let Some(line) = line else { return Ok(()) };
+            let Some(line) = self.lines()?.next().await? else { return Ok(()) };
             let (verb, argument) = line.split_once(' ').unwrap_or((&line, ""));
             let verb = verb.to_ascii_uppercase();
             let (code, words) = match self.answer(&verb, argument).await {
@@ -115,7 +113,8 @@ impl Dialogue {
     }
 
     async fn secure(&mut self) -> io::Result<()> {
-        let config = self.shared.tls.clone().ok_or(io::ErrorKind::Unsupported)?;
+        let tls = self.shared.tls.as_ref().ok_or(io::ErrorKind::Unsupported)?;
+        let config = Arc::clone(&tls.usual);
         let lines = self.lines.take().ok_or(io::ErrorKind::NotConnected)?;
         let Wire::Plain(stream) = lines.into_wire()? else {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -276,6 +275,7 @@ impl Dialogue {
         }
         if login::admits(self.shared.credentials.as_ref(), &self.user, argument) {
             self.known = true;
+            self.proof.give();
             return say(230, "Welcome");
         }
         self.wrong_logins += 1;
@@ -321,8 +321,8 @@ impl Dialogue {
         }
     }
 
-    /// Announce data, and take the client's connection for it.
-    async fn connection(&mut self) -> io::Result<Option<Wire>> {
+    /// Announce data, and take the client's connection for it, to send or to receive on it.
+    async fn connection(&mut self, way: Way) -> io::Result<Option<Wire>> {
         if !std::mem::take(&mut self.is_awaited) {
             return Ok(None);
         }
@@ -331,7 +331,10 @@ impl Dialogue {
         }
         self.reply(150, "Here it goes").await?;
         let Some(listener) = &self.passive else { return Ok(None) };
-        let tls = self.shared.tls.as_ref();
+        let tls = self.shared.tls.as_ref().map(|tls| match way {
+            Way::Out => &tls.usual,
+            Way::In => &tls.receiving,
+        });
         Ok(data::accept(listener, self.client.ip(), tls).await.ok())
     }
 
@@ -341,7 +344,7 @@ impl Dialogue {
         if !file.metadata()?.is_file() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        let Some(mut wire) = self.connection().await? else { return no_connection() };
+        let Some(mut wire) = self.connection(Way::Out).await? else { return no_connection() };
         ending(data::send(&mut wire, &file, offset).await)
     }
 
@@ -350,7 +353,7 @@ impl Dialogue {
         let truncate = offset == 0 && !append;
         let file = OpenOptions::new().write(true).create(true).truncate(truncate).open(path)?;
         let offset = if append { file.metadata()?.len() } else { offset };
-        let Some(mut wire) = self.connection().await? else { return no_connection() };
+        let Some(mut wire) = self.connection(Way::In).await? else { return no_connection() };
         let received = data::receive(&mut wire, &file, offset).await;
         let closed = lanlab_link::close_file(file).map_err(Broken::File);
         ending(received.and(closed))
@@ -359,7 +362,7 @@ impl Dialogue {
     async fn list(&mut self, path: &str, form: Form) -> Answer {
         let names = Confined::names(&self.directory, path)?;
         let entries = self.shared.confined.list(&names)?;
-        let Some(mut wire) = self.connection().await? else { return no_connection() };
+        let Some(mut wire) = self.connection(Way::Out).await? else { return no_connection() };
         let mut text = String::new();
         for found in entries {
             text.push_str(&files::line(form, &found));

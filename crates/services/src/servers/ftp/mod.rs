@@ -10,15 +10,17 @@ pub mod files;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use tokio::task::JoinSet;
-
 use crate::fault::Result;
 use crate::servers::confined::Confined;
 use crate::servers::identity::Identity;
-use crate::servers::{self, Offer, Serving};
+use crate::servers::{self, Bounds, Offer, Serving};
 use crate::target::{Credentials, ServiceKind};
 
+use data::Tls;
 use dialogue::Dialogue;
+
+/// What a connection takes before it has logged in: a line, and what TLS holds of a handshake.
+const STRANGER_BYTES: usize = 64 << 10;
 
 /// What all connections of a server share.
 #[derive(Debug)]
@@ -26,35 +28,29 @@ struct Shared {
     confined: Confined,
     credentials: Option<Credentials>,
     /// How TLS is spoken; nobody logs in without it then.
-    tls: Option<Arc<rustls::ServerConfig>>,
+    tls: Option<Tls>,
 }
 
 /// Begin to serve.
 #[expect(clippy::unused_async, reason = "other services have to wait")]
-pub async fn serve(offer: &Offer) -> Result<Serving> {
+pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let (listener, port) = servers::listen(offer)?;
     let identity =
         (offer.service == ServiceKind::Ftps).then(|| Identity::new(offer.bind)).transpose()?;
     let shared = Arc::new(Shared {
         confined: Confined::new(offer.root.clone(), offer.read_only),
         credentials: offer.credentials.clone(),
-        tls: identity.as_ref().map(Identity::tls_server).transpose()?,
+        tls: identity.as_ref().map(Tls::new).transpose()?,
     });
     let accepted = Arc::new(AtomicU64::new(0));
-    let counted = Arc::clone(&accepted);
-    let task = tokio::spawn(async move {
-        // All connections end with this task.
-        let mut connections = JoinSet::new();
-        servers::accept_all(listener, counted, |stream, peer| {
-            while connections.try_join_next().is_some() {}
-            let shared = Arc::clone(&shared);
-            connections.spawn(async move {
-                // An error here is the client's, who is gone then.
-                let _ = Dialogue::new(shared, stream, peer).run().await;
-            });
-        })
-        .await;
-    });
+    let gate = bounds.gate(STRANGER_BYTES, &accepted);
+    let task = tokio::spawn(gate.serve(listener, move |stream, peer, proof| {
+        let dialogue = Dialogue::new(Arc::clone(&shared), stream, peer, proof);
+        async move {
+            // An error here is the client's, who is gone then.
+            let _ = dialogue.run().await;
+        }
+    }));
     let trust_sha256 = identity.map(|identity| identity.sha256());
     Ok(Serving { port, share: None, trust_sha256, accepted, task })
 }

@@ -8,16 +8,17 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use hyper::body::Incoming;
+use hyper::http::Extensions;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
+use super::gate::Proof;
 use super::identity::Identity;
-use super::{Offer, Serving, accept_all, listen};
+use super::{Bounds, Offer, Serving, listen};
 use crate::fault::Result;
 
 mod confine;
@@ -30,6 +31,12 @@ pub use file_body::FileBody;
 pub use lingering::Lingering;
 pub use range::octets_asked;
 
+/// Octets of the longest head of a request.
+const MAX_HEAD_BYTES: usize = 1 << 15;
+
+/// What a connection takes before it has logged in: a head, and what TLS holds of a handshake.
+const STRANGER_BYTES: usize = 128 << 10;
+
 /// Octets that a connection holds of what it sends or receives.
 const BUFFER_BYTES: usize = 1 << 19;
 
@@ -39,9 +46,10 @@ pub const IDLE: Duration = Duration::from_mins(10);
 /// A client that does not get its TLS handshake done in so long is none.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// Serve HTTP by `answer`, over TLS or not.
+/// Serve HTTP by `answer`, over TLS or not. It says by [`admit`] that a client has logged in.
 pub fn serve<A, F, B>(
     offer: &Offer,
+    bounds: &Bounds,
     with_tls: bool,
     share: Option<String>,
     answer: A,
@@ -57,27 +65,28 @@ where
     let tls = identity.as_ref().map(Identity::tls_server).transpose()?.map(TlsAcceptor::from);
     let (listener, port) = listen(offer)?;
     let accepted = Arc::new(AtomicU64::new(0));
-    let counted = Arc::clone(&accepted);
-    let task = tokio::spawn(async move {
-        // They end with this task.
-        let mut connections = JoinSet::new();
-        let each = |stream, _| {
-            while connections.try_join_next().is_some() {}
-            let (tls, answer) = (tls.clone(), answer.clone());
-            connections.spawn(async move {
-                let Some(tls) = tls else { return speak(stream, answer).await };
-                if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, tls.accept(stream)).await {
-                    speak(stream, answer).await;
-                }
-            });
-        };
-        accept_all(listener, counted, each).await;
-    });
+    let gate = bounds.gate(STRANGER_BYTES, &accepted);
+    let task = tokio::spawn(gate.serve(listener, move |stream, _, proof| {
+        let (tls, answer) = (tls.clone(), answer.clone());
+        async move {
+            let Some(tls) = tls else { return speak(stream, answer, proof).await };
+            if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, tls.accept(stream)).await {
+                speak(stream, answer, proof).await;
+            }
+        }
+    }));
     let trust_sha256 = identity.map(|identity| identity.sha256());
     Ok(Serving { port, share, trust_sha256, accepted, task })
 }
 
-async fn speak<S, A, F, B>(stream: S, answer: A)
+/// Say that the client of a request has logged in, or need not: its connection is no stranger's.
+pub fn admit(extensions: &Extensions) {
+    if let Some(proof) = extensions.get::<Proof>() {
+        proof.give();
+    }
+}
+
+async fn speak<S, A, F, B>(stream: S, answer: A, proof: Proof)
 where
     S: AsyncRead + AsyncWrite + Unpin,
     A: Fn(Request<Lingering>) -> F,
@@ -85,7 +94,8 @@ where
     B: hyper::body::Body + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let service = service_fn(|request: Request<Incoming>| {
+    let service = service_fn(|mut request: Request<Incoming>| {
+        request.extensions_mut().insert(proof.clone());
         let answering = answer(request.map(Lingering::new));
         async { Ok::<_, Infallible>(answering.await) }
     });
@@ -93,6 +103,7 @@ where
         .timer(TokioTimer::new())
         .header_read_timeout(IDLE)
         .max_buf_size(BUFFER_BYTES)
+        .max_header_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), service);
     // A connection that fails is the client's to tell.
     let _ = serving.await;

@@ -23,6 +23,16 @@ pub fn answer(files: &Files, record: &[u8], memory: Vec<u8>) -> Option<Vec<u8>> 
     Some(rpc::finish(writer, 0))
 }
 
+/// Octets of data that a call may be answered with, at most.
+pub fn longest(record: &[u8]) -> usize {
+    let Ok(mut call) = rpc::read_call(record) else { return 0 };
+    match (call.program, call.procedure) {
+        (NFS, p::READ) => look::octets_wanted(&mut call.arguments).unwrap_or(0),
+        (NFS, p::READDIR | p::READDIRPLUS) => look::MAX_PAGE_OCTETS,
+        _ => 0,
+    }
+}
+
 fn done(files: &Files, call: &Call<'_>, writer: &mut Writer) -> Accepted {
     let done = match call.program {
         NFS => return nfs(files, call, writer),

@@ -1,7 +1,7 @@
 //! Procedures that change nothing.
 
-use crate::nfs3::xdr::{Reader, Writer, padding};
-use crate::nfs3::{Attributes, Status};
+use crate::nfs3::xdr::{Garbled, Reader, Writer, padding};
+use crate::nfs3::{Attributes, MAX_HANDLE_OCTETS, Status};
 use crate::positioned;
 
 use super::MAX_DATA_OCTETS;
@@ -12,7 +12,7 @@ const ITSELF: u64 = 1;
 const ABOVE: u64 = 2;
 
 /// Octets of a page of a listing that are never exceeded.
-const MAX_PAGE_OCTETS: usize = 256 << 10;
+pub const MAX_PAGE_OCTETS: usize = 256 << 10;
 
 /// Rights of ACCESS (RFC 1813, section 3.3.4): to read, to look up, to execute.
 const ACCESS_TO_READ: u32 = 0x1 | 0x2 | 0x20;
@@ -69,6 +69,13 @@ pub fn readlink(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) 
     writer.boolean(false);
     writer.opaque(target.to_string_lossy().as_bytes());
     Ok(())
+}
+
+/// Octets that READ is asked for, as many as it gives.
+pub fn octets_wanted(arguments: &mut Reader<'_>) -> Result<usize, Garbled> {
+    arguments.opaque(MAX_HANDLE_OCTETS)?;
+    arguments.u64()?;
+    Ok(arguments.u32()?.min(MAX_DATA_OCTETS) as usize)
 }
 
 /// Section 3.3.6.

@@ -7,21 +7,21 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::task::JoinSet;
 
 use crate::fault::{Fault, Result};
-use crate::nfs3::rpc;
-use crate::servers::{Offer, Serving, accept_all, listen};
+use crate::servers::gate::Proof;
+use crate::servers::{Bounds, Offer, Serving, listen};
 
 pub mod answer;
 mod change;
 pub mod files;
 pub mod handles;
 mod look;
+pub mod records;
 
 use files::Files;
+use records::{Held, Records, read_record, write_answer};
 
 /// The one export.
 const EXPORT: &str = "/lanlab";
@@ -32,27 +32,35 @@ pub const MAX_DATA_OCTETS: u32 = 1 << 20;
 /// Octets of a call: data, and all that can stand before it.
 pub const MAX_RECORD_OCTETS: usize = MAX_DATA_OCTETS as usize + (16 << 10);
 
+/// What a connection takes before it has made a call, but for a long record.
+const STRANGER_BYTES: usize = 16 << 10;
+
 /// Begin to serve.
 #[expect(clippy::unused_async, reason = "as every service is begun")]
-pub async fn serve(offer: &Offer) -> Result<Serving> {
+pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let files = Files::new(&offer.root, offer.read_only)
         .map_err(|error| Fault::of_file(offer.root.display(), &error))?;
     let files = Arc::new(files);
     let (listener, port) = listen(offer)?;
     let accepted = Arc::new(AtomicU64::new(0));
-    // It owns the connections, so that they end with the task that accepts them.
-    let mut connections = JoinSet::new();
-    let task = tokio::spawn(accept_all(listener, Arc::clone(&accepted), move |stream, _| {
-        while connections.try_join_next().is_some() {}
-        connections.spawn(serve_one(stream, Arc::clone(&files)));
+    let records = Records::new(bounds);
+    // Half of what strangers may take, as the other half is for their records.
+    let strangers_bytes = bounds.strangers_bytes / 2;
+    let gate = Bounds { strangers_bytes, ..*bounds }.gate(STRANGER_BYTES, &accepted);
+    let task = tokio::spawn(gate.serve(listener, move |stream, _, proof| {
+        serve_one(stream, Arc::clone(&files), Held::new(Arc::clone(&records)), proof)
     }));
     Ok(Serving { port, share: Some(EXPORT.to_owned()), trust_sha256: None, accepted, task })
 }
 
 /// Answer calls in the order in which they come, until the client ends or makes no sense.
-async fn serve_one(mut stream: TcpStream, files: Arc<Files>) {
+async fn serve_one(mut stream: TcpStream, files: Arc<Files>, mut held: Held, proof: Proof) {
     let (mut record, mut memory) = (Vec::new(), Vec::new());
-    while read_record(&mut stream, &mut record).await.is_some() {
+    while read_record(&mut stream, &mut record, &mut held).await.is_some() {
+        let longest = answer::longest(&record);
+        if held.make_room(longest, &mut memory).await.is_none() {
+            return;
+        }
         let files = Arc::clone(&files);
         // Files are read and written by calls that keep their thread.
         let answering = tokio::task::spawn_blocking(move || {
@@ -60,37 +68,13 @@ async fn serve_one(mut stream: TcpStream, files: Arc<Files>) {
             (record, reply)
         });
         let Ok((used, Some(reply))) = answering.await else { return };
-        record = used;
-        if stream.write_all(&reply).await.is_err() {
+        (record, memory) = (used, reply);
+        if !std::mem::replace(&mut held.is_known, true) {
+            proof.give();
+        }
+        if write_answer(&mut stream, &memory, &held).await.is_none() {
             return;
         }
-        memory = reply;
-    }
-}
-
-/// Read one record of bounded size.
-pub async fn read_record(
-    stream: &mut (impl AsyncRead + Unpin),
-    record: &mut Vec<u8>,
-) -> Option<()> {
-    use bytes::BufMut;
-    record.clear();
-    loop {
-        let mut header = [0; 4];
-        stream.read_exact(&mut header).await.ok()?;
-        let (length, last) = rpc::fragment(header);
-        let whole = record.len() + length;
-        if whole > MAX_RECORD_OCTETS || (length == 0 && !last) {
-            return None;
-        }
-        while record.len() < whole {
-            let missing = whole - record.len();
-            if stream.read_buf(&mut (&mut *record).limit(missing)).await.ok()? == 0 {
-                return None;
-            }
-        }
-        if last {
-            return Some(());
-        }
+        held.release([&mut record, &mut memory]);
     }
 }

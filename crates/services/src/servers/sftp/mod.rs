@@ -9,7 +9,7 @@ pub mod requests;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use russh::keys::PrivateKey;
@@ -23,7 +23,8 @@ use tokio::task::JoinSet;
 
 use crate::fault::{Class, Fault, Result};
 use crate::servers::confined::Confined;
-use crate::servers::{self, Offer, Serving, login};
+use crate::servers::gate::Proof;
+use crate::servers::{self, Bounds, Offer, Serving, login};
 use crate::sftp::{Cut, Frames};
 use crate::target::Credentials;
 use crate::trust;
@@ -33,8 +34,9 @@ use requests::Requests;
 /// Channels of one connection at most.
 const MAX_CHANNELS: usize = 8;
 
-/// Who has not logged in by then is gone.
-const LOGIN_PATIENCE: Duration = Duration::from_mins(1);
+/// What a connection takes before it has logged in: the longest packet that russh takes, which it
+/// makes room for as soon as it is announced, and what agreeing on keys takes.
+const STRANGER_BYTES: usize = 320 << 10;
 
 /// Packets of a channel that wait at most: more requests than a client has under way at once, since
 /// no window grows while the connection waits for them to be taken.
@@ -55,7 +57,7 @@ pub struct Shared {
 
 /// Begin to serve.
 #[expect(clippy::unused_async, reason = "other services have to wait")]
-pub async fn serve(offer: &Offer) -> Result<Serving> {
+pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let (listener, port) = servers::listen(offer)?;
     let broken = |what: String| Fault::new(Class::Local, format!("host key: {what}"));
     let mut seed = [0; 32];
@@ -86,38 +88,23 @@ pub async fn serve(offer: &Offer) -> Result<Serving> {
         credentials: offer.credentials.clone(),
     });
     let accepted = Arc::new(AtomicU64::new(0));
-    let counted = Arc::clone(&accepted);
-    let task = tokio::spawn(async move {
-        // All connections end with this task.
-        let mut connections = JoinSet::new();
-        servers::accept_all(listener, counted, |stream, _| {
-            while connections.try_join_next().is_some() {}
-            let Ok((cut, stream)) = Cut::of(stream) else { return };
-            let admitted = Arc::new(AtomicBool::new(false));
-            let client = Client {
-                shared: Arc::clone(&shared),
-                admitted: Arc::clone(&admitted),
-                channels: HashMap::new(),
-                work: JoinSet::new(),
-            };
-            let config = Arc::clone(&config);
-            connections.spawn(async move {
-                let _cut = cut;
-                let serving = async {
-                    // An error here is the client's, who is gone then.
-                    if let Ok(running) = run_stream(config, stream, client).await {
-                        let _ = running.await;
-                    }
-                };
-                tokio::pin!(serving);
-                let over = tokio::time::timeout(LOGIN_PATIENCE, &mut serving).await.is_ok();
-                if !over && admitted.load(Ordering::Relaxed) {
-                    serving.await;
-                }
-            });
-        })
-        .await;
-    });
+    let gate = bounds.gate(STRANGER_BYTES, &accepted);
+    let task = tokio::spawn(gate.serve(listener, move |stream, _, proof| {
+        let client = Client {
+            shared: Arc::clone(&shared),
+            proof,
+            channels: HashMap::new(),
+            work: JoinSet::new(),
+        };
+        let config = Arc::clone(&config);
+        async move {
+            let Ok((_cut, stream)) = Cut::of(stream) else { return };
+            // An error here is the client's, who is gone then.
+            if let Ok(running) = run_stream(config, stream, client).await {
+                let _ = running.await;
+            }
+        }
+    }));
     let trust_sha256 = Some(trust::sha256_hex(&blob));
     Ok(Serving { port, share: None, trust_sha256, accepted, task })
 }
@@ -125,8 +112,8 @@ pub async fn serve(offer: &Offer) -> Result<Serving> {
 /// One connection.
 struct Client {
     shared: Arc<Shared>,
-    /// Whether it has logged in.
-    admitted: Arc<AtomicBool>,
+    /// That it has logged in.
+    proof: Proof,
     /// Channels on which nothing runs yet.
     channels: HashMap<ChannelId, Channel<Msg>>,
     /// What runs on the others; ends with the connection.
@@ -138,7 +125,7 @@ impl Client {
         if !admits {
             return Auth::reject();
         }
-        self.admitted.store(true, Ordering::Relaxed);
+        self.proof.give();
         Auth::Accept
     }
 }

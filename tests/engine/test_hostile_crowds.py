@@ -1,0 +1,178 @@
+"""Crowds that do not log in cost an embedded server little memory, and keep nobody out for long."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import secrets
+import selectors
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hostile_peer import resident_bytes
+from raw_engine import SESSION, Line, RawEngine
+
+#: Connections of a crowd; each has begun something that it does not end.
+CROWD = 2000
+#: What a server's memory may grow by; each record of NFS that is not ended could take 1 MiB.
+GROWTH_BYTES = 64 << 20
+#: How long a crowd sends what it has.
+SENDING_S = 3.0
+#: How soon somebody is served who comes while the crowd is there. SMB takes half a minute: its
+#: crate does not tell strangers from clients.
+SERVED_S = 60.0
+SECRET = "s3cret &/ word"
+
+#: A TLS record that announces 16 KiB of a `ClientHello` (RFC 8446, sections 4.1.2 and 5.1).
+_TLS = struct.pack(">BHHBBH", 0x16, 0x0301, 1 << 14, 1, 0, (1 << 14) - 4) + bytes(15_000)
+_HEAD = b"GET /x HTTP/1.1\r\nHost: h\r\nX: " + b"x" * (200 << 10)
+#: The longest beginning that each would take in.
+BEGUN = {
+    "ftp": b"USER " + b"x" * 4000,
+    "ftps": b"AUTH TLS\r\n",
+    "sftp": b"SSH-2.0-x\r\n" + struct.pack(">I", 255 << 10) + bytes(200 << 10),
+    "webdav": _HEAD,
+    "webdavs": _TLS,
+    "s3": _HEAD,
+    "s3s": _TLS,
+    "nfs": struct.pack(">I", 1 << 31 | 1 << 20) + bytes((1 << 20) - 8),
+    "smb": struct.pack(">I", 68 << 10) + bytes(67 << 10),
+}
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+@pytest.fixture(autouse=True)
+def many_files() -> Iterator[None]:
+    """Let this process, and the engines that it starts, have a socket for each of a crowd."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 2 * CROWD:
+        pytest.skip(f"found {hard} files at most for a process; {2 * CROWD} are needed")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2 * CROWD, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+class Crowd:
+    """Connections that send what they have, and then nothing."""
+
+    def __init__(self, port: int, begun: bytes) -> None:
+        self._begun = begun
+        self._sockets: list[socket.socket] = []
+        self._selector = selectors.DefaultSelector()
+        self._is_over = threading.Event()
+        for _ in range(CROWD):
+            each = socket.socket()
+            each.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                each.connect(("127.0.0.1", port))
+            self._sockets.append(each)
+            self._selector.register(each, selectors.EVENT_WRITE, [0])
+        self._thread = threading.Thread(target=self._send)
+        self._thread.start()
+
+    def _send(self) -> None:
+        while not self._is_over.is_set():
+            for key, _ in self._selector.select(0.05):
+                assert isinstance(key.fileobj, socket.socket)
+                sent = key.data
+                try:
+                    sent[0] += key.fileobj.send(self._begun[sent[0] : sent[0] + (64 << 10)])
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    # The server has ended it.
+                    sent[0] = len(self._begun)
+                if sent[0] >= len(self._begun):
+                    self._selector.unregister(key.fileobj)
+            if not self._selector.get_map():
+                return
+
+    def end(self) -> None:
+        """Let all of them go."""
+        self._is_over.set()
+        self._thread.join()
+        for each in self._sockets:
+            each.close()
+        self._selector.close()
+
+
+def logs_in(client: RawEngine, service: str, port: int, ready: Line) -> float:
+    """How long it takes somebody to log in and make a directory, seconds."""
+    sha256 = ready["served"]["trust_sha256"]
+    target: Line = {
+        "service": service,
+        "address": "127.0.0.1",
+        "port": port,
+        "share": ready["served"]["share"],
+        "trust": "system" if sha256 is None else {"sha256": sha256},
+    }
+    if service != "nfs":
+        target["credentials"] = {"user": "me", "secret": SECRET}
+    spec = {
+        "service": target,
+        "working_name": f"lanlab-{secrets.token_hex(4)}",
+        "token": SESSION,
+        "direction": "upload",
+        "files": {
+            "dataset": {
+                "seed": 1,
+                "groups": [{"count": 1, "least_bytes": 5, "most_bytes": 5}],
+            }
+        },
+        "client": "memory",
+        "parallel_files": 1,
+        "sync": "none",
+        "verify": "content",
+        "retries": 0,
+    }
+    start_s = time.monotonic()
+    while True:
+        asked = client.send({"type": "copy_prepare", "spec": spec})
+        line = client.wait(asked, patience_s=SERVED_S)
+        took_s = time.monotonic() - start_s
+        if line["type"] == "result" or took_s > SERVED_S:
+            assert line["type"] == "result", line
+            return took_s
+        time.sleep(0.2)
+
+
+@pytest.mark.parametrize("service", sorted(BEGUN))
+def test_a_crowd_that_does_not_log_in_costs_little_and_keeps_nobody_out(
+    service: str, tmp_path: Path
+) -> None:
+    """2000 connections, each with something that it has begun and does not end."""
+    request: Line = {
+        "type": "serve",
+        "service": service,
+        "root": str(tmp_path),
+        "bind": "127.0.0.1",
+        "credentials": None if service == "nfs" else {"user": "me", "secret": SECRET},
+    }
+    with RawEngine() as server, RawEngine() as client:
+        serving = server.send(request)
+        ready = server.wait(serving, "ready", "error")
+        assert ready["type"] == "ready", ready
+        port = ready["ports"][0]
+        logs_in(client, service, port, ready)
+        before = resident_bytes(server)
+        crowd = Crowd(port, BEGUN[service])
+        try:
+            most, end_s = before, time.monotonic() + SENDING_S
+            while time.monotonic() < end_s:
+                most = max(most, resident_bytes(server))
+                time.sleep(0.02)
+            took_s = logs_in(client, service, port, ready)
+            most = max(most, resident_bytes(server))
+        finally:
+            crowd.end()
+        print(f"{service}: {(most - before) / (1 << 20):.0f} MiB, served after {took_s:.1f} s")
+        assert most - before < GROWTH_BYTES
+        assert took_s < SERVED_S
+        assert server.is_usable()
