@@ -11,7 +11,7 @@ import contextlib
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,45 +41,7 @@ from lanlab.store.schema import (
 from lanlab.store.series import Series, SeriesEntry
 from lanlab.store.series_files import SeriesFiles, sync_directory
 from lanlab.store.shape import MOST_VALUE_BYTES, refuse_other_objects
-
-#: How long to wait for another process's transaction, which takes milliseconds.
-BUSY_TIMEOUT_S = 10.0
-
-#: Primary result code (https://www.sqlite.org/rescode.html) to what it means and what to do.
-_CAUSES: Mapping[int, tuple[str, str]] = {
-    sqlite3.SQLITE_FULL: (
-        "the disk is full",
-        "make room on it; what was committed before is safe, and the run can be resumed",
-    ),
-    sqlite3.SQLITE_READONLY: (
-        "cannot be written",
-        "check the owner and mode of the file and its directory, or name another with --store",
-    ),
-    sqlite3.SQLITE_CANTOPEN: (
-        "cannot be opened",
-        "check the owner and mode of the file and its directory, or name another with --store",
-    ),
-    sqlite3.SQLITE_BUSY: (
-        f"another process kept it locked for {BUSY_TIMEOUT_S:g} s",
-        "end the other process, then resume the run",
-    ),
-    sqlite3.SQLITE_IOERR: (
-        "the disk failed, or is full",
-        "look at its free space and at the system's log; what was committed before is safe",
-    ),
-    sqlite3.SQLITE_CORRUPT: (
-        "is damaged",
-        "put a copy of it in its place, or save what is readable: `sqlite3 FILE .recover`",
-    ),
-    sqlite3.SQLITE_NOTADB: ("is not an SQLite file", "name another file with --store"),
-}
-
-
-def _explain(error: sqlite3.Error, path: Path) -> StoreError:
-    # The low eight bits are the primary code.
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    cause, hint = _CAUSES.get(code, (str(error), None))
-    return StoreError(f"{path}: {cause}", hint=hint)
+from lanlab.store.sqlite_errors import BUSY_TIMEOUT_S, CAUSES, explained
 
 
 class SqliteStore(DatabaseStore):
@@ -299,12 +261,12 @@ class SqliteDatabase(Database):
         except sqlite3.Error as error:
             if "decode to UTF-8" in str(error):
                 raise self._no_text() from None
-            raise _explain(error, self.path) from error
+            raise explained(error, self.path) from error
         except UnicodeError:
             raise self._no_text() from None
 
     def _no_text(self) -> StoreError:
-        _, hint = _CAUSES[sqlite3.SQLITE_CORRUPT]
+        _, hint = CAUSES[sqlite3.SQLITE_CORRUPT]
         return StoreError(f"{self.path}: is damaged: a text is not UTF-8", hint=hint)
 
     @property

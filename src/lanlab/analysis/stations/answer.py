@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from lanlab.analysis.stations.levels import StationCurve
 from lanlab.analysis.stations.mva import MOST_STATIONS
@@ -105,6 +104,10 @@ def _crossing(curve: StationCurve, logs: Floats, limit_s: float) -> float | None
 
 
 def _rising(curve: StationCurve, logs: Floats) -> Floats:
+    if logs.size < 2:
+        return logs
+    from scipy.optimize import isotonic_regression  # takes a sixth of a second to load
+
     weights = np.array([float(level.trials) for level in curve.levels])
     return np.asarray(isotonic_regression(logs, weights=weights).x)
 

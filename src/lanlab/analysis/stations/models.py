@@ -21,7 +21,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
 from scipy.special import gammaln
 
 from lanlab.analysis.stations.levels import StationCurve
@@ -148,6 +147,8 @@ def _fitted(
     curve: StationCurve, family: Family, servers: int, logs: Floats
 ) -> tuple[float, ServerModel]:
     """Sum of squares, and the model."""
+    from scipy.optimize import least_squares  # takes a sixth of a second to load
+
     numbers = curve.stations
     alone_s = math.exp(logs.min())
     slowest_s = (math.exp(logs[-1]) + curve.think_s) / numbers[-1]

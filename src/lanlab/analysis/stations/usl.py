@@ -21,7 +21,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
 from scipy.special import stdtrit
 
 from lanlab.analysis.stations.levels import StationCurve
@@ -94,6 +93,8 @@ def fit_law(
     Raises:
         UnfitValues: Fewer levels.
     """
+    from scipy.optimize import least_squares  # takes a sixth of a second to load
+
     if len(curve.levels) < _PARAMETERS:
         raise UnfitValues(f"levels: need at least {_PARAMETERS}, got {len(curve.levels)}")
     x = np.array(curve.stations, dtype=float)

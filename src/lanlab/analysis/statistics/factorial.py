@@ -14,7 +14,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import fdtrc, ncfdtr
 
 from lanlab.analysis.statistics.samples import Floats, Scale, check_share, sample
@@ -242,6 +241,8 @@ def _share_interval(
     f: float, df: int, df_left: int, n: int, confidence: float
 ) -> tuple[float, float]:
     """Interval of the explained share: of the noncentrality that makes such an F likely."""
+
+    from scipy.optimize import brentq  # takes a sixth of a second to load
 
     def excess(noncentrality: float, chance: float) -> float:
         return float(ncfdtr(df, df_left, noncentrality, f)) - chance

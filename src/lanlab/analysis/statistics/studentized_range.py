@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import chdtri, gammaln, ndtr
 
 from lanlab.analysis.statistics.samples import Floats
@@ -44,6 +43,8 @@ def range_sf(q: float, groups: int, df: float) -> float:
 
 def range_isf(p: float, groups: int, df: float) -> float:
     """The `q` of which `range_sf` is `p`, 0 < p < 1."""
+    from scipy.optimize import brentq  # takes a sixth of a second to load
+
     high = 4.0
     while range_sf(high, groups, df) > p and high < 1e12:
         high *= 2

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from lanlab.analysis.statistics.samples import Floats, Scale, moments, sample
 from lanlab.analysis.statistics.two_groups import Comparison, welch
@@ -137,6 +136,8 @@ def monotonicity(levels: Sequence[Sequence[float]], direction: Direction) -> Mon
         >>> seen.fitted, seen.largest_reversal_ratio, seen.reversal_at
         ((10.0, 19.5, 19.5, 30.0), 0.05, (1, 2))
     """
+    from scipy.optimize import isotonic_regression  # takes a sixth of a second to load
+
     seen = _checked(levels)
     means = np.array([own.mean() for own in seen])
     weights = np.array([float(own.size) for own in seen])
