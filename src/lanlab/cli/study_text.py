@@ -285,7 +285,9 @@ def _cell(value: PublishedValue | MissingValue | None, marks: Mapping[Any, str])
         cut = value.feasible_if_truncated
         other = f"; {cut[0]:g} to {cut[1]:g} if the mean was cut" if cut else ""
         return f"missing ({value.feasible[0]:g} to {value.feasible[1]:g}{other})"
-    return f"{value.published}{marks.get(value.status, '')}"
+    # What the scan broke up ("1 1 1") is no number to anybody.
+    text = f"{value.value:g}" if value.status == "OCR repaired" else value.published
+    return f"{text}{marks.get(value.status, '')}"
 
 
 def _table(

@@ -57,6 +57,13 @@ class Point:
     x_high: float | None = None
     #: Written beside the point in the drawing.
     label: str = ""
+    #: Trials behind it, where their values are not known; `None`: as many as `trials`, if any.
+    n: int | None = None
+
+    @property
+    def count(self) -> int | None:
+        """Trials behind it; `None`: not known."""
+        return self.n if self.n is not None else len(self.trials) or None
 
 
 @dataclass(frozen=True)
@@ -183,7 +190,7 @@ class Chart:
         more = (None, None) if self._is_plane else ()
         for series in self.series:
             for point in series.points:
-                ends = (point.low, point.high, len(point.trials))
+                ends = (point.low, point.high, point.count)
                 across = (point.x_low, point.x_high) if self._is_plane else ()
                 x_shown = self._x_shown(point.x)
                 yield (series.name, point.condition, x_shown, point.y, *ends, *across)

@@ -8,7 +8,14 @@ from lanlab.analysis.published import is_own, points_for
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.chart import Axis, Point, PublishedMark, PublishedSeries
 from lanlab.figures.published_values import levels_text
-from lanlab.figures.wording import Quantity, condition_text, level_text, link_text, quantity
+from lanlab.figures.wording import (
+    Quantity,
+    condition_text,
+    level_text,
+    link_text,
+    plain,
+    quantity,
+)
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
 from lanlab.studies.model import Figure
@@ -104,9 +111,10 @@ def _their_words(published: Published, value: PublishedValue, known: Mapping[str
 
 
 def printed(value: PublishedValue) -> str:
-    """A number as the study printed it, and where."""
+    """A number as the study printed it, and where; of what the scan broke up also what it is."""
+    read = f" (read as {plain(value.value)})" if value.status == "OCR repaired" else ""
     return (
-        f"\N{LEFT DOUBLE QUOTATION MARK}{value.published}\N{RIGHT DOUBLE QUOTATION MARK}, "
+        f"\N{LEFT DOUBLE QUOTATION MARK}{value.published}\N{RIGHT DOUBLE QUOTATION MARK}{read}, "
         + value.where
     )
 

@@ -171,7 +171,7 @@ class _Group:
             about.append("Intervals of 95 % from the printed standard deviations.")
         elif known:
             about.append("Bars of error: one step of the clock more or less.")
-        else:
+        elif self.values[0].statistic != "sd":
             about.append("No spread is printed.")
         interval = known[0].name if known else "95 %"
         return replace(chart, title=title, caption=" ".join(about), interval=interval), places
@@ -258,6 +258,7 @@ class _Group:
             high=None if ends is None else shown.shown(ends.high),
             trials=() if ends is None else tuple(map(shown.shown, ends.trials)),
             condition=f"{condition}{about}: {printed(value)}",
+            n=None if ends is None else ends.n,
         )
 
 

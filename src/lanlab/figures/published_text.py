@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
 from lanlab.figures.gather import far_apart, printed
@@ -111,7 +112,8 @@ def _levels(
         derived = ", worked out" if value.kind == "derived" else ""
         said = f"{row}{_bound(value)}{derived}"
         name = _NAMES[value.statistic]
-        groups.setdefault(name, []).append(_point(x, shown.shown(value.si), pair, said, value))
+        point = _point(x, shown.shown(value.si), pair, said, value)
+        groups.setdefault(name, []).append(replace(point, n=None if ends is None else ends.n))
         if value.statistic == "mean":
             places.append((float(x), value))
     ys = [point.y for points in groups.values() for point in points]

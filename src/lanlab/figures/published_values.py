@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ class Ends:
     name: str
     #: The printed trials that they come from; empty where they come from something else.
     trials: tuple[float, ...] = ()
+    #: Trials behind the mean, those included whose values are not printed.
+    n: int | None = None
 
 
 def levels_text(published: Published, condition: Mapping[str, Level], keys: Iterable[str]) -> str:
@@ -83,11 +86,14 @@ def ends_of(published: Published, value: PublishedValue) -> Ends | None:
 
     trials = trials_of(published, value)
     if len(trials) > 1:
+        lost = lost_trials_of(published, value)
+        # Each lost trial as the one of its ends that spreads them most: the mean is of all of them.
+        whole = [(*trials, *chosen) for chosen in itertools.product(*lost)]
         # Rounding to a step spreads by itself: a stopwatch that shows the same is not certain.
-        sd = max(standard_deviation(trials), printed_step(value) / math.sqrt(12))
-        # Around the printed mean, which may be of a trial more than have come down.
-        seen = printed_condition_mean(value.metric, PrintedMean(value.si, sd, len(trials)))
-        return Ends(seen.low, seen.high, "95 %", trials)
+        sd = max(printed_step(value) / math.sqrt(12), *map(standard_deviation, whole))
+        n = len(trials) + len(lost)
+        seen = printed_condition_mean(value.metric, PrintedMean(value.si, sd, n))
+        return Ends(seen.low, seen.high, "95 %", trials, n)
     printed_sd = next(
         (
             other.si
@@ -100,7 +106,7 @@ def ends_of(published: Published, value: PublishedValue) -> Ends | None:
     count = printed_trials(published)
     if printed_sd is not None and count is not None:
         seen = printed_condition_mean(value.metric, PrintedMean(value.si, printed_sd, count))
-        return Ends(seen.low, seen.high, "95 %")
+        return Ends(seen.low, seen.high, "95 %", n=count)
     return _by_clock(published, value)
 
 
@@ -115,6 +121,19 @@ def trials_of(published: Published, value: PublishedValue) -> tuple[float, ...]:
         and {k: v for k, v in other.condition.items() if k != "trial"} == value.condition
     ]
     return tuple(si for _, si in sorted(own, key=lambda pair: float(pair[0])))
+
+
+def lost_trials_of(published: Published, value: PublishedValue) -> list[tuple[float, ...]]:
+    """What each lost trial of a printed mean can have been, least and greatest, in SI units."""
+    per = value.si / value.value
+    found: list[tuple[float, ...]] = []
+    for one in published.missing:
+        rest = {key: level for key, level in one.condition.items() if key != "trial"}
+        if one.metric == value.metric and one.statistic == "trial" and rest == value.condition:
+            ends = [*(one.feasible or ()), *(one.feasible_if_truncated or ())]
+            if ends:
+                found.append((per * min(ends), per * max(ends)))
+    return found
 
 
 def clock_step_ns(published: Published) -> float | None:
