@@ -24,7 +24,7 @@ def test_an_empty_path_is_not_the_current_directory(
     said = lanlab(*command.split(), "")
     option = command.split()[-1]
     assert (said.code, said.out) == (2, "")
-    assert f"error: {option} is empty" in said.err
+    assert f"error: {option}: found nothing; allowed: F" in said.err
     assert [path.name for path in folder.iterdir()] == ["small.toml"]
 
 

@@ -177,7 +177,6 @@ _COMMON: dict[str, Any] = {
     "ip_version": st.sampled_from([4, 6]),
     "message_size_bytes": st.integers(1, 65_507),
     "warmup_s": st.floats(0, 600),
-    "nodelay": st.booleans(),
     "send_buffer_bytes": st.none() | st.integers(1024, 2**30),
     "receive_buffer_bytes": st.none() | st.integers(1024, 2**30),
     "dscp": st.integers(0, 63),
@@ -186,6 +185,7 @@ _COMMON: dict[str, Any] = {
 _TRANSPORT = st.fixed_dictionaries({"transport": st.just("udp")}) | st.fixed_dictionaries(
     {
         "transport": st.just("tcp"),
+        "nodelay": st.booleans(),
         "congestion_control": st.sampled_from([None, "cubic", "reno", "cubic,reno"]),
     }
 )

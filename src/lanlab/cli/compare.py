@@ -79,7 +79,7 @@ def compare(
     """
     if as_csv and as_json:
         raise UsageError("--csv and --json exclude each other", hint="choose one")
-    page = path_of("--report", report)
+    page = path_of(report)
     metrics = [name.strip() for name in metric.split(",")] if metric is not None else None
     margin_ratio = None if margin is None else _share(margin)
     if published:

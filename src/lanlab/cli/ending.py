@@ -33,6 +33,8 @@ def run_to_its_end(load: Callable[[], Callable[[], object]]) -> None:
     interrupts.install()
     make_readable()
     watch_imports()
+    # Of this command alone, where one process runs several.
+    left_behind.take()
     code: int | str | None = 0
     try:
         command = load()

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from lanlab.cli import complete
-from lanlab.errors import UsageError
 
 #: The virtual LAN needs Linux; loopback is everywhere.
 DEFAULT_TESTBED = "virtual" if sys.platform == "linux" else "loopback"
@@ -68,7 +67,7 @@ VerboseOption = Annotated[
     bool,
     typer.Option("--verbose", "-v", help="Say of each trial what disturbed it."),
 ]
-#: Text, as an empty path would become that of the current directory.
+#: Text, as an empty path would become that of the current directory; `cli/command.py` refuses it.
 OutOption = Annotated[
     str | None,
     typer.Option(
@@ -80,15 +79,6 @@ OutOption = Annotated[
 ]
 
 
-def path_of(option: str, text: str | None) -> Path | None:
-    """
-    The path that an option names, or nothing where it was not given.
-
-    Raises:
-        UsageError: The text is empty.
-    """
-    if text is None:
-        return None
-    if not text.strip():
-        raise UsageError(f"{option} is empty", hint=f"name a path, or leave {option} out")
-    return Path(text).expanduser()
+def path_of(text: str | None) -> Path | None:
+    """The path that an option names; `None` where it was not given."""
+    return None if text is None else Path(text).expanduser()

@@ -35,7 +35,7 @@ def report(
     from lanlab.store import open_store
     from lanlab.store.place import results_folder
 
-    named = path_of("--out", out)
+    named = path_of(out)
     with open_store(store) as records:
         found = [records.run(name) for name in runs]
         read = [(run, _trials(records, run.id)) for run in found]

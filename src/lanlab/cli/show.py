@@ -83,7 +83,7 @@ def show(
         for name in (loaded.study.scale if loaded.study.experiment else ())
     }
     if figures is not None or report is not None:
-        _write(loaded, path_of("--figures", figures), path_of("--report", report))
+        _write(loaded, path_of(figures), path_of(report))
     if as_json:
         print_json(study_text.as_json(loaded, estimates))
         return

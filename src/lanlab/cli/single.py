@@ -179,6 +179,7 @@ def _measured(
     figures: Sequence[Mapping[str, Any]],
     exactly: bool,
 ) -> tuple[RunRecord, list[TrialRecord]]:
+    from lanlab.cli.memory import check_for_a_run
     from lanlab.cli.watch import RunWatch
     from lanlab.run import RunRequest, new_run
     from lanlab.store import open_store, parquet
@@ -205,6 +206,7 @@ def _measured(
         },
         f"lanlab {name}",
     )
+    check_for_a_run()
     # Nothing is imported while something is measured, and little behind it.
     parquet.load()
     with open_store(store) as records, RunWatch() as watch:

@@ -43,7 +43,7 @@ def tour(
     from lanlab.store.place import results_folder
     from lanlab.studies import load_study
 
-    folder = path_of("--out", out) or results_folder(store) / "tour"
+    folder = path_of(out) or results_folder(store) / "tour"
     check_report_folder(folder)
     done = []
     with open_store(store) as records:

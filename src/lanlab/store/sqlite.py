@@ -91,8 +91,11 @@ class SqliteDatabase(Database):
         Raises:
             StoreError: The file is no store, or one of a newer version; it is not touched.
         """
-        # SQLite follows links, and so must what lies beside the file.
-        self.path = path = Path(os.path.realpath(path)) if path.is_symlink() else path
+        # SQLite follows links, and so must what lies beside the file. (A name that is too long is
+        # no link here, and an OSError of pathlib's.)
+        if os.path.islink(path):  # noqa: PTH114
+            path = Path(os.path.realpath(path))
+        self.path = path
         check_header(path)
         self._files = SeriesFiles(path)
         self._connection: sqlite3.Connection | None = None
@@ -205,13 +208,16 @@ class SqliteDatabase(Database):
     def _name(self, unfinished: Path) -> None:
         """Put the new file in its place, which is free, or an empty file whose mode it takes on."""
         try:
-            mode = self.path.stat().st_mode
-        except FileNotFoundError:
-            # What has come there meanwhile stays.
+            # At once, and never in the place of what has come there meanwhile.
+            os.link(unfinished, self.path)
+        except FileExistsError:
+            check_header(self.path)
+            unfinished.chmod(stat.S_IMODE(self.path.stat().st_mode))
+            unfinished.replace(self.path)
+        except OSError:
+            # A file system without hard links.
             os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-        else:
-            unfinished.chmod(stat.S_IMODE(mode))
-        unfinished.replace(self.path)
+            unfinished.replace(self.path)
 
     def _beside(self, suffix: str) -> Path:
         return self.path.with_name(self.path.name + suffix)
