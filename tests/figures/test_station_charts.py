@@ -193,6 +193,23 @@ def test_a_percentile_has_no_model(made: StationRun) -> None:
     assert len(chart.series) == 1 and chart.limits == ()
 
 
+@pytest.mark.parametrize(("limit", "is_drawn"), [(0.01, True), (100.0, False)])
+def test_a_limit_far_above_all_that_was_measured_does_not_flatten_it(
+    limit: float, is_drawn: bool, made: StationRun
+) -> None:
+    """It is told in the caption, where a line would leave nothing else to be seen."""
+    figure = Figure(
+        figure="response_against_stations",
+        title="t",
+        experiments=("read-write",),
+        at={"message_size_bytes": "750B", "operation": "read"},
+        within_s=limit,
+    )
+    chart = drawn(made, figure)
+    assert any(one.name.startswith("limit of") for one in chart.limits) == is_drawn
+    assert ("The limit of 100 s lies far above what is drawn" in chart.caption) != is_drawn
+
+
 def test_operations_per_second_have_their_bounds_as_well(made: StationRun) -> None:
     figure = Figure(
         figure="throughput_against_stations",

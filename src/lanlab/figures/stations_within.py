@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 
 _MEAN = "response_mean_ns"
+#: A line that lies further above the greatest value would leave nothing else to be seen.
+_MOST_ABOVE = 4.0
 
 
 def response_figure(study: Study, figure: Figure) -> Figure | None:
@@ -55,11 +57,14 @@ def with_answer(
     xs = [point.x for one in chart.series for point in one.points]
     top = max(point.y for one in chart.series for point in one.points)
     lines = []
-    if draws_limit:
-        top = quantity(study, metric).shown(1e9 * figure.within_s)
+    said = []
+    limit = quantity(study, metric).shown(1e9 * figure.within_s)
+    if draws_limit and limit > _MOST_ABOVE * top:
+        said.append(f"The limit of {format_time(figure.within_s)} lies far above what is drawn")
+    elif draws_limit:
+        top = limit
         ends = ((min(xs), top), (max(xs), top))
         lines.append(Limit(f"limit of {format_time(figure.within_s)}", ends))
-    said = []
     for place, curve in enumerate(curves):
         found = stations_within(curve, figure.within_s, can_predict=metric == _MEAN)
         name = f"{names[place]}: " if len(curves) > 1 else ""
