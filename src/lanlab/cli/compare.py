@@ -97,12 +97,11 @@ def compare(
 
 def _share(text: str) -> float:
     """A share as people write it: `2%`, `2 %` or `0.02`."""
-    from lanlab.units import plain_number
+    from lanlab.units import parse_share
 
-    number = text.strip().removesuffix("%").strip()
     try:
-        share = plain_number(number) / (100 if text.strip().endswith("%") else 1)
-    except ValueError:
+        share = parse_share(text)
+    except UsageError:
         share = 0.0
     # Half is no difference that is as good as none; 5 for 5 % would be.
     if not 0 < share <= 0.5:

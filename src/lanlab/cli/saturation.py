@@ -149,14 +149,11 @@ def saturation(
 
 def _share(option: str, text: str) -> float:
     """A share below all, as in `0.1%` or `0.001`."""
-    from lanlab.units import plain_number
+    from lanlab.units import parse_share
 
-    number, percent = text.strip(), 1
-    if number.endswith("%"):
-        number, percent = number[:-1], 100
     try:
-        share = round(plain_number(number) / percent, 12)
-    except ValueError:
+        share = parse_share(text)
+    except UsageError:
         share = -1.0
     if not 0 <= share < 1 or (option == "--width" and not share):
         raise UsageError(

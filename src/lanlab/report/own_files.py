@@ -91,9 +91,9 @@ def write_page(text: str, path: Path) -> None:
         StoreError: It cannot be written. What was there before is still there.
     """
     with _reading(path):
-        if os.path.lexists(path) and not _is_own_page(path):
+        if os.path.lexists(path) and (why := _why_no_page_of_ours(path)):
             raise UsageError(
-                f"{path} is there, and {_why_not_ours(path)}: it is not replaced",
+                f"{path} is there, and {why}: it is not replaced",
                 hint="name another file, or move it away",
             )
     content = text.encode()
@@ -218,23 +218,16 @@ def _is_own(folder: Path, name: str, listed: _Listed) -> bool:
     return size == 0 or (size <= _MOST_BYTES and _digest(path.read_bytes()) in listed[name])
 
 
-def _is_own_page(path: Path) -> bool:
-    if not _is(path, stat.S_ISREG) or path.stat().st_size > _MOST_BYTES:
-        return False
-    content = path.read_bytes()
-    mark = _PAGE_MARK.search(content, max(0, len(content) - _MARK_BYTES))
-    return mark is not None and _digest(content[: mark.start()]) == mark[1].decode()
-
-
-def _why_not_ours(path: Path) -> str:
+def _why_no_page_of_ours(path: Path) -> str:
+    """Why a page may not be replaced; empty where lanlab wrote it and nobody changed it."""
     if not _is(path, stat.S_ISREG):
         return "is not a regular file"
-    tail = path.read_bytes()[-_MARK_BYTES:] if path.stat().st_size <= _MOST_BYTES else b""
-    return (
-        "was changed since lanlab wrote it"
-        if _PAGE_MARK.search(tail)
-        else "lanlab did not write it"
-    )
+    content = path.read_bytes() if path.stat().st_size <= _MOST_BYTES else b""
+    mark = _PAGE_MARK.search(content, max(0, len(content) - _MARK_BYTES))
+    if mark is None:
+        return "lanlab did not write it"
+    is_own = _digest(content[: mark.start()]) == mark[1].decode()
+    return "" if is_own else "was changed since lanlab wrote it"
 
 
 def _is(path: Path, kind: Callable[[int], bool]) -> bool:
