@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 from command_line import SMALL_STUDY, Lanlab, Said
+from file_servers import SECRET
 
 from lanlab.cli import main
+from lanlab.engine import Engine, engine_path
 
 # The synthetic runs of the report's tests.
 sys.path.append(str(Path(__file__).parents[1] / "report"))
@@ -47,3 +49,27 @@ def lanlab(
     yield run
     for number, handler in handlers.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture
+def password_and_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place of the test's own, and the password of its servers."""
+    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("LANLAB_PASSWORD_FILE", raising=False)
+    monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    """Runs the users' servers."""
+    with Engine("nas", [engine_path()]) as found:
+        yield found
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """What a user's server serves."""
+    place = tmp_path / "served"
+    place.mkdir()
+    (place / "letter").write_text("dear")
+    return place

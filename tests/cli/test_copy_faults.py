@@ -6,7 +6,6 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,33 +13,11 @@ from command_line import Lanlab, Running, running, until
 from file_servers import SECRET, Relay, Served, closed_port
 from quiet_machine import figure_test
 
-from lanlab.engine import Engine, engine_path
+from lanlab.engine import Engine
+
+pytestmark = pytest.mark.usefixtures("password_and_cache")
 
 ONCE = ("--trials", "1", "--retries", "1", "--timeout", "3")
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A place of the test's own, and the password of its servers."""
-    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("LANLAB_PASSWORD_FILE", raising=False)
-    monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    """Runs the users' servers."""
-    with Engine("nas", [engine_path()]) as found:
-        yield found
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """What a user's server serves."""
-    place = tmp_path / "served"
-    place.mkdir()
-    (place / "letter").write_text("dear")
-    return place
 
 
 def copied(lanlab: Lanlab, url: str, trust: str | None, *args: str, files: str = "1x1MB") -> str:

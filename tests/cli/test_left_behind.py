@@ -5,43 +5,20 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from command_line import Lanlab, running, until
-from file_servers import SECRET, Relay, Served
+from file_servers import Relay, Served
 
-from lanlab.engine import Engine, engine_path
+from lanlab.engine import Engine
+
+pytestmark = pytest.mark.usefixtures("password_and_cache")
 
 #: Words of a service for removing a file and a directory; another of that length is refused.
 FILE = {"ftp": b"DELE ", "webdav": b"DELETE ", "s3": b"DELETE "}
 DIRECTORY = {"ftp": b"RMD "}
 REMOVALS = [("ftp", "file"), ("ftp", "directory"), ("webdav", "file"), ("s3", "file")]
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A place of the test's own, and the password of its servers."""
-    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("LANLAB_PASSWORD_FILE", raising=False)
-    monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    """Runs the users' servers."""
-    with Engine("nas", [engine_path()]) as found:
-        yield found
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """What a user's server serves."""
-    place = tmp_path / "served"
-    place.mkdir()
-    (place / "letter").write_text("dear")
-    return place
 
 
 def refuse(relay: Relay, service: str, what: str) -> None:

@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from command_line import Lanlab
-from file_servers import SECRET, Relay, Served
+from file_servers import Relay, Served
 
-from lanlab.engine import Engine, engine_path
+from lanlab.engine import Engine
+
+pytestmark = pytest.mark.usefixtures("password_and_cache")
 
 SERVICES = ["ftp", "sftp", "webdav", "s3", "nfs", "smb"]
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A place of the test's own, and the password of its servers."""
-    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("LANLAB_PASSWORD_FILE", raising=False)
-    monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    """Runs the users' servers."""
-    with Engine("nas", [engine_path()]) as found:
-        yield found
 
 
 def drip(relay: Relay, after: int) -> None:
