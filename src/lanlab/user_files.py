@@ -10,7 +10,7 @@ from lanlab.errors import UsageError
 
 #: Neither waits for whoever writes into a FIFO, nor becomes the owner of a terminal; Windows has
 #: neither.
-_FLAGS = (
+READ_FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NONBLOCK", 0)
     | getattr(os, "O_NOCTTY", 0)
@@ -35,7 +35,7 @@ def read_user_file(path: Path, what: str, most_bytes: int) -> bytes:
     try:
         # Opening may be all that it takes: a tape is wound back, a watchdog begins to wait.
         _check_regular(path.stat().st_mode, name)
-        descriptor = os.open(path, _FLAGS)
+        descriptor = os.open(path, READ_FLAGS)
         with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123 - of a descriptor
             facts = os.fstat(descriptor)
             # It may have been replaced meanwhile.
@@ -57,9 +57,10 @@ def read_user_file(path: Path, what: str, most_bytes: int) -> bytes:
     return bytes(content)
 
 
-def _check_regular(mode: int, name: str) -> None:
+def special(mode: int) -> str | None:
+    """What something is that is no regular file, by its mode; `None`: it is one."""
     if stat.S_ISREG(mode):
-        return
+        return None
     kinds = {
         stat.S_IFDIR: "a directory",
         stat.S_IFIFO: "a FIFO",
@@ -67,7 +68,13 @@ def _check_regular(mode: int, name: str) -> None:
         stat.S_IFCHR: "a device",
         stat.S_IFBLK: "a device",
     }
-    found = kinds.get(stat.S_IFMT(mode), "something else")
+    return kinds.get(stat.S_IFMT(mode), "something else")
+
+
+def _check_regular(mode: int, name: str) -> None:
+    found = special(mode)
+    if found is None:
+        return
     raise UsageError(
         f"{name}: found {found}; allowed: a regular file",
         hint="name a file" if stat.S_ISDIR(mode) else "save its content in a file, and name that",

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lanlab.errors import StoreError
+from lanlab.user_files import READ_FLAGS, special
 
 #: "LNLB" in ASCII.
 APPLICATION_ID = 0x4C4E4C42
@@ -24,7 +25,6 @@ _MAGIC = b"SQLite format 3\x00"
 _USER_VERSION_AT = 60
 _APPLICATION_ID_AT = 68
 _HEADER_BYTES = 100
-_READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 _VERSION_1 = """
 CREATE TABLE migration (
@@ -158,7 +158,7 @@ def _check_regular(facts: os.stat_result, path: Path) -> None:
         raise StoreError(
             f"{path}: is a directory, not a store", hint="name a file in it with --store"
         )
-    if not stat.S_ISREG(facts.st_mode):
+    if special(facts.st_mode):
         raise StoreError(
             f"{path}: is a device, FIFO or socket; a store is a regular file",
             hint="name another file with --store; this one was not touched",
@@ -178,7 +178,7 @@ def check_header(path: Path) -> bool:
     try:
         # Opening alone may wait (a FIFO) or do something (a device).
         _check_regular(path.stat(), path)
-        with open(os.open(path, _READ_FLAGS), "rb") as file:  # noqa: PTH123 - of a descriptor
+        with open(os.open(path, READ_FLAGS), "rb") as file:  # noqa: PTH123 - of a descriptor
             _check_regular(os.fstat(file.fileno()), path)
             header = file.read(_HEADER_BYTES)
     except (FileNotFoundError, NotADirectoryError):
