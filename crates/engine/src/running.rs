@@ -190,6 +190,7 @@ impl Running {
     }
 
     /// What was counted so far: messages and octets.
+    #[cfg(feature = "services")]
     pub fn counted(&self) -> (u64, u64) {
         (self.messages.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
     }
