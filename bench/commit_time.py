@@ -54,7 +54,7 @@ def intervals(bins: int, number: int) -> Series:
         "bytes": random.integers(1_000_000, 1_250_000, bins),
         "messages": random.integers(800, 900, bins),
     }
-    return Series("target-intervals", columns, {"start_ns": "ns", "bytes": "B"})
+    return Series("receiver-intervals", columns, {"start_ns": "ns", "bytes": "B"})
 
 
 #: What is committed with each trial, and how often.

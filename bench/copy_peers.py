@@ -17,11 +17,11 @@ from copy_servers import Embedded, Server
 
 from lanlab.engine.process import Engine
 from lanlab.errors import RunError
+from lanlab.performers import EngineHost, perform_between
 from lanlab.testbeds.base import Host
+from lanlab.workloads import CounterChanges, workload
 from lanlab.workloads import copy_datasets as datasets
-from lanlab.workloads import workload
 from lanlab.workloads.copy_server import remember_password
-from lanlab.workloads.exchange import CounterChanges, End
 
 _WITHIN_S = 300.0
 _LEAD_S = 0.05
@@ -173,16 +173,15 @@ def lanlab_copy(copying: Copying, streams: int) -> float:
             "trust": None if server.trust_sha256 is None else f"sha256:{server.trust_sha256}",
         }
     )
-    end = End(copying.engine, copying.address, None)
+    host = EngineHost(copying.engine, copying.address, None)
     # It puts the files of a download there itself.
     for name in () if copying.is_upload else copying.names:
         (copying.root / copying.name / name).unlink()
-    exchange = kind.run(parameters, end, end, _LEAD_S, None)
+    exchange = perform_between(kind, parameters, host, host, _LEAD_S)
     if exchange.error is not None:
         raise exchange.error
     metrics = kind.summarise(parameters, exchange, CounterChanges())
-    assert exchange.connector is not None
-    connected_s: float = max(exchange.connector["connect_ns"]) / 1e9
+    connected_s: float = max(exchange.results["client"]["connect_ns"]) / 1e9
     return metrics["elapsed_s"] + connected_s
 
 

@@ -115,7 +115,7 @@ def link_limits(store: str) -> None:
 
 def _bins(trial: TrialRecord) -> list[int]:
     """Messages received in each 10 ms of the measured part."""
-    bins: list[int] = trial.raw["target"]["intervals"]["messages"]
+    bins: list[int] = trial.raw["receiver"]["intervals"]["messages"]
     return bins[50:550]
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from lanlab.engine import Engine, engine_path
+from lanlab.performers.engine_host import EngineHost
 from lanlab.testbeds import testbed
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.tools import tool
-from lanlab.workloads import End
 
 _LOOPBACK = {4: "127.0.0.1", 6: "::1"}
 _HEADERS = {4: 20 + 8 + 14, 6: 40 + 8 + 14}
@@ -35,10 +35,12 @@ class Site:
     #: Of TCP, for programs that have no option for it.
     congestion_control: str
 
-    def ends(self, ip_version: int) -> tuple[End, End]:
+    def ends(self, ip_version: int) -> tuple[EngineHost, EngineHost]:
         """Source and target."""
         source, target = (
-            End(engine, addresses[ip_version], engine.describe()["boot_id"], host.command_prefix)
+            EngineHost(
+                engine, addresses[ip_version], engine.describe()["boot_id"], host.command_prefix
+            )
             for engine, host, addresses in zip(
                 self.engines, self.hosts, self.addresses, strict=True
             )

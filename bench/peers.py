@@ -31,6 +31,7 @@ from peer_tables import Measured, median, tables
 
 from lanlab import __version__
 from lanlab.errors import LabError
+from lanlab.performers import metrics_of, perform_between
 from lanlab.workloads import CounterChanges, workload
 from lanlab.workloads.drivers.found import driver_needs
 
@@ -103,10 +104,10 @@ def _run(task: Task) -> dict[str, float]:
     size = parameters.message_size_bytes
 
     def trial() -> dict[str, float | int]:
-        exchange = kind.run(parameters, source, target, _LEAD_S, None)
+        exchange = perform_between(kind, parameters, source, target, _LEAD_S)
         if exchange.error is not None:
             raise exchange.error
-        return kind.summarise(parameters, exchange, CounterChanges())
+        return metrics_of(kind, parameters, exchange, CounterChanges())
 
     if task.cell.kind == "pacing":
         with task.site.watched(size, 1e9 / parameters.rate_messages_per_s) as seen:

@@ -8,19 +8,22 @@ from contextlib import contextmanager
 from typing import Any
 
 from lanlab.engine import Engine, engine_path
-from lanlab.workloads import WORKLOADS, CounterChanges, End
+from lanlab.performers import EngineHost, perform_between
+from lanlab.workloads import WORKLOADS, CounterChanges
 
 _LEAD_S = 0.2
 
 
 @contextmanager
-def ends() -> Iterator[tuple[End, End]]:
+def ends() -> Iterator[tuple[EngineHost, EngineHost]]:
     """Stations' end and the server's, each an engine of its own."""
     with Engine("client", [engine_path()]) as client, Engine("server", [engine_path()]) as server:
-        yield End(client, "127.0.0.1", "here"), End(server, "127.0.0.1", "here")
+        yield EngineHost(client, "127.0.0.1", "here"), EngineHost(server, "127.0.0.1", "here")
 
 
-def trial(both: tuple[End, End], **parameters: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def trial(
+    both: tuple[EngineHost, EngineHost], **parameters: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     Metrics of a trial, and what its stations told.
 
@@ -29,11 +32,10 @@ def trial(both: tuple[End, End], **parameters: Any) -> tuple[dict[str, Any], dic
     """
     kind = WORKLOADS["stations"]
     condition = kind.Parameters.model_validate(parameters)
-    exchange = kind.run(condition, *both, _LEAD_S, None)
+    exchange = perform_between(kind, condition, *both, _LEAD_S)
     if exchange.error is not None:
         raise exchange.error
-    assert exchange.connector is not None
-    return kind.summarise(condition, exchange, CounterChanges()), exchange.connector
+    return kind.summarise(condition, exchange, CounterChanges()), exchange.results["client"]
 
 
 def median(values: Iterable[float]) -> float:

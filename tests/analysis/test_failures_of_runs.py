@@ -16,7 +16,7 @@ LIKE = planned_run("manford-kolahi", "tiny", 100_000_000).trials[0]
 def trial(number: int, status: str, *, polluted: bool = False, **raw: Any) -> TrialRecord:
     """A trial at one and the same place."""
     findings = [{"repeat_helps": True}] if polluted else []
-    error = {"code": "peer.gone", "message": "gone", "hint": None, "end": "target"}
+    error = {"code": "peer.gone", "message": "gone", "hint": None, "end": "receiver"}
     return replace(
         LIKE,
         number=number,

@@ -17,7 +17,7 @@ from lanlab.workloads.losses import NOT_RECEIVED
 def trial(source: dict[str, Any], target: dict[str, Any], **changes: Any) -> TrialRecord:
     """A stream over UDP of which two ends told this."""
     template = planned_run("milanovic-srbljic").of("udp-500")[0]
-    return replace(template, raw={"source": source, "target": target}, **changes)
+    return replace(template, raw={"sender": source, "receiver": target}, **changes)
 
 
 def polled(reason: str | None, io: str = "single") -> TrialRecord:
@@ -45,7 +45,7 @@ def test_failed_trials_and_those_of_other_programs_have_no_modes() -> None:
     failed = replace(polled(None), status="failed")
     foreign = trial({"output": "text"}, {})
     assert modes_of(foreign) is None
-    assert modes_of(replace(foreign, raw={"source": None, "target": None})) is None
+    assert modes_of(replace(foreign, raw={})) is None
     assert common_words([failed, foreign]) == ""
 
 

@@ -44,8 +44,8 @@ def a_trial(
     """A trial in which both ends' hosts measured their windows, unless told otherwise."""
     before = {"load_average": 0.5, "clock_source": "tsc", "governor": None, **facts}
     return {
-        "source": sent(window()) if source is None else source,
-        "target": {"host": window(1.1)} if target is None else target,
+        "sender": sent(window()) if source is None else source,
+        "receiver": {"host": window(1.1)} if target is None else target,
         "facts": {"before": {"hosts": {"host0": before, "host1": before}}},
     }
 
@@ -53,7 +53,11 @@ def a_trial(
 def of(
     raw: dict[str, Any], source: dict[str, Any] = SOURCE, target: dict[str, Any] = TARGET, **m: int
 ) -> Judgement:
-    return judge(raw, {"lost_messages": 0, "start_skew_ns": 1000, **m}, source, target)
+    return judge(
+        raw,
+        {"lost_messages": 0, "start_skew_ns": 1000, **m},
+        {"sender": source, "receiver": target},
+    )
 
 
 def codes(judgement: Judgement) -> list[str]:
@@ -76,7 +80,7 @@ def test_a_sender_that_paused_for_want_of_an_answer_is_told() -> None:
     trial = a_trial(sent(window(), paused_ns=300_000_000, unsent_messages=9))
     (finding,) = of(trial).findings
 
-    assert (finding.code, finding.end, finding.found) == ("sender_paused", "target", 300_000_000)
+    assert (finding.code, finding.end, finding.found) == ("sender_paused", "receiver", 300_000_000)
     assert seen(finding) == "nothing was heard of the receiver, and for 300 ms nothing was sent"
 
 
@@ -97,8 +101,8 @@ def test_ends_on_one_kernel_do_not_take_each_other_for_strangers() -> None:
     assert codes(of(raw)) == []
     apart = of(raw, target={**TARGET, "boot_id": "another"})
     assert [(f.code, f.end) for f in apart.findings] == [
-        ("foreign_cpu", "source"),
-        ("foreign_cpu", "target"),
+        ("foreign_cpu", "sender"),
+        ("foreign_cpu", "receiver"),
     ]
 
 
@@ -202,17 +206,17 @@ def test_a_judgement_can_be_read_back_from_a_record() -> None:
 
 
 def test_a_warning_says_what_was_seen_why_it_misleads_and_what_helps() -> None:
-    finding = Finding("foreign_cpu", "source", 0.7312, 0.12, True)
+    finding = Finding("foreign_cpu", "sender", 0.7312, 0.12, True)
 
     assert warning(finding) == (
         "other programs used 0.731 of a processor (allowed 0.12); rates are too low and times too "
         "long: end what else runs on this machine"
     )
-    slow = Finding("clock_source", "source", "hpet", "tsc, kvm-clock", False)
+    slow = Finding("clock_source", "sender", "hpet", "tsc, kvm-clock", False)
     assert warning(slow).endswith("boot with one of tsc, kvm-clock, where the machine has it")
 
 
 def test_a_flag_that_both_hosts_have_is_said_once() -> None:
-    findings = tuple(Finding("steal", end, 0.5, 0.01, True) for end in ("source", "target"))
+    findings = tuple(Finding("steal", end, 0.5, 0.01, True) for end in ("sender", "receiver"))
 
     assert flags(Judgement(findings, ())) == "steal"

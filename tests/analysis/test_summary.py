@@ -171,7 +171,7 @@ def test_a_link_without_a_rate_sets_no_limit(found: PlannedRun) -> None:
 
 def polluted(trial: TrialRecord) -> TrialRecord:
     """The same trial, disturbed by others' work."""
-    finding = Finding("foreign_cpu", "source", 0.9, 0.1, True)
+    finding = Finding("foreign_cpu", "sender", 0.9, 0.1, True)
     return replace(trial, raw={"pollution": Judgement((finding,), ()).to_json()})
 
 
@@ -210,7 +210,7 @@ def test_a_polluted_trial_counts_if_its_repeat_failed(found: PlannedRun) -> None
 def test_a_remark_does_not_pollute(found: PlannedRun) -> None:
     """What a repeat cannot mend is no reason for one."""
     (trial,) = of_first_condition(found, 9.0)
-    remark = Finding("clock_source", "source", "hpet", "tsc", False)
+    remark = Finding("clock_source", "sender", "hpet", "tsc", False)
     trial = replace(trial, raw={"pollution": Judgement((remark,), ()).to_json()})
 
     assert not trial.is_polluted

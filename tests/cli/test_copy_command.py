@@ -55,7 +55,7 @@ def test_a_service_as_json_has_every_trial(lanlab: Lanlab) -> None:
     assert answer["copied_bytes"] == 30_000
     assert [trial["copied_files"] for trial in answer["trials"]] == [3, 3]
     with sqlite3.connect("lanlab-results/store.sqlite") as store:
-        assert "source-files" in "\n".join(store.iterdump())
+        assert "client-files" in "\n".join(store.iterdump())
 
 
 @pytest.mark.parametrize(

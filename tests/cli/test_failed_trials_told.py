@@ -59,6 +59,6 @@ def test_json_counts_the_trials_of_its_means(lanlab: Lanlab) -> None:
 
     assert (told["n"], told["failed_trials"]) == (1, 1)
     first, second = told["trials"]
-    assert (first["status"], first["error"]["end"]) == ("failed", "source")
+    assert (first["status"], first["error"]["end"]) == ("failed", "sender")
     assert first["failure"]["fate"] == "missing" and first["failure"]["seen"]
     assert told["goodput_bps"] == second["goodput_bps"]

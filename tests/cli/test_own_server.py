@@ -32,9 +32,9 @@ def test_the_cpu_time_of_a_server_on_this_machine_is_the_server_s(
     assert said.code == 0, said.err
     with open_store(None) as store:
         [trial] = store.trials(said.json()["run"])
-    assert trial.raw["target"]["cpu_s"] > 0
+    assert trial.raw["server"]["cpu_s"] > 0
     # What the judgement takes for the trial's own.
-    assert trial.raw["target"]["cpu"]["user_ns"] == round(1e9 * trial.raw["target"]["cpu_s"])
+    assert trial.raw["server"]["cpu"]["user_ns"] == round(1e9 * trial.raw["server"]["cpu_s"])
     assert "foreign_cpu" not in trial.raw["pollution"]["unknown"]
 
 

@@ -9,7 +9,7 @@ from lanlab.analysis.pollution import Finding, Judgement
 from lanlab.run import trial as run_trial
 
 QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
-WORK = Finding("foreign_cpu", "source", 0.9, 0.12, True)
+WORK = Finding("foreign_cpu", "sender", 0.9, 0.12, True)
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ def test_as_json_it_has_every_trial_and_the_answer(lanlab: Lanlab) -> None:
     assert all(trial["errors"] == 0 and trial["jain_index"] > 0.3 for trial in answer["trials"])
     assert "users" in answer["answer"]
     with sqlite3.connect("lanlab-results/store.sqlite") as store:
-        assert "source-readings" in "\n".join(store.iterdump())
+        assert "client-readings" in "\n".join(store.iterdump())
 
 
 @pytest.mark.parametrize(

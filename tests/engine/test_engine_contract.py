@@ -31,7 +31,8 @@ from raw_engine import (
 from lanlab.engine import SCHEMA_VERSION, engine_path
 from lanlab.engine.messages import Messages
 from lanlab.errors import RunError
-from lanlab.workloads import WORKLOADS, End
+from lanlab.performers import EngineHost, perform_between
+from lanlab.workloads import WORKLOADS
 from lanlab.workloads.echo import EchoParameters
 from lanlab.workloads.parameters import FlowParameters
 from lanlab.workloads.stream import StreamParameters
@@ -237,8 +238,9 @@ def test_every_request_that_a_workload_builds_is_valid(parameters: FlowParameter
     name = "stream" if isinstance(parameters, StreamParameters) else "echo"
     recorder = _Recorder()
     address = {4: "127.0.0.1", 6: "::1"}[parameters.ip_version]
-    end = End(cast("Any", recorder), address, None)
-    WORKLOADS[name].run(parameters, end, end, 0.1, None)
+    host = EngineHost(cast("Any", recorder), address, None)
+    kind = WORKLOADS[name]
+    perform_between(kind, parameters, host, host, 0.1)
 
     assert len(recorder.requests) == 2
     for request in recorder.requests:

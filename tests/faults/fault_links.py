@@ -101,7 +101,7 @@ def _cut(scene: Scene) -> Outcome:
     error = trial.error or {}
     assert "switch: the interface port1 is down; seen as: host" in error["message"], error
     assert error["retry_helps"], error
-    assert trial.raw["source"] and trial.raw["target"], trial.raw.keys()
+    assert trial.raw["sender"] and trial.raw["receiver"], trial.raw.keys()
     return completed(scene)
 
 

@@ -41,7 +41,7 @@ def _clock_stepped(scene: Scene, step_s: int) -> Outcome:
         assert TIME_S <= trial.elapsed_s < 10, trial.elapsed_s
         # Whatever this machine does meanwhile; an hour in any of these would show.
         if trial.workload == "stream":
-            assert trial.raw["target"]["window_ns"] == round(1e9 * TIME_S)
+            assert trial.raw["receiver"]["window_ns"] == round(1e9 * TIME_S)
             assert 0 < trial.metrics["goodput_bps"] <= 1.2e6, trial.metrics["goodput_bps"]
         else:
             assert 0 < trial.metrics["rtt_mean_ns"] < 1e9, trial.metrics["rtt_mean_ns"]

@@ -70,7 +70,7 @@ def _engines_killed(scene: Scene, *which: int) -> Outcome:
     assert error["host"] in {f"host{index}" for index in which}, error
     if len(which) == 1:
         # What the other end had measured until then.
-        other = failed.raw[("target", "source")[which[0]]]
+        other = failed.raw[("receiver", "sender")[which[0]]]
         assert other is not None and other["kind"], failed.raw
     return completed(scene)
 

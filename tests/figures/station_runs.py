@@ -103,7 +103,7 @@ def station_run(*, errors: bool = False, trials: int = 2, operations: int = 600)
                     started_at=_START,
                     elapsed_s=0.5,
                     metrics=sums.metrics,
-                    raw={"source": {"station_sums": sums.record}, "facts": {}},
+                    raw={"client": {"station_sums": sums.record}, "facts": {}},
                     error=None,
                 )
             )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from copy_runs import copy_run, copy_study
 
-from lanlab.analysis.file_sizes import SERIES, classes_of, size_classes, with_size_classes
+from lanlab.analysis.file_sizes import classes_of, size_classes, with_size_classes
 from lanlab.errors import StoreError
 from lanlab.figures import Chart, build_figure
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
@@ -75,9 +75,9 @@ def test_files_are_put_together_by_doublings_of_their_size() -> None:
 
 
 def with_files(trials: list[TrialRecord]) -> list[TrialRecord]:
-    told = [replace(t, raw={"source": {"file_times": {"series": SERIES}}}) for t in trials]
+    told = [replace(t, raw={"client": {"file_times": {"series": "client-files"}}}) for t in trials]
     columns = {name: np.array(values, dtype=np.int64) for name, values in _FILES.items()}
-    return with_size_classes(told, lambda trial: {SERIES: Series(SERIES, columns)})
+    return with_size_classes(told, lambda trial, name: Series(name, columns))
 
 
 def test_goodput_of_files_is_drawn_at_their_mean_size() -> None:
@@ -98,10 +98,10 @@ def test_times_of_files_that_are_lost_leave_the_figure_empty_not_the_report() ->
     study = copy_study(["ftp"], ["2x1kB"])
     run, trials = copy_run(study, {"ftp": (1e-8, 0.0, 0.0)})
 
-    def lost(trial: TrialRecord) -> dict[str, Series]:
+    def lost(trial: TrialRecord, name: str) -> Series:
         raise StoreError("the file is gone")
 
-    told = [replace(t, raw={"source": {"file_times": {"series": SERIES}}}) for t in trials]
+    told = [replace(t, raw={"client": {"file_times": {"series": "client-files"}}}) for t in trials]
     kept = with_size_classes(told, lost)
     assert not any(classes_of(trial) for trial in kept)
     found = chart("goodput_against_file_size", run, kept, study)

@@ -154,7 +154,7 @@ def test_the_cut_is_drawn_where_the_trial_says_that_it_was(
 ) -> None:
     chart = of(charts, "steady_cut")
     trial = next(t for t in made.trials if t.parameters["stations"] == 15)
-    steady = trial.raw["source"]["station_sums"]["steady"]
+    steady = trial.raw["client"]["station_sums"]["steady"]
     lines = {limit.name: limit for limit in chart.limits}
     assert "15 stations" in chart.caption and f"Trial {trial.number}," in chart.caption
     assert lines["all stations at work"].points[0][0] == steady["active_start_ns"] / 1e9

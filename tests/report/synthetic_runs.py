@@ -12,6 +12,7 @@ from copied_metrics import contents, copied
 from lanlab.analysis.limits import tcp_limit_bps, udp_limit_bps
 from lanlab.analysis.pollution import Judgement
 from lanlab.plan import Plan, PlannedTrial
+from lanlab.roles import ROLES
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, Study, load_study
 
@@ -135,28 +136,28 @@ def _trial(
 def _ends(planned: PlannedTrial) -> dict[str, Any]:
     """What both ends tell beside what they counted: as much as tables and figures look at."""
     if planned.workload == "echo":
-        return {"source": {"receive": "block"}, "target": {"receive": "block"}}
+        return {role: {"receive": "block"} for role in ROLES[planned.workload]}
     if planned.workload == "stations":
         # What a trial keeps of its stations is tried in tests/figures/test_station_charts.py.
-        return {"source": {"service": planned.parameters["service"]}}
+        return {"client": {"service": planned.parameters["service"]}}
     if planned.workload == "copy":
         manner = {"in_order": True, "depth": 1, "block_bytes": 262_144}
         facts = {"protocol": str(planned.parameters["service"]).upper(), "protection": "none"}
         return {
-            "source": {"facts": facts, "manner": manner, "faults": {}, "stalls": []},
+            "client": {"facts": facts, "manner": manner, "faults": {}, "stalls": []},
             "setup": {"checked": {"verified": {"how": "content"}}},
         }
     flows = int(planned.parameters["flows"])
     # Of two flows the first has twice as much as the second, and so on.
     shares = [2 if flow % 2 == 0 else 1 for flow in range(flows)]
     return {
-        "source": {
+        "sender": {
             "io": "single",
             "io_choice": {"reason": "single messages follow this rate", "candidates": []},
             "burst_messages": 1,
             "threads": 1,
         },
-        "target": {
+        "receiver": {
             "receive": "poll",
             "receive_choice": {"reason": "it took the most", "candidates": []},
             "threads": 1,

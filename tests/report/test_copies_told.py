@@ -44,7 +44,7 @@ def told(trials: list[TrialRecord], **source: Any) -> list[TrialRecord]:
         "stalls": [],
     }
     raw = {
-        "source": {**base, **source},
+        "client": {**base, **source},
         "setup": {"checked": {"verified": {"how": "content"}}, "emptied": {"is_gone": True}},
     }
     return [replace(trial, raw=raw) if trial.status == "done" else trial for trial in trials]

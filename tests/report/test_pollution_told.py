@@ -17,9 +17,9 @@ from lanlab.report.metric_table import metric_table
 from lanlab.report.table import Table
 from lanlab.report.trial_table import trial_table
 
-WORK = Finding("foreign_cpu", "source", 0.9, 0.12, True)
-STALL = Finding("sender_stalled", "source", 30_000_000, 10_000_000, True)
-HPET = Finding("clock_source", "source", "hpet", "tsc, kvm-clock", False)
+WORK = Finding("foreign_cpu", "sender", 0.9, 0.12, True)
+STALL = Finding("sender_stalled", "sender", 30_000_000, 10_000_000, True)
+HPET = Finding("clock_source", "sender", "hpet", "tsc, kvm-clock", False)
 
 Polluted = Callable[[PlannedTrial], bool]
 

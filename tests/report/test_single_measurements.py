@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from lanlab.analysis.over_time import SERIES, joined_steps, steps_of, with_steps
+from lanlab.analysis.over_time import joined_steps, steps_of, with_steps
+from lanlab.errors import StoreError
 from lanlab.figures import Chart, build_figure
 from lanlab.figures.single_figures import figures_of, station_figures
 from lanlab.report.answer import sentences
@@ -158,7 +159,7 @@ def test_copies_draw_goodput_by_service_and_size() -> None:
     )
     rows = [[12, 50, 300_000, 400_000_000]]
     trials = [
-        replace(t, raw={"source": {"file_times": {"series": "source-files", "by_size": rows}}})
+        replace(t, raw={"client": {"file_times": {"series": "client-files", "by_size": rows}}})
         for t in trials
     ]
     found = charts(run, trials, study)
@@ -202,14 +203,17 @@ def streams() -> tuple[RunRecord, list[TrialRecord], Study]:
             "transport": "udp",
         },
     )
-    told = {"window_ns": 2 * 10**9, "intervals": {"interval_ns": 10**8, "series": SERIES}}
-    return run, [replace(trial, raw={"target": told}) for trial in trials], study
+    told = {
+        "window_ns": 2 * 10**9,
+        "intervals": {"interval_ns": 10**8, "series": "receiver-intervals"},
+    }
+    return run, [replace(trial, raw={"receiver": told}) for trial in trials], study
 
 
-def of_store(trial: TrialRecord) -> dict[str, Series]:
+def of_store(trial: TrialRecord, name: str) -> Series:
     import numpy as np
 
-    return {SERIES: Series(SERIES, {"bytes": np.full(27, 118_750 + trial.number)}, {})}
+    return Series(name, {"bytes": np.full(27, 118_750 + trial.number)}, {})
 
 
 def test_streams_draw_what_arrived_over_their_time() -> None:
@@ -229,7 +233,10 @@ def test_streams_draw_what_arrived_over_their_time() -> None:
 def test_a_lost_series_leaves_the_report_as_it_was() -> None:
     run, trials, study = streams()
 
-    assert with_steps(trials, lambda trial: {}) == trials
+    def lost(trial: TrialRecord, name: str) -> Series:
+        raise StoreError("the file is gone")
+
+    assert with_steps(trials, lost) == trials
     assert charts(run, trials, study)["goodput_over_time"].is_empty
     assert not steps_of(trials[0])
 

@@ -21,7 +21,7 @@ from lanlab.report.stream_text import stream_lines
 from lanlab.store import TrialRecord
 from lanlab.workloads import CounterChanges, workload
 
-COUNTED = CounterChanges(source={"qdisc_drops": 0}, target={"rx_drops": 0})
+COUNTED = CounterChanges({"sender": {"qdisc_drops": 0}, "receiver": {"rx_drops": 0}})
 
 
 @pytest.fixture(scope="module")
@@ -38,15 +38,15 @@ def said(
     **parameters: Any,
 ) -> dict[str, str]:
     """The lines of a trial of which two ends told this, by label."""
-    exchange = exchange_of(sent or stream_sent(), received or stream_received(), **(how or {}))
+    outcome = exchange_of(sent or stream_sent(), received or stream_received(), **(how or {}))
     condition = {"message_size_bytes": 500, "time_s": 1, "rate_messages_per_s": 1000, **parameters}
     kind = workload("stream")
     checked = kind.Parameters.model_validate(condition)
     trial = replace(
         template.trials[0],
         parameters=checked.model_dump(exclude_none=True),
-        metrics=kind.summarise(checked, exchange, changes),
-        raw={"source": exchange.connector, "target": exchange.listener, "setup": exchange.setup},
+        metrics=kind.summarise(checked, outcome, changes),
+        raw={**outcome.results, "setup": outcome.setup},
     )
     return by_label(stream_lines(template.run, trial))
 
@@ -176,15 +176,15 @@ def test_round_trips_of_the_kernel_stand_beside_ours(template: SyntheticRun) -> 
         "host": host_window(),
     }  # fmt: skip
     responded = {"receive": "spin", "cpu": {"user_ns": 0, "system_ns": 2 * 10**7}}
-    exchange = exchange_of(requested, responded)
+    outcome = exchange_of(requested, responded)
     kind = workload("echo")
     checked = kind.Parameters.model_validate({"requests": 7, "timestamps": "kernel"})
     trial: TrialRecord = replace(
         template.trials[0],
         workload="echo",
         parameters=checked.model_dump(exclude_none=True),
-        metrics=kind.summarise(checked, exchange, COUNTED),
-        raw={"source": requested, "target": responded, "setup": exchange.setup},
+        metrics=kind.summarise(checked, outcome, COUNTED),
+        raw={**outcome.results, "setup": outcome.setup},
     )
     lines = by_label(echo_lines(trial))
     assert trial.metrics["rtt_p1_ns"] == 995_000

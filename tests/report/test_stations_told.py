@@ -35,7 +35,7 @@ def trial(
         started_at="",
         elapsed_s=1.0,
         metrics=metrics or {},
-        raw={"source": source},
+        raw={"client": source},
         error=None if metrics is not None else {"code": "stations.none_left", "message": "gone"},
     )
 

@@ -50,15 +50,15 @@ def test_the_record_of_a_failed_trial_has_all_that_is_known(
         "message": "host1: the engine was ended by signal 9",
         "hint": None,
         "host": "host1",
-        "end": "target",
+        "end": "receiver",
         "retry_helps": True,
     }
     assert failed.parameters["time_s"] == 0.6 and failed.factors and failed.metrics == {}
-    assert failed.raw["source"]["kind"] == "stream_sent"
-    assert 0 < failed.raw["source"]["total_messages"] < 0.6 * 1e6 / 800
-    assert failed.raw["target"] is None
+    assert failed.raw["sender"]["kind"] == "stream_sent"
+    assert 0 < failed.raw["sender"]["total_messages"] < 0.6 * 1e6 / 800
+    assert "receiver" not in failed.raw
     assert failed.raw["progress"]["messages"] > 0
-    assert failed.raw["setup"]["listener_request"]["type"] == "stream_receive"
+    assert failed.raw["setup"]["requests"]["receiver"]["type"] == "stream_receive"
     assert {"before", "after"} <= failed.raw["facts"].keys()
     # Not the silence limit of 3 s: the other end is not waited for.
     assert 0.1 < failed.elapsed_s < 3
@@ -69,7 +69,7 @@ def test_an_engine_that_stands_still_is_ended_and_another_measures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is asked once that it cancel; then it is known to hang."""
-    monkeypatch.setattr("lanlab.workloads.exchange._CANCEL_S", 0.5)
+    monkeypatch.setattr("lanlab.performers.engine_host.CANCEL_S", 0.5)
     engines = NotedEngines(tmp_path)
     monkeypatch.setenv("LANLAB_ENGINE", str(engines.program))
     watching = Watching()
@@ -83,7 +83,7 @@ def test_an_engine_that_stands_still_is_ended_and_another_measures(
     assert failed.error["message"] == (
         "host0: the engine did not answer within 0.5 s and was ended"
     )
-    assert failed.raw["target"]["kind"] == "stream_received"
+    assert failed.raw["receiver"]["kind"] == "stream_received"
     assert [trial.status for trial in others] == ["done", "done"]
     assert len(engines.pids()) == 3
     assert not any(alive(pid) for pid in engines.pids())
@@ -188,10 +188,10 @@ def test_the_cause_is_the_one_that_explains_the_others() -> None:
     )
     # What is refused is refused on any testbed.
     assert cause_of(refused, None, "host0: the interface eth0 is gone") is refused
-    ends = {"host0": "source", "host1": "target"}
+    ends = {"host0": "sender", "host1": "receiver"}
     assert (error_record(silent, ends)["host"], error_record(silent, ends)["end"]) == (
         "host1",
-        "target",
+        "receiver",
     )
     assert error_record(RunError("somewhere"), ends)["end"] is None
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from lanlab.errors import LabError, UnknownName
-from lanlab.run.servers import check_server
+from lanlab.performers.servers import check_server
 from lanlab.testbeds import testbed as open_testbed
 from lanlab.testbeds.servers import servers_of
 from lanlab.workloads.stations import StationsParameters

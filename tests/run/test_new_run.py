@@ -83,12 +83,11 @@ def test_every_trial_has_its_parameters_requests_results_and_facts(kept: Kept) -
         assert 0.05 <= trial.elapsed_s < 5
         assert trial.factors.items() <= trial.parameters.items()
         assert trial.parameters["time_s"] == 0.05
-        for end in ("source", "target"):
+        for end in ("sender", "receiver"):
             assert trial.raw[end]["kind"]
-        for request in ("listener_request", "connector_request"):
-            assert trial.raw["setup"][request]
+            request = trial.raw["setup"]["requests"][end]
             # Worth nothing once the trial is over, and nobody's business.
-            assert "session" not in trial.raw["setup"][request]
+            assert request and "session" not in request
         assert trial.raw["setup"]["start_attempts"] >= 1
         for when in ("before", "after"):
             facts = trial.raw["facts"][when]
@@ -159,8 +158,8 @@ def test_what_the_other_end_of_a_lost_engine_had_measured_is_kept(
         run = new_run(on_loopback(slow_study()), store, watching)
         failed = store.trials(run.id)[0]
 
-    assert failed.raw["source"] is None
-    assert failed.raw["target"]["kind"] == "stream_received"
+    assert "sender" not in failed.raw
+    assert failed.raw["receiver"]["kind"] == "stream_received"
 
 
 def test_a_condition_that_is_refused_is_given_up_at_once(

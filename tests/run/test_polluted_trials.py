@@ -15,7 +15,7 @@ from lanlab.errors import RunInterrupted
 from lanlab.run import new_run, resume_run
 from lanlab.run import trial as running
 
-WORK = Finding("foreign_cpu", "source", 0.9, 0.12, True)
+WORK = Finding("foreign_cpu", "sender", 0.9, 0.12, True)
 
 
 class Judging:

@@ -95,7 +95,7 @@ def test_interval_series_within_records_are_read_like_any_other(without_series: 
     before = trials_in(without_series)
     with open_store(str(without_series)) as store:
         for trial in before:
-            told = trial.raw["target"].get("intervals")
+            told = trial.raw["receiver"].get("intervals")
             series = store.series("last", trial.number)
             assert tuple(series) == store.series_names("last", trial.number)
             if told is None:
@@ -103,7 +103,7 @@ def test_interval_series_within_records_are_read_like_any_other(without_series: 
                 continue
             (found,) = series.values()
             columns = values(found)
-            assert found.name == "target-intervals"
+            assert found.name == "receiver-intervals"
             assert columns["bytes"] == told["bytes"]
             assert columns["messages"] == (told["messages"] or [None] * len(told["bytes"]))
             assert columns["start_ns"] == [

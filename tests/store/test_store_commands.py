@@ -104,11 +104,11 @@ def test_a_run_is_made_listed_and_reported(where: str, folder: Path) -> None:
         assert {trial.parameters["transport"] for trial in done} == {"udp", "tcp"}
         for trial in done:
             (series,) = store.series("last", trial.number).values()
-            intervals = trial.raw["target"]["intervals"]
-            assert intervals == {"interval_ns": 10_000_000, "series": "target-intervals"}
+            intervals = trial.raw["receiver"]["intervals"]
+            assert intervals == {"interval_ns": 10_000_000, "series": "receiver-intervals"}
             octets = series.columns["bytes"]
             assert not isinstance(octets, Words)
-            assert int(octets.sum()) == trial.raw["target"]["total_bytes"]
+            assert int(octets.sum()) == trial.raw["receiver"]["total_bytes"]
             messages = series.columns["messages"]
             assert not isinstance(messages, Words)
             is_tcp = trial.parameters["transport"] == "tcp"

@@ -19,7 +19,8 @@ import pytest
 from trial_running import OnProgress, Pair, Trial, finished
 
 from lanlab.engine import Engine, Measurement
-from lanlab.workloads import WORKLOADS, End, Exchange
+from lanlab.performers import EngineHost, perform_between
+from lanlab.workloads import WORKLOADS, TrialOutcome
 
 ADDRESS = "127.0.0.2"
 #: A message of the session: its first octets, after which its kind stands, and the lengths of what
@@ -184,7 +185,7 @@ def relayed_exchange(
     on_relay: Callable[[Relay], None] | None = None,
     on_progress: OnProgress | None = None,
     **parameters: Any,
-) -> Exchange:
+) -> TrialOutcome:
     """Run a trial through a relay; it may fail."""
     kind = WORKLOADS[workload]
     condition = kind.Parameters.model_validate({"warmup_s": 0, **parameters})
@@ -209,9 +210,9 @@ def relayed_exchange(
     for host, turn in ((0, turn_source), (1, turn_target)):
         end = pair.end(host)
         between = cast("Engine", _Between(end.engine, turn))
-        ends.append(End(between, end.address, end.boot_id))
+        ends.append(EngineHost(between, end.address, end.boot_id))
     try:
-        return kind.run(condition, ends[0], ends[1], pair.lead_s, on_progress)
+        return perform_between(kind, condition, ends[0], ends[1], pair.lead_s, on_progress)
     finally:
         for relay in relays:
             relay.close()

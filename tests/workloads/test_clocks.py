@@ -14,15 +14,16 @@ import pytest
 from trial_running import Pair, finished, opened_pair
 
 from lanlab.engine import Engine, engine_path
-from lanlab.report.one_way import one_way_text
-from lanlab.workloads import End, Exchange, workload
-from lanlab.workloads.clocks import (
+from lanlab.performers import EngineHost, perform_between
+from lanlab.performers.clocks import (
     Clocks,
     Reading,
     clock_record,
-    one_way_metrics,
     read_clocks,
 )
+from lanlab.report.one_way import one_way_text
+from lanlab.workloads import TrialOutcome, workload
+from lanlab.workloads.one_way import one_way_metrics
 from lanlab.workloads.stream import StreamParameters
 
 SHORT: dict[str, Any] = {"messages": 50, "rate_messages_per_s": 5000}
@@ -30,12 +31,15 @@ SHORT: dict[str, Any] = {"messages": 50, "rate_messages_per_s": 5000}
 AHEAD_S = 1000
 
 
-def a_reading(offset_ns: int, error_ns: int = 50) -> Reading:
-    return Reading(offset_ns, error_ns)
+def clocks(first: int, second: int, same_kernel: bool = True, error_ns: int = 50) -> Clocks:
+    boots = ("b", "b" if same_kernel else "c")
+    return Clocks(
+        {"receiver": Reading(first, 50, boots[0]), "sender": Reading(second, error_ns, boots[1])}
+    )
 
 
-def clocks(listener: int, connector: int, same_kernel: bool = True) -> Clocks:
-    return Clocks(a_reading(listener), a_reading(connector), same_kernel)
+def read(first: EngineHost, second: EngineHost) -> Clocks:
+    return read_clocks({"receiver": first, "sender": second})
 
 
 class Fake:
@@ -48,17 +52,17 @@ class Fake:
         return self._offset_ns, 50
 
 
-def an_end(offset_ns: int, boot_id: str | None) -> End:
-    return End(cast("Engine", Fake(offset_ns)), "127.0.0.1", boot_id)
+def an_end(offset_ns: int, boot_id: str | None) -> EngineHost:
+    return EngineHost(cast("Engine", Fake(offset_ns)), "127.0.0.1", boot_id)
 
 
 def test_one_boot_and_no_difference_that_can_be_told_is_one_clock() -> None:
     """Then the offset is none, exactly, whatever the readings were."""
-    found = read_clocks(an_end(7_000_000, "b"), an_end(7_000_100, "b"))
+    found = read(an_end(7_000_000, "b"), an_end(7_000_100, "b"))
 
-    assert found.is_one_clock
-    assert found.relation() == {"offset_ns": 0, "error_ns": 0}
-    assert found.starts_ns(1) == (7_000_001, 7_000_001)
+    assert found.are_one_clock
+    assert found.last().to_json() == {"offset_ns": 0, "error_ns": 0}
+    assert found.starts_ns(1) == [7_000_001, 7_000_001]
 
 
 @pytest.mark.parametrize("boot_ids", [("b", "c"), ("b", None), (None, None)])
@@ -66,18 +70,18 @@ def test_clocks_of_unlike_or_unknown_kernels_are_never_one(
     boot_ids: tuple[str | None, str | None],
 ) -> None:
     """That they agree at the moment is chance: they will drift."""
-    found = read_clocks(an_end(0, boot_ids[0]), an_end(20, boot_ids[1]))
+    found = read(an_end(0, boot_ids[0]), an_end(20, boot_ids[1]))
 
-    assert not found.is_one_clock
-    assert found.relation() == {"offset_ns": 20, "error_ns": 100}
-    assert found.starts_ns(1) == (1, 21)
+    assert not found.are_one_clock
+    assert found.last().to_json() == {"offset_ns": 20, "error_ns": 100}
+    assert found.starts_ns(1) == [1, 21]
 
 
 def test_one_boot_with_readings_that_disagree_is_two_clocks() -> None:
-    """A time namespace, or a clock that begins with its process. Connector less listener."""
-    assert not clocks(1_000, 1_101).is_one_clock
-    assert clocks(1_000, 1_100).is_one_clock
-    assert clocks(5_000, 1_000).relation() == {"offset_ns": -4_000, "error_ns": 100}
+    """A time namespace, or a clock that begins with its process. Sender less receiver."""
+    assert not clocks(1_000, 1_101).are_one_clock
+    assert clocks(1_000, 1_100).are_one_clock
+    assert clocks(5_000, 1_000).last().to_json() == {"offset_ns": -4_000, "error_ns": 100}
 
 
 def test_the_bound_of_a_trial_holds_the_drift_within_it() -> None:
@@ -88,7 +92,7 @@ def test_the_bound_of_a_trial_holds_the_drift_within_it() -> None:
     assert record["bound_ns"] == 700
     assert record["relation"] == {"offset_ns": 4_000, "error_ns": 100}
     # A better reading at the end does not make what the engine was told any better.
-    worse = Clocks(a_reading(0), a_reading(4_000, 500), False)
+    worse = clocks(0, 4_000, False, error_ns=500)
     assert clock_record(worse, clocks(0, 4_000, False))["bound_ns"] == 550
 
 
@@ -98,8 +102,8 @@ def test_one_clock_has_no_error_and_keeps_what_was_measured() -> None:
     assert (record["shared_clock"], record["bound_ns"], record["drift_ns"]) == (True, 0, -60)
     assert record["before"]["difference_ns"] == 30
     assert record["after"] == {
-        "listener": {"offset_ns": 10, "error_ns": 50},
-        "connector": {"offset_ns": -20, "error_ns": 50},
+        "receiver": {"offset_ns": 10, "error_ns": 50},
+        "sender": {"offset_ns": -20, "error_ns": 50},
         "difference_ns": -30,
         "error_ns": 100,
     }
@@ -122,7 +126,7 @@ def test_one_way_figures_are_there_only_if_the_receiver_has_them() -> None:
     delay = {"samples": 9, "min_ns": -5, "p50_ns": 70, "p99_ns": 90, "max_ns": 99}
     setup = {"clocks": clock_record(clocks(0, 4_000, False), None)}
 
-    measured = Exchange(listener={"one_way_delay": delay}, setup=setup)
+    measured = TrialOutcome({"receiver": {"one_way_delay": delay}}, setup)
     assert one_way_metrics(measured) == {
         "one_way_delay_min_ns": -5,
         "one_way_delay_p50_ns": 70,
@@ -130,7 +134,7 @@ def test_one_way_figures_are_there_only_if_the_receiver_has_them() -> None:
         "clock_error_ns": 100,
     }
     for none in ({"one_way_delay": None}, {}, {"one_way_delay": {**delay, "samples": 0}}):
-        assert one_way_metrics(Exchange(listener=none, setup=setup)) == {}
+        assert one_way_metrics(TrialOutcome({"receiver": none}, setup)) == {}
 
 
 def test_a_one_way_delay_is_shown_with_its_bound_and_not_beyond_it() -> None:
@@ -164,7 +168,7 @@ def test_engines_of_one_machine_are_shown_to_have_one_clock(pair: Pair) -> None:
 
     assert setup["clocks"]["shared_clock"]
     assert setup["start"]["shared_clock"]
-    assert setup["listener_request"]["sender_clock"] == {"offset_ns": 0, "error_ns": 0}
+    assert setup["requests"]["receiver"]["sender_clock"] == {"offset_ns": 0, "error_ns": 0}
     for moment in ("before", "after"):
         measured = setup["clocks"][moment]
         assert abs(measured["difference_ns"]) <= measured["error_ns"]
@@ -175,7 +179,7 @@ def test_an_echo_tells_of_its_clocks_and_gives_them_to_nobody(pair: Pair) -> Non
     setup = pair.trial("echo", requests=10).exchange.setup
 
     assert setup["clocks"]["shared_clock"]
-    assert "sender_clock" not in setup["listener_request"]
+    assert "sender_clock" not in setup["requests"]["responder"]
 
 
 @contextmanager
@@ -207,13 +211,13 @@ def test_a_time_namespace_is_seen_although_the_boot_is_the_same(pair: Pair, send
         assert engine.describe()["boot_id"] == ours.boot_id
         source, target = (theirs, ours) if sends else (ours, theirs)
         condition = StreamParameters.model_validate({**SHORT, "warmup_s": 0})
-        exchange = workload("stream").run(condition, source, target, 0.05, None)
+        exchange = perform_between(workload("stream"), condition, source, target, 0.05)
 
     trial = finished(exchange, "stream", **SHORT)
     found = exchange.setup["clocks"]
     assert found["same_kernel"] and not found["shared_clock"]
     offset_ns = AHEAD_S * 1_000_000_000 * (1 if sends else -1)
-    told = exchange.setup["listener_request"]["sender_clock"]
+    told = exchange.setup["requests"]["receiver"]["sender_clock"]
     assert abs(told["offset_ns"] - offset_ns) <= told["error_ns"]
     assert 0 < told["error_ns"] <= found["bound_ns"] < 50_000_000
     assert trial.metrics["lost_messages"] == 0

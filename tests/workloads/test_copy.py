@@ -47,14 +47,13 @@ def test_every_service_copies_both_ways(pair: Pair, service: str, direction: str
     assert (metrics["copied_files"], metrics["copied_bytes"]) == (6, 400_000)
     assert metrics["goodput_bps"] == pytest.approx(8 * 400_000 / metrics["elapsed_s"])
     assert (metrics["retries"], metrics["faults"]) == (0, 0)
-    checked = exchange.setup["checked"] if direction == "upload" else exchange.connector
+    checked = exchange.setup["checked"] if direction == "upload" else exchange.results["client"]
     assert checked is not None
     assert checked["verified"] == {"how": "content", "files": 6, "bytes": 400_000}
     assert exchange.setup["emptied"]["is_gone"]
-    assert exchange.connector is not None
-    assert exchange.connector["facts"]["no_delay"] in (True, None)
+    assert exchange.results["client"]["facts"]["no_delay"] in (True, None)
     if service != "directory":
-        assert exchange.connector["facts"]["no_delay"]
+        assert exchange.results["client"]["facts"]["no_delay"]
         assert metrics["server_cpu_s"] > 0
 
 
@@ -62,12 +61,11 @@ def test_each_file_has_its_times(pair: Pair) -> None:
     """From the opening of the first to the closing of the last is the time of all."""
     exchange = copy(pair.engines, service="ftp", parallel_files=2)
     metrics = metrics_of(exchange)
-    assert exchange.connector is not None
-    times = exchange.connector["file_times"]
+    times = exchange.results["client"]["file_times"]
 
     assert sorted(times["number"]) == list(range(6))
     elapsed_ns = max(times["closed_ns"]) - min(times["opened_ns"])
-    assert elapsed_ns == exchange.connector["elapsed_ns"]
+    assert elapsed_ns == exchange.results["client"]["elapsed_ns"]
     for opened, first, closed in zip(
         times["opened_ns"], times["first_byte_ns"], times["closed_ns"], strict=True
     ):
@@ -188,20 +186,22 @@ def killed_in_a_copy(before: str, asked: dict[str, Any]) -> list[Path]:
 KILLED = """
 import json, os, signal, sys
 from lanlab.engine import Engine, engine_path
-from lanlab.workloads import WORKLOADS, End, copy_server, copy_trial, lock_files
+from lanlab import lock_files
+from lanlab.performers import EngineHost, perform_between
+from lanlab.workloads import WORKLOADS, copy_server
 before, asked, secret = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3]
 if "server" in asked:
     copy_server.remember_password(asked["server"], secret)
-ask = copy_trial._Asking.__call__
+start = Engine.start
 def dying(self, request):
     if request["type"] == before:
         print(*lock_files._own, sep="\\n", flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
-    return ask(self, request)
-copy_trial._Asking.__call__ = dying
+    return start(self, request)
+Engine.start = dying
 kind = WORKLOADS["copy"]
-end = End(Engine("host0", [engine_path()]), "127.0.0.1", None)
-kind.run(kind.Parameters.model_validate(asked), end, end, 0.05, None)
+host = EngineHost(Engine("host0", [engine_path()]), "127.0.0.1", None)
+perform_between(kind, kind.Parameters.model_validate(asked), host, host, 0.05)
 """
 
 

@@ -11,7 +11,7 @@ from file_servers import EMBEDDED, Relay, Served
 from quiet_machine import figure_test
 from trial_running import Pair, opened_pair
 
-from lanlab.workloads import Exchange
+from lanlab.workloads import TrialOutcome
 
 #: Where the octets of a file go through the relay: those of FTP over TLS go to a port that only the
 #: two ends know.
@@ -32,10 +32,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own_cache(tmp_path, monkeypatch)
 
 
-def faults(exchange: Exchange) -> dict[str, int]:
+def faults(exchange: TrialOutcome) -> dict[str, int]:
     """How often which class of fault was seen."""
-    assert exchange.connector is not None
-    found = exchange.connector["faults"]
+    found = exchange.results["client"]["faults"]
     assert isinstance(found, dict)
     return found
 
@@ -56,8 +55,7 @@ def test_a_cut_in_mid_file_is_tried_again_and_counted(
     assert (metrics["retries"], metrics["faults"]) == (1, 1)
     assert faults(exchange) == {"reset": 1}
     assert (metrics["copied_files"], metrics["copied_bytes"]) == (2, 2_000_000)
-    assert exchange.connector is not None
-    times = exchange.connector["file_times"]
+    times = exchange.results["client"]["file_times"]
     assert sorted(times["retries"]) == [0, 1]
     # The rest before the second attempt is part of the file's time.
     again = times["retries"].index(1)
@@ -179,9 +177,8 @@ def test_a_stall_that_is_real_is_named(pair: Pair, tmp_path: Path, service: str)
     ):
         exchange = copy(pair.engines, server=relay.url, trust=trust, dataset="60x1kB")
         metrics = metrics_of(exchange)
-    assert exchange.connector is not None
-    stalls = exchange.connector["stalls"]
-    assert stalls, exchange.connector["operations"]
+    stalls = exchange.results["client"]["stalls"]
+    assert stalls, exchange.results["client"]["operations"]
     for stall in stalls:
         assert 38e6 <= stall["mode_ns"] < 50e6
         assert "Nagle" in stall["likely"]

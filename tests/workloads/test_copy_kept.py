@@ -17,7 +17,8 @@ from small_disks import on_mount
 from trial_running import Pair, opened_pair
 
 from lanlab.engine import Engine, engine_path
-from lanlab.workloads import WORKLOADS, End, stations_trial
+from lanlab.performers import EngineHost, perform_between
+from lanlab.workloads import WORKLOADS
 
 SUPPORT = str(Path(__file__).parents[1] / "support")
 
@@ -126,7 +127,7 @@ def test_what_links_lead_to_stays(
     exchange = trial(pair, service, root)
 
     assert tree(precious) == before
-    assert exchange.connector is not None
+    assert "client" in exchange.results
 
 
 @needs_links
@@ -172,7 +173,7 @@ def test_nothing_is_written_beside_the_directory_of_a_trial(
         exchange = copy(pair.engines, server=root.as_uri(), dataset="3x1kB", direction=way, **asked)
     assert {name: tree(precious)[name] for name in before} == before
     assert len(tree(precious)) == len(before)
-    assert exchange.connector is not None
+    assert "client" in exchange.results
     emptied = exchange.setup["emptied"]
     assert (emptied["is_gone"], emptied["left"]["refusal"]) == (False, None)
 
@@ -185,19 +186,12 @@ def station_trial(
     **parameters: Any,
 ) -> Any:
     """A trial of stations, with something that happens before they begin."""
-    work = stations_trial._Together.work
-
-    def notice(self: Any, lead_s: float) -> Any:
-        put(None)
-        monkeypatch.setattr(stations_trial._Together, "work", work)
-        return work(self, lead_s)
-
-    monkeypatch.setattr(stations_trial._Together, "work", notice)
+    before_request(monkeypatch, "stations", put)
     kind = WORKLOADS["stations"]
     given = {"server": root.as_uri(), "stations": 2, "file_size_bytes": 65536, **parameters}
     asked = kind.Parameters.model_validate(given)
-    ends = [End(engine, "127.0.0.1", engine.describe()["boot_id"]) for engine in engines]
-    return kind.run(asked, ends[0], ends[1], 0.05, None)
+    hosts = [EngineHost(engine, "127.0.0.1", engine.describe()["boot_id"]) for engine in engines]
+    return perform_between(kind, asked, *hosts, 0.05)
 
 
 @needs_links

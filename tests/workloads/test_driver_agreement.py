@@ -116,8 +116,8 @@ def test_drivers_take_turns_in_blocks_and_keep_what_the_program_said(tmp_path: P
     assert theirs.status == "done", theirs.error
     assert theirs.parameters["warmup_s"] == 1
     assert theirs.raw["setup"]["version"].startswith("iperf 3.")
-    assert "--server" in theirs.raw["target"]["command"]
-    assert '"sum_received"' in theirs.raw["target"]["output"]
+    assert "--server" in theirs.raw["receiver"]["command"]
+    assert '"sum_received"' in theirs.raw["receiver"]["output"]
     assert theirs.raw["facts"]["before"]["counters"]["host0/eth0"]
 
 

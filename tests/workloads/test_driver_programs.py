@@ -15,15 +15,16 @@ import pytest
 from trial_running import opened_pair
 
 from lanlab.errors import RunError
-from lanlab.workloads import WORKLOADS
-from lanlab.workloads.drivers import trial as driver_trial
-from lanlab.workloads.drivers.programs import (
+from lanlab.performers import perform_between
+from lanlab.performers.program import (
     Program,
     free_ports,
     has_port,
     started_on,
     wait_listening,
 )
+from lanlab.workloads import WORKLOADS
+from lanlab.workloads.drivers import trial as driver_trial
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 
@@ -123,7 +124,7 @@ def test_ending_a_program_ends_what_it_has_started() -> None:
 def test_ports_that_somebody_has_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither over TCP nor over UDP."""
     first = free_ports((), 4)
-    monkeypatch.setattr("lanlab.workloads.drivers.programs._PORTS", (first, first + 5))
+    monkeypatch.setattr("lanlab.performers.program._PORTS", (first, first + 5))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
         taken.bind(("127.0.0.1", first + 1))
         with pytest.raises(RunError, match=f"no 4 free ports between {first} and {first + 5}"):
@@ -173,7 +174,7 @@ def run_iperf3(**parameters: Any) -> Any:
     kind = WORKLOADS["stream"]
     condition = kind.Parameters.model_validate({"driver": "iperf3", "time_s": 1, **parameters})
     with opened_pair() as pair:
-        return kind.run(condition, pair.end(0), pair.end(1), 0.02, None)
+        return perform_between(kind, condition, pair.end(0), pair.end(1), 0.02)
 
 
 def left_running(folder: Path) -> list[int]:
@@ -216,7 +217,7 @@ def test_whatever_goes_wrong_is_an_error_and_nothing_is_left(
 
     with pytest.raises(RunError, match=said):
         raise exchange.error
-    assert exchange.listener["command"][-2:] == ["--bind", "127.0.0.1"]
+    assert exchange.results["receiver"]["command"][-2:] == ["--bind", "127.0.0.1"]
     assert left_running(tmp_path) == []
 
 

@@ -8,7 +8,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import pytest
@@ -16,8 +16,10 @@ from trial_running import Pair, opened_pair
 
 from lanlab.engine import Engine, Measurement
 from lanlab.errors import EngineError, EngineLost, UnknownName
-from lanlab.workloads import WORKLOADS, CounterChanges, End, Exchange, Progress, workload
-from lanlab.workloads.exchange import run_exchange
+from lanlab.performers import EngineHost, perform_between
+from lanlab.performers.engines import conduct
+from lanlab.workloads import WORKLOADS, CounterChanges, Progress, TrialOutcome, workload
+from lanlab.workloads.steps import Before, Part, Stage, TwoEnds
 from lanlab.workloads.stream import StreamParameters
 
 
@@ -30,7 +32,7 @@ def pair() -> Iterator[Pair]:
 
 def with_requests(
     pair: Pair, change: Callable[[dict[str, Any]], dict[str, Any]], **parameters: Any
-) -> Exchange:
+) -> TrialOutcome:
     """Run a stream whose requests are changed on their way to the engines."""
 
     class Changing:
@@ -44,22 +46,23 @@ def with_requests(
             return getattr(self._engine, name)
 
     ends = [
-        End(cast("Engine", Changing(end.engine)), end.address, end.boot_id)
+        EngineHost(cast("Engine", Changing(end.engine)), end.address, end.boot_id)
         for end in (pair.end(0), pair.end(1))
     ]
     condition = StreamParameters.model_validate(
         {"messages": 10, "rate_messages_per_s": 1000, "warmup_s": 0, **parameters}
     )
-    return workload("stream").run(condition, ends[0], ends[1], 0.05, None)
+    return perform_between(workload("stream"), condition, ends[0], ends[1], 0.05)
 
 
 def test_the_record_of_a_trial_tells_how_it_began(pair: Pair) -> None:
     """What was asked of either end, without the token, and how sure the common start is."""
     trial = pair.trial("stream", messages=10, rate_messages_per_s=1000)
     setup = trial.exchange.setup
-    assert setup["listener_request"]["type"] == "stream_receive"
-    assert setup["connector_request"]["type"] == "stream_send"
-    assert "session" not in setup["listener_request"] | setup["connector_request"]
+    requests = setup["requests"]
+    assert requests["receiver"]["type"] == "stream_receive"
+    assert requests["sender"]["type"] == "stream_send"
+    assert "session" not in requests["receiver"] | requests["sender"]
     assert setup["setup_round_trip_ns"] > 0
     assert setup["start_attempts"] >= 1
     start = setup["start"]
@@ -86,15 +89,14 @@ def test_a_start_that_comes_too_late_is_tried_again(pair: Pair) -> None:
         {"messages": 10, "rate_messages_per_s": 1000, "warmup_s": 0}
     )
     source, target = pair.end(0), pair.end(1)
-    exchange = workload("stream").run(condition, source, target, 1e-8, None)
+    exchange = perform_between(workload("stream"), condition, source, target, 1e-8)
     assert isinstance(exchange.error, EngineError)
     assert exchange.error.code == "arm.late"
     assert exchange.setup["start_attempts"] == 5
 
     late = _Late(pair.end(1).engine)
-    exchange = workload("stream").run(
-        condition, source, End(cast("Engine", late), target.address, target.boot_id), 0.05, None
-    )
+    hears_late = EngineHost(cast("Engine", late), target.address, target.boot_id)
+    exchange = perform_between(workload("stream"), condition, source, hears_late, 0.05)
     assert exchange.error is None
     assert exchange.setup["start_attempts"] == 2
     assert exchange.setup["start"]["lead_s"] == 0.1
@@ -185,8 +187,7 @@ def test_a_killed_engine_ends_the_trial_with_what_the_other_has(
     else:
         assert isinstance(exchange.error, EngineError)
         assert exchange.error.code == "peer.gone"
-    left = exchange.listener if killed == 0 else exchange.connector
-    assert left is not None
+    left = exchange.results[WORKLOADS[name].roles[1 - killed]]
     counts = ("total_messages", "answered_messages", "replies")
     assert any(left.get(count, 0) > 0 for count in counts)
     assert pair.engines[killed].is_lost
@@ -196,8 +197,14 @@ def test_a_killed_engine_ends_the_trial_with_what_the_other_has(
 def test_an_interrupted_trial_leaves_the_engines_free(pair: Pair) -> None:
     """Ctrl-C: the engines do not go on measuring for nobody."""
 
-    def interrupted(ports: list[int]) -> Mapping[str, object]:
-        raise KeyboardInterrupt
+    class Interrupted(TwoEnds):
+        def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
+            listening, (connecting,) = super().timed(stage)
+
+            def interrupt(before: Before) -> dict[str, Any]:
+                raise KeyboardInterrupt
+
+            return [listening, [Part(connecting.role, interrupt)]]
 
     requests: list[dict[str, Any]] = []
 
@@ -207,10 +214,9 @@ def test_an_interrupted_trial_leaves_the_engines_free(pair: Pair) -> None:
 
     assert with_requests(pair, change).error is None
     source, target = pair.end(0), pair.end(1)
+    steps = Interrupted(("sender", "receiver"), requests[0], requests[1], longest_s=2)
     with pytest.raises(KeyboardInterrupt):
-        run_exchange(
-            target, source, requests[0], interrupted, lead_s=0.05, expected_s=1, silence_s=1
-        )
+        conduct(steps, {"sender": [source], "receiver": [target]}, 0.05)
     with pytest.raises(EngineError, match="is running"):
         target.engine.ask({"type": "cancel", "target": 1})
     assert pair.trial("stream", messages=10, rate_messages_per_s=1000).metrics["lost_messages"] == 0
@@ -222,12 +228,12 @@ def test_engines_on_unlike_clocks_start_together_all_the_same(pair: Pair) -> Non
     condition = StreamParameters.model_validate(
         {"messages": 10, "rate_messages_per_s": 1000, "warmup_s": 0}
     )
-    exchange = workload("stream").run(
+    exchange = perform_between(
+        workload("stream"),
         condition,
-        End(source.engine, source.address, "one boot"),
-        End(target.engine, target.address, "another"),
+        EngineHost(source.engine, source.address, "one boot"),
+        EngineHost(target.engine, target.address, "another"),
         0.1,
-        None,
     )
     assert exchange.error is None
     assert not exchange.setup["start"]["shared_clock"]

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from lanlab.workloads import copy_places as places
-from lanlab.workloads import lock_files
+from lanlab import lock_files
+from lanlab.performers import directories as places
 
 #: Makes a directory of a trial and says which, then waits to be killed.
 MAKES = """
 import sys
-from lanlab.workloads import copy_places as places
+from lanlab.performers import directories as places
 with places.temporary("disk") as made:
     (made / "file").write_text("octets")
     print(made, flush=True)

@@ -48,10 +48,10 @@ def test_any_counts_make_finite_metrics(data: st.DataObject) -> None:
         {"transport": transport, "message_size_bytes": 500, "time_s": 1.0, "rate_bps": 4e6}
     )
     sent, received = _lie(data, stream_sent()), _lie(data, stream_received())
-    exchange = exchange_of(sent, received)
+    outcome = exchange_of(sent, received)
 
-    metrics = workload.summarise(parameters, exchange, CounterChanges())
+    metrics = workload.summarise(parameters, outcome, CounterChanges())
     assert all(math.isfinite(value) for value in metrics.values()), metrics
     host = {"processors_online": 2, "boot_id": "b", "name": "host0"}
     facts = {"before": {"hosts": {"host0": {"load_average": 0.5}}}}
-    judge({"source": sent, "target": received, "facts": facts}, metrics, host, host)
+    judge({**outcome.results, "facts": facts}, metrics, dict.fromkeys(outcome.results, host))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from trial_running import LEAD_S, opened_pair
 
+from lanlab.performers import perform_between
 from lanlab.workloads import WORKLOADS, CounterChanges
 
 #: Of the engine itself, those that serve, and those that read files; some begin and end meanwhile.
@@ -34,7 +35,7 @@ def test_a_hundred_stations_are_served_evenly_by_few_threads(
         counting = threading.Thread(target=count)
         counting.start()
         try:
-            exchange = kind.run(condition, pair.end(0), pair.end(1), LEAD_S, None)
+            exchange = perform_between(kind, condition, pair.end(0), pair.end(1), LEAD_S)
         finally:
             over.set()
             counting.join()

@@ -16,7 +16,7 @@ from lanlab.workloads.station_sums import station_sums
 from lanlab.workloads.station_thinned import thinned_sums
 from lanlab.workloads.stations import StationsParameters
 from lanlab.workloads.stations_readings import thinned
-from lanlab.workloads.stations_trial import lead_beyond_s
+from lanlab.workloads.stations_steps import lead_beyond_s
 
 STATIONS, OPERATIONS, WIDTH_NS = 3, 40_000, 2**23
 OUTCOMES = ["ok", "timed_out"]

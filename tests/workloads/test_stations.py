@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,10 @@ from trial_running import LEAD_S, Pair, opened_pair
 
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import EngineError, UnmetNeed
+from lanlab.performers import EngineHost
+from lanlab.performers.engines import conduct
 from lanlab.store import TrialRecord, take_intervals
-from lanlab.workloads import WORKLOADS, CounterChanges, End, Exchange, copy_server
+from lanlab.workloads import WORKLOADS, CounterChanges, TrialOutcome, copy_server
 from lanlab.workloads.stations import StationsParameters
 
 EMBEDDED = ("ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb", "s3", "s3s")
@@ -46,16 +47,16 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def run(pair: Pair, others: tuple[End, ...] = (), **parameters: Any) -> Exchange:
+def run(pair: Pair, others: tuple[EngineHost, ...] = (), **parameters: Any) -> TrialOutcome:
     """One trial."""
     kind = WORKLOADS["stations"]
     asked = {"message_size_bytes": 750, "file_size_bytes": 7500, "readings_per_station": 40}
     condition = kind.Parameters.model_validate({**asked, **parameters})
-    source, target = replace(pair.end(0), others=others), pair.end(1)
-    return kind.run(condition, source, target, LEAD_S, None)
+    hosts = {"client": [pair.end(0), *others], "server": [pair.end(1)]}
+    return conduct(kind.steps(condition), hosts, LEAD_S)
 
 
-def metrics_of(exchange: Exchange) -> dict[str, float | int]:
+def metrics_of(exchange: TrialOutcome) -> dict[str, float | int]:
     """The results of a trial, which must not have failed."""
     if exchange.error is not None:
         raise exchange.error
@@ -63,10 +64,9 @@ def metrics_of(exchange: Exchange) -> dict[str, float | int]:
     return kind.summarise(StationsParameters(), exchange, CounterChanges())
 
 
-def told(exchange: Exchange) -> dict[str, Any]:
+def told(exchange: TrialOutcome) -> dict[str, Any]:
     """What the stations told."""
-    assert exchange.connector is not None
-    return exchange.connector
+    return exchange.results["client"]
 
 
 @pytest.mark.parametrize("service", ["directory", "memory", *EMBEDDED])
@@ -124,7 +124,7 @@ def test_what_is_written_is_read_whatever_its_size(pair: Pair, service: str, siz
 def test_stations_are_spread_over_the_hosts_that_there_are(pair: Pair) -> None:
     """All start together; what they tell is one result, and each host's own is kept."""
     with Engine("host2", [engine_path()]) as third:
-        other = End(third, "127.0.0.1", pair.end(0).boot_id)
+        other = EngineHost(third, "127.0.0.1", pair.end(0).boot_id)
         exchange = run(pair, (other,), service="nfs", stations=5, operation="mix")
         metrics = metrics_of(exchange)
     assert metrics["stations"] == 5
@@ -176,22 +176,22 @@ def test_a_trial_s_readings_are_a_series_of_the_store(pair: Pair) -> None:
         started_at="",
         elapsed_s=1.0,
         metrics=metrics,
-        raw={"source": exchange.connector, "target": exchange.listener},
+        raw=dict(exchange.results),
         error=None,
     )
     kept, series = take_intervals(trial)
-    (readings,) = (each for each in series if each.name == "source-readings")
+    (readings,) = (each for each in series if each.name == "client-readings")
     assert readings.rows == 80
     assert readings.facts["outcomes"].startswith('["ok", "timed_out", "reset"')
     assert readings.columns["outcome"].dtype == np.uint8
     assert readings.columns["station"].dtype == np.uint32
-    assert kept.raw["source"]["readings"] == {"series": "source-readings"}
+    assert kept.raw["client"]["readings"] == {"series": "client-readings"}
     # The sums are of what was done while both were active, whichever began first.
     begin, end = metrics["steady_start_ns"], metrics["steady_end_ns"]
     ends = readings.columns["end_ns"]
     counted = readings.columns["station"][(ends > begin) & (ends <= end)]
     of_each = np.bincount(counted, minlength=2).tolist()
-    assert kept.raw["source"]["station_sums"]["table"]["readings"] == of_each
+    assert kept.raw["client"]["station_sums"]["table"]["readings"] == of_each
     assert sum(of_each) == metrics["readings"] > 0
 
 
@@ -348,15 +348,20 @@ def test_what_a_killed_lanlab_left_is_removed_by_the_next(pair: Pair, tmp_path: 
 KILLED = """
 import os, signal
 from lanlab.engine import Engine, engine_path
-from lanlab.workloads import WORKLOADS, End, copy_server, stations_trial
+from lanlab.performers import EngineHost, perform_between
+from lanlab.performers.engines import conduct
+from lanlab.workloads import WORKLOADS, copy_server
 copy_server.remember_password({url!r}, {secret!r})
-def dying(self, lead_s):
-    os.kill(os.getpid(), signal.SIGKILL)
-stations_trial._Together.work = dying
+start = Engine.start
+def dying(self, request):
+    if request["type"] == "stations":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return start(self, request)
+Engine.start = dying
 kind = WORKLOADS["stations"]
 asked = kind.Parameters.model_validate(dict(server={url!r}, file_size_bytes=12000))
-end = End(Engine("host0", [engine_path()]), "127.0.0.1", None)
-kind.run(asked, end, end, 0.05, None)
+host = EngineHost(Engine("host0", [engine_path()]), "127.0.0.1", None)
+perform_between(kind, asked, host, host, 0.05)
 """
 
 

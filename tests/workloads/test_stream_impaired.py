@@ -150,11 +150,9 @@ def test_a_receiver_that_is_not_heard_is_given_up(pair: Pair) -> None:
     )
     assert isinstance(exchange.error, EngineError)
     assert exchange.error.code == "peer.gone"
-    assert exchange.connector is not None
-    assert exchange.connector["ended_by"] == "silence"
+    assert exchange.results["sender"]["ended_by"] == "silence"
     # What the receiver had counted until it was cancelled is kept.
-    assert exchange.listener is not None
-    assert exchange.listener["total_messages"] > 0
+    assert exchange.results["receiver"]["total_messages"] > 0
 
 
 @pytest.mark.parametrize("silence_s", [0.1, 0.2])
@@ -191,7 +189,9 @@ def test_a_link_that_goes_down_leaves_what_both_ends_had_counted(
             silence_s=0.5,
         )
     assert exchange.error is not None
-    assert exchange.connector is not None and exchange.listener is not None
-    sent, received = exchange.connector["total_messages"], exchange.listener["total_messages"]
+    sent, received = (
+        exchange.results["sender"]["total_messages"],
+        exchange.results["receiver"]["total_messages"],
+    )
     # It was told of after a quarter of a second.
     assert 200 <= received <= sent <= 2500

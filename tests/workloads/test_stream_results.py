@@ -20,7 +20,7 @@ from lanlab.workloads import CounterChanges, workload
 from lanlab.workloads.losses import NOT_RECEIVED
 from lanlab.workloads.stream import Stream, StreamParameters
 
-COUNTED = CounterChanges(source={"qdisc_drops": 0}, target={"rx_drops": 0})
+COUNTED = CounterChanges({"sender": {"qdisc_drops": 0}, "receiver": {"rx_drops": 0}})
 
 
 def metrics(
@@ -90,8 +90,10 @@ def test_what_was_not_received_adds_up_to_what_was_offered(
             host=None if softnet_dropped is None else host_window(softnet_dropped=softnet_dropped),
         ),
         CounterChanges(
-            source={} if qdisc_drops is None else {"qdisc_drops": qdisc_drops},
-            target={} if rx_drops is None else {"rx_drops": rx_drops},
+            {
+                "sender": {} if qdisc_drops is None else {"qdisc_drops": qdisc_drops},
+                "receiver": {} if rx_drops is None else {"rx_drops": rx_drops},
+            }
         ),
     )
     parts = [found.get(key, 0) for key in NOT_RECEIVED]
@@ -107,9 +109,13 @@ def test_what_was_not_received_adds_up_to_what_was_offered(
         (
             "lost_backlog_messages",
             {"host": host_window(softnet_dropped=7)},
-            CounterChanges({"qdisc_drops": 0}, {"rx_drops": 7}),
+            CounterChanges({"sender": {"qdisc_drops": 0}, "receiver": {"rx_drops": 7}}),
         ),
-        ("lost_sender_queue_messages", {}, CounterChanges({"qdisc_drops": 7}, {"rx_drops": 0})),
+        (
+            "lost_sender_queue_messages",
+            {},
+            CounterChanges({"sender": {"qdisc_drops": 7}, "receiver": {"rx_drops": 0}}),
+        ),
         ("lost_link_messages", {}, COUNTED),
     ],
 )

@@ -11,9 +11,16 @@ import pytest
 
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import UnmetNeed
+from lanlab.performers import EngineHost, metrics_of, perform_between
 from lanlab.testbeds.base import Testbed as Bed
 from lanlab.testbeds.registry import testbed as open_testbed
-from lanlab.workloads import WORKLOADS, CounterChanges, End, Exchange, Progress, counter_changes
+from lanlab.workloads import (
+    WORKLOADS,
+    CounterChanges,
+    Progress,
+    TrialOutcome,
+    counter_changes,
+)
 
 Metrics = dict[str, float | int]
 OnProgress = Callable[[Progress], None]
@@ -26,7 +33,7 @@ LEAD_S = 0.02
 class Trial:
     """What a trial came to."""
 
-    exchange: Exchange
+    exchange: TrialOutcome
     #: As the sender or requester tells.
     source: dict[str, Any]
     #: As the receiver or responder tells.
@@ -35,7 +42,7 @@ class Trial:
 
 
 def finished(
-    exchange: Exchange,
+    exchange: TrialOutcome,
     workload: str,
     changes: CounterChanges | None = None,
     **parameters: Any,
@@ -43,12 +50,11 @@ def finished(
     """The trial that an exchange was, which must not have failed."""
     if exchange.error is not None:
         raise exchange.error
-    assert exchange.connector is not None
-    assert exchange.listener is not None
     kind = WORKLOADS[workload]
+    first, second = (exchange.results[role] for role in kind.roles)
     condition = kind.Parameters.model_validate({"warmup_s": 0, **parameters})
-    metrics = kind.summarise(condition, exchange, changes or CounterChanges())
-    return Trial(exchange, exchange.connector, exchange.listener, metrics)
+    metrics = metrics_of(kind, condition, exchange, changes or CounterChanges())
+    return Trial(exchange, first, second, metrics)
 
 
 @dataclass(frozen=True)
@@ -59,21 +65,21 @@ class Pair:
     engines: tuple[Engine, Engine]
     lead_s: float = LEAD_S
 
-    def end(self, host: int, ip_version: int = 4) -> End:
+    def end(self, host: int, ip_version: int = 4) -> EngineHost:
         """One end of a trial."""
         engine = self.engines[host]
         address = self.bed.hosts[host].addresses[ip_version]
         host_prefix = self.bed.hosts[host].command_prefix
-        return End(engine, address, engine.describe()["boot_id"], host_prefix)
+        return EngineHost(engine, address, engine.describe()["boot_id"], host_prefix)
 
     def exchange(
         self, workload: str, on_progress: OnProgress | None = None, **parameters: Any
-    ) -> Exchange:
+    ) -> TrialOutcome:
         """Run a trial that may fail. A start that comes too late is tried again with more lead."""
         kind = WORKLOADS[workload]
         condition = kind.Parameters.model_validate({"warmup_s": 0, **parameters})
-        source, target = (self.end(host, condition.ip_version) for host in (0, 1))
-        return kind.run(condition, source, target, self.lead_s, on_progress)
+        first, second = (self.end(host, condition.ip_version) for host in (0, 1))
+        return perform_between(kind, condition, first, second, self.lead_s, on_progress)
 
     def trial(
         self, workload: str, on_progress: OnProgress | None = None, **parameters: Any
@@ -81,8 +87,9 @@ class Pair:
         """Run a trial that must not fail, without a warm-up unless one is asked for."""
         before = self.bed.counters()
         exchange = self.exchange(workload, on_progress, **parameters)
-        hosts = (host.name for host in self.bed.hosts)
-        changes = counter_changes(before, self.bed.counters(), *hosts)
+        names = (host.name for host in self.bed.hosts)
+        hosts = dict(zip(WORKLOADS[workload].roles, names, strict=True))
+        changes = counter_changes(before, self.bed.counters(), hosts)
         return finished(exchange, workload, changes, **parameters)
 
     def has_ipv6(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lanlab.analysis.attempts import Place, place_of
+from lanlab.roles import ROLES
 from lanlab.store import TrialRecord
 
 #: What an end counts, by the kind of its result, and what that is called.
@@ -28,7 +29,7 @@ class Failure:
     code: str
     message: str
     hint: str | None
-    #: `source` or `target`, where the cause has one.
+    #: Role of the host where it failed, if that is known.
     end: str | None
     #: `retried`: another trial was run at its place. `polluted_counts`: a polluted trial from
     #: before counts there. `missing`: nothing does.
@@ -67,7 +68,7 @@ def failures(trials: Sequence[TrialRecord]) -> list[Failure]:
                 error.get("end"),
                 "retried" if later else "polluted_counts" if counts else "missing",
                 later[0] if later else None,
-                _seen(trial.raw),
+                _seen(trial.workload, trial.raw),
             )
         )
     return found
@@ -89,19 +90,19 @@ def _by_place(trials: Sequence[TrialRecord]) -> dict[Place, list[TrialRecord]]:
     return found
 
 
-def _seen(raw: Mapping[str, Any]) -> str:
+def _seen(workload: str, raw: Mapping[str, Any]) -> str:
     """What both ends had counted, warm-up included: by their results until then, or, where an end
     could not tell any more, by the last that it had told."""
     said = []
-    for end in ("source", "target"):
-        result = raw.get(end) or {}
+    for role in ROLES[workload]:
+        result = raw.get(role) or {}
         key, word = _COUNTS.get(str(result.get("kind")), ("", ""))
         if key in result:
             said.append(f"{word} {result[key]}")
     progress = raw.get("progress")
     # What stations tell is of one end, and all that there is.
-    is_all = len(said) == 2 or (raw.get("source") or {}).get("kind") == "stationed"
+    is_all = len(said) == 2 or workload == "stations"
     if not is_all and progress is not None:
-        at = f"after {progress['elapsed_s']:.2f} s the target had {progress['messages']}"
-        said.append(f"{at} messages")
+        counted, role = progress["messages"], ROLES[workload][1]
+        said.append(f"after {progress['elapsed_s']:.2f} s the {role} had {counted} messages")
     return ", ".join(said)

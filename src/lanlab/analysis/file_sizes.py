@@ -1,7 +1,7 @@
 """
 How quickly files of each size were copied, from the times of every file.
 
-Those are a series of the store (`source-files`), too many to be in a record. A report takes from
+Those are a series of the store (`client-files`), too many to be in a record. A report takes from
 them, for each doubling of the size, how many files there were, their octets and their time; that is
 put where the series stood.
 """
@@ -18,7 +18,7 @@ from lanlab.store import TrialRecord
 if TYPE_CHECKING:
     from lanlab.store.series import Series
 
-SERIES = "source-files"
+
 _PLACE = "by_size"
 
 
@@ -63,7 +63,7 @@ def size_classes(octets: Any, time_ns: Any) -> list[SizeClass]:
 
 
 def with_size_classes(
-    trials: Sequence[TrialRecord], read: Callable[[TrialRecord], Mapping[str, Series]]
+    trials: Sequence[TrialRecord], read: Callable[[TrialRecord, str], Series]
 ) -> list[TrialRecord]:
     """
     Trials with the size classes of their files, where they have times of files.
@@ -76,26 +76,26 @@ def with_size_classes(
     return [_with(trial, read) for trial in trials]
 
 
-def _with(trial: TrialRecord, read: Callable[[TrialRecord], Mapping[str, Series]]) -> TrialRecord:
-    source = trial.raw.get("source")
-    told = source.get("file_times") if isinstance(source, dict) else None
-    if not isinstance(source, dict) or not isinstance(told, dict) or told.get("series") != SERIES:
+def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> TrialRecord:
+    client = trial.raw.get("client")
+    told = client.get("file_times") if isinstance(client, dict) else None
+    if not isinstance(client, dict) or not isinstance(told, dict) or "series" not in told:
         return trial
     try:
         # A series may have words, too; this one has numbers.
-        numbers: Mapping[str, Any] = read(trial)[SERIES].columns
+        numbers: Mapping[str, Any] = read(trial, str(told["series"])).columns
         time_ns = numbers["closed_ns"] - numbers["opened_ns"]
         found = size_classes(numbers["bytes"], time_ns)
     except (KeyError, StoreError):
         return trial
     rows = [[one.power, one.files, one.octets, one.time_ns] for one in found]
-    raw = trial.raw | {"source": {**source, "file_times": {**told, _PLACE: rows}}}
+    raw = trial.raw | {"client": {**client, "file_times": {**told, _PLACE: rows}}}
     return replace(trial, raw=raw)
 
 
 def classes_of(trial: TrialRecord) -> list[SizeClass]:
     """The size classes that were put into a trial's record; none where they were not."""
-    source = trial.raw.get("source")
-    told = source.get("file_times") if isinstance(source, dict) else None
+    client = trial.raw.get("client")
+    told = client.get("file_times") if isinstance(client, dict) else None
     rows = told.get(_PLACE, ()) if isinstance(told, dict) else ()
     return [SizeClass(*row) for row in rows]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from lanlab.roles import ROLES
 from lanlab.store import TrialRecord
 
 
@@ -66,8 +67,8 @@ class Modes:
 
 def modes_of(trial: TrialRecord) -> Modes | None:
     """The modes of a trial; `None` where no engine of ours told any."""
-    source, target = (trial.raw.get(end) or {} for end in ("source", "target"))
-    if "receive" not in source and "receive" not in target:
+    sends, receives = (trial.raw.get(role) or {} for role in ROLES[trial.workload])
+    if "receive" not in sends and "receive" not in receives:
         return None
     parameters = trial.parameters
     is_tcp = parameters.get("transport") == "tcp"
@@ -76,16 +77,16 @@ def modes_of(trial: TrialRecord) -> Modes | None:
     asked = None if is_stream else parameters.get("timestamps")
     size = parameters.get("message_size_bytes")
     return Modes(
-        io=source.get("io"),
-        io_reason=_reason(source.get("io_choice")),
-        burst_messages=source.get("burst_messages"),
-        receive=target.get("receive", source.get("receive")),
-        receive_reason=_reason(target.get("receive_choice")),
-        timestamps=target.get("timestamps", None if asked is None else str(asked)),
-        sender_threads=source.get("threads"),
-        receiver_threads=target.get("threads"),
+        io=sends.get("io"),
+        io_reason=_reason(sends.get("io_choice")),
+        burst_messages=sends.get("burst_messages"),
+        receive=receives.get("receive", sends.get("receive")),
+        receive_reason=_reason(receives.get("receive_choice")),
+        timestamps=receives.get("timestamps", None if asked is None else str(asked)),
+        sender_threads=sends.get("threads"),
+        receiver_threads=receives.get("threads"),
         write_bytes=int(size) if is_tcp and is_stream and size is not None else None,
-        read_bytes=target.get("read_bytes") if is_tcp else None,
+        read_bytes=receives.get("read_bytes") if is_tcp else None,
     )
 
 

@@ -17,7 +17,7 @@ from lanlab.store import TrialRecord
 if TYPE_CHECKING:
     from lanlab.store.series import Series
 
-SERIES = "target-intervals"
+
 _PLACE = "over_time"
 #: Steps that a figure shows; shorter ones are joined.
 _MOST_STEPS = 100
@@ -52,7 +52,7 @@ def joined_steps(octets: Sequence[int], width_ns: int) -> list[Step]:
 
 
 def with_steps(
-    trials: Sequence[TrialRecord], read: Callable[[TrialRecord], Mapping[str, Series]]
+    trials: Sequence[TrialRecord], read: Callable[[TrialRecord, str], Series]
 ) -> list[TrialRecord]:
     """
     Trials of streams with their steps.
@@ -71,21 +71,21 @@ def steps_of(trial: TrialRecord) -> list[Step]:
     return [Step(*row) for row in told.get(_PLACE, ())] if told else []
 
 
-def _with(trial: TrialRecord, read: Callable[[TrialRecord], Mapping[str, Series]]) -> TrialRecord:
+def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> TrialRecord:
     told = _intervals(trial)
-    if trial.workload != "stream" or not told or told.get("series") != SERIES:
+    if trial.workload != "stream" or not told or "series" not in told:
         return trial
     try:
-        numbers: Mapping[str, Any] = read(trial)[SERIES].columns
+        numbers: Mapping[str, Any] = read(trial, str(told["series"])).columns
         steps = joined_steps(numbers["bytes"], int(told["interval_ns"]))
     except (KeyError, StoreError):
         return trial
     rows = [[one.start_ns, one.width_ns, one.octets] for one in steps]
-    target = {**trial.raw["target"], "intervals": {**told, _PLACE: rows}}
-    return replace(trial, raw=trial.raw | {"target": target})
+    receiver = {**trial.raw["receiver"], "intervals": {**told, _PLACE: rows}}
+    return replace(trial, raw=trial.raw | {"receiver": receiver})
 
 
 def _intervals(trial: TrialRecord) -> dict[str, Any] | None:
-    target = trial.raw.get("target")
-    told = target.get("intervals") if isinstance(target, dict) else None
+    receiver = trial.raw.get("receiver")
+    told = receiver.get("intervals") if isinstance(receiver, dict) else None
     return told if isinstance(told, dict) else None

@@ -88,24 +88,23 @@ def judgement_of(raw: Mapping[str, Any]) -> Judgement | None:
 def judge(
     raw: Mapping[str, Any],
     metrics: Mapping[str, float],
-    source: Mapping[str, Any],
-    target: Mapping[str, Any],
+    hosts: Mapping[str, Mapping[str, Any]],
 ) -> Judgement:
     """
     Judge a finished trial.
 
     Args:
         raw: What the trial left: `facts` (`before`, with `hosts`; `after`, with `damage` if the
-            testbed had some), and `source` and `target`, the
-            results of both ends. Each has the `host` window that its host measured; an end without
-            one has in `cpu` what it used itself.
+            testbed had some), and the results of both roles. Each has the `host` window that its
+            host measured; one without has in `cpu` what it used itself.
         metrics: Its results.
-        source, target: What does not change of the two hosts: `name`, `boot_id`,
-            `processors_online`.
+        hosts: By role, the one that begins first, what does not change of the host: `name`,
+            `boot_id`, `processors_online`.
     """
-    findings = list(_of_testbed(raw))
+    first, last = tuple(hosts)
+    findings = list(_of_testbed(raw, first))
     unknown: set[str] = set()
-    for kernel in _kernels(raw, source, target):
+    for kernel in _kernels(raw, hosts):
         if kernel.window is None:
             unknown.update(_OF_WINDOW)
         else:
@@ -113,15 +112,15 @@ def judge(
             findings += _of_drops(kernel, metrics, unknown)
             findings += _of_calendar(kernel)
         findings += _of_facts(kernel, raw)
-    findings += _of_sender(raw.get("source") or {}, metrics)
+    findings += _of_sender(raw.get(first) or {}, metrics, first, last)
     return Judgement(tuple(findings), tuple(code for code in _OF_WINDOW if code in unknown))
 
 
-def _of_testbed(raw: Mapping[str, Any]) -> Iterator[Finding]:
+def _of_testbed(raw: Mapping[str, Any], role: str) -> Iterator[Finding]:
     """A link that was taken down and up again, a host that has lost its address."""
     damage = raw.get("facts", {}).get("after", {}).get("damage")
     if damage is not None:
-        yield Finding("testbed", "source", damage, "as it was made", True)
+        yield Finding("testbed", role, damage, "as it was made", True)
 
 
 @dataclass(frozen=True)
@@ -138,12 +137,11 @@ class _Kernel:
         return Finding(code, self.end, found, allowed, code not in REMARKS)
 
 
-def _kernels(
-    raw: Mapping[str, Any], source: Mapping[str, Any], target: Mapping[str, Any]
-) -> Iterator[_Kernel]:
-    """The kernels of both ends: one, if they have the same boot."""
-    ends = [("source", source), ("target", target)]
-    shared = source.get("boot_id") is not None and source.get("boot_id") == target.get("boot_id")
+def _kernels(raw: Mapping[str, Any], hosts: Mapping[str, Mapping[str, Any]]) -> Iterator[_Kernel]:
+    """The kernels of both hosts: one, if they have the same boot."""
+    ends = list(hosts.items())
+    boots = {facts.get("boot_id") for facts in hosts.values()}
+    shared = len(boots) == 1 and None not in boots
     for group in [ends] if shared else [[end] for end in ends]:
         results = [raw.get(name) or {} for name, _ in group]
         windows = [result["host"] for result in results if result.get("host") is not None]
@@ -230,14 +228,16 @@ def _of_facts(kernel: _Kernel, raw: Mapping[str, Any]) -> Iterator[Finding]:
         yield kernel.found("governor", "powersave", "performance, schedutil, ondemand")
 
 
-def _of_sender(sent: Mapping[str, Any], metrics: Mapping[str, float]) -> Iterator[Finding]:
+def _of_sender(
+    sent: Mapping[str, Any], metrics: Mapping[str, float], first: str, last: str
+) -> Iterator[Finding]:
     """A sender that did not get its turn in time, though it could keep up with its rate."""
     skew_ns = metrics.get("start_skew_ns", 0)
     if skew_ns > ALLOWED_START_SKEW_NS:
-        yield Finding("start_late", "source", skew_ns, ALLOWED_START_SKEW_NS, True)
+        yield Finding("start_late", first, skew_ns, ALLOWED_START_SKEW_NS, True)
     paused_ns = sent.get("paused_ns", 0)
     if paused_ns > 0:
-        yield Finding("sender_paused", "target", paused_ns, 0, True)
+        yield Finding("sender_paused", last, paused_ns, 0, True)
     offered, lateness_ns = sent.get("offered_messages", 0), sent.get("max_lateness_ns", 0)
     if not offered:
         return
@@ -247,7 +247,7 @@ def _of_sender(sent: Mapping[str, Any], metrics: Mapping[str, float]) -> Iterato
     # With so few messages that their slots lie further apart, nothing comes of it.
     allowed_ns = max(ALLOWED_LATENESS_NS, sent["elapsed_ns"] // offered)
     if lateness_ns > allowed_ns:
-        yield Finding("sender_stalled", "source", lateness_ns, allowed_ns, True)
+        yield Finding("sender_stalled", first, lateness_ns, allowed_ns, True)
     late = sent["late_messages"] / offered
     if late > ALLOWED_LATE_RATIO:
-        yield Finding("sender_late", "source", late, ALLOWED_LATE_RATIO, True)
+        yield Finding("sender_late", first, late, ALLOWED_LATE_RATIO, True)

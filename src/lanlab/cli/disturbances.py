@@ -56,7 +56,7 @@ def _warn_of_unknown(trials: Sequence[TrialRecord]) -> None:
     reasons = Counter(
         str(reason)
         for trial in trials
-        if (reason := (trial.raw.get("target") or {}).get("cpu_unknown")) is not None
+        if (reason := (trial.raw.get("server") or {}).get("cpu_unknown")) is not None
     )
     for reason, count in reasons.items():
         say(

@@ -10,7 +10,7 @@ from lanlab.cli import complete
 from lanlab.cli.options import JsonOption, OutOption, StoreOption, path_of
 
 if TYPE_CHECKING:
-    from lanlab.store import Store, TrialRecord
+    from lanlab.store import Series, Store, TrialRecord
 
 
 def report(
@@ -58,13 +58,11 @@ def _trials(records: Store, run_id: str) -> list[TrialRecord]:
     """The trials of a run, with what a page needs of the times of their files, or of a stream."""
     from lanlab.analysis import file_sizes, over_time
 
-    sized = file_sizes.with_size_classes(
-        records.trials(run_id),
-        lambda trial: records.series(run_id, trial.number, [file_sizes.SERIES]),
-    )
+    def series(trial: TrialRecord, name: str) -> Series:
+        return records.series(run_id, trial.number, [name])[name]
+
+    sized = file_sizes.with_size_classes(records.trials(run_id), series)
     if records.run(run_id).study.get("figure"):
         # A study that names its figures draws no stream over its time.
         return sized
-    return over_time.with_steps(
-        sized, lambda trial: records.series(run_id, trial.number, [over_time.SERIES])
-    )
+    return over_time.with_steps(sized, series)

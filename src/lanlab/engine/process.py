@@ -42,6 +42,8 @@ _KEPT_LINES = 8
 
 #: Types of the lines that end a request.
 _ENDS = ("result", "error")
+#: Those that somebody waits for; all others but progress are data.
+_CONVERSATION = ("ready", *_ENDS)
 
 _Line = dict[str, Any]
 
@@ -56,12 +58,8 @@ class Measurement:
         self._engine = engine
         self._lines: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
         self.on_progress: Callable[[_Line], None] | None = None
-        #: Called with each line of times of files, from another thread, before the result.
-        self.on_files: Callable[[_Line], None] | None = None
-        #: Called with each line of readings of stations, likewise.
-        self.on_readings: Callable[[_Line], None] | None = None
-        #: Called with each line of their sums by slices of time, likewise.
-        self.on_slices: Callable[[_Line], None] | None = None
+        #: Called with each line of data that comes before the result, from another thread.
+        self.on_data: Callable[[_Line], None] | None = None
         #: Called once, from another thread, when its result or error is there to be taken.
         self.on_over: Callable[[], None] | None = None
         #: Whether its result or error has been taken: there is nothing more to come.
@@ -73,17 +71,9 @@ class Measurement:
             if self.on_progress is not None:
                 self.on_progress(line)
             return
-        if line is not None and line["type"] == "copied_files":
-            if self.on_files is not None:
-                self.on_files(line)
-            return
-        if line is not None and line["type"] == "station_readings":
-            if self.on_readings is not None:
-                self.on_readings(line)
-            return
-        if line is not None and line["type"] == "station_slices":
-            if self.on_slices is not None:
-                self.on_slices(line)
+        if line is not None and line["type"] not in _CONVERSATION:
+            if self.on_data is not None:
+                self.on_data(line)
             return
         if line is not None and self._lines.qsize() >= _KEPT_LINES:
             raise BadLine("more lines of a request than there can be")

@@ -50,7 +50,7 @@ def flow_shares(
     y = quantity(study, "goodput_bps")
     flows = int(condition.parameters.get("flows", 1))
     measured = [
-        flow_goodputs_bps((trial.raw.get("target") or {}).get("flows", ())) for trial in own
+        flow_goodputs_bps((trial.raw.get("receiver") or {}).get("flows", ())) for trial in own
     ]
     by_flow = [
         [goodputs[flow] for goodputs in measured if flow < len(goodputs)] for flow in range(flows)

@@ -86,6 +86,6 @@ def _series(
 
 def _whole(trial: TrialRecord) -> list[Step]:
     """Without what came after the end, when the sender had stopped."""
-    window_ns = int((trial.raw.get("target") or {}).get("window_ns") or 0)
+    window_ns = int((trial.raw.get("receiver") or {}).get("window_ns") or 0)
     end_ns = 1e9 * float(trial.parameters.get("warmup_s", 0.0)) + window_ns
     return [step for step in steps_of(trial) if step.start_ns + step.width_ns <= end_ns]

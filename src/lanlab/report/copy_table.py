@@ -68,7 +68,7 @@ def _row(study: Study, trials: Sequence[TrialRecord], failed: int) -> tuple[Cell
     faults: Counter[str] = Counter()
     stalls: list[dict[str, Any]] = []
     for trial in trials:
-        source = trial.raw.get("source") or {}
+        source = trial.raw.get("client") or {}
         faults.update({name: int(n) for name, n in (source.get("faults") or {}).items() if n})
         stalls += source.get("stalls") or ()
     worst = max((float(trial.metrics.get("stall_ratio", 0.0)) for trial in trials), default=0.0)

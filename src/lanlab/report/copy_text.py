@@ -17,7 +17,7 @@ _VERIFIED = {
 
 def copy_lines(trial: TrialRecord) -> list[str]:
     """What a trial that ended well has measured; what is not known has no line."""
-    metrics, source = trial.metrics, trial.raw.get("source") or {}
+    metrics, source = trial.metrics, trial.raw.get("client") or {}
     files = int(metrics["copied_files"])
     what = f"{files} file{'s' if files != 1 else ''}, {format_size(int(metrics['copied_bytes']))}"
     said = [line("copied", f"{what} in {format_time(metrics['elapsed_s'])}")]
@@ -64,7 +64,7 @@ def manner_words(trial: TrialRecord) -> str:
 
 def moved_words(trial: TrialRecord) -> str:
     """By what protocol the files were moved, and in what calls."""
-    source = trial.raw.get("source") or {}
+    source = trial.raw.get("client") or {}
     facts, manner = source.get("facts") or {}, source.get("manner") or {}
     words = [str(facts.get("protocol", trial.parameters.get("service")))]
     if facts.get("protection") not in (None, "none"):
@@ -93,7 +93,7 @@ def caches_words(trial: TrialRecord) -> str:
 
 def checked_words(trial: TrialRecord) -> str:
     """What of a copy was compared, what was left out, and what was left behind."""
-    setup, source = trial.raw.get("setup") or {}, trial.raw.get("source") or {}
+    setup, source = trial.raw.get("setup") or {}, trial.raw.get("client") or {}
     verified = (setup.get("checked") or source).get("verified") or {"how": "none"}
     text = _VERIFIED[verified["how"]]
     left_out = source.get("left_out") or {}

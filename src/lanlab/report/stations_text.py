@@ -94,7 +94,7 @@ def _row(
 
 def _until(failed: Sequence[TrialRecord]) -> str:
     """What trials that all failed had done until then: it is kept, and counts for nothing."""
-    done = sum(int((t.raw.get("source") or {}).get("readings_count") or 0) for t in failed)
+    done = sum(int((t.raw.get("client") or {}).get("readings_count") or 0) for t in failed)
     return f"failed after {done:,} attempts at operations" if done else "failed"
 
 
@@ -140,7 +140,7 @@ def _remark(trials: Sequence[TrialRecord]) -> str:
 
 def _thinned(trial: TrialRecord) -> int:
     """Of how many operations of a station one single reading was kept."""
-    how = (trial.raw.get("source") or {}).get("thinned") or {}
+    how = (trial.raw.get("client") or {}).get("thinned") or {}
     return int(how.get("every", 1))
 
 
@@ -151,7 +151,7 @@ def _unsteady(trial: TrialRecord) -> str:
 
     if trial.metrics.get("steady_ratio") != 0:
         return ""
-    sums = (trial.raw.get("source") or {}).get(RECORD) or {}
+    sums = (trial.raw.get("client") or {}).get(RECORD) or {}
     steady = sums.get("steady") or {}
     if steady and steady["active_end_ns"] <= steady["active_start_ns"]:
         return "never all at work"

@@ -50,17 +50,17 @@ def retry_helps(error: LabError) -> bool:
     return not isinstance(error, UsageError)
 
 
-def error_record(error: LabError, ends: dict[str, str]) -> dict[str, Any]:
+def error_record(error: LabError, roles: dict[str, str]) -> dict[str, Any]:
     """
     A cause as the record keeps it.
 
     Args:
         error: As `cause_of` gives it.
-        ends: Name of a host to the end that it was, `source` or `target`.
+        roles: Name of a host to its role.
 
     Returns:
-        `code` (the engine's own, or the name of the error), `message`, `hint`; `host` and `end`
-        where it went wrong, `None` where that is not known; `retry_helps`.
+        `code` (the engine's own, or the name of the error), `message`, `hint`; `host` and `end`,
+        its role, where it went wrong, `None` where that is not known; `retry_helps`.
     """
     host = error.host if isinstance(error, RunError) else None
     return {
@@ -68,6 +68,6 @@ def error_record(error: LabError, ends: dict[str, str]) -> dict[str, Any]:
         "message": error.message,
         "hint": error.hint,
         "host": host,
-        "end": ends.get(host) if host is not None else None,
+        "end": roles.get(host) if host is not None else None,
         "retry_helps": retry_helps(error),
     }

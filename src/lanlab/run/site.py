@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
 from lanlab.errors import LabError, RunError
-from lanlab.run.hosts import Hosts
+from lanlab.performers import SIMULATORS, Hosts, Performer, performer_for
 from lanlab.testbeds import Opening, Testbed, testbed
 
 
@@ -32,11 +33,20 @@ class Site:
         opening, self._opening = self._opening, None
         self.bed: Testbed = opening.take() if opening is not None else testbed(*self._wanted)
         try:
-            self.hosts = Hosts(self.bed)
+            self.hosts = Hosts(self.bed, has_engines=not self.is_simulated)
         except BaseException:
             self.bed.close()
             raise
         self.made += 1
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether its hosts are simulated."""
+        return self.bed.name in SIMULATORS
+
+    def performer(self, parameters: Any) -> Performer:
+        """What carries out the trials of a condition here."""
+        return performer_for(parameters, self.bed, self.hosts)
 
     def renew(self, damage: str) -> None:
         """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,7 +14,7 @@ from lanlab.plan import PlannedTrial
 from lanlab.run.failures import cause_of, error_record
 from lanlab.run.site import Site
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.workloads import Exchange, Progress, counter_changes, workload
+from lanlab.workloads import Progress, TrialOutcome, counter_changes, workload
 
 
 def now() -> str:
@@ -29,9 +29,9 @@ def run_trial(
     on_progress: Callable[[Progress], None],
 ) -> TrialRecord:
     """
-    Run one trial. Whatever goes wrong in it is its record: the cause, and in `raw` what both ends
-    had measured until then (`source`, `target`), the last that they had told (`progress`), and the
-    facts before and after.
+    Run one trial. Whatever goes wrong in it is its record: the cause, and in `raw` what both roles
+    had measured until then (as in `sender`, `receiver`), the last that they had told (`progress`),
+    and the facts before and after.
 
     Args:
         on_progress: Called from another thread.
@@ -39,7 +39,8 @@ def run_trial(
     kind = workload(planned.workload)
     parameters = kind.Parameters.model_validate(dict(planned.parameters))
     bed, hosts = site.bed, site.hosts
-    names = [host.name for host in bed.hosts[:2]]
+    performer = site.performer(parameters)
+    names = dict(zip(kind.roles, (host.name for host in bed.hosts), strict=False))
     started_at, began = now(), time.monotonic()
     facts: dict[str, Any] = {}
     raw: dict[str, Any] = {"facts": facts}
@@ -56,25 +57,23 @@ def run_trial(
 
     try:
         # First, as a lost engine is started anew here and has facts to tell again.
-        source, target, *others = (
-            hosts.end(index, parameters.ip_version) for index in range(len(bed.hosts))
-        )
-        source = replace(source, others=tuple(others))
+        hosts.revive()
         facts["before"] = hosts.passing_facts()
-        exchange = kind.run(parameters, source, target, bed.start_lead_s, on_each)
-        raw |= _told(exchange)
-        error = exchange.error
+        outcome = performer.perform(kind, parameters, on_each)
+        raw |= _told(outcome)
+        error = outcome.error
         elapsed_s = time.monotonic() - began
         facts["after"] = hosts.passing_facts()
         damage = _damage(site, facts)
         if error is None:
             changes = counter_changes(
-                facts["before"]["counters"], facts["after"]["counters"], *names
+                facts["before"]["counters"], facts["after"]["counters"], names
             )
-            metrics = kind.summarise(parameters, exchange, changes)
-            lasting = hosts.lasting_facts()
-            of_source, of_target = (lasting[name] | {"name": name} for name in names)
-            raw["pollution"] = judge(raw, metrics, of_source, of_target).to_json()
+            metrics = performer.metrics(kind, parameters, outcome, changes)
+            if not site.is_simulated:
+                lasting = hosts.lasting_facts()
+                ends = {role: lasting[name] | {"name": name} for role, name in names.items()}
+                raw["pollution"] = judge(raw, metrics, ends).to_json()
     except LabError as failed:
         error = failed
         elapsed_s = time.monotonic() - began
@@ -85,7 +84,7 @@ def run_trial(
         if told:
             raw["progress"] = asdict(told[-1])
         error = cause_of(error, hosts.loss(), damage)
-    ends = dict(zip(names, ("source", "target"), strict=False))
+    roles = {name: role for role, name in names.items()}
     return TrialRecord(
         run_id=run.id,
         number=planned.number,
@@ -100,16 +99,12 @@ def run_trial(
         elapsed_s=elapsed_s,
         metrics=metrics,
         raw=raw,
-        error=None if error is None else error_record(error, ends),
+        error=None if error is None else error_record(error, roles),
     )
 
 
-def _told(exchange: Exchange) -> dict[str, Any]:
-    return {
-        "setup": exchange.setup,
-        "source": exchange.connector,
-        "target": exchange.listener,
-    }
+def _told(outcome: TrialOutcome) -> dict[str, Any]:
+    return {"setup": outcome.setup, **outcome.results}
 
 
 def _damage(site: Site, facts: dict[str, Any]) -> str | None:

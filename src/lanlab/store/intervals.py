@@ -11,18 +11,16 @@ import dataclasses
 import json
 from typing import Any
 
+from lanlab.roles import ROLES
 from lanlab.store.records import TrialRecord
 from lanlab.store.series import Series
-
-#: Ends of a trial, as `TrialRecord.raw` has their results.
-_ENDS = ("source", "target")
 
 
 def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]:
     """
     A trial without its interval series, and these.
 
-    Each is named for its end (`target-intervals`). Where it stood in `raw` remains its width, in
+    Each is named for its role (`receiver-intervals`). Where it stood in `raw` remains its width, in
     ns, and the series' name.
     """
     trial, files = _take_file_times(trial)
@@ -33,19 +31,19 @@ def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]
         return trial, files
     raw = dict(trial.raw)
     for each in series:
-        end = each.name.partition("-")[0]
-        width_ns = raw[end]["intervals"]["interval_ns"]
-        raw[end] = raw[end] | {"intervals": {"interval_ns": width_ns, "series": each.name}}
+        role = each.name.partition("-")[0]
+        width_ns = raw[role]["intervals"]["interval_ns"]
+        raw[role] = raw[role] | {"intervals": {"interval_ns": width_ns, "series": each.name}}
     return dataclasses.replace(trial, raw=raw), (*series, *files)
 
 
 def _take_file_times(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]:
-    """A trial of a copy without the times of its files, and these: `source-files`, in the order in
+    """A trial of a copy without the times of its files, and these: `client-files`, in the order in
     which the files were opened. Where they stood in `raw` remains the series' name."""
-    source = trial.raw.get("source")
-    if not isinstance(source, dict):
+    client = trial.raw.get("client")
+    if not isinstance(client, dict):
         return trial, ()
-    told = source.get("file_times")
+    told = client.get("file_times")
     if not (isinstance(told, dict) and told.get("number")):
         return trial, ()
     import numpy as np
@@ -53,33 +51,34 @@ def _take_file_times(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...
     order = np.argsort(np.array(told["opened_ns"], dtype=np.int64), kind="stable")
     columns = {name: np.array(told[name], dtype=np.int64)[order] for name in told}
     units = {name: "ns" for name in told if name.endswith("_ns")} | {"bytes": "B"}
-    series = Series("source-files", columns, units)
-    raw = trial.raw | {"source": source | {"file_times": {"series": series.name}}}
+    series = Series("client-files", columns, units)
+    raw = trial.raw | {"client": client | {"file_times": {"series": series.name}}}
     return dataclasses.replace(trial, raw=raw), (series,)
 
 
 def _take_readings(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]:
-    """A trial of stations without its readings, and these: `source-readings`, in the order in which
+    """A trial of stations without its readings, and these: `client-readings`, in the order in which
     the operations began, with the names of their outcomes. Where they stood in `raw` remains the
     series' name."""
-    source = trial.raw.get("source")
-    told = source.get("readings") if isinstance(source, dict) else None
-    if not (isinstance(source, dict) and isinstance(told, dict) and "intended_ns" in told):
+    client = trial.raw.get("client")
+    told = client.get("readings") if isinstance(client, dict) else None
+    if not (isinstance(client, dict) and isinstance(told, dict) and "intended_ns" in told):
         return trial, ()
     units = {name: "ns" for name in told if name.endswith("_ns")}
     units |= {"offset_bytes": "B", "bytes": "B"}
-    facts = {"outcomes": json.dumps(source["outcomes"]), "operations": '["read", "write"]'}
+    facts = {"outcomes": json.dumps(client["outcomes"]), "operations": '["read", "write"]'}
     # One of so many operations of each station that went well at once; of others every one.
-    facts["every"] = str((source.get("thinned") or {}).get("every", 1))
-    series = Series("source-readings", told, units, facts)
-    raw = trial.raw | {"source": source | {"readings": {"series": series.name}}}
+    facts["every"] = str((client.get("thinned") or {}).get("every", 1))
+    series = Series("client-readings", told, units, facts)
+    raw = trial.raw | {"client": client | {"readings": {"series": series.name}}}
     return dataclasses.replace(trial, raw=raw), (series,)
 
 
 def intervals_in(trial: TrialRecord) -> tuple[Series, ...]:
     """The interval series that stand in a trial's record itself."""
-    found = ((end, _intervals(trial.raw.get(end))) for end in _ENDS)
-    return tuple(_series(f"{end}-intervals", told) for end, told in found if told is not None)
+    roles = ROLES.get(trial.workload, ())
+    found = ((role, _intervals(trial.raw.get(role))) for role in roles)
+    return tuple(_series(f"{role}-intervals", told) for role, told in found if told is not None)
 
 
 def _intervals(result: Any) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from lanlab.errors import StoreError
+from lanlab.roles import with_roles
 from lanlab.store.encoding import from_json, to_json
 from lanlab.store.records import (
     RUN_STATUSES,
@@ -81,7 +82,10 @@ def to_run(row: Sequence[Any]) -> RunRecord:
 
 def to_trial(row: Sequence[Any]) -> TrialRecord:
     """The trial of a row of `TRIAL_COLUMNS`; raises `StoreError` if it holds none."""
-    return trial_record(_fields(row, TRIAL_COLUMNS))
+    fields = _fields(row, TRIAL_COLUMNS)
+    if isinstance(fields["raw"], dict):
+        fields["raw"] = with_roles(str(fields["workload"]), fields["raw"])
+    return trial_record(fields)
 
 
 def _fields(row: Sequence[Any], columns: tuple[str, ...]) -> dict[str, Any]:

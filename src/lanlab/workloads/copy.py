@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from lanlab.errors import UsageError
+from lanlab.roles import ROLES
 from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads.copy_results import METRICS, copy_metrics
-from lanlab.workloads.copy_trial import run_copy
-from lanlab.workloads.exchange import CounterChanges, End, Exchange, Progress
+from lanlab.workloads.copy_steps import CopySteps
+from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import Seconds, Share, SizeBytes
 from lanlab.workloads.service_parameters import ServiceParameters
+from lanlab.workloads.steps import Steps
 from lanlab.workloads.without_effect import COPY_NEEDS, refuse_without_effect
 
 #: A copy is taken to be at least so quick where a time must be told before.
@@ -94,6 +96,7 @@ class Copy:
     """The `copy` workload."""
 
     name = "copy"
+    roles = ROLES[name]
     Parameters = CopyParameters
     metrics: Mapping[str, str] = METRICS
 
@@ -107,19 +110,12 @@ class Copy:
             return 0.0
         return _moved_bits(parameters)
 
-    def run(
-        self,
-        parameters: CopyParameters,
-        source: End,
-        target: End,
-        lead_s: float,
-        on_progress: Callable[[Progress], None] | None,
-    ) -> Exchange:
-        """Copy from or to a server on `target`; the client is `source`."""
-        return run_copy(parameters, source, target, lead_s, on_progress)
+    def steps(self, parameters: CopyParameters) -> Steps:
+        """Files to or from a server."""
+        return CopySteps(parameters)
 
     def summarise(
-        self, parameters: CopyParameters, exchange: Exchange, changes: CounterChanges
+        self, parameters: CopyParameters, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
         """A trial's results from what the client measured and the server used."""
-        return copy_metrics(exchange)
+        return copy_metrics(outcome)

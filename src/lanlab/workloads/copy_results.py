@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lanlab.workloads.exchange import Exchange
+from lanlab.workloads.outcome import TrialOutcome
 from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
 
 _STATISTICS = ("mean", "p50", "p90", "p99", "max")
@@ -37,16 +37,15 @@ METRICS: Mapping[str, str] = {
 }
 
 
-def copy_metrics(exchange: Exchange) -> dict[str, float | int]:
+def copy_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
     """
     A trial's results.
 
     Args:
-        exchange: Its `connector` is what the client's engine told of `copy`, its `listener` what
-            is known of the server: `cpu_s`, or `None`.
+        outcome: The client's result is what its engine told of `copy`, the server's what is known
+            of it: `cpu_s`, or `None`.
     """
-    copied, server = exchange.connector, exchange.listener or {}
-    assert copied is not None
+    copied, server = outcome.results["client"], outcome.results.get("server") or {}
     elapsed_s, octets = copied["elapsed_ns"] / 1e9, copied["copied_bytes"]
     metrics: dict[str, float | int] = {
         "elapsed_s": elapsed_s,
@@ -66,15 +65,14 @@ def copy_metrics(exchange: Exchange) -> dict[str, float | int]:
     metrics |= _times("file_time", copied["file_time"], _STATISTICS)
     for operation in _OPERATIONS:
         metrics |= _times(operation, copied["operations"][operation], ("p50", "p99"))
-    capabilities = (exchange.setup.get("capabilities") or {}).get("connector") or {}
-    metrics |= cpu_metrics("client", copied["cpu"], capabilities)
+    metrics |= cpu_metrics("client", copied["cpu"], outcome.capabilities("client"))
     if server.get("cpu_s") is not None:
         metrics["server_cpu_s"] = server["cpu_s"]
     if octets > 0:
         for end in ("client", "server"):
             if f"{end}_cpu_s" in metrics:
                 metrics[f"{end}_cpu_s_per_gb"] = 1e9 * metrics[f"{end}_cpu_s"] / octets
-    return metrics | interrupt_metrics(Exchange(None, copied, {"clocks": {"same_kernel": True}}))
+    return metrics | interrupt_metrics(outcome, ("client",))
 
 
 def _times(

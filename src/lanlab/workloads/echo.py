@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from pydantic import Field, model_validator
 
-from lanlab.workloads.drivers.registry import OWN, driver
-from lanlab.workloads.drivers.trial import driver_metrics, run_driver
-from lanlab.workloads.exchange import (
-    CounterChanges,
-    End,
-    Exchange,
-    Progress,
-    new_session,
-    run_exchange,
-)
+from lanlab.roles import ROLES
+from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import FlowParameters, Seconds, nanoseconds
 from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
+from lanlab.workloads.steps import MARGIN_S, Steps, TwoEnds
 from lanlab.workloads.without_effect import ECHO_NEEDS, refuse_without_effect
 
 #: What is told of a distribution of round-trip times.
@@ -48,6 +41,7 @@ class Echo:
     """The `echo` workload."""
 
     name = "echo"
+    roles = ROLES[name]
     Parameters = EchoParameters
     metrics: Mapping[str, str] = {
         **{f"rtt_{name}_ns": "ns" for name in _STATISTICS},
@@ -80,60 +74,34 @@ class Echo:
         """None that its time would not tell: a link that is too slow loses messages instead."""
         return 0.0
 
-    def run(
-        self,
-        parameters: EchoParameters,
-        source: End,
-        target: End,
-        lead_s: float,
-        on_progress: Callable[[Progress], None] | None,
-    ) -> Exchange:
-        """Send requests from `source` to `target`, which answers."""
-        if parameters.driver != OWN:
-            expected_s = self.expected_time_s(parameters)
-            entry = driver(parameters.driver)
-            return run_driver(entry, self.name, parameters, source, target, expected_s)
+    def steps(self, parameters: EchoParameters) -> Steps:
+        """The responder listens and answers, the requester connects and measures."""
         spec = _spec(parameters)
-        session = new_session()
-        expected_s = self.expected_time_s(parameters)
+        longest_s = self.expected_time_s(parameters) + MARGIN_S
         if parameters.requests is not None:
             # Every single request may run into its time-out.
-            expected_s += parameters.requests * parameters.timeout_s
-        return run_exchange(
-            target,
-            source,
-            {
+            longest_s += parameters.requests * parameters.timeout_s
+        return TwoEnds(
+            self.roles,
+            listen={
                 "type": "echo_respond",
                 "spec": spec,
-                "bind": target.address,
-                "peer": source.address,
-                "session": session,
                 "processor": parameters.receiver_processor,
             },
-            lambda ports: {
+            connect={
                 "type": "echo_request",
                 "spec": spec,
-                "bind": source.address,
-                "peer": target.address,
-                "port": ports[0],
-                "session": session,
                 "processor": parameters.sender_processor,
             },
-            lead_s=lead_s,
-            expected_s=expected_s,
-            silence_s=max(parameters.silence_s, 3 * parameters.timeout_s),
-            on_progress=on_progress,
+            longest_s=longest_s + max(parameters.silence_s, 3 * parameters.timeout_s),
+            one_port=True,
         )
 
     def summarise(
-        self, parameters: EchoParameters, exchange: Exchange, changes: CounterChanges
+        self, parameters: EchoParameters, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
         """A trial's results from what the requester measured."""
-        if parameters.driver != OWN:
-            return driver_metrics(driver(parameters.driver), self.name, parameters, exchange)
-        requested, responded = exchange.connector, exchange.listener
-        assert requested is not None
-        assert responded is not None
+        requested = outcome.results["requester"]
         metrics: dict[str, float | int] = {
             name: requested[name]
             for name in (
@@ -148,13 +116,10 @@ class Echo:
                 "start_skew_ns",
             )
         }
-        capabilities = exchange.setup.get("capabilities") or {}
-        for name, end, told in (
-            ("requester", "connector", requested),
-            ("responder", "listener", responded),
-        ):
-            metrics |= cpu_metrics(name, told["cpu"], capabilities.get(end) or {})
-        metrics |= interrupt_metrics(exchange)
+        for role in self.roles:
+            cpu = outcome.results[role]["cpu"]
+            metrics |= cpu_metrics(role, cpu, outcome.capabilities(role))
+        metrics |= interrupt_metrics(outcome)
         if requested["elapsed_ns"] > 0:
             metrics["replies_per_s"] = 1e9 * requested["replies"] / requested["elapsed_ns"]
         for prefix, key in (("rtt", "round_trip"), ("kernel_rtt", "kernel_round_trip")):

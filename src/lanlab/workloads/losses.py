@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lanlab.workloads.exchange import CounterChanges
+from lanlab.workloads.outcome import CounterChanges
 
 #: Keys of the places at which a message that the system took can be lost, in the order of the way.
 LOST_ON_THE_WAY = (
@@ -50,7 +50,7 @@ def lost_by_place(
     late = explained(received["overdue_messages"])
     socket_buffer = explained((received["socket_dropped_datagrams"] or 0) * joined)
     # With the kernel's report each drop of the queue is a refusal, which was not counted as sent.
-    queue = explained(changes.source.get("qdisc_drops", 0) - sent["total_refused"])
+    queue = explained(changes.of("sender").get("qdisc_drops", 0) - sent["total_refused"])
     backlog = explained(_backlog_drops(received, changes))
     return {
         "lost_sender_queue_messages": queue,
@@ -71,6 +71,6 @@ def _backlog_drops(received: Mapping[str, Any], changes: CounterChanges) -> int:
     counts = []
     if (host := received.get("host")) is not None:
         counts.append(int(host["softnet_dropped"]))
-    if "rx_drops" in changes.target:
-        counts.append(changes.target["rx_drops"])
+    if "rx_drops" in changes.of("receiver"):
+        counts.append(changes.of("receiver")["rx_drops"])
     return min(counts, default=0)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lanlab.workloads.exchange import Exchange
+from lanlab.workloads.outcome import TrialOutcome
 
 Metrics = dict[str, float | int]
 
@@ -53,18 +53,22 @@ def cost_metrics(name: str, metrics: Mapping[str, float | int]) -> Metrics:
     return found
 
 
-def interrupt_metrics(exchange: Exchange) -> Metrics:
+def interrupt_metrics(outcome: TrialOutcome, roles: Sequence[str] = ()) -> Metrics:
     """
     Time that the machines under a trial spent in interrupts and soft interrupts, everybody's,
     while it was measured.
+
+    Args:
+        roles: Of the hosts that tell; none named: all that have results.
 
     Returns:
         `interrupt_cpu_s`, seconds: of both hosts together. Hosts that share a kernel share its
         interrupts; they are counted once, as seen by the end that watched longer. Nothing where an
         end does not tell.
     """
-    windows = [(end or {}).get("host") for end in (exchange.connector, exchange.listener)]
-    if shares_a_kernel(exchange.setup):
+    told = [outcome.results[role] for role in roles or outcome.results]
+    windows = [result.get("host") for result in told]
+    if shares_a_kernel(outcome.setup):
         known = [window for window in windows if window is not None]
         windows = [max(known, key=lambda window: int(window["elapsed_ns"]))] if known else []
     if not windows or None in windows:

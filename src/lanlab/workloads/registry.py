@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from lanlab.errors import of_name
 from lanlab.workloads.copy import Copy
 from lanlab.workloads.echo import Echo
-from lanlab.workloads.exchange import CounterChanges, End, Exchange, Progress
+from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import TrialParameters
 from lanlab.workloads.stations import Stations
+from lanlab.workloads.steps import Steps
 from lanlab.workloads.stream import Stream
 
 
@@ -20,6 +21,10 @@ class Workload(Protocol):
     @property
     def name(self) -> str:
         """Its name in study files."""
+
+    @property
+    def roles(self) -> tuple[str, str]:
+        """What the two ends of a trial are called, the one that begins first."""
 
     @property
     def Parameters(self) -> type[TrialParameters]:  # noqa: N802 (a class, named as one)
@@ -36,20 +41,13 @@ class Workload(Protocol):
         """Bits that a trial takes over the testbed's link, about, where it lasts until they are
         carried; zero of one that lasts as long as it was told to."""
 
-    def run(
-        self,
-        parameters: Any,
-        source: End,
-        target: End,
-        lead_s: float,
-        on_progress: Callable[[Progress], None] | None,
-    ) -> Exchange:
-        """Run one trial from `source` to `target`."""
+    def steps(self, parameters: Any) -> Steps:
+        """The steps of one trial."""
 
     def summarise(
-        self, parameters: Any, exchange: Exchange, changes: CounterChanges
+        self, parameters: Any, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
-        """A trial's results from what both ends of a finished exchange counted, and the link."""
+        """A trial's results from what both roles of a finished trial told, and the link."""
 
 
 WORKLOADS: Mapping[str, Workload] = {

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field, model_validator
 
-from lanlab.workloads.exchange import CounterChanges, End, Exchange, Progress
+from lanlab.roles import ROLES
+from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import Seconds, Share, SizeBytes
 from lanlab.workloads.service_parameters import ServiceParameters
 from lanlab.workloads.stations_results import METRICS, stations_metrics
-from lanlab.workloads.stations_trial import MOST_READINGS, run_stations
+from lanlab.workloads.stations_steps import MOST_READINGS, StationsSteps
+from lanlab.workloads.steps import Steps
 from lanlab.workloads.without_effect import STATIONS_NEEDS, refuse_without_effect
 
 #: Readings of each station if nothing else ends a trial: as many as were published.
@@ -141,6 +143,7 @@ class Stations:
     """The `stations` workload."""
 
     name = "stations"
+    roles = ROLES[name]
     Parameters = StationsParameters
     metrics: Mapping[str, str] = METRICS
 
@@ -166,19 +169,12 @@ class Stations:
         readings = (parameters.readings_each or 0) * parameters.stations
         return 8.0 * (readings * parameters.message_size_bytes + parameters.written_bytes)
 
-    def run(
-        self,
-        parameters: StationsParameters,
-        source: End,
-        target: End,
-        lead_s: float,
-        on_progress: Callable[[Progress], None] | None,
-    ) -> Exchange:
-        """Have stations work on `source`, and on the hosts beside it, at a server on `target`."""
-        return run_stations(parameters, source, target, lead_s, on_progress)
+    def steps(self, parameters: StationsParameters) -> Steps:
+        """Stations in a loop of operations on one server."""
+        return StationsSteps(parameters)
 
     def summarise(
-        self, parameters: StationsParameters, exchange: Exchange, changes: CounterChanges
+        self, parameters: StationsParameters, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
         """A trial's results from its readings."""
-        return stations_metrics(exchange)
+        return stations_metrics(outcome)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from lanlab.workloads.exchange import Exchange
+from lanlab.workloads.outcome import TrialOutcome
 from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
 from lanlab.workloads.station_metrics import METRICS as STATION_METRICS
 from lanlab.workloads.station_metrics import RECORD
@@ -67,15 +67,14 @@ def summed(
     told[_SUMMED] = found.metrics
 
 
-def stations_metrics(exchange: Exchange) -> dict[str, float | int]:
+def stations_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
     """
     A trial's results.
 
     Args:
-        exchange: Its `connector` is what `summed` made of what the stations told.
+        outcome: The client's result is what `summed` made of what the stations told.
     """
-    told = exchange.connector
-    assert told is not None
+    told = outcome.results["client"]
     metrics: dict[str, float | int] = {
         # Of an open loop it is how late stations began what was due first.
         "start_skew_ns": told["start_skew_ns"],
@@ -96,6 +95,5 @@ def stations_metrics(exchange: Exchange) -> dict[str, float | int]:
         metrics["own_lateness_p99_ns"] = lateness["p99_ns"]
     if told["busiest_thread_ratio"] is not None:
         metrics["busiest_thread_ratio"] = told["busiest_thread_ratio"]
-    capabilities = (exchange.setup.get("capabilities") or {}).get("connector") or {}
-    metrics |= cpu_metrics("client", told["cpu"], capabilities)
-    return metrics | interrupt_metrics(Exchange(None, told, {"clocks": {"same_kernel": True}}))
+    metrics |= cpu_metrics("client", told["cpu"], outcome.capabilities("client"))
+    return metrics | interrupt_metrics(outcome, ("client",))

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field, model_validator
 
-from lanlab.workloads.drivers.registry import OWN, driver
-from lanlab.workloads.drivers.trial import driver_metrics, run_driver
-from lanlab.workloads.exchange import (
-    CounterChanges,
-    End,
-    Exchange,
-    Progress,
-    new_session,
-    run_exchange,
-)
+from lanlab.roles import ROLES
+from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import (
     MAX_TCP_BYTES,
     FlowParameters,
@@ -27,6 +19,7 @@ from lanlab.workloads.parameters import (
     SizeBytes,
     nanoseconds,
 )
+from lanlab.workloads.steps import MARGIN_S, Steps, TwoEnds
 from lanlab.workloads.stream_results import stream_metrics
 from lanlab.workloads.without_effect import STREAM_NEEDS, refuse_without_effect
 
@@ -84,6 +77,7 @@ class Stream:
     """The `stream` workload."""
 
     name = "stream"
+    roles = ROLES[name]
     Parameters = StreamParameters
     metrics: Mapping[str, str] = {
         "goodput_bps": "bit/s",
@@ -158,30 +152,15 @@ class Stream:
         """None that its time would not tell: a link that is too slow loses messages instead."""
         return 0.0
 
-    def run(
-        self,
-        parameters: StreamParameters,
-        source: End,
-        target: End,
-        lead_s: float,
-        on_progress: Callable[[Progress], None] | None,
-    ) -> Exchange:
-        """Send from `source` to `target`, which counts."""
-        if parameters.driver != OWN:
-            expected_s = self.expected_time_s(parameters)
-            entry = driver(parameters.driver)
-            return run_driver(entry, self.name, parameters, source, target, expected_s)
+    def steps(self, parameters: StreamParameters) -> Steps:
+        """The receiver listens and counts, the sender connects and sends."""
         spec = _spec(parameters)
-        session = new_session()
-        return run_exchange(
-            target,
-            source,
-            {
+        expected_s = _longest_time_s(self.expected_time_s(parameters), parameters)
+        return TwoEnds(
+            self.roles,
+            listen={
                 "type": "stream_receive",
                 "spec": spec,
-                "bind": target.address,
-                "peer": source.address,
-                "session": session,
                 "processor": parameters.receiver_processor,
                 "load": {
                     "quota_ratio": parameters.receiver_quota_ratio,
@@ -189,29 +168,20 @@ class Stream:
                     "rivals": parameters.receiver_rivals,
                 },
             },
-            lambda ports: {
+            connect={
                 "type": "stream_send",
                 "spec": spec,
-                "bind": source.address,
-                "peer": target.address,
-                "ports": ports,
-                "session": session,
                 "processor": parameters.sender_processor,
             },
-            lead_s=lead_s,
-            expected_s=_longest_time_s(self.expected_time_s(parameters), parameters),
-            silence_s=parameters.silence_s,
-            on_progress=on_progress,
-            tell_clock=True,
+            longest_s=expected_s + parameters.silence_s + MARGIN_S,
+            tells_clock=True,
         )
 
     def summarise(
-        self, parameters: StreamParameters, exchange: Exchange, changes: CounterChanges
+        self, parameters: StreamParameters, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
         """A trial's results from what both ends counted. The receiver's count is the figure."""
-        if parameters.driver != OWN:
-            return driver_metrics(driver(parameters.driver), self.name, parameters, exchange)
-        return stream_metrics(parameters, exchange, changes)
+        return stream_metrics(parameters, outcome, changes)
 
 
 def _longest_time_s(expected_s: float, parameters: StreamParameters) -> float:

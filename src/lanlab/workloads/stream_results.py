@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lanlab.workloads.clocks import one_way_metrics
-from lanlab.workloads.exchange import CounterChanges, Exchange
 from lanlab.workloads.fairness import jain_index
 from lanlab.workloads.losses import lost_by_place
+from lanlab.workloads.one_way import one_way_metrics
+from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.processor_time import cost_metrics, cpu_metrics, interrupt_metrics
 
 if TYPE_CHECKING:
@@ -18,22 +18,20 @@ Metrics = dict[str, float | int]
 
 
 def stream_metrics(
-    parameters: StreamParameters, exchange: Exchange, changes: CounterChanges
+    parameters: StreamParameters, outcome: TrialOutcome, changes: CounterChanges
 ) -> Metrics:
     """
     A trial's results. The receiver's count is the figure.
 
     Args:
         parameters: The condition.
-        exchange: One that did not fail.
+        outcome: Of one that did not fail.
         changes: Of the counters of the hosts' interfaces.
 
     Returns:
         By the keys of `Stream.metrics` and some beside them. What is not known is not there.
     """
-    sent, received = exchange.connector, exchange.listener
-    assert sent is not None
-    assert received is not None
+    sent, received = outcome.results["sender"], outcome.results["receiver"]
     size = parameters.message_size_bytes
     metrics: Metrics = {
         "offered_messages": sent["offered_messages"],
@@ -68,14 +66,13 @@ def stream_metrics(
     if parameters.transport == "tcp":
         metrics |= _tcp_metrics(size, sent, received)
     else:
-        metrics |= _udp_metrics(size, exchange, changes)
-    metrics |= one_way_metrics(exchange)
+        metrics |= _udp_metrics(size, outcome, changes)
+    metrics |= one_way_metrics(outcome)
     metrics |= _sharing(parameters.congestion_controls, received["flows"])
-    capabilities = exchange.setup.get("capabilities") or {}
-    for name, end, told in (("sender", "connector", sent), ("receiver", "listener", received)):
-        metrics |= cpu_metrics(name, told["cpu"], capabilities.get(end) or {})
-        metrics |= cost_metrics(name, metrics)
-    return metrics | interrupt_metrics(exchange)
+    for role, told in outcome.results.items():
+        metrics |= cpu_metrics(role, told["cpu"], outcome.capabilities(role))
+        metrics |= cost_metrics(role, metrics)
+    return metrics | interrupt_metrics(outcome)
 
 
 def _pacing(sent: Mapping[str, Any]) -> Metrics:
@@ -88,10 +85,8 @@ def _pacing(sent: Mapping[str, Any]) -> Metrics:
     return metrics
 
 
-def _udp_metrics(size: int, exchange: Exchange, changes: CounterChanges) -> Metrics:
-    sent, received = exchange.connector, exchange.listener
-    assert sent is not None
-    assert received is not None
+def _udp_metrics(size: int, outcome: TrialOutcome, changes: CounterChanges) -> Metrics:
+    sent, received = outcome.results["sender"], outcome.results["receiver"]
     metrics: Metrics = {
         name: received[name]
         for name in (
@@ -108,7 +103,7 @@ def _udp_metrics(size: int, exchange: Exchange, changes: CounterChanges) -> Metr
         metrics["received_messages"] = count
         metrics["received_bytes"] = count * size
         metrics["lost_messages"] = sent["sent_messages"] - count
-        unseen = _unseen_places(exchange, changes)
+        unseen = _unseen_places(outcome, changes)
         lost = lost_by_place(sent, received, changes)
         metrics |= {place: count for place, count in lost.items() if place not in unseen}
         if sent["sent_messages"] > 0:
@@ -122,18 +117,18 @@ def _udp_metrics(size: int, exchange: Exchange, changes: CounterChanges) -> Metr
     return metrics
 
 
-def _unseen_places(exchange: Exchange, changes: CounterChanges) -> set[str]:
+def _unseen_places(outcome: TrialOutcome, changes: CounterChanges) -> set[str]:
     """The places of loss at which nobody counted. What was lost there is among what is called
     lost on the link, and a 0 would say that nothing was."""
-    assert exchange.listener is not None
+    received = outcome.results["receiver"]
     unseen = set()
-    if exchange.listener["socket_dropped_datagrams"] is None:
+    if received["socket_dropped_datagrams"] is None:
         unseen.add("lost_socket_buffer_messages")
-    if exchange.listener.get("host") is None and "rx_drops" not in changes.target:
+    if received.get("host") is None and "rx_drops" not in changes.of("receiver"):
         unseen.add("lost_backlog_messages")
-    sender = (exchange.setup.get("capabilities") or {}).get("connector") or {}
+    sender = outcome.capabilities("sender")
     # Where the kernel tells the sender, what its queue drops was refused and not sent.
-    if "qdisc_drops" not in changes.source and not sender.get("local_drop_reports"):
+    if "qdisc_drops" not in changes.of("sender") and not sender.get("local_drop_reports"):
         unseen.add("lost_sender_queue_messages")
     return unseen
 

@@ -29,11 +29,10 @@ class StationSpread:
 
 def station_record(trial: TrialRecord) -> Mapping[str, Any] | None:
     """What a trial keeps of its stations (`lanlab.workloads.station_sums`); `None` if nothing."""
-    for end in ("source", "target"):
-        told = trial.raw.get(end)
-        found = told.get(RECORD) if isinstance(told, Mapping) else None
-        if isinstance(found, Mapping) and isinstance(found.get("table"), Mapping):
-            return found
+    told = trial.raw.get("client")
+    found = told.get(RECORD) if isinstance(told, Mapping) else None
+    if isinstance(found, Mapping) and isinstance(found.get("table"), Mapping):
+        return found
     return None
 
 

@@ -1,4 +1,4 @@
-"""Directories that copies need on this machine: on disk or in memory, ours alone."""
+"""Directories that trials need on this machine: on disk or in memory, ours alone."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from lanlab import lock_files
 from lanlab.errors import RunError, UnmetNeed
-from lanlab.workloads import lock_files
 
 #: Where Linux keeps files in memory.
 _SHARED_MEMORY = Path("/dev/shm")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lanlab.workloads import Exchange
+from lanlab.roles import ROLES
+from lanlab.workloads import TrialOutcome
 
 SECOND_NS = 1_000_000_000
 CAPABLE = {"thread_usage": True, "socket_drop_reports": True, "local_drop_reports": False}
@@ -145,13 +146,13 @@ def exchange_of(
     same_kernel: bool = True,
     capabilities: dict[str, bool] = CAPABLE,
     bound_ns: int = 0,
-) -> Exchange:
+) -> TrialOutcome:
     """The trial of which two ends told this."""
-    return Exchange(
-        listener=received,
-        connector=sent,
+    roles = ROLES["stream" if sent["kind"] == "stream_sent" else "echo"]
+    return TrialOutcome(
+        dict(zip(roles, (sent, received), strict=True)),
         setup={
-            "capabilities": {"listener": capabilities, "connector": capabilities},
+            "capabilities": dict.fromkeys(roles, capabilities),
             "clocks": {"same_kernel": same_kernel, "bound_ns": bound_ns},
         },
     )

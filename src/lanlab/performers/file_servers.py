@@ -1,7 +1,4 @@
-"""
-The file server of a trial: the engine's own, a real one that is started, or a user's; and what
-earlier trials that were killed have left there.
-"""
+"""The file server of a trial: the engine's own, a real one that is started, or a user's."""
 
 from __future__ import annotations
 
@@ -12,13 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lanlab import left_behind
-from lanlab.engine import Engine, Measurement
-from lanlab.errors import EngineError, EngineLost, LabError, UnmetNeed
-from lanlab.workloads import copy_journal as journal
-from lanlab.workloads import copy_places as places
+from lanlab.errors import UnmetNeed
+from lanlab.performers import directories
+from lanlab.performers.engine_host import EngineHost, cancel
 from lanlab.workloads import copy_server as servers
-from lanlab.workloads.exchange import End
 
 if TYPE_CHECKING:
     from lanlab.workloads.service_parameters import ServiceParameters
@@ -27,8 +21,6 @@ Request = dict[str, Any]
 
 #: A server has so long to begin.
 _SETUP_S = 120.0
-#: A request that is cancelled has so long to end.
-_CANCEL_S = 5.0
 #: Services that know no user.
 _NOBODY = ("directory", "memory", "nfs")
 _USER = "lanlab"
@@ -45,7 +37,7 @@ class Server:
     #: For the record.
     facts: Request = field(default_factory=dict)
     #: The directory that it serves, on a host of ours; `None`: elsewhere.
-    root: Path | None = None
+    root: str | None = None
     #: Why its CPU time is not known though it takes that of this machine; `None` otherwise.
     cpu_unknown: Callable[[], str | None] = lambda: None
 
@@ -66,9 +58,8 @@ class Server:
 @contextlib.contextmanager
 def served(
     parameters: ServiceParameters,
-    client: End,
-    host: End,
-    setup: dict[str, Any],
+    client: EngineHost,
+    host: EngineHost,
     connections: int = 0,
 ) -> Iterator[Server]:
     """
@@ -83,7 +74,7 @@ def served(
         target = servers.target_of(url, parameters.trust, parameters.ip_version)
         facts = {"server": parameters.server}
         if url.service == "directory":
-            yield Server(target, lambda: None, facts, Path(url.directory))
+            yield Server(target, lambda: None, facts, url.directory)
             return
         local = None
         if host.find_server is not None and url.usual_port is not None:
@@ -97,10 +88,10 @@ def served(
         target = {"service": "memory", "directory": secrets.token_hex(8)}
         yield Server(target, lambda: None, {"server": "none"}, None)
         return
-    with places.temporary(parameters.server_medium, served=True) as root:
+    with directories.temporary(parameters.server_medium, served=True) as root:
         if parameters.service == "directory":
             target = {"service": "directory", "directory": str(root)}
-            yield Server(target, lambda: None, {"server": "none"}, root)
+            yield Server(target, lambda: None, {"server": "none"}, str(root))
         elif parameters.server == "embedded":
             with _embedded(parameters, client, host, root, connections) as served:
                 yield served
@@ -117,7 +108,11 @@ def _credentials(parameters: ServiceParameters) -> Request | None:
 
 @contextlib.contextmanager
 def _embedded(
-    parameters: ServiceParameters, client: End, host: End, root: Path, connections: int
+    parameters: ServiceParameters,
+    client: EngineHost,
+    host: EngineHost,
+    root: Path,
+    connections: int,
 ) -> Iterator[Server]:
     """The engine's own server, on the host's engine."""
     credentials = _credentials(parameters)
@@ -148,13 +143,15 @@ def _embedded(
             used_ns = host.engine.ask({"type": "ping"}).get("engine_cpu_ns")
             return None if used_ns is None else used_ns / 1e9
 
-        yield Server(target, cpu_s, {"server": "embedded"}, root)
+        yield Server(target, cpu_s, {"server": "embedded"}, str(root))
     finally:
         cancel(host.engine, serving)
 
 
 @contextlib.contextmanager
-def _real(parameters: ServiceParameters, client: End, host: End, root: Path) -> Iterator[Server]:
+def _real(
+    parameters: ServiceParameters, client: EngineHost, host: EngineHost, root: Path
+) -> Iterator[Server]:
     """A real server, started on the host."""
     if host.start_server is None:
         raise UnmetNeed(
@@ -179,127 +176,4 @@ def _real(parameters: ServiceParameters, client: End, host: End, root: Path) -> 
             "trust": "system" if sha256 is None else {"sha256": sha256},
         }
         facts = {"server": parameters.server, "version": running.version}
-        yield Server(target, running.cpu_s, facts, root)
-
-
-#: Codes of errors with which nothing of a trial comes to a server.
-_NOTHING_WRITTEN = (
-    "service.refused",
-    "service.unreachable",
-    "service.login",
-    "service.certificate",
-    "service.missing",
-)
-
-
-class Emptying:
-    """Removes a trial from its server, and says what of it is left there.
-
-    Args:
-        kind: Of the request that removes it.
-        ask: Has an engine do a request.
-        setup: Of the trial, for its record.
-        note_emptied: Called when nothing of ours is left; without it the next trial at the server
-            tries again.
-    """
-
-    def __init__(
-        self,
-        parameters: ServiceParameters,
-        kind: str,
-        ask: Callable[[Request], dict[str, Any]],
-        setup: dict[str, Any],
-        note_emptied: Callable[[], None],
-    ) -> None:
-        self._parameters, self._kind, self._ask = parameters, kind, ask
-        self._setup, self._note_emptied = setup, note_emptied
-
-    def empty(self, spec: Request) -> None:
-        """After a trial that was measured. That its server refuses to remove it does not make what
-        was measured wrong.
-
-        Raises:
-            EngineError: It could not be removed for another reason.
-        """
-        try:
-            told = self._ask({"type": self._kind, "spec": spec})
-        except BaseException as error:
-            self._note_failure(spec, error)
-            raise
-        self._setup["emptied"] = told
-        left = told.get("left")
-        if left is None or left["refusal"] is None:
-            self._note_emptied()
-        elif self._parameters.is_users_server:
-            left_behind.note(_place(self._parameters.server, spec), left)
-
-    def empty_after_failure(self, spec: Request) -> None:
-        """What is wrong with the trial is not hidden by what is wrong with the tidying."""
-        with contextlib.suppress(LabError):
-            self.empty(spec)
-
-    def _note_failure(self, spec: Request, error: BaseException) -> None:
-        why = error.message if isinstance(error, LabError) else "interrupted"
-        self._setup["not_emptied"] = why
-        is_written = "prepared" in self._setup
-        is_nothing = isinstance(error, EngineError) and error.code in _NOTHING_WRITTEN
-        if self._parameters.is_users_server and (is_written or not is_nothing):
-            place = _place(self._parameters.server, spec)
-            left_behind.note_unknown(place, why, is_written=is_written)
-
-
-def _place(server: str, spec: Request) -> str:
-    return f"{server.rstrip('/')}/{spec['working_name']}"
-
-
-def empty_left(
-    server: str,
-    service: Request,
-    ask: Callable[[Request], dict[str, Any]],
-    setup: dict[str, Any],
-) -> None:
-    """Remove what earlier trials at this server have left that were killed. What cannot be removed
-    is said in the record, and tried again the next time.
-
-    Args:
-        server: Its URL.
-        service: The same as engines are told, with the password.
-        ask: Has an engine do a request.
-    """
-    for path, kind, of_other in journal.left(server):
-        what = {"working_name": of_other["working_name"]}
-        with_password = {**of_other, "service": service}
-        place = _place(server, of_other)
-        try:
-            what |= ask({"type": kind, "spec": with_password})
-            left = what.get("left")
-            if left is None or left["refusal"] is None:
-                path.unlink(missing_ok=True)
-                left_behind.forget(place)
-            else:
-                left_behind.note(place, left)
-        except EngineError as error:
-            what |= {"error": error.message}
-        setup.setdefault("left_before", []).append(what)
-
-
-def without_secrets(spec: Request) -> Request:
-    """A request for the record: without password and token."""
-    service = {key: value for key, value in spec["service"].items() if key != "credentials"}
-    if spec["service"].get("credentials"):
-        service["user"] = spec["service"]["credentials"]["user"]
-    kept = {key: value for key, value in spec.items() if key != "token"}
-    return {**kept, "service": service}
-
-
-def cancel(engine: Engine, asked: Measurement) -> None:
-    """End a request, and an engine that does not answer."""
-    if engine.is_lost or asked.is_over:
-        return
-    try:
-        with contextlib.suppress(EngineError):
-            engine.ask({"type": "cancel", "target": asked.id}, _CANCEL_S)
-        with contextlib.suppress(EngineError):
-            asked.result(_CANCEL_S)
-    except EngineLost:
-        engine.give_up(_CANCEL_S)
+        yield Server(target, running.cpu_s, facts, str(root))

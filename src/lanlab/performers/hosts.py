@@ -7,9 +7,9 @@ from typing import Any
 
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import EngineLost, LabError, UnmetNeed
-from lanlab.run.servers import find_server, start_server
+from lanlab.performers.engine_host import EngineHost
+from lanlab.performers.servers import find_server, start_server
 from lanlab.testbeds.base import Host, Testbed
-from lanlab.workloads import End
 
 #: Facts of a host that do not change while it is up; the others are taken before and after each
 #: trial.
@@ -32,15 +32,20 @@ _LASTING = frozenset(
 
 
 class Hosts:
-    """An engine on each host of a testbed, until `close`."""
+    """
+    An engine on each host of a testbed, until `close`.
 
-    def __init__(self, testbed: Testbed) -> None:
+    Args:
+        has_engines: Whether the hosts are real; without engines there are no facts of them.
+    """
+
+    def __init__(self, testbed: Testbed, *, has_engines: bool = True) -> None:
         self._testbed = testbed
         self._path = engine_path()
         self._engines: dict[str, Engine] = {}
         self._facts: dict[str, dict[str, Any]] = {}
         try:
-            for host in testbed.hosts:
+            for host in testbed.hosts if has_engines else ():
                 self._start(host)
         except BaseException:
             self.close()
@@ -51,27 +56,38 @@ class Hosts:
         self._engines[host.name] = engine
         self._facts[host.name] = dict(engine.describe())
 
-    def end(self, index: int, ip_version: int) -> End:
+    def revive(self) -> None:
         """
-        The end of a trial that host `index` is. An engine that was lost is started anew.
+        Start every engine anew that was lost.
 
         Raises:
-            UnmetNeed: The host has no address of that version.
-            EngineLost: The engine cannot be started again.
+            EngineLost: It cannot be started again.
         """
-        host = self._testbed.hosts[index]
+        for host in self._testbed.hosts:
+            engine = self._engines.get(host.name)
+            if engine is not None and engine.is_lost:
+                engine.close()
+                self._start(host)
+
+    def engine_hosts(self, ip_version: int) -> list[EngineHost]:
+        """
+        The hosts of a trial, in the testbed's order.
+
+        Raises:
+            UnmetNeed: A host has no address of that version.
+        """
+        return [self._engine_host(host, ip_version) for host in self._testbed.hosts]
+
+    def _engine_host(self, host: Host, ip_version: int) -> EngineHost:
         if ip_version not in host.addresses:
             raise UnmetNeed(
                 f"{host.name} has no IPv{ip_version} address",
                 hint="enable it on this system, or leave its conditions out",
             )
-        if self._engines[host.name].is_lost:
-            self._engines[host.name].close()
-            self._start(host)
         facts = self._facts[host.name]
         # A clock that begins with its process is nobody else's, whatever the boot.
         boot_id = facts.get("boot_id") if facts.get("kernel_clock") else None
-        return End(
+        return EngineHost(
             self._engines[host.name],
             host.addresses[ip_version],
             boot_id,

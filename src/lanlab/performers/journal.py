@@ -15,15 +15,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from lanlab import lock_files
 from lanlab.errors import RunError
-from lanlab.workloads import copy_places as places
-from lanlab.workloads import lock_files
+from lanlab.performers import directories
 
 Request = dict[str, Any]
 
 
 def _folder() -> Path:
-    return places.base("disk") / "copies"
+    return directories.base("disk") / "copies"
 
 
 @contextmanager

@@ -1,0 +1,17 @@
+"""Performers: what carries a trial out. `performer_for` says which does for a condition."""
+
+from lanlab.performers.base import OnProgress, Performer
+from lanlab.performers.engine_host import EngineHost
+from lanlab.performers.hosts import Hosts
+from lanlab.performers.registry import SIMULATORS, metrics_of, perform_between, performer_for
+
+__all__ = [
+    "SIMULATORS",
+    "EngineHost",
+    "Hosts",
+    "OnProgress",
+    "Performer",
+    "metrics_of",
+    "perform_between",
+    "performer_for",
+]

@@ -1,0 +1,39 @@
+"""What carries trials out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from lanlab.workloads import CounterChanges, Progress, TrialOutcome, Workload
+
+OnProgress = Callable[[Progress], None]
+
+
+class Performer(Protocol):
+    """Carries a trial out, however it does that: by engines, by another program, by simulation."""
+
+    def perform(
+        self, kind: Workload, parameters: Any, on_progress: OnProgress | None
+    ) -> TrialOutcome:
+        """
+        Carry one trial out.
+
+        Args:
+            kind: Its workload.
+            parameters: Of its condition.
+            on_progress: Called some times a second, maybe from another thread.
+
+        Returns:
+            What it came to. Whatever goes wrong is its `error`.
+        """
+
+    def metrics(
+        self, kind: Workload, parameters: Any, outcome: TrialOutcome, changes: CounterChanges
+    ) -> dict[str, float | int]:
+        """
+        The results of a trial that did not fail, by the keys of `kind.metrics`.
+
+        Args:
+            changes: Of the counters of the testbed's interfaces.
+        """

@@ -1,0 +1,156 @@
+"""
+How the monotonic clocks of the engines of a trial stand to each other.
+
+Engines of one kernel have one clock unless something gives them another: a time namespace, or an
+engine whose clock begins with its process. So the same boot is not believed alone; all clocks are
+read beside ours, and must agree as far as such readings can tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lanlab.performers.engine_host import EngineHost
+
+
+@dataclass(frozen=True)
+class Reading:
+    """An engine's clock beside ours, as `Engine.clock_offset` gives it."""
+
+    #: Its clock less ours at the same moment, right to within `error_ns`.
+    offset_ns: int
+    error_ns: int
+    #: Identifies the kernel under it; `None` where that is not known.
+    boot_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Relation:
+    """How one clock stands to another."""
+
+    #: The one clock less the other at the same moment, as measured, right to within `bound_ns`.
+    difference_ns: int
+    bound_ns: int
+    #: Whether both are of one kernel, as far as is known.
+    same_kernel: bool
+
+    @property
+    def is_one_clock(self) -> bool:
+        """Whether it is one clock: one kernel, and no difference that could be told from none."""
+        return self.same_kernel and abs(self.difference_ns) <= self.bound_ns
+
+    def to_json(self) -> dict[str, int]:
+        """As an engine is told of it; see `ClockRelation` in its messages."""
+        if self.is_one_clock:
+            return {"offset_ns": 0, "error_ns": 0}
+        return {"offset_ns": self.difference_ns, "error_ns": self.bound_ns}
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """The clocks of all parts of a trial, read one shortly after the other."""
+
+    #: By the name of the part, the first first.
+    readings: Mapping[str, Reading]
+
+    @property
+    def first(self) -> Reading:
+        """That to which the others are related."""
+        return next(iter(self.readings.values()))
+
+    def relations(self) -> list[Relation]:
+        """How each clock stands to the first, itself included."""
+        first = self.first
+        return [
+            Relation(
+                reading.offset_ns - first.offset_ns,
+                reading.error_ns + first.error_ns,
+                reading.boot_id is not None and reading.boot_id == first.boot_id,
+            )
+            for reading in self.readings.values()
+        ]
+
+    def last(self) -> Relation:
+        """How the last clock stands to the first."""
+        return self.relations()[-1]
+
+    @property
+    def are_one_clock(self) -> bool:
+        """Whether all are one clock."""
+        others = self.relations()[1:]
+        return all(relation.is_one_clock for relation in others)
+
+    @property
+    def are_one_kernel(self) -> bool:
+        """Whether all are of one kernel, as far as is known."""
+        return all(relation.same_kernel for relation in self.relations()[1:])
+
+    def starts_ns(self, ours_ns: int) -> list[int]:
+        """A moment of our clock on each of theirs; on one clock it is one number."""
+        first_ns = ours_ns + self.first.offset_ns
+        return [
+            first_ns if number == 0 or relation.is_one_clock else first_ns + relation.difference_ns
+            for number, relation in enumerate(self.relations())
+        ]
+
+
+def read_clocks(hosts: Mapping[str, EngineHost]) -> Clocks:
+    """Read the clock of each: some exchanges with each engine, a few milliseconds in all.
+
+    Raises:
+        EngineLost: An engine is gone.
+    """
+    return Clocks(
+        {name: Reading(*host.engine.clock_offset(), host.boot_id) for name, host in hosts.items()}
+    )
+
+
+def clock_record(before: Clocks, after: Clocks | None) -> dict[str, Any]:
+    """
+    What a trial's record says of its clocks.
+
+    Args:
+        before: By which the trial was run.
+        after: The same at its end; `None` if the trial failed or an engine was lost.
+
+    Returns:
+        `same_kernel`; `shared_clock`; `before` and `after` with each part's reading and the
+        difference between the last and the first; `relation`, which the engine was given;
+        `drift_ns`, by how much the difference has changed; and `bound_ns`: a time from one clock to
+        another is right to within so much (0 for one clock). It holds the drift too, as the clocks
+        stood as in `relation` when the trial began, and as measured `after` when it ended.
+    """
+    relation = before.last().to_json()
+    record: dict[str, Any] = {
+        "same_kernel": before.are_one_kernel,
+        "shared_clock": before.are_one_clock,
+        "relation": relation,
+        "bound_ns": max(each.to_json()["error_ns"] for each in before.relations()),
+        "before": _measured(before),
+    }
+    if after is not None:
+        record["after"] = _measured(after)
+        record["drift_ns"] = after.last().difference_ns - before.last().difference_ns
+        if not (before.are_one_clock and after.are_one_clock):
+            record["bound_ns"] = max(
+                record["bound_ns"], *_moved_ns(before.relations(), after.relations())
+            )
+    return record
+
+
+def _moved_ns(before: Sequence[Relation], after: Sequence[Relation]) -> list[int]:
+    return [
+        abs(then.difference_ns - first.to_json()["offset_ns"]) + then.bound_ns
+        for first, then in zip(before[1:], after[1:], strict=True)
+    ]
+
+
+def _measured(clocks: Clocks) -> dict[str, Any]:
+    last = clocks.last()
+    readings = {
+        name: {"offset_ns": reading.offset_ns, "error_ns": reading.error_ns}
+        for name, reading in clocks.readings.items()
+    }
+    return {**readings, "difference_ns": last.difference_ns, "error_ns": last.bound_ns}

@@ -1,0 +1,232 @@
+"""
+The timed step of a trial: its parts are set up, start together, and end, whatever happens.
+
+When all are ready they are given the same start, each on its own clock, sent ahead: an engine that
+hears of it too late says so instead of starting late, and the step is begun anew with more lead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lanlab.engine import Measurement
+from lanlab.errors import EngineError, LabError
+from lanlab.performers.clocks import Clocks, clock_record, read_clocks
+from lanlab.performers.engine_host import EngineHost, cancel
+from lanlab.workloads.outcome import Progress, TrialOutcome
+from lanlab.workloads.steps import Before, Line, Part, Steps, Told
+
+#: Codes of what an engine says of its peer, and of a request that we have ended.
+_OF_THE_PEER = "peer."
+_CANCELLED = "cancelled"
+#: A start that came too late is tried again with twice the lead, so often.
+_START_ATTEMPTS = 5
+
+OnProgress = Callable[[Progress], None]
+
+
+def conduct_timed(
+    steps: Steps,
+    groups: Sequence[Sequence[Part]],
+    host_of: Callable[[Part], EngineHost],
+    lead_s: float,
+    on_progress: OnProgress | None,
+    outcome: TrialOutcome,
+) -> None:
+    """
+    Run the timed step. Its results go into `outcome`, those of a failed step too.
+
+    Args:
+        steps: Of the trial.
+        groups: The parts, in the order in which they are set up.
+        host_of: The host that does a part.
+        lead_s: Time from giving the start to the start.
+        on_progress: Called from another thread some times a second.
+        outcome: Of the trial.
+
+    Raises:
+        LabError: A part failed, or was given up.
+    """
+    parts = [part for group in groups for part in group]
+    hosts = {name: host_of(part) for name, part in zip(_names(parts), parts, strict=True)}
+    clocks = read_clocks(hosts)
+    lead_s += steps.lead_beyond_s()
+    setup = outcome.setup
+    setup["capabilities"] |= {
+        part.role: host_of(part).engine.hello["capabilities"] for part in parts
+    }
+    try:
+        for attempt in range(1, _START_ATTEMPTS + 1):
+            setup["start_attempts"] = attempt
+            run = _TimedRun(steps, hosts, clocks, on_progress)
+            try:
+                run.run(groups, lead_s, setup)
+                break
+            except EngineError as error:
+                if error.code != "arm.late" or attempt == _START_ATTEMPTS:
+                    raise
+                lead_s *= 2
+            finally:
+                outcome.results = run.collected()
+    except LabError:
+        setup["clocks"] = clock_record(clocks, None)
+        raise
+    after = None
+    # An engine that is lost now has told its results already; the next trial will notice.
+    with contextlib.suppress(LabError):
+        after = read_clocks(hosts)
+    setup["clocks"] = clock_record(clocks, after)
+
+
+def _names(parts: Sequence[Part]) -> list[str]:
+    """Names of the parts for the record: their roles, those of one role numbered."""
+    return [part.role if part.place == 0 else f"{part.role} {part.place}" for part in parts]
+
+
+class _TimedRun:
+    """One attempt at the timed step."""
+
+    def __init__(
+        self,
+        steps: Steps,
+        hosts: Mapping[str, EngineHost],
+        clocks: Clocks,
+        on_progress: OnProgress | None,
+    ) -> None:
+        self._steps, self._clocks, self._on_progress = steps, clocks, on_progress
+        self._hosts = list(hosts.values())
+        self._names = list(hosts)
+        self._asked: list[Measurement] = []
+        self._told: list[Told] = []
+        self._over: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._progress: list[Line | None] = [None] * len(self._hosts)
+        #: What was wrong, if something was.
+        self._error: BaseException | None = None
+
+    def run(self, groups: Sequence[Sequence[Part]], lead_s: float, setup: dict[str, Any]) -> None:
+        """Set all parts up, start them, and take their results."""
+        setup["requests"] = {}
+        try:
+            before = Before(clock=self._clocks.last().to_json())
+            for group in groups:
+                first = len(self._asked)
+                for part in group:
+                    self._start(part, before, setup)
+                for place in range(first, len(self._asked)):
+                    ready = self._of(
+                        place, lambda p: self._asked[p].wait_ready(self._steps.setup_s)
+                    )
+                    before = Before(ready.get("ports") or (), before.clock)
+                    setup["setup_round_trip_ns"] = ready.get("setup_round_trip_ns")
+            setup["start"] = self._start_together(lead_s)
+            self._take_results()
+        except BaseException as error:
+            self._error = error
+            better = self._end_all(error)
+            if better is not error:
+                raise better from error
+            raise
+
+    def _start(self, part: Part, before: Before, setup: dict[str, Any]) -> None:
+        place = len(self._asked)
+        request = part.request(before)
+        setup["requests"][self._names[place]] = without_secrets(request)
+        told = Told(part.role)
+        measurement = self._hosts[place].engine.start(request)
+        measurement.on_over = lambda: self._over.put(place)
+        measurement.on_data = lambda line: told.lines.setdefault(line["type"], []).append(line)
+        measurement.on_progress = lambda line: self._take_progress(place, line)
+        self._asked.append(measurement)
+        self._told.append(told)
+
+    def _of(self, place: int, wait: Callable[[int], Any]) -> Any:
+        """What waiting for a part gives; what it had measured until it failed is kept."""
+        try:
+            return wait(place)
+        except EngineError as error:
+            if error.partial is not None:
+                self._told[place].result = dict(error.partial)
+            raise
+
+    def _take_progress(self, place: int, line: Line) -> None:
+        self._progress[place] = line
+        if place == 0 and self._on_progress is not None:
+            self._on_progress(self._steps.progress(self._progress))
+
+    def _start_together(self, lead_s: float) -> dict[str, Any]:
+        """Give all parts the same start. The record says how sure that is."""
+        starts_ns = self._clocks.starts_ns(time.monotonic_ns() + round(lead_s * 1e9))
+        margins = []
+        for host, measurement, at_ns in zip(self._hosts, self._asked, starts_ns, strict=True):
+            arm = {"type": "arm", "target": measurement.id, "at_ns": at_ns}
+            margins.append(host.engine.ask(arm)["margin_ns"])
+        return {
+            "lead_s": lead_s,
+            "shared_clock": self._clocks.are_one_clock,
+            "clock_error_ns": self._clocks.last().to_json()["error_ns"],
+            "margins_ns": margins,
+        }
+
+    def _take_results(self) -> None:
+        """Take the results of all parts, whichever comes first. Where one fails the others are not
+        waited for, as they may be those that hang, unless each ends by itself."""
+        longest_s = self._steps.longest_s()
+        deadline = time.monotonic() + longest_s
+        waiting = set(range(len(self._asked)))
+        failed: LabError | None = None
+        while waiting:
+            try:
+                place = self._over.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                raise failed or self._asked[min(waiting)].overdue(longest_s) from None
+            waiting.remove(place)
+            try:
+                self._told[place].result = self._of(place, lambda p: self._asked[p].result(0.0))
+            except EngineError as error:
+                if not self._steps.are_alike:
+                    raise
+                failed = failed or error
+        if failed is not None:
+            raise failed
+
+    def _end_all(self, error: BaseException) -> BaseException:
+        """End every part of a step that failed, and keep what each had measured until then.
+
+        Returns:
+            Why the step failed. That its peer is gone is all that one end could say; the peer may
+            have said why.
+        """
+        others: list[EngineError] = []
+        for host, measurement, told in zip(self._hosts, self._asked, self._told, strict=False):
+            if told.result is None:
+                told.result = cancel(host.engine, measurement, others)
+        if isinstance(error, EngineError) and error.code.startswith(_OF_THE_PEER):
+            said = (o for o in others if not o.code.startswith((_OF_THE_PEER, _CANCELLED)))
+            return next(said, error)
+        return error
+
+    def collected(self) -> dict[str, dict[str, Any]]:
+        """The results by role."""
+        try:
+            return self._steps.collect(self._told)
+        except LabError:
+            if self._error is None:
+                raise
+            # What is wrong with what was left must not hide why.
+            return {told.role: told.result for told in self._told if told.result is not None}
+
+
+def without_secrets(request: Mapping[str, Any]) -> dict[str, Any]:
+    """A request for the record: tokens and passwords are of no use to anyone afterwards."""
+    kept = {
+        key: without_secrets(value) if isinstance(value, Mapping) else value
+        for key, value in request.items()
+        if key not in ("session", "token", "credentials")
+    }
+    if request.get("credentials"):
+        kept["user"] = request["credentials"]["user"]
+    return kept

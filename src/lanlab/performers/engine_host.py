@@ -1,0 +1,76 @@
+"""A host of a trial: its engine, its address, and what is started beside the engine."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lanlab.engine import Engine, Measurement
+from lanlab.errors import EngineError, EngineLost
+
+#: A request has so long to answer that it is cancelled, and again to tell what it has measured;
+#: then its engine hangs.
+CANCEL_S = 5.0
+
+
+@dataclass(frozen=True)
+class EngineHost:
+    """An engine and the address that its host uses."""
+
+    engine: Engine
+    address: str
+    #: Identifies the kernel that the engine runs on; `None` if that is not known, or if the
+    #: engine's clock is not the kernel's.
+    boot_id: str | None
+    #: Put before a command, starts it on this host.
+    command_prefix: tuple[str, ...] = ()
+    #: Starts a real file server here: name, service, directory, address, credentials.
+    start_server: Callable[..., Any] | None = None
+    #: Finds a server that was there before, by address and port, to watch its CPU time (`cpu_s`,
+    #: `unknown`); gives `None` if it is on another machine.
+    find_server: Callable[[str, int], Any] | None = None
+
+
+def ask(host: EngineHost, request: Mapping[str, object], within_s: float) -> dict[str, Any]:
+    """Have an engine do a request to its end. One that is not waited for is cancelled.
+
+    Raises:
+        EngineError: It could not.
+        EngineLost: It is gone, or was not done in time.
+    """
+    asked = host.engine.start(request)
+    try:
+        return asked.result(within_s)
+    except BaseException:
+        cancel(host.engine, asked)
+        raise
+
+
+def cancel(
+    engine: Engine, asked: Measurement, others: list[EngineError] | None = None
+) -> dict[str, Any] | None:
+    """
+    End a request; an engine that does not answer is ended.
+
+    Args:
+        others: Takes the error that the request ended with.
+
+    Returns:
+        What it had measured; `None` if there is nothing to be had.
+    """
+    if engine.is_lost or asked.is_over:
+        return None
+    try:
+        # It may have ended by itself meanwhile, and is unknown then.
+        with contextlib.suppress(EngineError):
+            engine.ask({"type": "cancel", "target": asked.id}, CANCEL_S)
+        return asked.result(CANCEL_S)
+    except EngineError as error:
+        if others is not None:
+            others.append(error)
+        return None if error.partial is None else dict(error.partial)
+    except EngineLost:
+        engine.give_up(CANCEL_S)
+        return None

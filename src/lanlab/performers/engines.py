@@ -1,0 +1,97 @@
+"""Trials between the engines of a testbed's hosts."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lanlab.errors import LabError
+from lanlab.performers.base import OnProgress
+from lanlab.performers.conductor import conduct_timed
+from lanlab.performers.engine_host import EngineHost
+from lanlab.performers.hosts import Hosts
+from lanlab.performers.stage import EngineStage
+from lanlab.workloads import CounterChanges, TrialOutcome, Workload
+from lanlab.workloads.steps import Steps
+
+
+class EnginePerformer:
+    """
+    The engines of a testbed.
+
+    Args:
+        hosts: With an engine each.
+        lead_s: How far ahead the start of a trial is sent, so that every engine hears of it.
+    """
+
+    def __init__(self, hosts: Hosts, lead_s: float) -> None:
+        self._hosts, self._lead_s = hosts, lead_s
+
+    def perform(
+        self, kind: Workload, parameters: Any, on_progress: OnProgress | None
+    ) -> TrialOutcome:
+        """See `Performer.perform`."""
+        first, second, *others = self._hosts.engine_hosts(parameters.ip_version)
+        by_role = dict(zip(kind.roles, ([first, *others], [second]), strict=True))
+        return conduct(kind.steps(parameters), by_role, self._lead_s, on_progress)
+
+    def metrics(
+        self, kind: Workload, parameters: Any, outcome: TrialOutcome, changes: CounterChanges
+    ) -> dict[str, float | int]:
+        """See `Performer.metrics`."""
+        return kind.summarise(parameters, outcome, changes)
+
+
+def conduct(
+    steps: Steps,
+    hosts: Mapping[str, Sequence[EngineHost]],
+    lead_s: float,
+    on_progress: OnProgress | None = None,
+) -> TrialOutcome:
+    """
+    Carry the steps of one trial out: open, prepare, timed, check; and empty, whatever became of it.
+
+    Args:
+        hosts: By role, in the order of the workload's roles.
+        lead_s: Time from giving the start to the start.
+        on_progress: Called from another thread some times a second.
+
+    Returns:
+        What the trial came to. A failed one has `error` and whatever was measured.
+    """
+    outcome = TrialOutcome()
+    try:
+        with EngineStage(hosts) as stage:
+            outcome.setup = stage.setup
+            steps.open(stage)
+            try:
+                _conduct(steps, stage, lead_s, on_progress, outcome)
+            except BaseException as error:
+                steps.empty(stage, error)
+                raise
+            steps.empty(stage, None)
+    except LabError as error:
+        outcome.error = error
+    return outcome
+
+
+def _conduct(
+    steps: Steps,
+    stage: EngineStage,
+    lead_s: float,
+    on_progress: OnProgress | None,
+    outcome: TrialOutcome,
+) -> None:
+    steps.prepare(stage)
+    server = stage.server
+    before_s = None if server is None else server.cpu_s()
+    try:
+        groups = steps.timed(stage)
+        conduct_timed(steps, groups, stage.host_of, lead_s, on_progress, outcome)
+    finally:
+        if server is not None:
+            # A server that is gone is not what the trial failed of first.
+            with contextlib.suppress(LabError):
+                outcome.results[stage.server_role] = server.seen_since(before_s)
+    steps.check(stage)

@@ -1,0 +1,166 @@
+"""Trials of another program: its server on one host, its client on the other, and their end."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from lanlab.errors import LabError, RunError
+from lanlab.performers.base import OnProgress
+from lanlab.performers.engine_host import EngineHost
+from lanlab.performers.hosts import Hosts
+from lanlab.performers.program import (
+    Program,
+    failure,
+    free_ports,
+    started_on,
+    wait_listening,
+)
+from lanlab.workloads import CounterChanges, TrialOutcome, Workload
+from lanlab.workloads.drivers.base import Commands, Metrics, Output, Place
+from lanlab.workloads.drivers.registry import driver
+
+if TYPE_CHECKING:
+    from lanlab.workloads.parameters import FlowParameters
+
+_LISTENING_WITHIN_S = 10.0
+#: Beyond the time that a trial must take, and the silence that the condition allows.
+_MARGIN_S = 20.0
+#: How long a server may take once its client has ended.
+_SERVER_ENDS_WITHIN_S = 10.0
+
+
+class ProgramPerformer:
+    """
+    The program that a condition names as its driver.
+
+    Args:
+        hosts: Of a testbed.
+    """
+
+    def __init__(self, hosts: Hosts) -> None:
+        self._hosts = hosts
+
+    def perform(
+        self, kind: Workload, parameters: FlowParameters, on_progress: OnProgress | None
+    ) -> TrialOutcome:
+        """See `Performer.perform`. No program tells how far it is. The results of both roles are
+        what server and client left: command, output, exit code and times."""
+        client, server, *_ = self._hosts.engine_hosts(parameters.ip_version)
+        return run_program(kind, parameters, client, server)
+
+    def metrics(
+        self,
+        kind: Workload,
+        parameters: FlowParameters,
+        outcome: TrialOutcome,
+        changes: CounterChanges,
+    ) -> Metrics:
+        """
+        See `Performer.metrics`.
+
+        Raises:
+            RunError: The output is not what the program is known to write.
+        """
+        return program_metrics(kind, parameters, outcome)
+
+
+def run_program(
+    kind: Workload, parameters: FlowParameters, client: EngineHost, server: EngineHost
+) -> TrialOutcome:
+    """Run one trial of the condition's program between two hosts."""
+    outcome = TrialOutcome()
+    programs: list[Program] = []
+    try:
+        _run(kind, parameters, (client, server), outcome, programs)
+    except LabError as error:
+        outcome.error = error
+    finally:
+        # Whatever happened, Ctrl-C included.
+        for program in programs:
+            program.end()
+        # The server was started first.
+        for role, program in zip(reversed(kind.roles), programs, strict=False):
+            outcome.results[role] = _record(program)
+        for program in programs:
+            program.close()
+    return outcome
+
+
+def _run(
+    kind: Workload,
+    parameters: FlowParameters,
+    hosts: tuple[EngineHost, EngineHost],
+    outcome: TrialOutcome,
+    programs: list[Program],
+) -> None:
+    client_host, server_host = hosts
+    entry = driver(parameters.driver)
+    entry.check_found(kind.name, parameters)
+    first = entry.programs(kind.name, parameters.transport)[0]
+    outcome.setup = {"driver": entry.name, "version": entry.version(first)}
+    port = free_ports(server_host.command_prefix, entry.ports)
+    place = Place(client_host.address, server_host.address, port)
+    commands = entry.commands(kind.name, parameters, place)
+    outcome.setup["asked"] = {
+        "server": list(commands.server),
+        "client": list(commands.client),
+        "processors": os.cpu_count(),
+    }
+    server = Program(
+        f"{entry.name} server",
+        started_on(server_host.command_prefix, commands.server, parameters.receiver_processor),
+    )
+    programs.append(server)
+    wait_listening(server, *commands.listens_on, _LISTENING_WITHIN_S)
+    client = Program(
+        f"{entry.name} client",
+        started_on(client_host.command_prefix, commands.client, parameters.sender_processor),
+    )
+    programs.append(client)
+    limit_s = kind.expected_time_s(parameters) + parameters.silence_s + _MARGIN_S
+    if not client.wait(limit_s):
+        raise RunError(f"`{client.name}` has not ended after {limit_s:g} s")
+    if client.exit_code != 0:
+        raise failure(client, f"failed ({client.exit_code})")
+    _end_server(server, commands)
+
+
+def program_metrics(kind: Workload, parameters: FlowParameters, outcome: TrialOutcome) -> Metrics:
+    """The results of a trial of `run_program`; see `ProgramPerformer.metrics`."""
+    client, server = (_output(outcome.results[role]) for role in kind.roles)
+    return driver(parameters.driver).metrics(kind.name, parameters, client, server)
+
+
+def _end_server(server: Program, commands: Commands) -> None:
+    if commands.server_last_words:
+        server.wait_for(commands.server_last_words, _SERVER_ENDS_WITHIN_S)
+    if commands.server_end is not None:
+        server.wait_childless(_SERVER_ENDS_WITHIN_S)
+        server.signal(commands.server_end)
+    if not server.wait(_SERVER_ENDS_WITHIN_S):
+        raise failure(server, f"has not ended {_SERVER_ENDS_WITHIN_S:g} s after its client")
+    # Told to end by a signal, some end by it, and some say that they were interrupted.
+    if commands.server_end is None and server.exit_code != 0:
+        raise failure(server, f"failed ({server.exit_code})")
+
+
+def _record(program: Program) -> dict[str, Any]:
+    """What a program left, for the store."""
+    out, err = program.output()
+    return {
+        "command": program.argv,
+        "exit_code": program.exit_code,
+        "elapsed_ns": round(1e9 * program.elapsed_s),
+        "cpu": {
+            "user_ns": round(1e9 * program.cpu_user_s),
+            "system_ns": round(1e9 * program.cpu_system_s),
+        },
+        "output": out,
+        "errors": err,
+    }
+
+
+def _output(record: dict[str, Any]) -> Output:
+    cpu = record["cpu"]
+    return Output(record["output"], (cpu["user_ns"] + cpu["system_ns"]) / 1e9)

@@ -1,0 +1,105 @@
+"""What the engines of a testbed offer the steps of one trial."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from lanlab.performers import directories, journal
+from lanlab.performers.emptying import Emptying, empty_left
+from lanlab.performers.engine_host import EngineHost, ask
+from lanlab.performers.file_servers import Server, served
+from lanlab.workloads.service_parameters import ServiceParameters
+from lanlab.workloads.steps import Part, Request
+
+#: Datasets that were compared with their description since this process began.
+_whole: set[tuple[str, str]] = set()
+
+
+class EngineStage:
+    """
+    The hosts of one trial, and what was opened for it, until the block is left.
+
+    Args:
+        hosts: By role, the one that begins first.
+    """
+
+    def __init__(self, hosts: Mapping[str, Sequence[EngineHost]]) -> None:
+        self._hosts = hosts
+        self._opened = contextlib.ExitStack()
+        #: For the trial's record.
+        self.setup: dict[str, Any] = {"capabilities": {role: {} for role in hosts}}
+        #: The file server, once there is one, and the role of its host: the last.
+        self.server: Server | None = None
+        self.server_role = tuple(hosts)[-1]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._opened.close()
+
+    def host_of(self, part: Part) -> EngineHost:
+        """The host that does a part of the timed step."""
+        return self._hosts[part.role][part.place]
+
+    def ask(self, role: str, request: Request, within_s: float) -> dict[str, Any]:
+        """See `Stage.ask`, as for all below."""
+        return ask(self._hosts[role][0], request, within_s)
+
+    def address(self, role: str, place: int = 0) -> str:
+        return self._hosts[role][place].address
+
+    def hosts(self, role: str) -> int:
+        return len(self._hosts[role])
+
+    def share_a_kernel(self) -> bool:
+        boots = {host.boot_id for hosts in self._hosts.values() for host in hosts}
+        return len(boots) == 1 and None not in boots
+
+    def serve(self, parameters: ServiceParameters, connections: int) -> Server:
+        directories.remove_left()
+        client, server = (hosts[0] for hosts in self._hosts.values())
+        self.server = self._opened.enter_context(served(parameters, client, server, connections))
+        return self.server
+
+    def directory(self, role: str, medium: str) -> str:
+        return str(self._opened.enter_context(directories.temporary(medium)))
+
+    def dataset(self, role: str, medium: str, key: str, described: Request, within_s: float) -> str:
+        directory = str(directories.dataset_directory(medium, key))
+        if (directory, key) not in _whole:
+            request = {"type": "dataset", "spec": described, "directory": directory}
+            self.setup["dataset"] = self.ask(role, request, within_s)
+            _whole.add((directory, key))
+        return directory
+
+    def free_bytes(self, role: str, directory: str) -> int:
+        return shutil.disk_usage(directory).free
+
+    def to_remove(
+        self, parameters: ServiceParameters, kind: str, spec: Request, within_s: float
+    ) -> Callable[[BaseException | None], None]:
+        client = next(iter(self._hosts.values()))[0]
+
+        def ask_client(request: Request) -> dict[str, Any]:
+            return ask(client, request, within_s)
+
+        note_emptied: Callable[[], None] = _nothing
+        if parameters.is_users_server:
+            empty_left(parameters.server, spec["service"], ask_client, self.setup)
+            noted = journal.noted(parameters.server, kind, spec)
+            note_emptied = self._opened.enter_context(noted)
+        return Emptying(parameters, kind, spec, ask_client, self.setup, note_emptied)
+
+
+def _nothing() -> None:
+    """A server of ours goes with all that is in it."""

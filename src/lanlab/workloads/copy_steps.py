@@ -1,0 +1,170 @@
+"""The steps of one trial of a copy: prepared, timed, checked, and emptied whatever became of it."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lanlab.workloads import copy_datasets as datasets
+from lanlab.workloads.parameters import nanoseconds
+from lanlab.workloads.steps import Part, Request, Server, Stage, Steps, Told
+
+if TYPE_CHECKING:
+    from lanlab.workloads.copy import CopyParameters
+
+#: Connecting and preparing may take this long beside what the bytes take.
+_SETUP_S = 120.0
+#: A copy slower than this (5 kB/s) is given up, unless the user allows more: a server that answers
+#: now and then would keep a study for ever.
+_SLOWEST_BPS = 40e3
+#: An engine that does not end a step in time is given up itself.
+_BEYOND_S = 60.0
+#: A server that was cut off learns of it within a round trip and a turn of its processor.
+_CUT_NOTICED_S = 0.3
+#: What is told of each file.
+_FILE_TIMES = ("number", "bytes", "opened_ns", "first_byte_ns", "closed_ns", "retries")
+
+
+class CopySteps(Steps):
+    """The steps of a copy: files from the client to the server, or back."""
+
+    def __init__(self, parameters: CopyParameters) -> None:
+        self._parameters = parameters
+        self.setup_s = _SETUP_S + parameters.timeout_s
+        self._server: Server
+        self._spec: Request
+        self._remove: Callable[[BaseException | None], None]
+
+    def open(self, stage: Stage) -> None:
+        """The files at the client's side, and the server."""
+        parameters = self._parameters
+        directory = _client_directory(parameters, stage, self._within_s())
+        self._server = stage.serve(parameters, 0)
+        self._spec = _spec(parameters, self._server.target, directory)
+        self._remove = stage.to_remove(parameters, "copy_empty", self._spec, self._within_s())
+
+    def prepare(self, stage: Stage) -> None:
+        """What is copied, at the server; both hosts forget what they keep of it, if asked to."""
+        stage.setup["prepared"] = prepared = self._ask(stage, "copy_prepare")
+        self._spec["files_digest"] = prepared["files_digest"]
+        if self._parameters.cache == "cold":
+            stage.setup["caches"] = _drop_caches(self._spec, self._server, stage)
+
+    def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
+        """The copy."""
+        return [[Part("client", lambda _: {"type": "copy", "spec": self._spec})]]
+
+    def longest_s(self) -> float:
+        """As every step."""
+        return self._within_s()
+
+    def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
+        """The client's result, with the times of its files."""
+        (client,) = told
+        if client.result is None:
+            return {}
+        lines = client.lines.get("copied_files", ())
+        columns = {name: [value for line in lines for value in line[name]] for name in _FILE_TIMES}
+        return {"client": {**client.result, "file_times": columns}}
+
+    def check(self, stage: Stage) -> None:
+        """What was uploaded is read back."""
+        if self._parameters.direction == "upload":
+            stage.setup["checked"] = self._ask(stage, "copy_check")
+
+    def empty(self, stage: Stage, failed: BaseException | None) -> None:
+        """What the copy has left at its server."""
+        if failed is not None and "prepared" in stage.setup:
+            # What a server has taken in and not yet done it would do after it was emptied.
+            time.sleep(_CUT_NOTICED_S)
+        self._remove(failed)
+
+    def _ask(self, stage: Stage, kind: str) -> dict[str, Any]:
+        return stage.ask("client", {"type": kind, "spec": self._spec}, self._within_s())
+
+    def _within_s(self) -> float:
+        parameters = self._parameters
+        return max(_longest_s(parameters), _usual_longest_s(parameters)) + _BEYOND_S
+
+
+def _longest_s(parameters: CopyParameters) -> float:
+    """What a step of a trial may take."""
+    given_s = parameters.longest_s
+    return _usual_longest_s(parameters) if given_s is None else given_s
+
+
+def _usual_longest_s(parameters: CopyParameters) -> float:
+    tree = parameters.tree
+    octets = datasets.mean_bytes(parameters.dataset) if tree is None else datasets.tree_bytes(tree)
+    waits_s = (parameters.retries + 1) * parameters.timeout_s
+    return _SETUP_S + waits_s + 8 * octets / _SLOWEST_BPS
+
+
+def _client_directory(parameters: CopyParameters, stage: Stage, within_s: float) -> str | None:
+    """The directory of the client's side; `None` where it has none. A dataset is there then."""
+    if parameters.direction == "download":
+        if parameters.client_directory is not None:
+            return parameters.client_directory
+        if parameters.medium == "memory":
+            return None
+        return stage.directory("client", parameters.medium)
+    if parameters.tree is not None:
+        return parameters.tree
+    if parameters.medium == "memory":
+        return None
+    described = _dataset(parameters)
+    key = datasets.key(described)
+    return stage.dataset("client", parameters.medium, key, described, within_s)
+
+
+def _dataset(parameters: CopyParameters) -> Request:
+    return datasets.spec(parameters.dataset, parameters.dataset_seed, parameters.compressible_ratio)
+
+
+def _spec(parameters: CopyParameters, target: Request, directory: str | None) -> Request:
+    tree = parameters.tree
+    return {
+        "service": {
+            **{key: value for key, value in target.items() if value is not None},
+            "timeout_ns": nanoseconds(parameters.timeout_s),
+            "send_buffer_bytes": parameters.send_buffer_bytes,
+            "receive_buffer_bytes": parameters.receive_buffer_bytes,
+        },
+        "working_name": f"lanlab-{secrets.token_hex(6)}",
+        "token": secrets.token_hex(16),
+        "direction": parameters.direction,
+        "files": {"dataset": _dataset(parameters)} if tree is None else {"tree": tree},
+        "client": "memory" if directory is None else {"directory": directory},
+        "parallel_files": parameters.parallel_files,
+        "block_bytes": parameters.block_bytes,
+        "depth": parameters.depth,
+        "sync": parameters.sync,
+        "verify": parameters.verify,
+        "retries": parameters.retries,
+        "longest_ns": nanoseconds(_longest_s(parameters)),
+    }
+
+
+def _drop_caches(spec: Request, server: Server, stage: Stage) -> dict[str, dict[str, Any]]:
+    """Have both hosts forget files; hosts that share a kernel share what it keeps.
+
+    Each end's record says of what was forgotten: everything, or where that takes rights that the
+    user does not have, the files of that end. An end without files has nothing to forget.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    source = spec["client"]
+    directory = source.get("directory") if isinstance(source, dict) else None
+    shares = stage.share_a_kernel()
+    for role, place in (("client", directory), ("server", server.root)):
+        if place is None:
+            continue
+        if shares and any(each["of"] == "everything" for each in found.values()):
+            continue
+        began = time.monotonic()
+        found[role] = stage.ask(role, {"type": "drop_caches", "directory": place}, _SETUP_S)
+        found[role]["elapsed_s"] = time.monotonic() - began
+    if server.root is None:
+        found["server"] = {"of": "nothing", "reason": "the server is on a host of its own"}
+    return found

@@ -1,0 +1,75 @@
+"""What a trial came to, and how far it is while it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lanlab.errors import LabError
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a trial is, warm-up included."""
+
+    elapsed_s: float
+    #: Messages and bytes of payload: received, answered or copied.
+    messages: int
+    bytes: int
+    #: Messages that had been sent at about the same time, where the sender tells.
+    sent_messages: int | None
+
+
+@dataclass
+class TrialOutcome:
+    """What a trial left. A failed one has `error`, and the results that there were until then."""
+
+    #: By role.
+    results: dict[str, dict[str, Any]] = field(default_factory=dict)
+    #: What was asked for and how the start went: what is needed to repeat the trial.
+    setup: dict[str, Any] = field(default_factory=dict)
+    error: LabError | None = None
+
+    def capabilities(self, role: str) -> Mapping[str, bool]:
+        """What the engine in a role can do; empty where nobody knows."""
+        return (self.setup.get("capabilities") or {}).get(role) or {}
+
+
+@dataclass(frozen=True)
+class CounterChanges:
+    """By how much the testbed's interface counters rose over a trial, warm-up included.
+
+    Each by its name (`rx_drops`, `qdisc_drops`, …), summed over a host's interfaces; a name that
+    the testbed does not count is not there.
+    """
+
+    by_role: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    #: Of what lies between the hosts, as the ports of a switch, or of both hosts together, as the
+    #: interface of loopback.
+    between: Mapping[str, int] = field(default_factory=dict)
+
+    def of(self, role: str) -> Mapping[str, int]:
+        """Those of the host in a role."""
+        return self.by_role.get(role, self.between)
+
+
+def counter_changes(
+    before: Mapping[str, Any], after: Mapping[str, Any], hosts: Mapping[str, str]
+) -> CounterChanges:
+    """What a testbed's counters, read before and after a trial, say of it.
+
+    Args:
+        before, after: As `Testbed.counters` gives them (`host0/eth0`, then name, to count).
+        hosts: Name of the host in each role.
+    """
+    roles = {host: role for role, host in hosts.items()}
+    sums: dict[str, dict[str, int]] = {}
+    for interface, counters in after.items():
+        earlier = before.get(interface)
+        if not isinstance(counters, Mapping) or not isinstance(earlier, Mapping):
+            continue  # They could not be read.
+        total = sums.setdefault(roles.get(interface.partition("/")[0], ""), {})
+        for counter, value in counters.items():
+            total[counter] = total.get(counter, 0) + value - earlier.get(counter, 0)
+    return CounterChanges(sums, sums.pop("", {}))

@@ -1,0 +1,209 @@
+"""
+The steps of one trial of stations: the files of all stations are written, then they work, on one
+host or on several, and what was written is removed whatever became of it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lanlab.errors import EngineError, UnmetNeed
+from lanlab.workloads.parameters import nanoseconds
+from lanlab.workloads.stations_merging import merged
+from lanlab.workloads.stations_readings import columns_of, thinned, within
+from lanlab.workloads.stations_results import summed
+from lanlab.workloads.steps import Before, Part, Request, Server, Stage, Steps, Told
+
+if TYPE_CHECKING:
+    from lanlab.workloads.stations import StationsParameters
+
+#: Connecting and preparing may take this long, and each station so much more.
+_SETUP_S = 120.0
+_SETUP_EACH_S = 0.5
+#: Files are written and removed at least at this speed.
+_SLOWEST_BPS = 1e6
+#: A station that does fewer operations a second is given up with its trial.
+_SLOWEST_PER_S = 1.0
+#: Single readings that are kept at most, unless more are asked for: 10 MB in an engine.
+MOST_READINGS = 250_000
+#: Between a start being told and the start, for each station: to be woken and wait for it, on a
+#: thread of its own (of a directory) or with others on one.
+_LEAD_ALONE_S = 2e-4
+_LEAD_TOGETHER_S = 2e-5
+#: Room that a server's disk has left beside the stations' files, bytes.
+_ROOM_BYTES = 64 * 2**20
+
+
+class StationsSteps(Steps):
+    """The steps of stations in a loop of operations on one server."""
+
+    are_alike = True
+
+    def __init__(self, parameters: StationsParameters) -> None:
+        self._parameters = parameters
+        self.setup_s = _setup_s(parameters)
+        self._spec: Request
+        self._remove: Callable[[BaseException | None], None]
+
+    def open(self, stage: Stage) -> None:
+        """The server."""
+        parameters = self._parameters
+        server = stage.serve(parameters, parameters.stations)
+        _check_room(parameters, server, stage)
+        self._spec = _spec(parameters, server.target)
+        within_s = _files_s(parameters)
+        self._remove = stage.to_remove(parameters, "stations_empty", self._spec, within_s)
+
+    def prepare(self, stage: Stage) -> None:
+        """The files of all stations."""
+        request = {"type": "stations_prepare", "spec": self._spec}
+        stage.setup["prepared"] = stage.ask("client", request, _files_s(self._parameters))
+
+    def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
+        """The stations, spread over the hosts that there are: each has one at least."""
+        parameters = self._parameters
+        # Memory is each engine's own, and files of a directory are not the network's.
+        is_local = parameters.service in ("memory", "directory")
+        hosts = 1 if is_local else min(stage.hosts("client"), parameters.stations)
+        share, more = divmod(parameters.stations, hosts)
+        parts, first = [], 0
+        for place in range(hosts):
+            count = share + (place < more)
+            request = self._request(first, count, stage.address("client", place))
+            parts.append(Part("client", request, place))
+            first += count
+        return [parts]
+
+    def _request(self, first: int, count: int, address: str) -> Callable[[Before], Request]:
+        service = self._spec["service"]
+        if "bind" in service:
+            service = {**service, "bind": address}
+        own = {"first": first, "count": count}
+        request = {"type": "stations", "spec": {**self._spec, "service": service, "own": own}}
+        return lambda _: request
+
+    def longest_s(self) -> float:
+        """See `Steps.longest_s`."""
+        return _longest_s(self._parameters)
+
+    def lead_beyond_s(self) -> float:
+        """The more stations there are, the more have to hear of the start."""
+        return lead_beyond_s(self._parameters)
+
+    def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
+        """What all hosts together told, with their readings and what these come to."""
+        parts = [part.result for part in told if part.result is not None]
+        if not parts:
+            return {}
+        joined = merged(parts)
+        how, stations = joined["thinned"], self._parameters.stations
+        lines = [line for part in told for line in part.lines.get("station_readings", ())]
+        readings = columns_of(lines, self._parameters.message_size_bytes)
+        if not within(readings, joined["outcomes"], stations):
+            raise EngineError("engine.defect", "readings that cannot be")
+        slices = None
+        if how is not None:
+            from lanlab.workloads.station_slices import slices_of
+
+            lines = [line for part in told for line in part.lines.get("station_slices", ())]
+            slices = slices_of(lines, readings, how["slice_ns"], stations)
+        joined["readings_count"] = joined["readings"]
+        joined["readings"] = thinned(readings, 1 if how is None else how["every"])
+        if how is not None:
+            how["kept"] = len(joined["readings"]["station"])
+        summed(self._parameters, joined, slices)
+        return {"client": joined}
+
+    def empty(self, stage: Stage, failed: BaseException | None) -> None:
+        """The files of all stations."""
+        self._remove(failed)
+
+
+def lead_beyond_s(parameters: StationsParameters) -> float:
+    """By how much earlier than of two ends the start is told: the more stations there are, the more
+    have to hear of it."""
+    each_s = _LEAD_ALONE_S if parameters.service == "directory" else _LEAD_TOGETHER_S
+    return each_s * parameters.stations
+
+
+def _check_room(parameters: StationsParameters, server: Server, stage: Stage) -> None:
+    """See before anything is written that it fits; of a user's server nobody can know."""
+    if server.root is None or parameters.is_users_server:
+        return
+    needed = parameters.written_bytes + _ROOM_BYTES
+    free = stage.free_bytes("server", server.root)
+    if free < needed:
+        raise UnmetNeed(
+            f"{parameters.stations} stations have files of {needed / 1e6:.0f} MB; "
+            f"{server.root} has room for {free / 1e6:.0f} MB",
+            hint="give a smaller file_size_bytes, or ask for fewer stations",
+        )
+
+
+def _spec(parameters: StationsParameters, target: Request) -> Request:
+    open_loop = None
+    if parameters.loop == "open":
+        open_loop = {
+            "rate_per_s": parameters.rate_operations_per_s,
+            "arrivals": parameters.arrivals,
+        }
+    time_s, each = parameters.time_s, parameters.readings_each
+    if each is None and time_s is None:
+        # The interval may never be narrow enough.
+        time_s = 600.0
+    return {
+        "service": {
+            **{key: value for key, value in target.items() if value is not None},
+            "timeout_ns": nanoseconds(parameters.timeout_s),
+        },
+        "working_name": f"lanlab-{secrets.token_hex(6)}",
+        "token": secrets.token_hex(16),
+        "stations": parameters.stations,
+        "own": {"first": 0, "count": parameters.stations},
+        "operation": parameters.operation,
+        "read_ratio": parameters.read_ratio,
+        "access": parameters.access,
+        "message_size_bytes": parameters.message_size_bytes,
+        "file_size_bytes": parameters.own_file_size_bytes,
+        "think_ns": nanoseconds(parameters.think_time_s),
+        "open_loop": open_loop,
+        "sync": parameters.sync,
+        "until": {
+            "readings_per_station": each,
+            "time_ns": None if time_s is None else nanoseconds(time_s),
+            "interval_ratio": parameters.interval_ratio,
+        },
+        "most_readings": parameters.kept_readings,
+        "retries": parameters.retries,
+        "seed": parameters.seed,
+        "verify": parameters.verify,
+        "connects_at_once": parameters.connects_at_once,
+        "threads": parameters.threads,
+    }
+
+
+def _setup_s(parameters: StationsParameters) -> float:
+    # Seven attempts of one, a second of pauses and more between them.
+    return _SETUP_S + _SETUP_EACH_S * parameters.stations + 7 * parameters.timeout_s
+
+
+def _files_s(parameters: StationsParameters) -> float:
+    written_s = 8 * parameters.written_bytes / _SLOWEST_BPS
+    return _SETUP_S + _SETUP_EACH_S * parameters.stations + written_s
+
+
+def _longest_s(parameters: StationsParameters) -> float:
+    """A trial that takes longer is given up."""
+    waits_s = 2 * (parameters.retries + 1) * parameters.timeout_s + _SETUP_S
+    # Many readings have to be told, and stations take their leave.
+    waits_s += 0.05 * parameters.stations
+    if parameters.time_s is not None:
+        return waits_s + parameters.time_s
+    if parameters.readings_each is None:
+        return waits_s + 600.0
+    each_s = 1 / _SLOWEST_PER_S + parameters.think_time_s
+    if parameters.rate_operations_per_s is not None:
+        each_s = max(each_s, parameters.stations / parameters.rate_operations_per_s)
+    return waits_s + parameters.readings_each * each_s

@@ -1,0 +1,232 @@
+"""
+The steps of one trial, as a workload says them and a performer carries them out.
+
+A trial opens what it needs, is prepared, runs its timed part, is checked, and is emptied whatever
+became of it. Each step is a request to the host in a role. The workload says which; when they
+start together, what is too late, what is cancelled and which clock counts is the performer's.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from lanlab.workloads.outcome import Progress
+
+Request = dict[str, Any]
+Line = dict[str, Any]
+
+#: Beyond the time that the timed step must take, and the silence its parts allow, it may take this
+#: long.
+MARGIN_S = 15.0
+
+
+@dataclass(frozen=True)
+class Before:
+    """What is known of the parts before, when a part of the timed step is asked for."""
+
+    #: That the part before it listens at.
+    ports: Sequence[int] = ()
+    #: How the clock of the last part stands to that of the first: `offset_ns`, `error_ns`.
+    clock: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one host does in the timed step."""
+
+    role: str
+    request: Callable[[Before], Request]
+    #: Which of the hosts in its role.
+    place: int = 0
+
+
+@dataclass
+class Told:
+    """What one part of the timed step has told."""
+
+    role: str
+    #: Its result; of a part that failed what it had measured until then, if it told.
+    result: Request | None = None
+    #: Lines that came before the result, by type.
+    lines: dict[str, list[Line]] = field(default_factory=dict)
+
+
+class Server(Protocol):
+    """The file server of a trial."""
+
+    @property
+    def target(self) -> Request:
+        """As engines are told of it, credentials included."""
+
+    @property
+    def root(self) -> str | None:
+        """The directory that it serves, on the host in the server's role; `None`: elsewhere."""
+
+
+class Stage(Protocol):
+    """What steps may ask of their performer. Whatever it opens ends with the trial."""
+
+    @property
+    def setup(self) -> dict[str, Any]:
+        """For the record."""
+
+    def ask(self, role: str, request: Request, within_s: float) -> dict[str, Any]:
+        """Have the host in a role do a request to its end.
+
+        Raises:
+            EngineError: It could not. What is not waited for is cancelled.
+        """
+
+    def address(self, role: str, place: int = 0) -> str:
+        """Address of a host."""
+
+    def hosts(self, role: str) -> int:
+        """How many hosts have the role."""
+
+    def share_a_kernel(self) -> bool:
+        """Whether all hosts are known to be one machine."""
+
+    def serve(self, parameters: Any, connections: int) -> Server:
+        """Start, or find, the file server of a condition.
+
+        Args:
+            connections: That it will have at once; 0: no more than any process may have.
+        """
+
+    def directory(self, role: str, medium: str) -> str:
+        """A directory on a host for this trial alone, removed with all that is in it.
+
+        Args:
+            medium: `disk` or `tmpfs`.
+        """
+
+    def dataset(self, role: str, medium: str, key: str, described: Request, within_s: float) -> str:
+        """The directory of a dataset on a host, made and compared with its description.
+
+        Args:
+            key: That of the description.
+        """
+
+    def free_bytes(self, role: str, directory: str) -> int:
+        """Room on the disk of a directory."""
+
+    def to_remove(
+        self, parameters: Any, kind: str, spec: Request, within_s: float
+    ) -> Callable[[BaseException | None], None]:
+        """
+        What removes a trial from its server. At a user's own it is noted, so that a later trial
+        removes it if this process is killed, and what earlier ones have left is removed now.
+
+        Args:
+            parameters: Of the condition.
+            kind: Of the request that removes it.
+            spec: Of that request; what is added to it later counts.
+
+        Returns:
+            To be called with why the trial failed, or `None`.
+        """
+
+
+class Steps:
+    """The steps of one trial of a workload. Those that it does not have do nothing."""
+
+    #: Connecting and what else the timed step needs before it is ready takes no longer.
+    setup_s = 40.0
+    #: Whether the parts are alike and end each by itself, so that one that fails ends none.
+    are_alike = False
+
+    def open(self, stage: Stage) -> None:
+        """Have what the trial needs. If that fails there is nothing to empty."""
+
+    def prepare(self, stage: Stage) -> None:
+        """What comes before the timed step."""
+
+    def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
+        """The parts of the timed step. Those of one group are set up at once, the next group when
+        all before it are ready; then all start together."""
+        raise NotImplementedError
+
+    def longest_s(self) -> float:
+        """After which the timed step is given up, its start included."""
+        raise NotImplementedError
+
+    def lead_beyond_s(self) -> float:
+        """By how much earlier than of two parts the start must be sent."""
+        return 0.0
+
+    def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
+        """The results by role, from what the parts told, a failed trial's included."""
+        return {part.role: part.result for part in told if part.result is not None}
+
+    def progress(self, lines: Sequence[Line | None]) -> Progress:
+        """How far the trial is, from the last progress line of each part; the first is there."""
+        known = [line for line in lines if line is not None]
+        messages = sum(line["messages"] for line in known)
+        return Progress(
+            known[0]["elapsed_ns"] / 1e9, messages, sum(line["bytes"] for line in known), None
+        )
+
+    def check(self, stage: Stage) -> None:
+        """Whether what was done is right."""
+
+    def empty(self, stage: Stage, failed: BaseException | None) -> None:
+        """Remove what the trial has left.
+
+        Args:
+            failed: Why the trial failed: what is wrong with the tidying must not hide it.
+        """
+
+
+class TwoEnds(Steps):
+    """The steps of a workload with one end that listens, and one that connects and begins.
+
+    Args:
+        roles: Of the end that connects, and of the one that listens.
+        listen, connect: What they are asked, beside addresses, ports and session.
+        longest_s: As `Steps.longest_s`.
+        tells_clock: Whether the listener is told how the other's clock stands to its own.
+    """
+
+    def __init__(
+        self,
+        roles: tuple[str, str],
+        listen: Request,
+        connect: Request,
+        *,
+        longest_s: float,
+        one_port: bool = False,
+        tells_clock: bool = False,
+    ) -> None:
+        self._connects, self._listens = roles
+        self._listen, self._connect = listen, connect
+        self._longest_s, self._one_port, self._tells_clock = longest_s, one_port, tells_clock
+
+    def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
+        """The listener first."""
+        session = secrets.token_hex(16)
+        here, there = stage.address(self._listens), stage.address(self._connects)
+
+        def listen(before: Before) -> Request:
+            clock = {"sender_clock": dict(before.clock)} if self._tells_clock else {}
+            return {**self._listen, "bind": here, "peer": there, "session": session, **clock}
+
+        def connect(before: Before) -> Request:
+            ports = {"port": before.ports[0]} if self._one_port else {"ports": list(before.ports)}
+            return {**self._connect, "bind": there, "peer": here, "session": session, **ports}
+
+        return [[Part(self._listens, listen)], [Part(self._connects, connect)]]
+
+    def longest_s(self) -> float:
+        """As it was told."""
+        return self._longest_s
+
+    def progress(self, lines: Sequence[Line | None]) -> Progress:
+        """By the listener, which counts what arrives."""
+        listener, connector = lines
+        assert listener is not None
+        sent = None if connector is None else connector["messages"]
+        elapsed_s = listener["elapsed_ns"] / 1e9
+        return Progress(elapsed_s, listener["messages"], listener["bytes"], sent)
