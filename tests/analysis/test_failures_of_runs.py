@@ -51,14 +51,14 @@ def test_what_was_seen_is_what_both_ends_had_counted() -> None:
     progress = {"elapsed_s": 0.25, "messages": 60, "bytes": 6000, "sent_messages": 61}
     both, one, none, nothing = failures(
         [
-            trial(0, "failed", source=sent, target=received, progress=progress),
-            trial(1, "failed", source=None, target=received),
-            trial(2, "failed", source=None, target=None, progress=progress),
+            trial(0, "failed", sender=sent, receiver=received, progress=progress),
+            trial(1, "failed", receiver=received),
+            trial(2, "failed", progress=progress),
             trial(3, "failed"),
         ]
     )
 
     assert both.seen == "sent 120, received 117"
     assert one.seen == "received 117"
-    assert none.seen == "after 0.25 s the target had 60 messages"
+    assert none.seen == "after 0.25 s the receiver had 60 messages"
     assert nothing.seen == ""

@@ -36,6 +36,9 @@ def sent(host: dict[str, Any] | None, **changes: Any) -> dict[str, Any]:
     return {"host": host, **counts, **times, **changes}
 
 
+HOSTS = {"sender": SOURCE, "receiver": TARGET}
+
+
 def a_trial(
     source: dict[str, Any] | None = None,
     target: dict[str, Any] | None = None,
@@ -147,9 +150,9 @@ def test_drops_that_the_trial_can_have_lost_are_its_result() -> None:
     assert (finding.code, finding.found) == ("foreign_drops", 100)
     # Over TCP nothing is lost but segments are sent again.
     assert codes(of(raw, retransmitted_segments=495)) == []
-    assert judge(raw, {}, SOURCE, TARGET).unknown == ("foreign_drops",)
+    assert judge(raw, {}, HOSTS).unknown == ("foreign_drops",)
     # Nobody's were dropped: whose they would have been needs no telling.
-    assert judge(both(), {}, SOURCE, TARGET).unknown == ()
+    assert judge(both(), {}, HOSTS).unknown == ()
 
 
 def test_a_calendar_clock_that_is_set_is_found_in_both_directions() -> None:

@@ -21,6 +21,7 @@ from small_runs import (
 
 from lanlab import __version__
 from lanlab.errors import UsageError
+from lanlab.roles import ROLES
 from lanlab.run import new_run, site
 from lanlab.run import runner as running
 from lanlab.store import RunRecord, TrialRecord
@@ -83,7 +84,7 @@ def test_every_trial_has_its_parameters_requests_results_and_facts(kept: Kept) -
         assert 0.05 <= trial.elapsed_s < 5
         assert trial.factors.items() <= trial.parameters.items()
         assert trial.parameters["time_s"] == 0.05
-        for end in ("sender", "receiver"):
+        for end in ROLES[trial.workload]:
             assert trial.raw[end]["kind"]
             request = trial.raw["setup"]["requests"][end]
             # Worth nothing once the trial is over, and nobody's business.

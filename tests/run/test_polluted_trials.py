@@ -12,6 +12,7 @@ from small_runs import Interrupting, Watching, a_store, on_loopback, order_of, r
 from lanlab.analysis import summarise
 from lanlab.analysis.pollution import Finding, Judgement, judge, judgement_of
 from lanlab.errors import RunInterrupted
+from lanlab.roles import ROLES
 from lanlab.run import new_run, resume_run
 from lanlab.run import trial as running
 
@@ -25,16 +26,15 @@ class Judging:
         self._polluted = polluted
         self._judged = 0
         #: What it was asked with.
-        self.hosts: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = []
+        self.hosts: list[Mapping[str, Mapping[str, Any]]] = []
 
     def __call__(
         self,
         raw: Mapping[str, Any],
         metrics: Mapping[str, float],
-        source: Mapping[str, Any],
-        target: Mapping[str, Any],
+        hosts: Mapping[str, Mapping[str, Any]],
     ) -> Judgement:
-        self.hosts.append((source, target))
+        self.hosts.append(hosts)
         number, self._judged = self._judged, self._judged + 1
         return Judgement((WORK,) if number in self._polluted else (), ())
 
@@ -88,8 +88,9 @@ def test_a_trial_is_judged_by_its_record_alone(tmp_path: Path) -> None:
     facts = run.testbed["facts"]["hosts"]
     hosts = [facts[name] | {"name": name} for name in ("host0", "host1")]
     assert all(host["processors_online"] >= 1 for host in hosts)
+    by_role = {name: dict(zip(roles, hosts, strict=True)) for name, roles in ROLES.items()}
     for trial in trials:
-        assert judgement_of(trial.raw) == judge(trial.raw, trial.metrics, *hosts)
+        assert judgement_of(trial.raw) == judge(trial.raw, trial.metrics, by_role[trial.workload])
 
 
 def test_the_record_tells_what_a_polluting_neighbour_would_change(tmp_path: Path) -> None:

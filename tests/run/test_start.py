@@ -21,8 +21,8 @@ def noted(self, argv, *rest, **settings):
     popen(self, argv, *rest, **settings)
 subprocess.Popen.__init__ = noted
 from lanlab.run import runner
-from lanlab.workloads import exchange
-trial, attempt = runner.run_trial, exchange._attempt
+from lanlab.performers import conductor
+trial, attempt = runner.run_trial, conductor._TimedRun.run
 def one_trial(*all, **settings):
     before = len(started)
     try:
@@ -35,7 +35,7 @@ def one_attempt(*all, **settings):
         return attempt(*all, **settings)
     finally:
         imported.extend(set(sys.modules) - before)
-runner.run_trial, exchange._attempt = one_trial, one_attempt
+runner.run_trial, conductor._TimedRun.run = one_trial, one_attempt
 from lanlab.cli import app
 try:
     app.run()

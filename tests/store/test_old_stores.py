@@ -6,6 +6,7 @@ import gzip
 import json
 import sqlite3
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from small_disks import on_mount
 from store_samples import a_trial
 
 from lanlab.errors import UnknownName, UsageError
+from lanlab.roles import ROLES
 from lanlab.store import Series, TrialRecord, Words, open_store
 from lanlab.store.rows import TRIAL_COLUMNS
 
@@ -64,6 +66,26 @@ def trials_in(path: Path) -> list[TrialRecord]:
     return records
 
 
+def with_its_roles(trial: TrialRecord) -> TrialRecord:
+    """What older stores call `source` and `target`, by its role."""
+    first, second = ROLES[trial.workload]
+    raw, setup = dict(trial.raw), dict(trial.raw["setup"])
+    names = {"connector": first, "listener": second}
+    setup["capabilities"] = {names[end]: can for end, can in setup["capabilities"].items()}
+    setup["requests"] = {role: setup.pop(f"{end}_request") for end, role in names.items()}
+    for moment in ("before", "after"):
+        if moment in (setup.get("clocks") or {}):
+            known = setup["clocks"][moment]
+            renamed = {names.get(key, key): value for key, value in known.items()}
+            setup["clocks"] = {**setup["clocks"], moment: renamed}
+    raw |= {"setup": setup, first: raw.pop("source"), second: raw.pop("target")}
+    if "pollution" in raw:
+        ends = {"source": first, "target": second}
+        found = [{**each, "end": ends[each["end"]]} for each in raw["pollution"]["findings"]]
+        raw["pollution"] = {**raw["pollution"], "findings": found}
+    return replace(trial, raw=raw)
+
+
 def values(series: Series) -> dict[str, list[Any]]:
     """The values of each column that has numbers, `None` where there is none."""
     return {
@@ -80,13 +102,13 @@ def test_every_trial_is_there_as_it_was(old: Path) -> None:
     run_id = before[0].run_id
 
     with open_store(str(old)) as store:
-        assert store.trials("last") == before
+        assert store.trials("last") == [with_its_roles(trial) for trial in before]
         assert (store.run("last").id, store.run("last").study_id) == (run_id, "small")
         new = a_trial(9, run_id=run_id, purpose="curve")
         store.commit_trial(new)
 
     with open_store(str(old)) as store:
-        assert store.trials("last") == [*before, new]
+        assert store.trials("last") == [*map(with_its_roles, before), new]
     assert trials_in(old) == [*before, new]
 
 
@@ -94,8 +116,8 @@ def test_interval_series_within_records_are_read_like_any_other(without_series: 
     """By the same names and columns as those that new trials leave in files."""
     before = trials_in(without_series)
     with open_store(str(without_series)) as store:
-        for trial in before:
-            told = trial.raw["receiver"].get("intervals")
+        for trial in map(with_its_roles, before):
+            told = trial.raw[ROLES[trial.workload][1]].get("intervals")
             series = store.series("last", trial.number)
             assert tuple(series) == store.series_names("last", trial.number)
             if told is None:

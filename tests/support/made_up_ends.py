@@ -148,7 +148,7 @@ def exchange_of(
     bound_ns: int = 0,
 ) -> TrialOutcome:
     """The trial of which two ends told this."""
-    roles = ROLES["stream" if sent["kind"] == "stream_sent" else "echo"]
+    roles = ROLES["stream" if "offered_messages" in sent else "echo"]
     return TrialOutcome(
         dict(zip(roles, (sent, received), strict=True)),
         setup={

@@ -76,9 +76,10 @@ def test_each_file_has_its_times(pair: Pair) -> None:
 def test_no_secret_is_kept(pair: Pair) -> None:
     """Neither the password of a server nor the token of the trial stands in the record."""
     told = copy(pair.engines, service="ftp").setup
-    assert "credentials" not in told["spec"]["service"]
-    assert told["spec"]["service"]["user"] == "lanlab"
-    assert "token" not in told["spec"]
+    spec = told["requests"]["client"]["spec"]
+    assert "credentials" not in spec["service"]
+    assert spec["service"]["user"] == "lanlab"
+    assert "token" not in spec
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")

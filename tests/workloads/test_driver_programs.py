@@ -16,6 +16,7 @@ from trial_running import opened_pair
 
 from lanlab.errors import RunError
 from lanlab.performers import perform_between
+from lanlab.performers import programs as driver_trial
 from lanlab.performers.program import (
     Program,
     free_ports,
@@ -24,7 +25,6 @@ from lanlab.performers.program import (
     wait_listening,
 )
 from lanlab.workloads import WORKLOADS
-from lanlab.workloads.drivers import trial as driver_trial
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 

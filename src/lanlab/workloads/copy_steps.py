@@ -62,8 +62,8 @@ class CopySteps(Steps):
 
     def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
         """The client's result, with the times of its files."""
-        (client,) = told
-        if client.result is None:
+        client = next(iter(told), None)
+        if client is None or client.result is None:
             return {}
         lines = client.lines.get("copied_files", ())
         columns = {name: [value for line in lines for value in line[name]] for name in _FILE_TIMES}
