@@ -17,11 +17,14 @@ from lanlab.store import Level
 from lanlab.workloads.directions import metric_direction
 
 if TYPE_CHECKING:
-    from lanlab.analysis.statistics import Comparison, Further, Margin
+    from lanlab.analysis.statistics import Comparison, Further, Margin, TwoModes
     from lanlab.analysis.statistics.samples import Scale
 
 #: Greatest chance that any of the differences that are said to be there is none.
 LEVEL = 0.05
+
+#: A difference so much greater than that of two modes is not one of modes.
+_MODES_REACH = 1.25
 
 #: `differs`: shown, with all that was compared in mind. `equivalent`: shown to be within the
 #: margin. `cannot_tell`: neither; more trials would. `no_interval`: too few trials, or equal ones.
@@ -83,6 +86,8 @@ class Compared:
     p_equivalent_holm: float | None = None
     #: Further trials that would decide; `None` where decided, or not to be said.
     further: Further | None = None
+    #: The modes that the trials of all that was compared are in; `None` where none can be seen.
+    modes: TwoModes | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -99,11 +104,19 @@ class Compared:
         return self.p_holm is not None and self.p_holm <= LEVEL
 
     @property
+    def may_be_modes(self) -> bool:
+        """Whether trials that come in two modes, more of one side in the slower, would look like
+        the difference: it is no greater than the modes are apart."""
+        if self.modes is None or not self.differs or self.scale != "log" or not self.effect:
+            return False
+        return abs(math.log(self.effect)) <= _MODES_REACH * math.log(self.modes.ratio)
+
+    @property
     def better(self) -> bool | None:
-        """Whether the other side is better than the base; `None` where no difference is shown or
-        the metric has no better."""
+        """Whether the other side is better than the base; `None` where no difference is shown, it
+        may be one of modes, or the metric has no better."""
         direction = metric_direction(self.metric)
-        if not self.differs or direction is None or self.effect is None:
+        if not self.differs or self.may_be_modes or direction is None or self.effect is None:
             return None
         none = 1.0 if self.scale == "log" else 0.0
         return (self.effect > none) == (direction == "more")
@@ -207,6 +220,7 @@ def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list
             strict=True,
         )
     )
+    modes = _modes(found)
     done = []
     for one in found:
         own = replace(
@@ -214,6 +228,7 @@ def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list
             p_holm=corrected.get(id(one)),
             margin=margins.get(id(one)),
             p_equivalent_holm=equivalent.get(id(one)),
+            modes=modes.get(one.metric),
         )
         if own.verdict == "cannot_tell" and own.test is not None:
             both = (own.base, own.other)
@@ -231,6 +246,20 @@ def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list
             own = replace(own, further=further)
         done.append(own)
     return done
+
+
+def _modes(found: Sequence[Compared]) -> dict[str, TwoModes | None]:
+    """The modes of each metric's trials, all conditions and sides together."""
+    from lanlab.analysis.statistics import two_modes
+
+    # A base that several sides are held against is one condition.
+    values: dict[str, dict[tuple[float, ...], None]] = {}
+    for one in found:
+        if one.scale == "log":
+            values.setdefault(one.metric, {}).update(
+                {one.base.values: None, one.other.values: None}
+            )
+    return {metric: two_modes(list(own)) for metric, own in values.items()}
 
 
 def _plain_effect(base: Sample, other: Sample, scale: Scale) -> float | None:

@@ -21,6 +21,7 @@ def modes_as_json(trial: TrialRecord) -> dict[str, Any] | None:
 def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     """A run and its trials, for programs. What the engines said in full stays in the store."""
     from lanlab.analysis.attempts import counting
+    from lanlab.analysis.endings import endings
     from lanlab.analysis.failures import failures, missing_places
 
     counted = {trial.number for trial in counting(trials)}
@@ -46,6 +47,8 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
             }
             for trial in missing_places(trials)
         ],
+        # How each ended: at a fixed number, at its goal, or short of it.
+        "conditions": [ended.to_json() for ended in endings(run, trials)],
         "searches": _searches_as_json(run, trials),
         "trials": [
             {

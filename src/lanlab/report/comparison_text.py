@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from lanlab.analysis.comparison import LEVEL, Compared
 from lanlab.figures.wording import Quantity, condition_text, number, plain, quantity
+from lanlab.report.modes_text import mode_sentences
 from lanlab.studies import Study
 from lanlab.workloads.directions import metric_direction
 
@@ -38,7 +39,7 @@ def comparison_sentences(study: Study, found: Sequence[Compared]) -> list[str]:
         said.append(opening + sentence(study, one))
     if len(untold) > _MOST_UNTOLD:
         said.append(_untold(untold))
-    return said
+    return said + mode_sentences(found)
 
 
 def correction_sentence(found: Sequence[Compared]) -> str:
@@ -80,6 +81,8 @@ def verdict_text(one: Compared) -> str:
         return "no interval"
     if one.verdict == "equivalent":
         return "no difference within the margin"
+    if one.verdict == "differs" and one.may_be_modes:
+        return "differs, or two modes"
     if one.verdict == "differs":
         better = {True: ", better", False: ", worse", None: ""}[one.better]
         return f"differs{better}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lanlab.analysis.endings import endings
 from lanlab.analysis.published import PublishedPoint, points_for
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.wording import (
@@ -16,6 +17,7 @@ from lanlab.figures.wording import (
     with_interval,
 )
 from lanlab.report.above_limit import ABOVE, is_above
+from lanlab.report.ending_text import HOW_ENDED
 from lanlab.report.table import EMPTY, Cell, Column, Table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
@@ -49,6 +51,8 @@ def metric_table(
     points = [points_for(summary, published) for summary in summaries]
     series = sorted({(p.series, p.value.statistic) for row in points for p in row})
     unit, inner = shown.unit or "1", si.si_unit or "1"
+    # The goal is about the first metric of an experiment.
+    ended = [e for e in endings(run, trials) if (e.experiment, e.metric) == (experiment, metric)]
     columns = [
         *(Column(factor, quantity(study, factor).name) for factor in factors),
         Column("", "", "condition", is_number=False),
@@ -84,10 +88,11 @@ def metric_table(
         Column(f"95 % high ({inner})" if inner != unit else ""),
         Column(f"standard deviation ({inner})" if inner != unit else ""),
         Column(f"limit ({inner})" if inner != unit else ""),
+        *([Column("ended", "ended", is_number=False)] if ended else []),
     ]
     is_lacking = any(summary.missing for summary in summaries)
     rows = []
-    for summary, own in zip(summaries, points, strict=True):
+    for place, (summary, own) in enumerate(zip(summaries, points, strict=True)):
         share = summary.mean / summary.limit if summary.mean is not None and summary.limit else None
         rows.append(
             (
@@ -123,6 +128,7 @@ def metric_table(
                         summary.limit,
                     )
                 ),
+                *(Cell(e.how, HOW_ENDED[e.how]) for e in ended[place : place + 1]),
             )
         )
     title = shown.name[0].upper() + shown.name[1:]

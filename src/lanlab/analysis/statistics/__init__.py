@@ -57,6 +57,7 @@ from lanlab.analysis.statistics.trend import (
     peak_then_decline,
 )
 from lanlab.analysis.statistics.two_groups import Comparison, paired_by_block, welch, welch_printed
+from lanlab.analysis.statistics.two_modes import TwoModes, two_modes
 from lanlab.workloads.fairness import jain_index
 
 __all__ = [
@@ -84,6 +85,7 @@ __all__ = [
     "SteadyState",
     "Trend",
     "TwoLines",
+    "TwoModes",
     "WelchAnova",
     "benjamini_hochberg",
     "bootstrap_interval",
@@ -116,6 +118,7 @@ __all__ = [
     "trials_to_decide",
     "trials_to_detect",
     "two_lines",
+    "two_modes",
     "welch",
     "welch_anova",
     "welch_printed",
