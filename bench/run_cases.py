@@ -1,7 +1,7 @@
 """
 What is simulated of comparisons of runs: how often a difference is claimed where there is none, on
-a machine whose load comes and goes. `runs.py` prints it, `tests/analysis/test_runs_by_simulation.py`
-holds it.
+a machine whose load comes and goes. `runs.py` prints it; the tests of `lanlab.analysis` hold a part
+of it (`test_runs_by_simulation.py`).
 
 A run takes a minute and has six conditions, each as the logarithm of a rate: what the load of its
 minute makes of it (more for some conditions than for others), and what its three trials add.
