@@ -61,6 +61,8 @@ def flat(one: Compared) -> dict[str, Any]:
         "95 % low": None if test is None else test.low,
         "95 % high": None if test is None else test.high,
         "design": None if test is None else test.design,
+        "basis": one.basis,
+        "unit of n": one.unit,
         "Hedges g": None if test is None else test.hedges_g,
         "degrees of freedom": None if test is None else test.df,
         "p": None if test is None else test.p_two_sided,
@@ -71,9 +73,12 @@ def flat(one: Compared) -> dict[str, Any]:
         "verdict": one.verdict,
         "better is": metric_direction(one.metric),
         "better": one.better,
-        "further trials": None if further is None else further.further_trials,
+        "further trials": None,
+        "further runs": None,
         "why no interval": one.why or None,
     }
+    if further is not None:
+        found[f"further {one.unit}s"] = further.further_trials
     # An end beyond all numbers is none: neither JSON nor a spreadsheet has a word for it.
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
@@ -114,9 +119,9 @@ def _table(study: Study, group: Sequence[Compared]) -> Table:
         both("condition", is_number=False),
         both("" if len(others) == 1 else "side", is_number=False),
         both(f"{base}{unit}"),
-        both("n"),
+        both(f"{first.unit}s"),
         both(other),
-        both("n "),
+        both(f"{first.unit}s "),
         both(f"{effect}, 95 %"),
         both("p"),
         both("p, Holm"),

@@ -14,7 +14,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from lanlab import __version__
 from lanlab.errors import RunInterrupted, StoreError, UsageError
@@ -48,6 +48,8 @@ class RunRequest:
     opening: Opening | None = None
     #: The command as it was typed, without passwords; `None`: none was.
     command: str | None = None
+    #: Its place in a series of runs that are taken in turns.
+    alternation: dict[str, Any] | None = None
 
 
 class Watcher(Protocol):
@@ -83,7 +85,7 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
         study, scale, bed, hosts = request.study, request.scale, site.bed, site.hosts
         _check_conditions((*expand(study, scale), *searched(study, scale)), bed)
         run = RunRecord(
-            id=_new_id(request.study.id),
+            id=new_id(request.study.id),
             study_id=request.study.id,
             study=request.study.model_dump(mode="json", exclude_none=True),
             scale=request.scale,
@@ -99,6 +101,7 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
             status="running",
             started_at=now(),
             command=request.command,
+            alternation=request.alternation,
         )
         store.create_run(run)
         with store.acquire_run(run.id):
@@ -233,7 +236,7 @@ def _versions(hosts: Hosts) -> dict[str, str]:
     return {"lanlab": __version__, "python": platform.python_version()} | hosts.versions()
 
 
-def _new_id(study_id: str) -> str:
+def new_id(study_id: str) -> str:
     """Sorts by time, names the study, and is not given twice."""
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     name = re.sub(r"[^a-z0-9-]", "", study_id)

@@ -56,7 +56,14 @@ from lanlab.analysis.statistics.trend import (
     ordered_trend,
     peak_then_decline,
 )
-from lanlab.analysis.statistics.two_groups import Comparison, paired_by_block, welch, welch_printed
+from lanlab.analysis.statistics.two_groups import (
+    Comparison,
+    KnownSpread,
+    by_spread,
+    paired_by_block,
+    welch,
+    welch_printed,
+)
 from lanlab.analysis.statistics.two_modes import TwoModes, two_modes
 from lanlab.workloads.fairness import jain_index
 
@@ -71,6 +78,7 @@ __all__ = [
     "Fit",
     "Further",
     "HighestLoad",
+    "KnownSpread",
     "Margin",
     "MeanInterval",
     "Monotonicity",
@@ -89,6 +97,7 @@ __all__ = [
     "WelchAnova",
     "benjamini_hochberg",
     "bootstrap_interval",
+    "by_spread",
     "condition_mean",
     "drift",
     "factorial",
