@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+import statistics
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -40,6 +43,63 @@ def test_csv_has_the_study_unit_and_ours_at_full_precision() -> None:
     assert float(row["mean (kB/s)"]) * 8000 == pytest.approx(float(row["mean (bit/s)"]))
     assert float(row["share of limit (ratio)"]) == pytest.approx(0.999, abs=0.01)
     assert row["n"] == "2"
+
+
+def test_every_column_of_a_metric_has_what_its_name_says() -> None:
+    """Of each condition, in the unit in brackets; the limit by hand: 100 Mbit/s, 38 bytes a frame."""
+    synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
+    for row in read(goodput(synthetic, "throughput")):
+        version, size = int(row["ip_version"]), int(row["message_size_bytes"])
+        values = [
+            trial.metrics["goodput_bps"]
+            for trial in synthetic.trials
+            if trial.experiment == "throughput"
+            and trial.factors == {"ip_version": version, "message_size_bytes": size}
+        ]
+        limit_bps = 100e6 * size / (size + (28 if version == 4 else 48) + 38)
+        logs = [math.log(value) for value in values]
+        # Of three trials, on the log scale: Student's t of 97.5 % with two degrees of freedom.
+        factor = math.exp(4.302653 * statistics.stdev(logs) / math.sqrt(3))
+        mean = statistics.fmean(values)
+        expected = {
+            "mean": mean,
+            "95 % low": mean / factor,
+            "95 % high": mean * factor,
+            "standard deviation": statistics.stdev(values),
+            "limit": limit_bps,
+        }
+        counts = [row[name] for name in ("n", "failed", "missing", "polluted", "left out")]
+        assert counts == ["3", "0", "0", "0", "0"]
+        assert float(row["share of limit (ratio)"]) == pytest.approx(mean / limit_bps)
+        for name, bps in expected.items():
+            near = 1e-3 if name.startswith("95") else 1e-9
+            assert float(row[f"{name} (bit/s)"]) == pytest.approx(bps, rel=near), name
+            assert float(row[f"{name} (Mbit/s)"]) == pytest.approx(bps / 1e6, rel=near), name
+
+
+def test_every_column_of_the_trials_has_what_its_name_says() -> None:
+    synthetic = synthetic_run("manford-kolahi")
+    late = {
+        t.number: {"start_skew_ns": 70 + t.number, "max_lateness_ns": 900 + t.number}
+        for t in synthetic.trials
+    }
+    trials = [
+        replace(t, elapsed_s=3.5 + t.number, metrics=t.metrics | late[t.number])
+        for t in synthetic.trials
+    ]
+    measures = {"throughput": ("goodput_bps", "bit/s"), "round-trip": ("rtt_mean_ns", "ns")}
+    for row, trial in zip(
+        read(trial_table(synthetic.run, trials, synthetic.study)), trials, strict=True
+    ):
+        metric, unit = measures[trial.experiment]
+        assert (row["metric"], row["unit"]) == (metric, unit)
+        assert float(row["result"]) == trial.metrics[metric]
+        assert int(row["start skew (ns)"]) == 70 + trial.number
+        assert int(row["greatest lateness (ns)"]) == 900 + trial.number
+        assert float(row["elapsed (s)"]) == 3.5 + trial.number
+        assert (int(row["number"]), int(row["block"])) == (trial.number, trial.block)
+        assert (row["purpose"], row["status"], row["counts"]) == ("trial", "done", "True")
+        assert {name: int(row[name]) for name in trial.factors} == trial.factors
 
 
 def test_column_names_are_never_given_twice() -> None:
