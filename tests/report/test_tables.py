@@ -46,7 +46,7 @@ def test_csv_has_the_study_unit_and_ours_at_full_precision() -> None:
 
 
 def test_every_column_of_a_metric_has_what_its_name_says() -> None:
-    """Of each condition, in the unit in brackets; the limit by hand: 100 Mbit/s, 38 bytes a frame."""
+    """Of each condition, in the unit in brackets; the limit by hand: 38 bytes a frame."""
     synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     for row in read(goodput(synthetic, "throughput")):
         version, size = int(row["ip_version"]), int(row["message_size_bytes"])

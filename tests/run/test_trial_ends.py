@@ -1,4 +1,4 @@
-"""One trial: what belongs to the sending host stays apart from what belongs to the receiving one."""
+"""One trial: what is of the sending host stays apart from what is of the receiving one."""
 
 from __future__ import annotations
 

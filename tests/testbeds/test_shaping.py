@@ -142,7 +142,7 @@ def blasted_bps(bed: Bed, version: int, size: int) -> float:
 @pytest.mark.parametrize(
     ("link", "version", "size", "wire_bytes"),
     [
-        # IEEE 802.3 by hand: header 14, check sequence 4, preamble 8 and gap 12 are 38, at least 84.
+        # IEEE 802.3: header 14, check sequence 4, preamble 8 and gap 12 are 38; at least 84.
         ("10M", 4, 1408, 1408 + 28 + 38),
         ("10M", 6, 1408, 1408 + 48 + 38),
         ("10M", 4, 500, 500 + 28 + 38),
