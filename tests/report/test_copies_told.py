@@ -13,7 +13,7 @@ from copy_runs import copy_run, copy_study
 
 from lanlab.plan import PlannedTrial
 from lanlab.report.answer import sentences
-from lanlab.report.beside_table import beside_table
+from lanlab.report.beside_table import OTHER_AMOUNT, beside_table
 from lanlab.report.build import build_report
 from lanlab.report.copy_table import copy_table
 from lanlab.report.cost_table import cost_table
@@ -122,6 +122,39 @@ def test_published_conditions_stand_beside_ours_and_none_is_hidden() -> None:
     assert ours[0]["published goodput_bps (bit/s)"] == ""
     # Those alike are next to each other: all of the large file come first.
     assert all("623 MB" in row["dataset"] for row in rows[:11])
+
+
+def texts_of(table: Table, heading: str) -> list[str]:
+    """A column as people see it."""
+    return next(
+        [c.text for c in cells] for column, cells in table.shown() if column.heading == heading
+    )
+
+
+def test_a_time_of_another_amount_stands_beside_no_published_time() -> None:
+    """6.23 MB took half a second, 623 MB 263 s: rates are compared. Of the same amount both are."""
+    loaded = load_study("schomer-claason")
+    run, trials = schomer()
+    table = beside_table(run, trials, loaded.study, loaded.published)
+    times = texts_of(table, "measured transfer time (s)")
+    assert times.count(OTHER_AMOUNT) == 10 and set(times) == {"", OTHER_AMOUNT}
+    assert sum(map(bool, texts_of(table, "measured throughput (Mbit/s)"))) == 10
+
+    full = copy_run(loaded.study, _SERVICES, 0.01, scale="full")
+    whole = texts_of(
+        beside_table(*full, loaded.study, loaded.published), "measured transfer time (s)"
+    )
+    assert OTHER_AMOUNT not in whole and sum(map(bool, whole)) == 10
+
+
+def test_published_cells_have_the_digits_that_were_printed() -> None:
+    """32.0 is not 32, and "~2MB/sec" not 2,048 KB/s."""
+    loaded = load_study("brutman-mtcp")
+    run, trials = copy_run(loaded.study, {"ftp": (9e-7, 5e-3, 0.0)}, 0.01)
+    table = beside_table(run, trials, loaded.study, loaded.published)
+    rates = texts_of(table, "published rate (KB/s)")
+    assert {"32.0", "66.0", "27.8", "~2MB/sec"} <= set(rates)
+    assert {"128.0", "~2"} <= set(texts_of(table, "published time (s)"))
 
 
 def test_the_speed_test_is_in_one_table_with_ftp() -> None:
