@@ -166,6 +166,28 @@ def test_a_row_of_the_losses_adds_up_to_all_that_was_offered() -> None:
     )
 
 
+def test_every_place_of_a_loss_has_a_column_of_its_own() -> None:
+    """Of 10,000 messages a number at each place that is at no other."""
+    words = {
+        "skipped_messages": "left out, as the next was due",
+        "unsent_messages": "not sent in time",
+        "refused_messages": "refused by the sending host",
+        "lost_sender_queue_messages": "dropped in the sender's queue",
+        "lost_link_messages": "lost on the link",
+        "lost_backlog_messages": "dropped in the receiving host's backlog",
+        "lost_socket_buffer_messages": "dropped in the receiver's socket buffer",
+        "lost_late_messages": "arrived after the end",
+    }
+    lost = {place: 2**power for power, place in enumerate(words)}
+    counted = lost | {"offered_messages": 10_000, "received_messages": 10_000 - sum(lost.values())}
+    synthetic = synthetic_run("milanovic-srbljic", "quick", distorts=lambda had, _: had | counted)
+    for row in read(losses(synthetic, "udp-500")):
+        assert (row["n"], float(row["offered (messages)"])) == ("3", 10_000)
+        assert float(row["received (ratio)"]) == pytest.approx(0.9745)
+        for place, name in words.items():
+            assert float(row[f"{name} (ratio)"]) == pytest.approx(lost[place] / 10_000), name
+
+
 def test_what_was_not_counted_has_no_row_of_losses() -> None:
     """Over TCP nothing is lost; and a failed trial tells nothing."""
     synthetic = synthetic_run("milanovic-srbljic", fails=lambda p: p.experiment == "udp-2")
