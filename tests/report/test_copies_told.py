@@ -70,6 +70,25 @@ def test_costs_stand_in_csv_in_seconds_and_for_people_in_units_one_can_read() ->
     assert "±" in shown["per file (ms)"]
 
 
+def test_how_well_costs_fit_stands_beside_them() -> None:
+    """Four datasets, one of which takes a tenth longer than byte, file and trial cost."""
+    study = copy_study(["ftp"], (*_TWO, "50x1MB", "400x10kB"))
+    run, trials = copy_run(study, {"ftp": (1e-8, 2e-3, 0.1)}, 0.01)
+    bent = [
+        replace(t, metrics=t.metrics | {"elapsed_s": 1.1 * t.metrics["elapsed_s"]})
+        if t.factors["dataset"] == "50x1MB"
+        else t
+        for t in trials
+    ]
+    (even,) = rows_of(cost_table(run, trials, study, "copies"))
+    (odd,) = rows_of(cost_table(run, bent, study, "copies"))
+
+    assert float(even["greatest deviation (ratio)"]) < 0.01
+    assert 0.01 < float(odd["greatest deviation (ratio)"]) < 0.11
+    assert float(even["p, costs are constant"]) > 0.05 > float(odd["p, costs are constant"])
+    assert "costs are not constant" in odd["note"] and "not constant" not in even["note"]
+
+
 def test_what_is_not_identified_is_said_in_place_of_costs() -> None:
     study = copy_study(["ftp"], _TWO[:1])
     (row,) = rows_of(cost_table(*copy_run(study, _COSTS), study, "copies"))

@@ -119,6 +119,16 @@ def test_published_values_stand_in_the_row_of_their_condition() -> None:
     assert row["published mean, vista (Mbit/s)"] == ""
 
 
+def test_a_published_deviation_stands_against_ours_and_not_against_our_mean() -> None:
+    """1.06 Mbit/s of Vista over IPv4 with 384 bytes."""
+    synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
+    rows = read(goodput(synthetic, "throughput"))
+    row = next(r for r in rows if (r["ip_version"], r["message_size_bytes"]) == ("4", "384"))
+    assert float(row["published sd, vista (Mbit/s)"]) == 1.06
+    ratio = float(row["measured / published sd, vista (ratio)"])
+    assert ratio == pytest.approx(float(row["standard deviation (Mbit/s)"]) / 1.06)
+
+
 def test_a_condition_without_results_keeps_its_row() -> None:
     synthetic = synthetic_run("manford-kolahi", fails=lambda planned: True)
     rows = read(goodput(synthetic, "throughput"))
@@ -140,6 +150,18 @@ def test_a_share_of_the_link_stands_beside_ours() -> None:
     row = next(row for row in read(table) if row["id"] == "u500.pen.half")
     assert float(row["value"]) == 0.5
     assert float(row["measured"]) == pytest.approx(0.999, abs=0.01)
+
+
+def test_a_statement_has_its_value_in_the_unit_beside_it_and_what_bounds_it() -> None:
+    """6 kB/s are 48,000 bit/s; "almost twice" is no 2.0, "15% better" no 15."""
+    synthetic = synthetic_run("milanovic-srbljic")
+    table = statement_table(*synthetic.pair(), synthetic.study, synthetic.published)
+    rows = {row["id"]: (row["value"], row["bound"], row["unit"]) for row in read(table)}
+    assert rows["u2.cel"] == ("48000.0", "", "bit/s")
+    assert rows["t2.cel_pen"] == ("2.0", "almost", "ratio")
+    assert rows["u2.cel_pen"] == ("2.1", "about", "ratio")
+    assert rows["u2.linux_win"] == ("4.0", "at least", "ratio")
+    assert rows["t500.cel_pen"] == ("0.15", "", "ratio")
 
 
 def test_every_trial_is_in_the_table_with_its_error() -> None:
