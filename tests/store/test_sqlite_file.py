@@ -47,6 +47,24 @@ def test_the_first_write_makes_the_folders_and_one_file_of_our_format(tmp_path: 
     assert list(files(where.parent)) == ["store.sqlite"]
 
 
+def test_every_commit_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`synchronous` is FULL (2) where the file is made and where it is written: NORMAL loses the
+    last trials with the power, and nothing else shows it."""
+    levels: list[int] = []
+
+    class Noted(sqlite3.Connection):
+        def close(self) -> None:
+            levels.extend(self.execute("PRAGMA synchronous").fetchone())
+            super().close()
+
+    real = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: real(*a, factory=Noted, **k))
+    with open_store(str(tmp_path / "s")) as store:
+        store.create_run(a_run())
+        store.commit_trial(a_trial(0))
+    assert len(levels) >= 2 and set(levels) == {2}
+
+
 def test_trials_cannot_be_changed_or_removed_even_by_sql(tmp_path: Path) -> None:
     """The tables themselves refuse it."""
     with open_store(str(tmp_path / "s")) as store:

@@ -9,6 +9,7 @@ from lanlab.analysis.published import PublishedPoint, points_for
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.wording import (
     Quantity,
+    as_printed,
     condition_text,
     level_text,
     number,
@@ -24,16 +25,6 @@ from lanlab.studies import Published, Study
 
 #: Marks a mean in which there are polluted trials.
 POLLUTED = "\N{DAGGER}"
-
-#: Bounds of printed numbers in words.
-BOUNDS = {
-    ">=": "at least",
-    "<=": "at most",
-    "<": "below",
-    ">": "above",
-    "~": "about",
-    "<~": "almost",
-}
 
 
 def metric_table(
@@ -181,12 +172,8 @@ def _ratio(summary: Summary, point: PublishedPoint) -> float | None:
 def _published_text(point: PublishedPoint, *, named: bool = True) -> str:
     value = point.value
     name = f"{point.series}: " if point.series and named else ""
-    bound = f"{BOUNDS[value.bound]} " if value.bound else ""
     kind = "SD " if value.statistic == "sd" else ""
-    number_text = (
-        value.published if value.unit in value.published else f"{value.published} {value.unit}"
-    )
-    return f"{name}{kind}{bound}{number_text}"
+    return f"{name}{kind}{as_printed(value)}"
 
 
 def _ratio_text(summary: Summary, point: PublishedPoint) -> str:
