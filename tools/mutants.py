@@ -16,6 +16,7 @@ The first run looks which test reaches which line, with coverage.py, which it in
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import importlib
 import json
@@ -151,13 +152,13 @@ def _try(name: str, mutant: Mutant, reached: dict[str, Any]) -> str:
     tests: dict[str, float] = {}
     for seen in reached.values():
         lines = seen["lines"].get(name, {})
-        near = {
-            at
-            for line in range(mutant.line, mutant.end_line + 1)
-            for at in lines.get(str(line), [])
-        }
-        if mutant.where == "module":
-            near |= {at for those in lines.values() for at in those}
+        here = [
+            lines[str(at)] for at in range(mutant.line, mutant.end_line + 1) if str(at) in lines
+        ]
+        near = {at for those in here for at in those}
+        if here and not near:
+            # Run once, when the file is imported: a constant, a default.
+            near = {at for those in lines.values() for at in those}
         tests |= {seen["tests"][at][0]: seen["tests"][at][1] for at in near}
         tests |= {
             one: cpu
@@ -171,7 +172,7 @@ def _try(name: str, mutant: Mutant, reached: dict[str, Any]) -> str:
             cached.unlink()
         for some in (quick[:FIRST], quick[FIRST:]):
             limit = 20 + 5 * sum(cpu for cpu, _ in some)
-            if some and _forked(lambda some=some: _fails([one for _, one in some]), limit) != 0:
+            if some and _forked(functools.partial(_fails, [one for _, one in some]), limit) != 0:
                 return "caught"
     finally:
         path.write_text(right)
@@ -262,7 +263,8 @@ def _reached(part: str, sources: list[str], tests: list[str]) -> dict[str, Any]:
         if name not in known or known[name]["key"] != key.hexdigest():
             answer = WORK / "answer.json"
             answer.unlink(missing_ok=True)
-            code = _forked(lambda name=name: _look(name, sources, answer), 900)
+            look = functools.partial(_look, name, sources, answer)
+            code = _forked(look, 900)
             if code not in (0, 1, 5) or not answer.exists():
                 said = (WORK / "last-output.txt").read_text()[-2000:]
                 raise SystemExit(f"{name}: pytest ended with {code}\n{said}")

@@ -155,7 +155,7 @@ def test_delay_variation_is_told_as_it_was_measured() -> None:
 
 def lost(received: dict[str, Any], source: dict[str, int], target: dict[str, int],
          **sent: Any) -> list[int]:  # fmt: skip
-    """By place, in the order of the way: queue, link, backlog, socket buffer, late; of a hundred."""
+    """Of a hundred, in the order of the way: queue, link, backlog, socket buffer, late."""
     counted = lost_by_place(
         stream_sent(**sent),
         stream_received(measured_messages=900, **received),
