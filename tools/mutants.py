@@ -124,6 +124,9 @@ def _try_part(part: str, seed: int, count: int, only: str) -> bool:
     reached = _reached(part, sources, tests)
     every = [(name, one) for name in sources for one in mutants((TREE / name).read_text())]
     every = [(name, one) for name, one in every if only in f"{name}:{one}"]
+    alike = _alike()
+    found = len(every)
+    every = [(name, one) for name, one in every if f"{name} {one.told}" not in alike]
     chosen = random.Random(seed).sample(every, min(count, len(every)))
     chosen.sort(key=lambda one: (one[0], one[1].line))
     begin, caught, missed = time.monotonic(), 0, []
@@ -140,10 +143,16 @@ def _try_part(part: str, seed: int, count: int, only: str) -> bool:
     share = caught / max(1, len(chosen))
     print(
         f"{part}: {caught} of {len(chosen)} caught ({share:.1%}), seed {seed}, "
-        f"of {len(every)} faults, {spent:.0f} min",
+        f"of {found} faults less {found - len(every)} that change nothing, {spent:.0f} min",
         flush=True,
     )
     return bool(missed)
+
+
+def _alike() -> set[str]:
+    """Faults that were looked at and change no answer; the file says by which rule."""
+    lines = (ROOT / "tools/mutants_alike.txt").read_text().splitlines()
+    return {line.strip() for line in lines if line.startswith(" ")}
 
 
 def _try(name: str, mutant: Mutant, reached: dict[str, Any]) -> str:

@@ -58,8 +58,14 @@ class Mutant:
     now: str
     source: str
 
+    @property
+    def told(self) -> str:
+        """Without its line, which moves, and on one line."""
+        was, now = (" ".join(text.split()) for text in (self.was, self.now))
+        return f"({self.where}): `{was}` -> `{now}`"
+
     def __str__(self) -> str:
-        return f"{self.line} ({self.where}): `{self.was}` -> `{self.now}`"
+        return f"{self.line} {self.told}"
 
 
 def mutants(source: str) -> list[Mutant]:

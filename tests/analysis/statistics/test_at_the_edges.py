@@ -41,3 +41,13 @@ def test_values_that_are_all_nothing_have_no_outlier() -> None:
     seen = flag_outliers([0.0, 0.0, 0.0])
     assert seen.distances == (0, 0, 0)
     assert seen.count == 0
+
+
+@pytest.mark.parametrize("beside", [(10.0, -11.0), (-11.0, 10.0), (9.0, 10.0, -11.0)])
+def test_only_the_most_extreme_of_several_is_flagged_by_grubbs(beside: tuple[float, ...]) -> None:
+    """Most values are equal, so that they have no median deviation."""
+    values = [0.0] * 60 + list(beside)
+    seen = flag_outliers(values)
+    assert seen.rule == "grubbs"
+    assert sum(distance > seen.threshold for distance in seen.distances) == len(beside)
+    assert [value for value, flagged in zip(values, seen.flagged, strict=True) if flagged] == [-11]
