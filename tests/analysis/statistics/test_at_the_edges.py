@@ -136,4 +136,4 @@ def test_the_interval_of_a_shift_of_many_is_that_of_their_ordered_differences() 
     differences = sorted(x - y for x in a for y in b)
     assert (seen.low, seen.high) == pytest.approx((differences[c - 1], differences[-c]))
     assert seen.confidence == pytest.approx(1 - 2 * float(normal.cdf(c - 0.5)))
-    assert 0.95 <= seen.confidence < 0.951
+    assert 0.95 <= seen.confidence < 0.952
