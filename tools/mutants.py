@@ -6,8 +6,8 @@ Which small faults the tests catch: `make mutants`, or
 A sample of the faults of `tools/mutate.py` is put, one at a time, into a copy of the sources below
 `target/mutants`. Of each, those tests run that reach its line, the quickest first, until one fails.
 A fault is *caught* if a test fails or takes far longer than it does. All that is reached takes part
-but tests of more than two seconds of a processor, such as simulations: what only they catch counts
-as missed.
+but tests of more than two seconds of a processor, such as simulations, and no more than eight
+seconds of tests in all: what only others catch counts as missed.
 
 The first run looks which test reaches which line, with coverage.py, which it installs below
 `target/mutants`; test files that changed since are looked at again.
@@ -39,6 +39,8 @@ WORK = ROOT / "target/mutants"
 TREE = WORK / "tree"
 #: A test of more takes no part, in seconds of a processor.
 SLOW_S = 2.0
+#: All that try one fault, the quickest first, take no more.
+MOST_S = 8.0
 #: A test that waits longer takes no part.
 LONG_S = 30.0
 #: Tests of the first look; most faults end there.
@@ -174,7 +176,11 @@ def _try(name: str, mutant: Mutant, reached: dict[str, Any]) -> str:
             for one, cpu in seen["tests"]
             if name in seen["apart"] and one in seen["apart"][name]
         }
-    quick = sorted((cpu, one) for one, cpu in tests.items() if cpu < SLOW_S)
+    quick, spent = [], 0.0
+    for cpu, one in sorted((cpu, one) for one, cpu in tests.items()):
+        spent += cpu
+        if cpu < SLOW_S and spent < MOST_S:
+            quick.append((cpu, one))
     try:
         path.write_text(mutant.source)
         for cached in (path.parent / "__pycache__").glob(f"{path.stem}.*"):

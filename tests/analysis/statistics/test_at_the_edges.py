@@ -14,6 +14,7 @@ from lanlab.analysis.statistics import (
     bootstrap_interval,
     fit_groups,
     flag_outliers,
+    knee,
     mann_whitney,
     paired_by_block,
     trials_for_equivalence,
@@ -137,3 +138,11 @@ def test_the_interval_of_a_shift_of_many_is_that_of_their_ordered_differences() 
     assert (seen.low, seen.high) == pytest.approx((differences[c - 1], differences[-c]))
     assert seen.confidence == pytest.approx(1 - 2 * float(normal.cdf(c - 0.5)))
     assert 0.95 <= seen.confidence < 0.952
+
+
+@pytest.mark.parametrize("slope", [0.1, 0.7, 1 / 3, 1e-9])
+def test_a_line_that_begins_at_nothing_has_no_knee_either(slope: float) -> None:
+    loads = np.linspace(0, 1, 50)
+    responses = np.cumsum([0.0] + [slope / 49] * 49)
+    for curve in ("saturates", "takes off"):
+        assert knee(loads, responses, curve=curve) is None
