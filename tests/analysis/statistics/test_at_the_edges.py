@@ -146,14 +146,3 @@ def test_a_line_that_begins_at_nothing_has_no_knee_either(slope: float) -> None:
     responses = np.cumsum([0.0] + [slope / 49] * 49)
     for curve in ("saturates", "takes off"):
         assert knee(loads, responses, curve=curve) is None
-
-
-@pytest.mark.parametrize("scale", ["linear", "log"])
-def test_conditions_that_are_alike_in_every_block_do_not_differ(scale: str) -> None:
-    """Their interval has no width, and both its ends are "the same"."""
-    same = {0: 5.0, 1: 7.0, 2: 6.0}
-    seen = paired_by_block(same, same, scale=scale)
-    assert seen.low == seen.high
-    assert not seen.differs
-    apart = paired_by_block(same, {block: value + 1 for block, value in same.items()})
-    assert apart.differs == (not apart.low <= 1 <= apart.high)
