@@ -9,6 +9,8 @@ A fault is *caught* if a test fails or takes far longer than it does. All that i
 but tests of more than two seconds of a processor, such as simulations, and no more than eight
 seconds of tests in all: what only others catch counts as missed.
 
+Faults of the engine are those of cargo-mutants (`tools/mutants_rust.py`).
+
 The first run looks which test reaches which line, with coverage.py, which it installs below
 `target/mutants`; test files that changed since are looked at again.
 """
@@ -32,6 +34,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import mutants_rust
 from mutate import Mutant, mutants
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -74,8 +77,9 @@ LEFT_OUT = {"test_by_simulation.py", "test_false_verdicts.py"}
 
 
 def main() -> int:
+    everything = [*PARTS, *mutants_rust.PARTS]
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(everything))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=100, help="faults of a part, at most")
     parser.add_argument("--only", default="", help="faults whose file and place hold this text")
@@ -91,8 +95,11 @@ def main() -> int:
                  "scipy.stats", "statsmodels.api", "typer"):  # fmt: skip
         importlib.import_module(name)
     missed = False
-    for part in asked.parts or list(PARTS):
-        missed |= _try_part(part, asked.seed, asked.count, asked.only)
+    for part in asked.parts or everything:
+        if part in mutants_rust.PARTS:
+            missed |= mutants_rust.try_part(WORK, TREE, part, asked.seed, asked.count)
+        else:
+            missed |= _try_part(part, asked.seed, asked.count, asked.only)
     return int(missed)
 
 
