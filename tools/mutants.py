@@ -18,6 +18,7 @@ The first run looks which test reaches which line, with coverage.py, which it in
 from __future__ import annotations
 
 import argparse
+import fcntl
 import functools
 import hashlib
 import importlib
@@ -89,6 +90,12 @@ def main() -> int:
     if not (WORK / "site/coverage").is_dir():
         wanted = ["install", "--quiet", "--target", str(WORK / "site"), "coverage==7.17.3"]
         subprocess.run([sys.executable, "-m", "pip", *wanted], check=True)
+    WORK.mkdir(parents=True, exist_ok=True)
+    alone = (WORK / "lock").open("w")
+    try:
+        fcntl.flock(alone, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise SystemExit(f"another run puts its faults into {TREE}: let it end first") from None
     _copy_tree()
     # Once, and not in each process that tries a fault.
     for name in ("hypothesis", "matplotlib.figure", "pyarrow.parquet", "pydantic", "pytest", "rich",
