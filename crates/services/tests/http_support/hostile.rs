@@ -119,7 +119,9 @@ pub async fn reading_from_hostile_peers(service: ServiceKind, greeting: fn() -> 
     let header: &[u8] = b"X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n";
     let cases = [
         ("cut in its middle", said(1000, 500), Then::Close, Class::Reset),
-        ("too many octets", said(10, 20), Then::GoOn, Class::Length),
+        ("too many bytes", said(10, 20), Then::GoOn, Class::Length),
+        ("one byte too many", said(1000, 1001), Then::GoOn, Class::Length),
+        ("one byte too few", said(1000, 999), Then::Close, Class::Reset),
         ("no answer", Vec::new(), Then::Hang, Class::TimedOut),
         ("nothing after the head", said(1000, 0), Then::Hang, Class::TimedOut),
         ("gone", Vec::new(), Then::Close, Class::Reset),
@@ -136,6 +138,19 @@ pub async fn reading_from_hostile_peers(service: ServiceKind, greeting: fn() -> 
         ("chunks that break off", chunked("5\r\nabc"), Then::Close, Class::Reset),
         ("more than a chunk said", chunked("3\r\nabcd\r\n"), Then::Hang, Class::Protocol),
         ("no more chunks", chunked("3\r\nabc\r\n"), Then::Hang, Class::TimedOut),
+        ("no last chunk", chunked("3\r\nabc\r\n"), Then::Close, Class::Reset),
+        (
+            "a refusal in place of the last chunk",
+            [chunked("3\r\nabc\r\n"), answer("500 No", "")].concat(),
+            Then::GoOn,
+            Class::Protocol,
+        ),
+        (
+            "a refusal after the last byte",
+            [said(1000, 1000), answer("500 No", "")].concat(),
+            Then::GoOn,
+            Class::Length,
+        ),
         ("an extension without an end", chunked("3;"), Then::Repeat(filler), Class::Protocol),
         (
             "fields without an end after the last chunk",
@@ -192,6 +207,17 @@ pub async fn reading_from_hostile_peers(service: ServiceKind, greeting: fn() -> 
         let fault = read.expect_err(what);
         assert_eq!(fault.class, class, "{what}: {fault}");
         assert!(fault.message.contains("GET x"), "{what}: {fault}");
+    }
+    // The same where a reader knows the length, takes as much, and closes.
+    let no = answer("500 No", "");
+    for (what, rest) in [("one byte too many", &b"x"[..]), ("a refusal", &no), ("nothing", b"")] {
+        let script = vec![([&said(1000, 1000), rest].concat(), Then::GoOn)];
+        let session = to_scripted(service, greeting(), script).await;
+        let file = session.open(&path("x"), Access::Read).await.unwrap();
+        assert_eq!(session.read_at(&file, 0, &mut [0; 1000]).await.unwrap(), 1000);
+        let closed = session.close(file).await.map_err(|fault| fault.class);
+        let wanted = if rest.is_empty() { Ok(()) } else { Err(Class::Length) };
+        assert_eq!(closed, wanted, "{what}");
     }
     // An answer of another range than was asked for.
     let lies = ["bytes 0-9/5000", "bytes 700-1699/5000", "bytes 700-", "none"];
