@@ -143,7 +143,7 @@ def blasted_bps(bed: Bed, version: int, size: int) -> float:
     ("link", "version", "size"),
     [("10M", 4, 1408), ("10M", 6, 1408), ("10M", 4, 500), ("10M:switch", 4, 1408)],
 )
-@figure_test(ATTEMPTS)
+@figure_test
 def test_goodput_is_that_of_real_ethernet(
     open_bed: Open, link: str, version: int, size: int
 ) -> None:
@@ -197,7 +197,7 @@ def tcp_bps(bed: Bed) -> float:
     return float(sink.communicate()[0])
 
 
-@figure_test(ATTEMPTS)
+@figure_test
 def test_tcp_goodput_is_that_of_real_ethernet(open_bed: Open) -> None:
     """Within 1 %: TCP's packets of many segments are not taken for one frame."""
     bed = open_bed("virtual", 2, "10M")
