@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from missing import missing
 from quiet_machine import figure_test
 from testbed_opening import Open, opening
 
@@ -27,7 +28,7 @@ def features(bed: Bed, host: int, device: str = "eth0") -> dict[str, bool]:
     """Offload features of a host's interface, as ethtool sees them."""
     ethtool = shutil.which("ethtool", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
     if ethtool is None:
-        pytest.skip("needs `ethtool` to look at offloads independently")
+        missing("need `ethtool` to look at offloads independently; apt install ethtool")
     shown = subprocess.run(
         [*bed.hosts[host].command_prefix, ethtool, "-k", device],
         capture_output=True,

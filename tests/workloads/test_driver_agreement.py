@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from missing import missing
 from peer_finding import peer_program
 from quiet_machine import figure_test
 
@@ -42,7 +43,7 @@ def measured_by_both(
             store=str(folder / "store.sqlite"),
         )
     except UnmetNeed as error:
-        pytest.skip(f"{error.message} ({error.hint})")
+        missing(error)
     return records
 
 

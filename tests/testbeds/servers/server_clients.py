@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from missing import missing
 
 from lanlab.errors import UnmetNeed
 from lanlab.testbeds.base import Host
@@ -43,13 +44,6 @@ CASES = {
 }
 
 
-def skip_or_fail(why: str) -> None:
-    """Where the machine shall have all peers, a missing one is a failure."""
-    if os.environ.get("LANLAB_REQUIRE_PEERS") == "1":
-        pytest.fail(why)
-    pytest.skip(why)
-
-
 def require(case: Case, host: Host) -> None:
     """Skip where this machine cannot have the server."""
     server = SERVERS[case.server]
@@ -61,15 +55,14 @@ def require(case: Case, host: Host) -> None:
         # Debian's packages of vsftpd and ProFTPD exclude each other.
         if missing_right or case.server in ("vsftpd", "proftpd"):
             pytest.skip(f"{error.message} ({error.hint})")
-        skip_or_fail(f"{error.message} ({error.hint})")
+        missing(error)
 
 
 def client(name: str) -> str:
     """Path of a client, or skip."""
     path = shutil.which(name)
     if path is None:
-        skip_or_fail(f"`{name}` is not installed")
-    assert path is not None
+        missing(f"`{name}` is not installed")
     return path
 
 
