@@ -95,19 +95,9 @@ except TimeoutError:
 """
 
 
-#: A busy machine wakes the shaper late: the link is then slower, never faster.
-ATTEMPTS = 4
-
-
-class TooFast(Exception):
-    """Nothing that happens to this machine explains it: there is no second attempt."""
-
-
 def check_speed(found_bps: float, theory_bps: float) -> None:
-    """Within 1 %."""
-    if found_bps > 1.01 * theory_bps:
-        raise TooFast(f"{found_bps:.0f} bit/s, where theory has {theory_bps:.0f}")
-    assert found_bps >= 0.99 * theory_bps
+    """Within 1 %. A busy machine wakes the shaper late: the link is then slower, never faster."""
+    assert found_bps == pytest.approx(theory_bps, rel=0.01)
 
 
 def blasted_bps(bed: Bed, version: int, size: int) -> float:

@@ -123,8 +123,8 @@ class Client:
         scheme = {"ftp": "ftp", "ftps": "ftp", "webdav": "http", "webdavs": "https"}[service]
         curl = [client("curl"), "-sS", "--fail", "-m", "20", "-u", f"{who.user}:{who.secret}"]
         curl += ["-k"] if service.endswith("s") else []
-        # With TLS 1.3 curl (7.88) closes an upload before the tickets of a slow server have come, and
-        # its system then resets the connection: 426.
+        # With TLS 1.3 curl 7.88 closes an upload before the tickets of a slow server have come; its
+        # system then resets the connection: 426.
         curl += ["--ssl-reqd", "--tls-max", "1.2"] if service == "ftps" else []
         what = ["-T", str(file)] if action == "put" else ["-o", str(file)]
         return self._run([*curl, *what, f"{scheme}://{self.address}:{port}/{name}"])
