@@ -27,7 +27,7 @@ tour: setup ## Run two studies on a virtual LAN and write the report
 	@$(BIN)/lanlab tour
 
 test: setup ## Run every test, Rust and Python
-	bash tools/test_rust.sh
+	$(BIN)/python tools/test_rust.py
 	bash tools/test_python.sh $(PYTEST)
 
 fuzz: ## Feed every parser of engine and services with whatever a fuzzer makes up
