@@ -3,9 +3,10 @@ The capacity that a search has measured, with its interval, and what that says o
 
 The model: a trial carries a capacity of its own, lognormal from trial to trial, and of what it
 carries a share is lost at random. Of a load beyond its capacity just that arrives, so that a lossy
-trial shows the capacity, and one that is not says that it is higher. Where what arrives grows with
-the load all the same, loss does not begin at a capacity: then each goal has a threshold of its own,
-of which a trial says only whether it is higher or lower.
+trial shows the capacity, and one that is not says that it is higher. A loss below half a width is
+not told from random loss. Where trials contradict the model (what arrives grows with the load, or
+a goal is missed far below the capacity), loss rises gradually: then a goal has a threshold of its
+own, of which a trial says only whether it is higher or lower.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ class Load:
 
     def times(self, ratio: float) -> Load:
         """So many times the load."""
-        ends = (None if end is None else end * ratio for end in (self.low, self.high))
-        return Load(self.median * ratio, *ends, self.spread_ratio)
+        low, high = (None if end is None else end * ratio for end in (self.low, self.high))
+        return Load(self.median * ratio, low, high, self.spread_ratio)
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Capacity:
     load: Load | None
     #: Loss at every load, where it was seen.
     random_loss: RandomLoss | None
-    #: Whether what arrives beyond the first loss grows with the load.
+    #: Whether loss rises gradually, beginning far below the capacity.
     is_gradual: bool
     #: Of each goal of the search: how it ended, and the median load up to which it is met.
     goals: tuple[tuple[Verdict, Load | None], ...]
@@ -80,17 +81,16 @@ def capacity(result: SearchResult, width_ratio: float) -> Capacity:
     random = loss if loss is not None and loss.is_seen else None
     messages = [one.tried.messages for one in full if one.tried.messages > 0]
     resolution = max(1e-6, 1 / max(messages)) if messages else _RESOLUTION
-    trials = _trials(full, loss)
-    gradual = follows_load(trials, resolution=resolution)
+    trials = _trials(full, loss, width_ratio / 2)
+    grows = follows_load(trials, resolution=resolution)
 
     def load_of(seen: ThresholdTrials) -> Load | None:
         found = threshold(seen, resolution=resolution)
-        return None if found is None else Load(
-            found.median, found.low, found.high, found.spread_ratio
-        )  # fmt: skip
+        if found is None:
+            return None
+        return Load(found.median, found.low, found.high, found.spread_ratio)
 
-    reached = len(trials.exact) > 1 and not gradual
-    whole = load_of(trials) if reached else None
+    whole = load_of(trials) if len(trials.exact) > 1 and not grows else None
     if whole is not None and random is not None:
         # What is not known of the random loss is not known of the capacity.
         doubt = (random.high - random.low) / 2
@@ -99,33 +99,40 @@ def capacity(result: SearchResult, width_ratio: float) -> Capacity:
         whole = Load(whole.median, low, high, whole.spread_ratio)
     lost = loss.ratio if loss is not None else 0.0
 
-    def goal(one: GoalResult) -> tuple[Verdict, Load | None]:
+    def goal(one: GoalResult) -> tuple[Verdict, Load | None, bool]:
         if one.kind not in ("found", "undecided"):
-            return one.kind, None
-        if whole is not None:
-            load = whole.times((1 - lost) / (1 - one.loss_ratio))
-        else:
-            load = load_of(_either_side(full, one.loss_ratio)) if gradual else None
-        if load is None:
-            return one.kind, None
-        return ("not_steady" if load.spread_ratio > width_ratio else "found"), load
+            return one.kind, None, False
+        load = whole and whole.times((1 - lost) / (1 - one.loss_ratio))
+        missed = load is not None and one.upper is not None and one.upper < (load.low or 0)
+        if grows or missed:
+            load = load_of(_either_side(full, one.loss_ratio))
+        is_open = one.kind == "undecided" and one.lower is None and lost > one.loss_ratio
+        if load is None or is_open:
+            return one.kind, None, missed
+        return ("not_steady" if load.spread_ratio > width_ratio else "found"), load, missed
 
-    return Capacity(whole, random, gradual, tuple(goal(one) for one in result.goals))
+    goals = [goal(one) for one in result.goals]
+    gradual = grows or any(missed for *_, missed in goals)
+    return Capacity(whole, random, gradual, tuple((kind, load) for kind, load, _ in goals))
 
 
-def _trials(full: Sequence[Observation], loss: RandomLoss | None) -> ThresholdTrials:
+def _trials(
+    full: Sequence[Observation], loss: RandomLoss | None, least_ratio: float
+) -> ThresholdTrials:
     """What each trial says of its capacity."""
     from lanlab.analysis.statistics.threshold import ThresholdTrials
 
     exact, loads, above = [], [], []
+    kept = 1 - (loss.ratio if loss is not None else 0.0)
     for load, tried in full:
-        place = math.log(load)
-        if not tried.loss_ratio or (loss is not None and loss.explains(tried)):
-            above.append(place)
+        chance = loss.most_ratio(tried.messages) if loss is not None else 0.0
+        at_most = max(least_ratio, chance)
+        if tried.loss_ratio <= at_most:
+            # Wherever the capacity lies between, so that what is said does not depend on it.
+            above.append(math.log(load * (1 - at_most) / kept))
         elif tried.loss_ratio < _FAR_BEYOND:
-            kept = 1 - (loss.ratio if loss is not None else 0.0)
-            exact.append(place + math.log((1 - tried.loss_ratio) / kept))
-            loads.append(place)
+            exact.append(math.log(load * (1 - tried.loss_ratio) / kept))
+            loads.append(math.log(load))
     return ThresholdTrials(exact, above, (), loads)
 
 

@@ -57,11 +57,12 @@ class RandomLoss:
         """Whether no load is known to meet a goal, because as much may be lost of any."""
         return self.is_seen and loss_goal < self.high
 
-    def explains(self, tried: Tried) -> bool:
-        """Whether chance alone loses as many messages as this trial lacks."""
-        expected = tried.messages * self.ratio
-        most = expected + _EXCESS_Z * math.sqrt(self.dispersion * expected)
-        return expected > 0 and tried.messages * tried.loss_ratio <= most + 1
+    def most_ratio(self, messages: float) -> float:
+        """The most that chance alone loses in a trial, as a share of its messages."""
+        expected = messages * self.ratio
+        if not expected:
+            return 0.0
+        return (expected + _EXCESS_Z * math.sqrt(self.dispersion * expected) + 1) / messages
 
 
 def carried(observed: Iterable[Observation]) -> float:

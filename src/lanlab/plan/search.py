@@ -85,6 +85,7 @@ class SearchState:
         self._drawn: list[Observation] = []
         self._loss = random_loss(())
         self._around = Around(0.0, (), 0, 0.0)
+        self._is_reopened = False
         self._next = self._choose()
 
     def next_step(self) -> SearchStep | None:
@@ -107,8 +108,7 @@ class SearchState:
         limit = max(self._tried) if self._top < self.rule.high else None
         enough_s = self.rule.full_time_s * (1 - 1e-9)
         full = [o for o in self._observed() if o.tried.time_s >= enough_s]
-        full += [*self._drawn, *self._around.recorded]
-        return SearchResult(self._goal_results(), limit, self._loss, tuple(full))
+        return SearchResult(self._goal_results(), limit, self._loss, (*full, *self._drawn))
 
     def record(self, seen: Seen | None, *, is_lasting: bool = False) -> None:
         """
@@ -202,8 +202,16 @@ class SearchState:
         if load is not None:
             level = self._rounded(min(max(load, self._bottom), self._top))
             return SearchStep(level, rule.full_time_s, "confirm")
+        if self._phase == "around" and not self._is_reopened and self._is_open():
+            # What looked random in short trials rises with the load: a load may meet the goal.
+            self._phase, self._is_reopened = "full", True
+            return self._choose()
         self._phase = "ended"
         return None
+
+    def _is_open(self) -> bool:
+        """Whether goals were left out as loss seemed random, and it is not."""
+        return any(goal.kind == "undecided" for goal in self._goal_results())
 
     def _begin_around(self) -> Around:
         rule, observed = self.rule, self._observed()
@@ -227,6 +235,9 @@ class SearchState:
             found = [goal.bounds(self._tried) for goal in rule.goals(rule.short_time_s)]
             self._anchors = tuple(self._bottom if b.lower is None else b.lower for b in found)
             self._phase = "full"
+            return
+        if self._is_reopened:
+            self._phase = "ended"
             return
         self._phase = "curve"
         if rule.curve:

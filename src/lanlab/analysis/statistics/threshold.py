@@ -21,10 +21,13 @@ from lanlab.analysis.statistics.samples import Floats
 _LARGEST_SPREAD = 1.0
 _SPREADS = 121
 _PLACES = 81
+#: Degrees of freedom where no trial shows its threshold: only those that a search places next to it
+#: tell of the spread. Found by simulation.
+_DEGREES_EITHER_SIDE = 3
 _HALVINGS = 30
 #: How much better a threshold that follows the load has to fit, in twice the logarithm of the
-#: likelihood: chance alone does that in one of a thousand.
-_FOLLOWS = 10.83
+#: likelihood: with few trials chance alone does that in one of some hundreds.
+_FOLLOWS = 16.0
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Threshold:
     high: float | None
     #: Standard deviation from trial to trial, as a share.
     spread_ratio: float
-    #: Trials that say more than a few others would: those that showed the threshold itself.
+    #: Trials that showed the threshold itself.
     trials: int
 
 
@@ -83,7 +86,7 @@ def threshold(seen: ThresholdTrials, *, resolution: float) -> Threshold | None:
         first, last = best[0] - step, best[-1] + step
     middle = (best[0] + best[-1]) / 2
     most, spread = profile(middle)
-    degrees = max(1, n - 1) if n > 1 else max(1, len(ends) - 2)
+    degrees = n - 1 if n > 1 else _DEGREES_EITHER_SIDE
     count = degrees + 1
     t = float(stdtrit(degrees, 0.975))
     allowed = count * math.log1p(t**2 / degrees) / 2
