@@ -13,7 +13,8 @@ from test_plan import Ran, noisy, ran, run_out, study
 from test_repeats import Level, key
 
 from lanlab.plan import Plan, PlannedTrial
-from lanlab.plan.search import GoalResult, SearchRule, SearchState
+from lanlab.plan.search import SearchState
+from lanlab.plan.search_rule import GoalResult, SearchRule
 from lanlab.plan.seen import Seen
 from lanlab.studies import Study
 from lanlab.studies.load import parse_study

@@ -31,7 +31,7 @@ from lanlab.plan.running import (
     RunningSearch,
     running_search,
 )
-from lanlab.plan.search import SearchResult
+from lanlab.plan.search_rule import SearchResult
 from lanlab.plan.seen import seen
 from lanlab.plan.stopping import Trials
 from lanlab.studies import Level, Study, at_scale
