@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lanlab.engine.lines import (
     MAX_LINE_BYTES,
@@ -21,8 +21,10 @@ from lanlab.engine.lines import (
     check_reply,
     read_line,
 )
-from lanlab.engine.messages import Hello, HostFacts, Ready
 from lanlab.errors import EngineError, EngineLost
+
+if TYPE_CHECKING:
+    from lanlab.engine.messages import Hello, HostFacts, Ready
 
 #: The version of the messages that this package speaks.
 SCHEMA_VERSION = 5
