@@ -13,7 +13,8 @@ import sys
 from collections.abc import Callable
 
 from lanlab import left_behind
-from lanlab.cli.interrupts import EXIT_CODE, SENTENCE, Interrupts
+from lanlab.cli import INTERRUPTED
+from lanlab.cli.interrupts import EXIT_CODE, Interrupts
 from lanlab.cli.memory import watch_imports
 from lanlab.cli.output import OUTPUTS, discard, flushed, make_readable
 from lanlab.errors import LabError, UsageError
@@ -68,7 +69,7 @@ def run_to_its_end(load: Callable[[], Callable[[], object]]) -> None:
 def _interrupted() -> int:
     # What is left of an answer may wait for a reader that is the reason for Ctrl-C.
     discard(sys.stdout)
-    _say(SENTENCE)
+    _say(INTERRUPTED)
     return EXIT_CODE
 
 
