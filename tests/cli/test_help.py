@@ -16,8 +16,9 @@ from lanlab.workloads import WORKLOADS
 
 LOADED = """
 import sys
-from lanlab.cli import main
+from lanlab.cli import ending, main
 sys.argv = ["lanlab", {arguments}]
+ending.leave = sys.exit
 try:
     main()
 except SystemExit:
