@@ -8,8 +8,8 @@ from synthetic_runs import SyntheticRun, synthetic_run
 from lanlab.analysis.limits import udp_limit_bps
 from lanlab.analysis.summary import summarise
 from lanlab.errors import UnknownName
-from lanlab.figures import FIGURES, Chart, build_figure
-from lanlab.figures.chart import Axis, Limit, Point, PublishedMark, PublishedSeries, Series
+from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
+from lanlab.figures.registry import FIGURES, build_figure
 from lanlab.studies import known_studies, load_study
 from lanlab.studies.model import Figure
 

@@ -11,7 +11,8 @@ from copy_runs import copy_run, copy_study
 
 from lanlab.analysis.file_sizes import SERIES, classes_of, size_classes, with_size_classes
 from lanlab.errors import StoreError
-from lanlab.figures import Chart, build_figure
+from lanlab.figures.chart import Chart
+from lanlab.figures.registry import build_figure
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.series import Series

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lanlab.figures import FIGURES
+from lanlab.figures.registry import FIGURES
 from lanlab.studies import PublishedValue, Study, known_studies, load_study
 from lanlab.workloads import WORKLOADS
 

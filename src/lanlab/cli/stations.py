@@ -113,6 +113,15 @@ def stations(
         int, typer.Option("--retries", help="Of an operation, after faults that may pass.")
     ] = 2,
     timeout: TimeoutOption = "30",
+    longest: Annotated[
+        str | None,
+        typer.Option(
+            "--longest",
+            metavar="TIME",
+            help="Give up a step of a trial (preparing, connecting, working, removing) after this "
+            "time beyond `--time`. Default: some minutes, and more for more stations and files.",
+        ),
+    ] = None,
     trust: TrustOption = None,
     password_file: PasswordFileOption = None,
     ip: IpOption = 4,
@@ -172,6 +181,7 @@ def stations(
         "interval_ratio": None if interval is None else ratio(interval),
         "retries": retries,
         "timeout_s": timeout,
+        "longest_s": longest,
         "trust": trust,
     }
     # Each level on its own, so that what is wrong with one is said before anything is run.

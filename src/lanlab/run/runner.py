@@ -21,7 +21,6 @@ from lanlab.errors import RunInterrupted, StoreError, UsageError
 from lanlab.plan import Condition, Estimate, Plan, PlannedTrial, expand, searched
 from lanlab.run.hosts import Hosts
 from lanlab.run.machine import check_machine
-from lanlab.run.servers import check_server
 from lanlab.run.site import Site, opened
 from lanlab.run.trial import now, run_trial
 from lanlab.store import RunRecord, Store, TrialRecord, take_intervals
@@ -30,7 +29,6 @@ from lanlab.testbeds import Opening, Testbed
 from lanlab.workloads import Progress, workload
 from lanlab.workloads.drivers.registry import OWN, driver
 from lanlab.workloads.parameters import FlowParameters
-from lanlab.workloads.service_parameters import ServiceParameters
 
 
 @dataclass(frozen=True)
@@ -161,7 +159,9 @@ def _check_conditions(conditions: tuple[Condition, ...], bed: Testbed) -> None:
             check_machine(parameters, bed.name)
         if driver_name != OWN and isinstance(parameters, FlowParameters):
             driver(driver_name).check_found(condition.workload, parameters)
-        if isinstance(parameters, ServiceParameters):
+        if not isinstance(parameters, FlowParameters):
+            from lanlab.run.servers import check_server
+
             check_server(parameters, bed.hosts[1])
         if condition.parameters.get("io") == "segment" and bed.link.shape != "none":
             # The kernel hands a buffer of several messages to the shaper as one: measured, such

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from pydantic import Field, model_validator
 
 from lanlab.workloads.drivers.registry import OWN, driver
-from lanlab.workloads.drivers.trial import driver_metrics, run_driver
 from lanlab.workloads.exchange import (
     CounterChanges,
     End,
@@ -90,6 +89,8 @@ class Echo:
     ) -> Exchange:
         """Send requests from `source` to `target`, which answers."""
         if parameters.driver != OWN:
+            from lanlab.workloads.drivers.trial import run_driver
+
             expected_s = self.expected_time_s(parameters)
             entry = driver(parameters.driver)
             return run_driver(entry, self.name, parameters, source, target, expected_s)
@@ -130,6 +131,8 @@ class Echo:
     ) -> dict[str, float | int]:
         """A trial's results from what the requester measured."""
         if parameters.driver != OWN:
+            from lanlab.workloads.drivers.trial import driver_metrics
+
             return driver_metrics(driver(parameters.driver), self.name, parameters, exchange)
         requested, responded = exchange.connector, exchange.listener
         assert requested is not None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lanlab.engine import Engine, Measurement
-from lanlab.errors import EngineError, LabError, UnmetNeed
+from lanlab.errors import EngineError, EngineOverdue, LabError, UnmetNeed
 from lanlab.workloads import copy_journal as journal
 from lanlab.workloads import copy_places as places
 from lanlab.workloads.exchange import End, Exchange, Progress
@@ -235,8 +235,12 @@ class _Asking:
 
     def __call__(self, request: Request) -> dict[str, Any]:
         asked = self._engine.start(request)
+        most_s = _files_s(self._parameters)
         try:
-            return asked.result(_files_s(self._parameters))
+            return asked.result(most_s)
+        except EngineOverdue as overdue:
+            cancel(self._engine, asked)
+            raise _too_long(overdue, (self._engine,), most_s) from None
         except BaseException:
             cancel(self._engine, asked)
             raise
@@ -268,10 +272,14 @@ class _Together:
             EngineError: The start came too late for one of them, or it could not be set up.
         """
         asked = [self._start(place, host) for place, host in enumerate(self._hosts)]
+        engines = [host.end.engine for host in self._hosts]
         try:
             for measurement in asked:
                 measurement.wait_ready(_setup_s(self._parameters))
             self._arm(asked, lead_s)
+        except EngineOverdue as overdue:
+            self._cancel(asked)
+            raise _too_long(overdue, engines, _setup_s(self._parameters)) from None
         except BaseException:
             self._cancel(asked)
             raise
@@ -284,6 +292,9 @@ class _Together:
                     failed = failed or error
                     if error.partial is not None:
                         self._parts.append(dict(error.partial))
+        except EngineOverdue as overdue:
+            self._cancel(asked)
+            raise _too_long(overdue, engines, _longest_s(self._parameters)) from None
         except BaseException:
             self._cancel(asked)
             raise
@@ -354,18 +365,36 @@ def _share_a_clock(one: End, other: End) -> bool:
     return one.boot_id is not None and one.boot_id == other.boot_id
 
 
+def _too_long(overdue: EngineOverdue, engines: Sequence[Engine], most_s: float) -> LabError:
+    """Engines that answer that they are cancelled wait for their server."""
+    if any(engine.is_lost for engine in engines):
+        return overdue
+    return EngineError(
+        "stations.too_long",
+        f"{overdue.host}: not done within {most_s:g} s",
+        hint="see why the server is so slow, or allow more by `--longest`",
+        host=overdue.host,
+    )
+
+
 def _setup_s(parameters: StationsParameters) -> float:
+    """What connecting may take."""
     # Seven attempts of one, a second of pauses and more between them.
-    return _SETUP_S + _SETUP_EACH_S * parameters.stations + 7 * parameters.timeout_s
+    usual_s = _SETUP_S + _SETUP_EACH_S * parameters.stations + 7 * parameters.timeout_s
+    return parameters.longest_s or usual_s
 
 
 def _files_s(parameters: StationsParameters) -> float:
+    """What writing and removing the files may take."""
     written_s = 8 * parameters.written_bytes / _SLOWEST_BPS
-    return _SETUP_S + _SETUP_EACH_S * parameters.stations + written_s
+    usual_s = _SETUP_S + _SETUP_EACH_S * parameters.stations + written_s
+    return parameters.longest_s or usual_s
 
 
 def _longest_s(parameters: StationsParameters) -> float:
-    """A trial that takes longer is given up."""
+    """What the work of all stations may take."""
+    if parameters.longest_s is not None:
+        return parameters.longest_s + (parameters.time_s or 0)
     waits_s = 2 * (parameters.retries + 1) * parameters.timeout_s + _SETUP_S
     # Many readings have to be told, and stations take their leave.
     waits_s += 0.05 * parameters.stations

@@ -9,7 +9,6 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from lanlab.workloads.drivers.registry import OWN, driver
-from lanlab.workloads.drivers.trial import driver_metrics, run_driver
 from lanlab.workloads.exchange import (
     CounterChanges,
     End,
@@ -179,6 +178,8 @@ class Stream:
     ) -> Exchange:
         """Send from `source` to `target`, which counts."""
         if parameters.driver != OWN:
+            from lanlab.workloads.drivers.trial import run_driver
+
             expected_s = self.expected_time_s(parameters)
             entry = driver(parameters.driver)
             return run_driver(entry, self.name, parameters, source, target, expected_s)
@@ -221,6 +222,8 @@ class Stream:
     ) -> dict[str, float | int]:
         """A trial's results from what both ends counted. The receiver's count is the figure."""
         if parameters.driver != OWN:
+            from lanlab.workloads.drivers.trial import driver_metrics
+
             return driver_metrics(driver(parameters.driver), self.name, parameters, exchange)
         return stream_metrics(parameters, exchange, changes)
 
