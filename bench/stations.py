@@ -55,6 +55,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--only", default="", help="cells of `local` that begin so, as in read-6000"
     )
+    parser.add_argument("--threads", type=int, default=None, help="of `scale` (lanlab's choice)")
     asked = parser.parse_args()
     wrong = [part for part in asked.parts.split(",") if part not in _PARTS]
     if wrong:
