@@ -18,6 +18,14 @@ def modes_as_json(trial: TrialRecord) -> dict[str, Any] | None:
     return None if modes is None else modes.to_json()
 
 
+def agreed_as_json(trial: TrialRecord) -> dict[str, dict[str, str | None]]:
+    """What a trial's ends agreed on, under `agreed`; nothing without a file service."""
+    from lanlab.analysis.agreed import agreed_of
+
+    agreed = agreed_of(trial)
+    return {} if agreed is None else {"agreed": agreed}
+
+
 def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     """A run and its trials, for programs. What the engines said in full stays in the store."""
     from lanlab.analysis.attempts import counting
@@ -66,6 +74,7 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 "error": trial.error,
                 "failure": failed.get(trial.number),
                 "modes": modes_as_json(trial),
+                **agreed_as_json(trial),
                 **trial.metrics,
             }
             for trial in trials

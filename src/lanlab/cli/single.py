@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lanlab.cli.results import modes_as_json
+from lanlab.cli.results import agreed_as_json, modes_as_json
 from lanlab.cli.terminal import say
 from lanlab.cli.typed import typed_command
 from lanlab.errors import UsageError
@@ -287,6 +287,7 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 "failure": failed.get(trial.number),
                 "pollution": trial.raw.get("pollution"),
                 "modes": modes_as_json(trial),
+                **agreed_as_json(trial),
                 **trial.metrics,
             }
             for trial in trials

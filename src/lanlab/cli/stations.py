@@ -143,6 +143,7 @@ def stations(
     lanlab stations --service smb --link 100M --write --limit 20ms;
     lanlab stations /mnt/nas --mix 0.7 --access random --time 10s --of p99
     """
+    from lanlab.analysis.agreed import all_agreed_words
     from lanlab.cli import single
     from lanlab.cli.results import run_as_json
     from lanlab.cli.station_places import level_list, ratio, station_place
@@ -213,6 +214,8 @@ def stations(
         return
     console, table_console = answer(), answer(markup=True)
     table_console.print(level_table(records))
+    if words := all_agreed_words(records):
+        console.print(f"by {words}")
     console.print(f"kept as {run.id}; `lanlab report {run.id}` draws the figures")
     console.print(sentence)
     single.finish(run, records, verbose=verbose)

@@ -15,6 +15,7 @@ from lanlab.engine import Engine, Measurement
 from lanlab.errors import EngineError, LabError
 from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads import copy_journal as journal
+from lanlab.workloads import copy_memory as memory
 from lanlab.workloads import copy_places as places
 from lanlab.workloads.exchange import End, Exchange, Progress
 from lanlab.workloads.file_servers import (
@@ -114,6 +115,8 @@ def _trial(
         spec["files_digest"] = prepared["files_digest"]
         if parameters.cache == "cold":
             setup["caches"] = _drop_caches(spec, server, client, host)
+        if _fills_memory(parameters, spec, server):
+            setup["memory"] = memory.make_ready(prepared["bytes"], prepared["files"])
         for attempt in range(_START_ATTEMPTS):
             try:
                 before = server.cpu_s()
@@ -136,6 +139,13 @@ def _trial(
             exchange.connector = error.partial if _is_copied(error.partial) else None
         raise
     emptying.empty(spec)
+
+
+def _fills_memory(parameters: CopyParameters, spec: Request, server: Server) -> bool:
+    """Whether the files come to a directory of this machine, on a disk or not."""
+    if parameters.direction == "upload":
+        return server.root is not None
+    return isinstance(spec["client"], dict)
 
 
 def _is_copied(partial: Mapping[str, object] | None) -> bool:
