@@ -4,7 +4,7 @@
 # Tests and figures measure: a compiler beside them would be measured, too.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help setup tour test lint messages lock licences audit wheels reproducible soak fuzz format clean
+.PHONY: help setup tour test lint messages lock licences audit wheels reproducible soak fuzz mutants format clean
 
 BIN := .venv/bin
 # Arguments for pytest, as in `make test PYTEST="-k pacing"`.
@@ -13,6 +13,8 @@ PYTEST ?=
 FUZZ ?= 10
 # Arguments for the soak, as in `make soak SOAK="--time 60 --testbed loopback"`.
 SOAK ?= --time 600
+# Arguments for the small faults, as in `make mutants MUTANTS="statistics measure --seed 3"`.
+MUTANTS ?=
 CARGO_FLAGS := --workspace --locked
 
 help: ## Print this
@@ -25,7 +27,7 @@ tour: setup ## Run two studies on a virtual LAN and write the report
 	@$(BIN)/lanlab tour
 
 test: setup ## Run every test, Rust and Python
-	bash tools/test_rust.sh
+	$(BIN)/python tools/test_rust.py
 	bash tools/test_python.sh $(PYTEST)
 
 fuzz: ## Feed every parser of engine and services with whatever a fuzzer makes up
@@ -67,6 +69,9 @@ reproducible: setup ## Build both wheels here and elsewhere, and compare them
 
 soak: setup ## Run mixed conditions for 10 minutes and see whether anything grows
 	$(BIN)/python bench/soak.py $(SOAK)
+
+mutants: setup ## Put small faults into what decides numbers, one by one, and see which tests catch them
+	nice -n 19 $(BIN)/python tools/mutants.py $(MUTANTS)
 
 clean: ## Remove what was built; records stay
 	rm -rf .venv target dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -7,7 +7,9 @@ Each service has one real server that lanlab starts (`lanlab.testbeds.servers`),
 `--servers` also lanlab's own, on loopback or on the two hosts of an unshaped virtual LAN, which
 NFS-Ganesha needs; files are in memory (tmpfs) at both sides. One block has every cell of every
 client once, in random order; there are as many blocks as `--runs`. A trial is a new directory at
-the server, the copy, and a comparison octet by octet, which is not timed. The time of a client is
+the server, memory made ready for the copy, the copy, and a comparison octet by octet, which is not
+timed. Over SFTP OpenSSH's client is told to take the cipher that lanlab takes; what it does by
+itself is a client of its own in the tables. The time of a client is
 that of its process, login included; that of lanlab is from its first connection to the last close.
 Clients that are not found are named.
 """
@@ -29,7 +31,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from copy_peers import PEERS, Copying, dataset_files, lanlab_copy, same_content
+from copy_peers import PEERS as OWN_TOOLS
+from copy_peers import Copying, Peer, dataset_files, lanlab_copy, same_content
+from copy_rclone import Rclone
 from copy_servers import Server, started
 from copy_tables import OWN, Trial, tables
 from peer_tables import median
@@ -38,6 +42,7 @@ from lanlab import __version__
 from lanlab.engine.locate import engine_path
 from lanlab.engine.process import Engine
 from lanlab.errors import LabError
+from lanlab.performers import memory as copy_memory
 from lanlab.testbeds import testbed
 from lanlab.testbeds.servers import Credentials, servers_of
 from lanlab.workloads.copy_datasets import NAMED
@@ -47,6 +52,7 @@ _WHO = Credentials("lab", "Secret-1")
 _SERVICES = ("ftp", "sftp", "webdav", "smb", "s3", "nfs")
 #: Without a real server that lanlab starts: S3 is spoken to lanlab's own alone.
 _ONLY_EMBEDDED = ("s3",)
+PEERS: tuple[Peer, ...] = (*OWN_TOOLS, Rclone())
 #: Of lanlab: files at once.
 _STREAMS = (1, 4)
 
@@ -114,7 +120,7 @@ def _clients(service: str, asked: argparse.Namespace) -> dict[str, Any]:
         if service in peer.services and (wanted is None or peer.program in wanted):
             for streams in peer.streams:
                 if peer.path() is not None:
-                    label = f"{peer.program} {streams}"
+                    label = f"{peer.name} {streams}"
                     found[label] = lambda copying, p=peer, n=streams: p.copy(copying, n)
     return found
 
@@ -122,6 +128,8 @@ def _clients(service: str, asked: argparse.Namespace) -> dict[str, Any]:
 def _trial(copying: Copying, copy: Any, label: str, record: dict[str, Any]) -> Trial | None:
     """One copy, compared; `None` if it failed, with why in the record."""
     place = copying.prepare()
+    # Who comes first shall not wait for memory that a virtual machine's host must give it.
+    copy_memory.make_ready(copying.octets, copying.files)
     cpu_before = copying.server.cpu_s()
     try:
         elapsed_s = copy(copying)
@@ -134,6 +142,7 @@ def _trial(copying: Copying, copy: Any, label: str, record: dict[str, Any]) -> T
     finally:
         copying.empty()
     record["elapsed_s"] = elapsed_s
+    record["agreed"] = copying.agreed
     return Trial(
         record["block"],
         record["service"],
@@ -219,9 +228,13 @@ def main() -> int:
     print("\n| service | server |\n|---|---|")
     for service, version in versions.items():
         print(f"| {service} | {version} |")
+    print("\n| service | lanlab agreed on |\n|---|---|")
+    agreed = {(record["service"], record["agreed"]) for record in log if record.get("agreed")}
+    for service, words in sorted(agreed):
+        print(f"| {service} | {words} |")
     print("\n| client | version |\n|---|---|")
     for peer in PEERS:
-        print(f"| {peer.program} | {peer.version()} |")
+        print(f"| {peer.name} | {peer.version()} |")
     for line in tables(trials):
         print(line)
     failed = [record for record in log if "error" in record]

@@ -24,6 +24,8 @@ from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads.copy_server import remember_password
 
 _WITHIN_S = 300.0
+#: What lanlab takes first, in the words of OpenSSH: rates over SSH are compared under one cipher.
+_LIKE_LANLAB = ("Ciphers=aes128-gcm@openssh.com", "KexAlgorithms=curve25519-sha256")
 _LEAD_S = 0.05
 
 
@@ -42,6 +44,8 @@ class Copying:
     direction: str
     #: Folder for what the client receives and needs.
     scratch: Path
+    #: What lanlab agreed on with the server, as its record has it.
+    agreed: str | None = None
     #: Directory of the trial, at the server and at the client.
     name: str = field(default_factory=lambda: f"trial-{secrets.token_hex(6)}")
 
@@ -166,7 +170,8 @@ def lanlab_copy(copying: Copying, streams: int) -> float:
             "direction": copying.direction,
             "dataset": f"dir:{copying.source}",
             "client_directory": None if copying.is_upload else str(copying.scratch / copying.name),
-            "medium": "tmpfs",
+            # What is sent lies there already.
+            **({} if copying.is_upload else {"medium": "tmpfs"}),
             "parallel_files": streams,
             "verify": "content",
             "retries": 0,
@@ -181,7 +186,10 @@ def lanlab_copy(copying: Copying, streams: int) -> float:
     if exchange.error is not None:
         raise exchange.error
     metrics = kind.summarise(parameters, exchange, CounterChanges())
-    connected_s: float = max(exchange.results["client"]["connect_ns"]) / 1e9
+    result = exchange.results["client"]
+    facts = result["facts"]
+    copying.agreed = f"{facts['protocol']}, {facts['protection']}"
+    connected_s: float = max(result["connect_ns"]) / 1e9
     return metrics["elapsed_s"] + connected_s
 
 
@@ -194,10 +202,17 @@ class Peer:
     """A client: what it is, and its commands."""
 
     program: str
+    #: What is done otherwise than it does by itself.
+    manner: str = ""
     services: tuple[str, ...]
     #: How many files at once it is tried with.
     streams: tuple[int, ...] = (1,)
     version_arguments: Sequence[str] = ("--version",)
+
+    @property
+    def name(self) -> str:
+        """As in the tables."""
+        return f"{self.program} ({self.manner})" if self.manner else self.program
 
     def path(self) -> str | None:
         """Where it is, if it is here."""
@@ -287,10 +302,12 @@ class Lftp(Peer):
 
 
 class Sftp(Peer):
-    """OpenSSH's `sftp` with a batch."""
+    """OpenSSH's `sftp` with a batch, under the cipher and the key exchange that lanlab takes."""
 
     program = "sftp"
+    manner = "aes128-gcm"
     services = ("sftp",)
+    ssh_options: tuple[str, ...] = _LIKE_LANLAB
 
     def version(self) -> str:
         """See `Peer.version`: `ssh` tells it."""
@@ -300,6 +317,7 @@ class Sftp(Peer):
     def command(self, copying: Copying, streams: int) -> tuple[list[str], str, dict[str, str]]:
         """See `Peer.command`."""
         options = ["StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "LogLevel=ERROR"]
+        options += self.ssh_options
         environment: dict[str, str] = {}
         if copying.has_key:
             options += [f"IdentityFile={copying.key}"]
@@ -326,6 +344,13 @@ class Sftp(Peer):
         }
 
 
+class SftpAsItComes(Sftp):
+    """The same under the cipher that it chooses itself: chacha20-poly1305 first."""
+
+    manner = "its own cipher"
+    ssh_options = ()
+
+
 class SmbClient(Peer):
     """`smbclient` with `mput` or `mget`."""
 
@@ -341,51 +366,4 @@ class SmbClient(Peer):
         return [*argv, *login, "-s", "/dev/null", "-c", commands], "", {}
 
 
-class Rclone(Peer):
-    """`rclone copy`, with one file at once and with four, as it has it by itself."""
-
-    program = "rclone"
-    services = ("ftp", "sftp", "webdav", "smb", "s3")
-    streams = (1, 4)
-    version_arguments = ("version",)
-
-    def command(self, copying: Copying, streams: int) -> tuple[list[str], str, dict[str, str]]:
-        """See `Peer.command`."""
-        server = copying.server
-        assert copying.user is not None
-        place, options = copying.name, {"TYPE": server.service, "USER": copying.user}
-        where = f"http://{copying.address}:{server.port}"
-        if server.service == "s3":
-            options = {"TYPE": "s3", "PROVIDER": "Other", "ENDPOINT": where}
-            options |= {"ACCESS_KEY_ID": copying.user, "SECRET_ACCESS_KEY": copying.secret}
-        elif server.service == "webdav":
-            options["URL"] = where
-        else:
-            options |= {"HOST": copying.address, "PORT": str(server.port)}
-        if server.service == "sftp":
-            options["DISABLE_HASHCHECK"] = "true"
-        if server.service == "sftp" and copying.has_key:
-            options["KEY_FILE"] = str(copying.key)
-        elif server.service != "s3":
-            options["PASS"] = self._obscured(copying.secret)
-        if server.service in ("smb", "s3"):
-            place = f"{server.share}/{copying.name}"
-        ends = [".", f"there:{place}"] if copying.is_upload else [f"there:{place}", "."]
-        argv = [self.program, "copy", "--config", "/dev/null", "--transfers", str(streams)]
-        argv += ["--multi-thread-streams", "0", "--retries", "1", "--log-level", "ERROR", *ends]
-        return argv, "", {f"RCLONE_CONFIG_THERE_{key}": value for key, value in options.items()}
-
-    def _obscured(self, secret: str) -> str:
-        done = subprocess.run(
-            [self.program, "obscure", "-"],
-            input=secret,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            raise RunError(f"`rclone obscure` failed: {done.stderr.strip()}")
-        return done.stdout.strip()
-
-
-PEERS: tuple[Peer, ...] = (Curl(), Lftp(), Sftp(), SmbClient(), Rclone())
+PEERS: tuple[Peer, ...] = (Curl(), Lftp(), Sftp(), SftpAsItComes(), SmbClient())

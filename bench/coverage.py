@@ -13,6 +13,7 @@ import argparse
 import sys
 
 from coverage_cases import CASES
+from mode_cases import MODE_CASES
 
 
 def main() -> int:
@@ -23,7 +24,7 @@ def main() -> int:
     failed = 0
     print("| what | how often | right is | draws |\n|---|---|---|---|")
     kind = ""
-    for case in CASES:
+    for case in (*CASES, *MODE_CASES):
         if case.kind != kind:
             kind = case.kind
             print(f"| **{kind}** | | | |")

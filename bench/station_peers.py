@@ -17,7 +17,6 @@ from lanlab.workloads.fairness import jain_index
 
 #: Where files are in memory, and where they are on a disk.
 _MEMORY, _DISK = Path("/dev/shm"), Path("/var/tmp")
-_FILE_BYTES = 4 * 2**20
 #: fio sums the rates of its threads, each over its own time. These do not begin together: 64 of
 #: them within 80 ms, in which the first have the machine to themselves, as the last have at the
 #: end. In a trial of 1 s the sum is a fifth above what all did in that time, in one of 5 s 2 %.
@@ -33,8 +32,18 @@ class Cell:
     operation: str
     block_bytes: int
     stations: int
+    #: Of each station. Small ones stay in the processor's caches, large ones do not: then most of
+    #: an operation is the system's copying, which costs every program the same.
+    file_bytes: int
     #: Whether each write is brought to the disk; else files are in memory.
     is_synced: bool = False
+
+    @property
+    def name(self) -> str:
+        """As in `read-6000-15-60000`: operation, block, stations, file."""
+        synced = "-synced" if self.is_synced else ""
+        shape = f"{self.block_bytes}-{self.stations}-{self.file_bytes}"
+        return f"{self.operation}-{shape}{synced}"
 
     @property
     def place(self) -> Path:
@@ -49,34 +58,39 @@ class Found:
     operations_per_s: float
     #: Of its stations; `None` if it does not tell them apart.
     jain_index: float | None
+    #: Processor time of an operation, in the program and in the system, nanoseconds.
+    cpu_ns: float | None = None
 
 
 CELLS = (
     *(
-        Cell(operation, block, stations)
+        Cell(operation, block, stations, file_bytes)
+        for file_bytes in (60_000, 6_000_000)
         for operation in ("read", "write")
         for block in (750, 6000, 30_000)
         for stations in (1, 15, 64)
     ),
-    *(Cell("write", 6000, stations, True) for stations in (1, 15)),
+    *(Cell("write", 6000, stations, 6_000_000, True) for stations in (1, 15)),
 )
 
 
 def _lanlab(cell: Cell, time_s: float) -> Found:
     with ends() as both:
-        metrics, _ = trial(
+        metrics, told = trial(
             both,
             service="directory",
             server_medium="disk" if cell.is_synced else "tmpfs",
             operation=cell.operation,
             stations=cell.stations,
             message_size_bytes=cell.block_bytes,
-            file_size_bytes=_FILE_BYTES,
+            file_size_bytes=cell.file_bytes,
             sync="each" if cell.is_synced else "none",
             time_s=time_s,
             verify=False,
         )
-    return Found(float(metrics["operations_per_s"]), float(metrics.get("jain_index", 1.0)))
+    cpu_ns = (told["cpu"]["user_ns"] + told["cpu"]["system_ns"]) / told["readings_count"]
+    rate, jain = float(metrics["operations_per_s"]), float(metrics.get("jain_index", 1.0))
+    return Found(rate, jain, cpu_ns)
 
 
 def _run(command: list[str]) -> str:
@@ -88,7 +102,11 @@ def _run(command: list[str]) -> str:
 def _fio(cell: Cell, time_s: float, *more: str) -> Found:
     with tempfile.TemporaryDirectory(dir=cell.place) as folder:
         command = ["fio", "--name=station", f"--directory={folder}", "--ioengine=psync"]
-        command += [f"--rw={cell.operation}", f"--bs={cell.block_bytes}", f"--size={_FILE_BYTES}"]
+        command += [
+            f"--rw={cell.operation}",
+            f"--bs={cell.block_bytes}",
+            f"--size={cell.file_bytes}",
+        ]
         command += [f"--numjobs={cell.stations}", "--thread", "--time_based", "--fallocate=none"]
         command += [f"--runtime={time_s:g}", "--output-format=json", "--invalidate=0"]
         # All files are there before the first operation, as lanlab's are.
@@ -97,7 +115,10 @@ def _fio(cell: Cell, time_s: float, *more: str) -> Found:
         said = _run(command)
     jobs = json.loads(said[said.index("{") :])["jobs"]
     rates = [float(job[cell.operation]["iops"]) for job in jobs]
-    return Found(sum(rates), jain_index(rates))
+    # Percent of the time that a thread ran, milliseconds.
+    cpu_ns = sum((job["usr_cpu"] + job["sys_cpu"]) * job["job_runtime"] * 1e4 for job in jobs)
+    operations = sum(job[cell.operation]["total_ios"] for job in jobs)
+    return Found(sum(rates), jain_index(rates), cpu_ns / max(1, operations))
 
 
 def _fio_refilled(cell: Cell, time_s: float) -> Found:
@@ -108,7 +129,7 @@ def _fio_refilled(cell: Cell, time_s: float) -> Found:
 def _elbencho(cell: Cell, time_s: float) -> Found:
     with tempfile.TemporaryDirectory(dir=cell.place) as folder:
         files = [str(Path(folder, f"s{number}")) for number in range(cell.stations)]
-        blocks = _FILE_BYTES // cell.block_bytes
+        blocks = cell.file_bytes // cell.block_bytes
         common = ["-t", str(cell.stations), "-b", str(cell.block_bytes)]
         common += ["-s", str(blocks * cell.block_bytes), "--nolive", *files]
         _run(["elbencho", "-w", *common])
@@ -140,20 +161,27 @@ def _is_here(program: str) -> bool:
     return program == "lanlab" or shutil.which(program.partition(" ")[0]) is not None
 
 
-def measured(runs: int, time_s: float) -> Iterator[str]:
-    """Every cell by every program that is here, in blocks of random order: a table, by lines."""
+def measured(runs: int, time_s: float, only: str = "") -> Iterator[str]:
+    """
+    Every cell by every program that is here, in blocks of random order: a table, by lines.
+
+    Args:
+        only: Those cells whose name begins so.
+    """
     time_s = max(_LEAST_S, round(time_s))
     programs = [name for name in _PROGRAMS if _is_here(name)]
     missing = [name for name in _PROGRAMS if name not in programs]
     found: dict[tuple[Cell, str], list[Found]] = {}
-    turns = [(cell, name) for cell in CELLS for name in programs if _can(name, cell)]
+    cells = [cell for cell in CELLS if cell.name.startswith(only)]
+    turns = [(cell, name) for cell in cells for name in programs if _can(name, cell)]
     for _ in range(runs):
         for cell, name in random.sample(turns, len(turns)):
             found.setdefault((cell, name), []).append(_PROGRAMS[name](cell, time_s))
     yield "## Beside fio and elbencho"
     yield ""
     yield "Files in memory (tmpfs), those of `synced` on this machine's disk; a thread a station,"
-    yield f"blocks in order, {time_s:g} s; medians of {runs}, with Jain's index of the stations."
+    yield f"blocks in order, {time_s:g} s; medians of {runs}, with Jain's index of the stations"
+    yield "and the processor time of an operation, in the program and in the system."
     yield "`refilled`: with `--refill_buffers`, so that its blocks differ as lanlab's do."
     if missing:
         yield f"Not installed: {', '.join(missing)}."
@@ -169,9 +197,9 @@ def table(programs: list[str], found: Mapping[tuple[Cell, str], list[Found]]) ->
     Args:
         programs: `lanlab` and those beside it.
     """
-    heads = " | ".join(f"{name}, op/s (Jain)" for name in programs)
-    yield f"| operation | octets | stations | {heads} | lanlab / better |"
-    yield "|---" * (4 + len(programs)) + "|"
+    heads = " | ".join(f"{name}, op/s (Jain; CPU)" for name in programs)
+    yield f"| operation | octets | of files of | stations | {heads} | lanlab / better |"
+    yield "|---" * (5 + len(programs)) + "|"
     for cell in dict.fromkeys(cell for cell, _ in found):
         rates = {
             name: median(one.operations_per_s for one in found[cell, name])
@@ -179,16 +207,24 @@ def table(programs: list[str], found: Mapping[tuple[Cell, str], list[Found]]) ->
             if (cell, name) in found
         }
         texts = [
-            f"{rates[name]:,.0f} ({_fairness(found[cell, name])})" if name in rates else ""
+            f"{rates[name]:,.0f} ({_fairness(found[cell, name])}{_cpu(found[cell, name])})"
+            if name in rates
+            else ""
             for name in programs
         ]
         better = max((rate for name, rate in rates.items() if name != "lanlab"), default=None)
         ratio = "" if better is None else f"{rates['lanlab'] / better:.2f}"
         operation = cell.operation + (", synced" if cell.is_synced else "")
-        cells = [operation, str(cell.block_bytes), str(cell.stations), *texts, ratio]
+        shape = (cell.block_bytes, cell.file_bytes, cell.stations)
+        cells = [operation, *map(str, shape), *texts, ratio]
         yield f"| {' | '.join(cells)} |"
 
 
 def _fairness(found: Iterable[Found]) -> str:
     told = [one.jain_index for one in found if one.jain_index is not None]
     return f"{median(told):.2f}" if told else "not told"
+
+
+def _cpu(found: Iterable[Found]) -> str:
+    told = [one.cpu_ns for one in found if one.cpu_ns is not None]
+    return f"; {median(told):,.0f} ns" if told else ""

@@ -10,10 +10,10 @@ Its parts (`--parts cost,scale,local,smb`; all but `point`, unless told):
   processor then is the price of measuring it, and of copying its octets and comparing them, which
   stands beside it as this machine's C library does it; its response time and, in an open loop, how
   late it begins are the errors of every response time.
-* scale: many stations at embedded servers, all in one engine on one thread: peak memory of that
+* scale: many stations at embedded servers, all in one engine, on `--threads`: peak memory of that
   engine, skew of the start, errors before it and after.
 * local: blocks of local files, a thread a station, with fio and elbencho at the same block size,
-  number of stations and sync, in random order, as many times as `--runs`.
+  file size, number of stations and sync, in random order, as many times as `--runs`.
 * smb: reads of 750 octets at a Samba server, beside echoes by smbtorture, which do no work with a
   file.
 * point: a published point of 90 trials, as `lanlab run` has it, beside the time in which its
@@ -52,6 +52,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--time", type=float, default=2.0, help="of a trial, seconds (2)")
     parser.add_argument("--scales", default="1000,10000", help="numbers of stations of `scale`")
     parser.add_argument("--services", default="memory,nfs,ftp,smb", help="those of `scale`")
+    parser.add_argument(
+        "--only", default="", help="cells of `local` that begin so, as in read-6000"
+    )
+    parser.add_argument("--threads", type=int, default=None, help="of `scale` (lanlab's choice)")
     asked = parser.parse_args()
     wrong = [part for part in asked.parts.split(",") if part not in _PARTS]
     if wrong:
@@ -125,22 +129,21 @@ def _cost(runs: int, time_s: float) -> None:
     print()
 
 
-def _scale(services: list[str], scales: list[int], runs: int) -> None:
+def _scale(services: list[str], scales: list[int], runs: int, threads: int | None) -> None:
     print("## Many stations\n")
-    print(
-        f"Reads of 750 octets at embedded servers, one thread; the worst of {runs} trials, and the"
-    )
-    print("median rate.\n")
+    on = "as many threads as lanlab chooses" if threads is None else f"{threads} threads"
+    print(f"Reads of 750 octets at embedded servers, {on};")
+    print(f"the worst of {runs} trials, and all rates.\n")
     print("| service | stations | peak memory | start skew | connecting |", end="")
     print(" refused before | errors | op/s |")
     print("|---|---|---|---|---|---|---|---|")
     for service in services:
         for stations in scales:
-            print(_scale_line(service, stations, runs), flush=True)
+            print(_scale_line(service, stations, runs, threads), flush=True)
     print()
 
 
-def _scale_line(service: str, stations: int, runs: int) -> str:
+def _scale_line(service: str, stations: int, runs: int, threads: int | None) -> str:
     found: list[dict[str, float]] = []
     for _ in range(runs):
         with ends() as both:
@@ -152,7 +155,7 @@ def _scale_line(service: str, stations: int, runs: int) -> str:
                     server_medium="tmpfs",
                     message_size_bytes=750,
                     file_size_bytes=7500,
-                    threads=1,
+                    threads=threads,
                     readings_per_station=20,
                 )
             except LabError as error:
@@ -172,7 +175,7 @@ def _scale_line(service: str, stations: int, runs: int) -> str:
     return (
         f"| {service} | {stations:,} | {worst['memory']:,.0f} MB | {worst['skew']:.1f} ms "
         f"| {worst['setup']:.1f} s | {worst['refused']:.0f} | {worst['errors']:.0f} "
-        f"| {median(one['rate'] for one in found):,.0f} |"
+        f"| {', '.join(format(one['rate'], ',.0f') for one in found)} |"
     )
 
 
@@ -195,9 +198,9 @@ def main() -> int:
         _cost(asked.runs, asked.time)
     if "scale" in parts:
         scales = [int(number) for number in asked.scales.split(",")]
-        _scale(asked.services.split(","), scales, max(1, asked.runs // 2))
+        _scale(asked.services.split(","), scales, max(1, asked.runs // 2), asked.threads)
     tables = {
-        "local": lambda: station_peers.measured(asked.runs, asked.time),
+        "local": lambda: station_peers.measured(asked.runs, asked.time, asked.only),
         "smb": lambda: station_smb.measured(asked.runs, asked.time),
         "point": station_point.measured,
     }

@@ -1,20 +1,20 @@
 """
 What holds of all tests: they can be interrupted, and a disturbed moment fails none.
 
-A test that failed while the host took the processors away is tried again. Nothing is hidden by it:
-what fails for another reason fails each time, and what was tried again is counted and named at the
-end. `figure_test` does more for tests whose subject is a figure.
+A test that failed while the host took the processors away is tried again, and so is once a test of
+figures. Each such attempt is counted and named at the end; where there are many, CI fails.
 """
 
 from __future__ import annotations
 
+import itertools
 import signal
 from collections.abc import Generator
 
 import hypothesis
 import pytest
 from _pytest.runner import runtestprotocol
-from quiet_machine import Disturbance, disturbance
+from quiet_machine import Disturbance, await_quiet, may_run_again, watch
 
 # How long an example took says more of the machine than of us.
 hypothesis.settings.register_profile("lanlab", deadline=None)
@@ -26,26 +26,32 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 #: Not to be looked through for examples: there are several of this name.
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 
-#: How often a test runs at most.
-ATTEMPTS = 3
-
 SPOILT = "tried again"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the mark known."""
+    config.addinivalue_line("markers", "figures: the subject is a figure of this machine")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """Run a test; again, if it failed in a disturbed moment."""
+    """Run a test; again, if it failed and may have failed for the machine."""
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for attempt in range(1, ATTEMPTS + 1):
-        with disturbance() as host:
-            reports = runtestprotocol(item, log=False, nextitem=nextitem)
-        spoilt = attempt < ATTEMPTS and host.spoils and any(report.failed for report in reports)
+    for attempt in itertools.count(1):
+        seen = watch()
+        reports = runtestprotocol(item, log=False, nextitem=nextitem)
+        host = seen()
+        failed = any(report.failed for report in reports)
+        is_again = failed and may_run_again(item, attempt, host)
         for report in reports:
-            if spoilt and report.failed:
+            if is_again and report.failed:
                 _excuse(report, host)
             item.ihook.pytest_runtest_logreport(report=report)
-        if not spoilt:
+        if not is_again:
             break
+        if host.spoils:
+            await_quiet()
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     return True
 

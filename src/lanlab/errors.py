@@ -127,6 +127,10 @@ class EngineLost(RunError):
     """An engine process ended or stopped answering."""
 
 
+class EngineOverdue(EngineLost):
+    """A request has no end within the time that it was waited for; the engine may be well."""
+
+
 class TestbedDamaged(RunError):
     """A testbed is no longer as it was made: a link was taken down, a namespace removed."""
 

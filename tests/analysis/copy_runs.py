@@ -46,10 +46,11 @@ def copy_run(
     costs: Costs,
     spread: float = 0.0,
     fails: Callable[[PlannedTrial], bool] = lambda planned: False,
+    scale: str = "quick",
 ) -> tuple[RunRecord, list[TrialRecord]]:
     """A whole run; each trial is off by a normal share with that deviation, from a fixed seed."""
-    run, rng = a_run(study, "quick", 10**9), random.Random(3)
-    plan, trials = Plan(study, "quick", run.seed), []
+    run, rng = a_run(study, scale, 10**9), random.Random(3)
+    plan, trials = Plan(study, scale, run.seed), []
     while (planned := plan.next_trial()) is not None:
         metrics = copy_metrics(planned, costs, rng.gauss(1, spread))
         trials.append(a_trial(run, planned, None if fails(planned) else metrics))

@@ -10,7 +10,7 @@ import pytest
 from planned_runs import PlannedRun, planned_run
 from scipy import stats
 
-from lanlab.analysis.comparison import Compared, Sample, compared, judged
+from lanlab.analysis.comparison import Basis, Compared, Sample, compared, judged
 from lanlab.analysis.comparison_facts import ABSENT, differing_facts
 from lanlab.analysis.comparison_published import beside_published
 from lanlab.analysis.comparison_runs import Run, pair_levels, pair_runs
@@ -25,7 +25,7 @@ def a_sample(*values: float, blocks: tuple[int, ...] | None = None) -> Sample:
 
 
 def sides(
-    base: Sample, other: Sample, metric: str = "goodput_bps", *, by_block: bool = False
+    base: Sample, other: Sample, metric: str = "goodput_bps", *, basis: Basis = "mixed"
 ) -> Compared:
     """Two sides of one condition."""
     return compared(
@@ -36,7 +36,7 @@ def sides(
         factors={"message_size_bytes": 500},
         parameters={},
         names=("RUN1", "RUN2"),
-        by_block=by_block,
+        basis=basis,
     )
 
 
@@ -127,7 +127,7 @@ def test_a_margin_that_is_none_is_refused() -> None:
 @pytest.mark.parametrize(
     ("base", "other", "why"),
     [
-        (a_sample(100.0), FASTER, "one trial of RUN1"),
+        (a_sample(100.0), FASTER, "one run of RUN1"),
         (a_sample(), FASTER, "no trial of RUN1"),
         (a_sample(5.0, 5.0), a_sample(6.0, 6.0), "all values"),
     ],
@@ -146,7 +146,7 @@ def test_levels_of_a_factor_are_compared_within_blocks() -> None:
     drifting = (100.0, 130.0, 160.0, 190.0)
     off = (1, 1.001, 0.999, 1.0005)
     second = tuple(1.02 * value * own for value, own in zip(drifting, off, strict=True))
-    found = sides(a_sample(*drifting), a_sample(*second), by_block=True)
+    found = sides(a_sample(*drifting), a_sample(*second), basis="levels")
 
     assert found.test is not None and found.test.design == "by block"
     assert found.test.low == pytest.approx(1.02, abs=0.003)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from missing import missing
 
 BENCH = Path(__file__).parents[2] / "bench"
 
@@ -187,7 +188,7 @@ def test_a_new_engine_takes_the_place_of_the_lost_one() -> None:
 @needs_proc
 def test_ps_and_proc_tell_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     if shutil.which("ps") is None:
-        pytest.skip("needs ps")
+        missing("needs ps")
     with subprocess.Popen(["sleep", "60"]) as child:
         try:
             while child.pid not in processes.children("sleep"):
@@ -230,7 +231,7 @@ def test_leaks_in_lanlab_and_engines_and_a_slow_store_are_found_by_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if shutil.which("cc") is None:
-        pytest.skip("needs a C compiler")
+        missing("needs a C compiler")
     monkeypatch.setenv("LANLAB_ENGINE", str(leaking_engine(tmp_path)))
     kept: list[Any] = []
     forgotten: list[object] = []

@@ -11,7 +11,7 @@ import pytest
 from command_line import SMALL_STUDY, Lanlab, Said
 from file_servers import SECRET
 
-from lanlab.cli import main
+from lanlab.cli import ending, main
 from lanlab.engine import Engine, engine_path
 
 # The synthetic runs of the report's tests.
@@ -37,6 +37,8 @@ def lanlab(
 
     def run(*args: str) -> Said:
         monkeypatch.setattr(sys, "argv", ["lanlab", *args])
+        # Which ends the process.
+        monkeypatch.setattr(ending, "leave", sys.exit)
         capsys.readouterr()
         code: int | str | None = 0
         try:

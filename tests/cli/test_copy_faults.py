@@ -114,7 +114,7 @@ def test_a_wrong_octet_fails_the_trial(lanlab: Lanlab, engine: Engine, root: Pat
     assert [path.name for path in root.iterdir()] == ["letter"]
 
 
-@figure_test()
+@figure_test
 def test_a_stall_is_named(lanlab: Lanlab, engine: Engine, root: Path) -> None:
     """With who waits for whom, and its share."""
     with (

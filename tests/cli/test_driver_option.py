@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Lanlab
+from missing import missing
 
 from lanlab.cli import complete
 from lanlab.cli.drivers import print_drivers
@@ -174,8 +174,8 @@ def test_a_driver_that_is_not_installed_is_refused_before_the_run(
 
 def test_a_condition_is_measured_by_two_programs_in_one_run(lanlab: Lanlab) -> None:
     """And reported as one."""
-    if shutil.which("iperf3") is None and os.environ.get("LANLAB_REQUIRE_PEERS") != "1":
-        pytest.skip("need `iperf3`, not found on PATH; apt install iperf3")
+    if shutil.which("iperf3") is None:
+        missing("need `iperf3`, not found on PATH; apt install iperf3")
     asked = ("--driver", "lanlab,iperf3", "--testbed", "loopback", "--time", "1")
 
     said = lanlab("stream", *asked, "--rate", "1M", "--size", "500", "--warmup", "0")

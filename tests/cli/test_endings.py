@@ -114,6 +114,24 @@ def test_ctrl_c_at_any_moment_is_one_sentence_and_one_code(args: list[str], fold
         assert process.returncode == 0 or "interrupted" in last[0]
 
 
+def test_nothing_is_imported_before_ctrl_c_is_lanlabs() -> None:
+    """Until then Ctrl-C ends Python in its own words: every import would make that longer."""
+    code = """
+import sys
+def noted(number, handler):
+    print(number, *sorted(set(sys.modules) - before))
+    raise SystemExit
+sys.modules["_signal"].signal = noted
+before = set(sys.modules)
+from lanlab.cli import main
+main()
+"""
+    done = subprocess.run(
+        (sys.executable, "-c", code), capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.split() == [str(int(signal.SIGINT)), "lanlab", "lanlab.cli"]
+
+
 @linux_only
 def test_ctrl_c_ends_a_command_whose_reader_does_not_read(folder: Path) -> None:
     """A pager that stands still, a pipe that is full."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 from command_line import Lanlab
+
+from lanlab.studies import known_studies
 
 #: Five trials of a rate and of a hundred times that, so that even a busy machine tells them apart.
 STUDY = """
@@ -225,3 +228,28 @@ def test_a_mistake_in_a_finding_names_form_key_and_what_is_allowed(
     assert "`finding.more.statement.least`" in said.err
     assert "(form `ratio`)" in said.err
     assert "min, max" in said.err
+
+
+#: Words that were unreadable, or spoke of old experiments as if they could go on.
+_UNREADABLE = re.compile(
+    r"(… any|any …)|whatever \d|more trials would decide|\b\w+_(ns|bps|bytes|ratio)\b|\bp -?inf|nan"
+)
+
+
+@pytest.mark.parametrize("name", known_studies())
+def test_verdicts_on_print_are_sentences_that_can_be_read(name: str, lanlab: Lanlab) -> None:
+    """An interval is named for what it is, a p for what it belongs to."""
+    said = lanlab("findings", name).out
+
+    lines = [line for line in said.splitlines() if line.startswith("    - ")]
+    assert not [line for line in lines if _UNREADABLE.search(line)]
+    for line in lines:
+        if "means only" in line and " … " in line:
+            assert "its digits allow" in line, line
+        if re.search(r"\bp (below )?[0-9]", line):
+            assert re.search(r"after Holm over \d+ tests", line), line
+        if "lost trials" in line:
+            assert "for every value that" in line, line
+    if name == "manford-kolahi":
+        assert "change along packet size 384 B to 1,152 B" in said
+        assert "128 B to 1,408 B" not in said

@@ -11,15 +11,14 @@ import typer
 from command_line import Lanlab, environment
 
 from lanlab.cli import complete, single
-from lanlab.cli.app import app
+from lanlab.cli.app import COMMANDS, application
 from lanlab.workloads import WORKLOADS
-
-COMMANDS = [command.name for command in app.registered_commands if command.name is not None]
 
 LOADED = """
 import sys
-from lanlab.cli import main
+from lanlab.cli import ending, main
 sys.argv = ["lanlab", {arguments}]
+ending.leave = sys.exit
 try:
     main()
 except SystemExit:
@@ -31,7 +30,7 @@ print(*[name for name in heavy if name in sys.modules], file=sys.stderr)
 
 def context_with(**parameters: object) -> typer.Context:
     """What a completion is told of the line so far."""
-    context = typer.Context(typer.main.get_command(app))
+    context = typer.Context(typer.main.get_command(application()))
     context.params.update(parameters)
     return context
 

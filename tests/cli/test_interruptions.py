@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Lanlab, Running, running, until
+from missing import missing
 
 from lanlab.store import open_store
 from lanlab.testbeds.needs import needs
@@ -77,7 +78,7 @@ def test_a_run_that_is_killed_leaves_nothing_behind_but_its_trials(
     killed."""
     lacking = [need.name for need in needs(testbed) if need.required and not need.found]
     if lacking:
-        pytest.skip(f"needs {', '.join(lacking)}")
+        missing(f"needs {', '.join(lacking)}")
     with running(folder, *SLOW[:-1], testbed) as command:
         wait_for_trials(command, 1)
         assert len(command.left()) >= 3

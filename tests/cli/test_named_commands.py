@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 import typer
 
-from lanlab.cli.app import app
+from lanlab.cli.app import application
 
 ROOT = Path(__file__).parents[2]
 #: Options of each command, as users type them.
 OPTIONS: dict[str, set[str]] = {
     name: {option for param in command.params for option in (*param.opts, "--help", "-h")}
-    for name, command in typer.main.get_command(app).commands.items()  # type: ignore[attr-defined]
+    for name, command in typer.main.get_command(application()).commands.items()  # type: ignore[attr-defined]
 }
 ALL_OPTIONS = set().union(*OPTIONS.values())
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 
@@ -50,6 +51,59 @@ def test_a_drip_is_ended_within_the_timeout(
     assert "error: 1 of 1" in said.err or "error: " in said.err
     assert "bytes came within" in said.err or "no answer within 2 s" in said.err
     assert "f000000.dat" in said.err
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_stations_at_a_drip_are_ended_within_the_timeout(
+    lanlab: Lanlab, engine: Engine, tmp_path: Path, service: str
+) -> None:
+    """The trial, and what removes its files: both end."""
+    root = tmp_path / "served"
+    root.mkdir()
+    with Served(engine, service, root) as (url, trust), Relay(url) as relay:
+        drip(relay, 300_000)
+        trusted = () if trust is None else ("--trust", trust)
+        began = time.monotonic()
+        said = lanlab(
+            *("stations", relay.url, "--stations", "2", "--time", "2", "--size", "64k", *trusted),
+            *("--trials", "1", "--retries", "1", "--timeout", "2"),
+        )
+        elapsed_s = time.monotonic() - began
+        relay.back = lambda octets, _: octets
+    assert elapsed_s < 40, said
+
+
+@pytest.mark.parametrize("service", ["sftp", "nfs", "webdav"])
+def test_stations_that_take_too_long_are_given_up(
+    lanlab: Lanlab, engine: Engine, tmp_path: Path, service: str
+) -> None:
+    """Whatever the timeout of an operation is; with the option, and with what stays there."""
+    root = tmp_path / "served"
+    root.mkdir()
+    over = threading.Event()
+    with Served(engine, service, root) as (url, trust), Relay(url) as relay:
+
+        def back(octets: bytes, before: int) -> bytes:
+            # Files are there, and stations work.
+            if before > 200_000:
+                over.wait(60)
+            return octets
+
+        relay.back = back
+        trusted = () if trust is None else ("--trust", trust)
+        began = time.monotonic()
+        said = lanlab(
+            *("stations", relay.url, "--stations", "2", "--time", "1", "--size", "64k", *trusted),
+            *("--trials", "1", "--timeout", "60", "--longest", "2"),
+        )
+        elapsed_s = time.monotonic() - began
+        over.set()
+    assert said.code == 1, said
+    assert elapsed_s < 40, said
+    assert "not done within 3 s" in said.err
+    assert "`--longest`" in said.err
+    left = [path.name for path in root.iterdir()]
+    assert not left or f"`{left[0]}`" in said.err
 
 
 @pytest.mark.parametrize("service", SERVICES)

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lanlab.engine import SCHEMA_VERSION, Engine, engine_path
+from lanlab.engine import SCHEMA_VERSION, Engine, engine_path, lines
 from lanlab.engine.lines import (
     MAX_LINE_BYTES,
     RESULT_KINDS,
@@ -93,7 +93,7 @@ LIES = {
     "another coding": (b"\xff\xfe\x00\n", "not JSON"),
     "a list": (b"[1]\n", "no object with a type"),
     "no type": (b"{}\n", "no object with a type"),
-    "a type of its own": (line({"type": "dance", "id": 1}), "union_tag_invalid"),
+    "a type of its own": (line({"type": "dance", "id": 1}), "`type`: is none of an engine's"),
     "deep": (b'{"type":"result","id":1,"result":' + 100_000 * b"[" + b"\n", "nested too deeply"),
     "NaN": (line(changed(realtime_ns=float("nan"))), "NaN, which is no number"),
     "infinite": (b'{"type":"progress","id":1e999}\n', "not finite"),
@@ -104,6 +104,19 @@ LIES = {
     "a truth": (line(changed(realtime_ns=True)), "int_type"),
     "missing": (line({"type": "result", "id": 1, "result": {"kind": "pong"}}), "missing"),
     "no id": (line({"type": "result", "result": PONG["result"]}), "missing"),
+    "no kind": (
+        line({"type": "result", "id": 1, "result": {}}),
+        r"`result\.result\.kind`: is none",
+    ),
+    "no result": (
+        line({"type": "result", "id": 1, "result": 7}),
+        r"`result\.result\.kind`: is none",
+    ),
+    "a kind of its own": (line(changed(kind="dance")), r"`result\.result\.kind`: is none of"),
+    "half a part": (
+        line({"type": "error", "id": 1, "code": "a", "message": "b", "partial": {"kind": "pong"}}),
+        r"`error\.partial\.\w+`: missing",
+    ),
     "hello again": (line(HELLO), "a second `hello`"),
     "endless": (b"x" * (MAX_LINE_BYTES + 10), "a line of more than 2097152 bytes"),
     "too many": (
@@ -221,6 +234,16 @@ def test_only_what_the_schema_lets_be_negative_may_be(schema: dict[str, Any]) ->
 
     walk(schema)
     assert signed == SIGNED
+
+
+def test_every_line_that_there_is_can_be_read(schema: dict[str, Any]) -> None:
+    """By the name of its type, and of the kind of its result."""
+    types = {one["properties"]["type"]["const"] for one in schema["$defs"]["Reply"]["oneOf"]}
+    for name in types - {"result", "error"}:
+        assert "type" in lines._reader(name, None).json_schema()["properties"], name
+    for kind in RESULT_KINDS.values():
+        for name in ("result", "error"):
+            assert kind in json.dumps(lines._reader(name, kind).json_schema()), kind
 
 
 def test_every_request_has_the_kind_of_its_result(schema: dict[str, Any]) -> None:

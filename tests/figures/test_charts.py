@@ -6,8 +6,10 @@ import pytest
 from synthetic_runs import SyntheticRun, synthetic_run
 
 from lanlab.analysis.limits import udp_limit_bps
+from lanlab.analysis.summary import summarise
 from lanlab.errors import UnknownName
-from lanlab.figures import FIGURES, Chart, build_figure
+from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
+from lanlab.figures.registry import FIGURES, build_figure
 from lanlab.studies import known_studies, load_study
 from lanlab.studies.model import Figure
 
@@ -166,3 +168,50 @@ def test_each_bar_has_the_limit_of_its_own_condition() -> None:
     ends = [x for x, _ in limit.points]
     places = [sum(ends[:2]) / 2, sum(ends[2:]) / 2]
     assert places == pytest.approx([0, 1])
+
+
+def test_every_column_of_a_drawing_s_table_has_what_its_name_says() -> None:
+    """Of a point with both intervals, of a limit and of a mark."""
+    point = Point(1.0, 2.0, 1.5, 3.0, (1.9, 2.1), "a", x_low=0.7, x_high=1.2)
+    mark = PublishedMark(4.0, 5.0, "five")
+    found = Chart(
+        "t",
+        Axis("size", "B"),
+        Axis("rate", "bit/s"),
+        (Series("s", (point,)),),
+        limits=(Limit("most", ((6.0, 7.0),)),),
+        published=(PublishedSeries("them", (mark,)),),
+    )
+    columns = found.columns()
+    drawn, limit, printed = (dict(zip(columns, row, strict=True)) for row in found.rows())
+    assert drawn == {
+        "series": "s", "condition": "a", "size (B)": 1.0, "rate (bit/s)": 2.0,
+        "rate (bit/s), 95 % low": 1.5, "rate (bit/s), 95 % high": 3.0, "trials": 2,
+        "size (B), 95 % low": 0.7, "size (B), 95 % high": 1.2,
+    }  # fmt: skip
+    assert (limit["size (B)"], limit["rate (bit/s)"], limit["trials"]) == (6.0, 7.0, None)
+    assert (printed["condition"], printed["size (B)"], printed["rate (bit/s)"]) == (
+        "five",
+        4.0,
+        5.0,
+    )
+
+
+def test_points_are_in_the_unit_of_their_axis_with_ends_and_trials() -> None:
+    """And what was printed with them: 79.8 Mbit/s of XP over IPv4 with 384 bytes."""
+    made = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
+    drawn = build_figure(*made.pair(), made.study, made.published, made.study.figure[0])
+    measured = {
+        (one.factors["ip_version"], one.factors["message_size_bytes"]): one
+        for one in summarise(*made.pair(), "throughput", "goodput_bps")
+    }
+    [four] = [series for series in drawn.series if "4" in series.name]
+    for point in four.points:
+        ours = measured[4, int(point.x)]
+        assert ours.mean and ours.ci_low and ours.ci_high
+        assert (point.y, point.low, point.high) == pytest.approx(
+            (ours.mean / 1e6, ours.ci_low / 1e6, ours.ci_high / 1e6)
+        )
+        assert point.trials == pytest.approx([value / 1e6 for value in ours.values])
+    marks = {(mark.x, mark.y) for one in drawn.published for mark in one.marks}
+    assert {(384, 79.8), (384, 58.8), (384, 69.1), (1152, 86.0), (1152, 75.6)} <= marks

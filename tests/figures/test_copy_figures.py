@@ -11,7 +11,8 @@ from copy_runs import copy_run, copy_study
 
 from lanlab.analysis.file_sizes import classes_of, size_classes, with_size_classes
 from lanlab.errors import StoreError
-from lanlab.figures import Chart, build_figure
+from lanlab.figures.chart import Chart
+from lanlab.figures.registry import build_figure
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.series import Series
@@ -108,7 +109,7 @@ def test_times_of_files_that_are_lost_leave_the_figure_empty_not_the_report() ->
     assert found.description() == "Drawn: no times of files."
 
 
-def test_times_of_copies_stand_above_the_published_trials() -> None:
+def test_rates_of_copies_stand_above_the_published_trials() -> None:
     loaded = load_study("schomer-claason")
     run, trials = copy_run(loaded.study, _SERVICES, 0.01)
     figure = loaded.study.figure[0]
@@ -125,6 +126,16 @@ def test_times_of_copies_stand_above_the_published_trials() -> None:
     assert [len(one.marks) for one in found.published] == [27, 27]
     assert "not yet runnable here" in found.caption
     assert to_bytes(found, "svg")
+    # 623 MB in 263 s and 6.23 MB in a half are 19 and 81 Mbit/s: amounts differ, rates compare.
+    assert (found.y.unit, found.y.logarithmic) == ("Mbit/s", False)
+    first = found.published[0].marks[0]
+    assert first.y == pytest.approx(8 * 623 / 263)
+    assert "263" in first.printed and first.printed.endswith(", in s")
+    assert all(1 < mark.y < 100 for one in found.published for mark in one.marks)
+    timed = figure.model_copy(update={"metric": "elapsed_ns"})
+    times = build_figure(run, trials, loaded.study, loaded.published, timed)
+    assert times.published[0].marks[0].y == 263
+    assert "Times of different amounts do not compare" in times.caption
 
 
 def test_amounts_of_both_tests_have_one_name() -> None:

@@ -104,9 +104,9 @@ def test_printed_ratios_stand_against_the_line_of_one() -> None:
     chart = figures_of("milanovic-srbljic")["text-ratios"].chart
 
     points = points_of(chart)
-    assert points["as printed", "Celeron A 300 / Pentium 133, TCP, 500 bytes"].y == 1.15
+    assert points["put as a ratio", "Celeron A 300 / Pentium 133, TCP, 500 bytes"].y == 1.15
     # 15 % lower is 0.85 times.
-    assert points["as printed", "Windows / Linux 2.1.132, TCP, 500 bytes"].y == 0.85
+    assert points["put as a ratio", "Windows / Linux 2.1.132, TCP, 500 bytes"].y == 0.85
     assert {y for limit in chart.limits for _, y in limit.points} == {1.0}
 
 
@@ -275,9 +275,49 @@ def test_an_interval_has_the_lost_trial_in_it() -> None:
 
 
 def test_a_figure_of_deviations_does_not_say_that_no_spread_is_printed() -> None:
-    of_spreads = [one for name, one in figures_of("manford-kolahi").items() if name.endswith("-sd")]
-    assert of_spreads
-    assert not any("No spread is printed" in one.chart.caption for one in of_spreads)
+    """Nor one of single trials or of facts."""
+    every = {name: one for study in known_studies() for name, one in figures_of(study).items()}
+    other = [one for name, one in every.items() if name.endswith(("-sd", "-trial", "-fact"))]
+    assert len(other) > 5
+    assert not any("No spread is printed" in one.chart.caption for one in other)
+    assert "No spread is printed" in every["results-goodput-bps"].chart.caption
+
+
+def test_a_number_that_is_drawn_otherwise_than_printed_is_told() -> None:
+    """2,048 KB/s were "~2MB/sec", and 1.15 was "15% better"."""
+    caption = figures_of("brutman-mtcp")["ftp-goodput-bps"].chart.caption
+    assert "Put into KB/s: `~2MB/sec`." in caption
+    assert "Put into" not in figures_of("brutman-mtcp")["ftp-elapsed-ns"].chart.caption
+    for name in ("text-ratios", "text-shares"):
+        chart = figures_of("milanovic-srbljic")[name].chart
+        assert not any("printed" in series.name for series in chart.series)
+
+
+def test_what_is_about_or_almost_is_marked_so() -> None:
+    chart = figures_of("milanovic-srbljic")["text-ratios"].chart
+    told = {
+        text.partition(", Section")[0].partition("bytes")[2]
+        for series in chart.series
+        for text in (point.condition for point in series.points)
+    }
+    quoted = {
+        one.replace("\N{LEFT DOUBLE QUOTATION MARK}", "").rstrip("\N{RIGHT DOUBLE QUOTATION MARK}")
+        for one in told
+    }
+    assert {
+        ", almost: almost twice as fast",
+        ", about: about 2.1 times faster",
+        ", about: about 3.4 times faster",
+        ", below: less than 4%",
+        ": twice the speed of the 486",
+    } <= quoted
+
+
+def test_times_of_different_amounts_are_not_compared() -> None:
+    """623 MB in one row, 472 MB in another: the figure says so, and that of rates need not."""
+    drawn = figures_of("schomer-claason")
+    assert "Times of different amounts do not compare" in drawn["results-elapsed-ns"].chart.caption
+    assert "do not compare" not in drawn["results-goodput-bps"].chart.caption
 
 
 def test_a_number_that_the_scan_broke_up_is_told_as_it_is_read() -> None:

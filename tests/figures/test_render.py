@@ -8,8 +8,9 @@ import matplotlib
 import pytest
 from synthetic_runs import synthetic_run
 
-from lanlab.figures import Chart, build_figure, render_matplotlib
-from lanlab.figures.chart import Axis, Point, Series
+from lanlab.figures import render_matplotlib
+from lanlab.figures.chart import Axis, Chart, Point, Series
+from lanlab.figures.registry import build_figure
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
 
 

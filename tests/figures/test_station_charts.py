@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from station_runs import StationRun, service_ns, station_run
 
-from lanlab.figures import Chart, build_figure
+from lanlab.figures.chart import Chart
+from lanlab.figures.registry import build_figure
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
 from lanlab.studies.model import Figure
 

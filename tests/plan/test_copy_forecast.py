@@ -1,4 +1,4 @@
-"""What a plan says of the time of copies, before any has run."""
+"""What a plan says of the time of copies and streams, before any has run."""
 
 from __future__ import annotations
 
@@ -52,3 +52,34 @@ def test_the_files_of_a_directory_are_counted(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/etc/passwd")
     parameters = {"dataset": f"dir:{tmp_path}", "service": "ftp", "verify": "size"}
     assert forecast_s(1e6, **parameters) == pytest.approx(8.0)
+
+
+def streamed_s(link_rate_bps: float | None, **parameters: object) -> float:
+    """Of one trial of a stream over a link."""
+    kind = WORKLOADS["stream"]
+    values = kind.Parameters.model_validate({"warmup_s": 0, **parameters})
+    return Condition(
+        experiment="streams",
+        workload="stream",
+        factors={},
+        parameters={},
+        expected_time_s=kind.expected_time_s(values),
+        carried_bits=kind.carried_bits(values),
+    ).time_over_s(link_rate_bps)
+
+
+def test_a_given_number_of_messages_takes_as_long_as_the_link_does() -> None:
+    """A million of 1408 bytes at 100 Mbit/s are two minutes, not a second."""
+    million = {"messages": 1_000_000, "message_size_bytes": 1408}
+    frames_s = 1e6 * 8 * (1408 + 28 + 38) / 100e6
+    assert streamed_s(100e6, transport="udp", **million) == pytest.approx(frames_s)
+    assert streamed_s(None, transport="udp", **million) == 1.0
+    # TCP waits for the link at any rate; UDP at a rate of its own is lost instead.
+    tcp_s = 1e6 * 8 * 1408 * 1538 / 1448 / 100e6
+    assert streamed_s(100e6, transport="tcp", **million) == pytest.approx(tcp_s)
+    faster = {**million, "rate_bps": 1e9}
+    assert streamed_s(100e6, transport="tcp", **faster) == pytest.approx(tcp_s)
+    assert streamed_s(100e6, transport="udp", **faster) == pytest.approx(1e6 * 8 * 1408 / 1e9)
+    assert streamed_s(100e6, transport="udp", time_s=2, message_size_bytes=1408) == 2
+    amount = {"bytes": 4_194_304, "message_size_bytes": 1460}
+    assert streamed_s(10e6, transport="tcp", **amount) == pytest.approx(3.565, abs=0.01)

@@ -141,7 +141,7 @@ def test_parameters_of_a_condition_are_complete_and_without_those_not_set() -> N
 
 @given(st.integers(), st.integers())
 def test_every_block_holds_each_active_condition_once(seed: int, noise: int) -> None:
-    plan = Plan(study(min=2, max=4, relative_ci=0.05, retry_failed=0), "quick", seed)
+    plan = Plan(study(min=2, max=15, relative_ci=0.05, retry_failed=0), "quick", seed)
 
     history = [r for r in run_out(plan, noisy(noise)) if r.purpose == "trial"]
 
@@ -157,9 +157,9 @@ def test_every_block_holds_each_active_condition_once(seed: int, noise: int) -> 
     assert all(len(b) == 7 for b in blocks[:2])
 
 
-@given(st.integers(), st.integers(), st.integers(0, 60))
+@given(st.integers(), st.integers(), st.integers(0, 160))
 def test_a_resumed_plan_goes_on_as_the_uninterrupted_one(seed: int, noise: int, cut: int) -> None:
-    rule = {"min": 2, "max": 4, "relative_ci": 0.05}
+    rule = {"min": 2, "max": 15, "relative_ci": 0.05}
     plan = Plan(study(**rule), "quick", seed)
     whole = run_out(plan, noisy(noise))
 
@@ -298,8 +298,8 @@ def test_the_estimate_of_conditions_is_never_too_low_while_nothing_fails(noise: 
         outcome = noisy(noise)(trial)
         return ran(trial, metrics=outcome.metrics)
 
-    plan = Plan(study(min=2, max=4, relative_ci=0.05), "quick", 1)
-    searching = plan.estimate().trials - 7 * 4
+    plan = Plan(study(min=2, max=15, relative_ci=0.05), "quick", 1)
+    searching = plan.estimate().trials - 7 * 15
     said = []
     while (trial := plan.next_trial()) is not None and trial.purpose == "trial":
         said.append(plan.estimate().trials - searching)

@@ -12,12 +12,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lanlab.plan.search import (
-    MOST_TRIALS,
+from lanlab.plan.search import MOST_TRIALS, SearchState
+from lanlab.plan.search_rule import (
     GoalResult,
     SearchResult,
     SearchRule,
-    SearchState,
     SearchStep,
     StepsLeft,
 )

@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import math
+import random
 import statistics
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from lanlab.plan.stopping import Trials, t_quantile_975
+from lanlab.analysis.statistics import condition_mean
+from lanlab.plan.stopping import LEAST_WITH_GOAL, Trials, t_quantile_975, trials_needed
 from lanlab.studies.model import TrialPolicy
 
 #: Table of Student's t, 97.5 %, as in any textbook.
 T_TABLE = {1: 12.706, 2: 4.303, 4: 2.776, 9: 2.262, 29: 2.045, 99: 1.984}
+RATE, SHARE = "goodput_bps", "loss_ratio"
 
 
-def trials(*values: float | None, **policy: float) -> Trials:
-    state = Trials(TrialPolicy.model_validate(policy))
+def trials(*values: float | None, metric: str = RATE, **policy: float) -> Trials:
+    state = Trials(TrialPolicy.model_validate(policy), metric)
     for value in values:
         state.record_done(value)
     return state
+
+
+def stopped_after(state: Trials, values: list[float]) -> int:
+    """Trials that a condition had whose trials would be these."""
+    for value in values:
+        if not state.active:
+            break
+        state.record_done(value)
+    return state.done
 
 
 @pytest.mark.parametrize(("degrees_of_freedom", "quantile"), T_TABLE.items())
@@ -28,51 +40,94 @@ def test_quantiles_of_t_are_those_of_the_tables(degrees_of_freedom: int, quantil
     assert t_quantile_975(degrees_of_freedom) == pytest.approx(quantile, abs=5e-4)
 
 
-@given(st.lists(st.floats(1, 1e9), min_size=2, max_size=30))
-def test_the_half_width_is_that_of_the_t_interval_of_the_mean(values: list[float]) -> None:
-    spread = statistics.stdev(values)
-    assume(spread == 0 or spread > 1e-6 * max(values))
-    expected = (
-        t_quantile_975(len(values) - 1) * spread / math.sqrt(len(values)) / statistics.fmean(values)
-    )
+@pytest.mark.parametrize("metric", [RATE, SHARE])
+@pytest.mark.parametrize(("spread", "goal"), [(0.01, 0.01), (0.05, 0.05), (0.3, 0.2)])
+def test_the_number_is_the_least_at_which_the_shown_interval_is_within_the_goal(
+    metric: str, spread: float, goal: float
+) -> None:
+    """Trials that go on as the first three, with their Student's t, by the interval of tables."""
+    first = [1 / (1 + spread), 1.0, 1 + spread] if metric == RATE else [1 - spread, 1, 1 + spread]
+    unit = [value / statistics.fmean(first) for value in first]
 
-    state = trials(*values, min=1, max=99)
+    found = trials_needed(metric, first, goal, least=2, most=10_000)
 
-    assert state.relative_half_width == pytest.approx(expected, rel=1e-6)
+    def half_width(n: int) -> float:
+        """Of n trials that have the spread of the first, on the scale of the metric."""
+        scaled = [math.log(v) if metric == RATE else v for v in unit]
+        mean, sd = statistics.fmean(scaled), statistics.stdev(scaled)
+        step = sd * math.sqrt((n - 1) / n) if n % 2 == 0 else sd
+        signs = (
+            [(-1) ** k for k in range(n)] if n % 2 == 0 else [0] + [(-1) ** k for k in range(n - 1)]
+        )
+        values = [mean + sign * step for sign in signs]
+        own = [math.exp(v) if metric == RATE else v for v in values]
+        seen = condition_mean("goodput_bps" if metric == RATE else "operations", own)
+        assert seen is not None
+        widened = t_quantile_975(2) / t_quantile_975(n - 1)
+        if metric == RATE:
+            return math.expm1(widened * math.log(seen.high / seen.mean))
+        return widened * (seen.high - seen.mean) / seen.mean
+
+    assert half_width(found) <= goal * (1 + 1e-9)
+    assert half_width(found - 1) > goal
 
 
-def test_without_a_rule_every_condition_gets_the_most() -> None:
+def test_the_number_of_a_rate_comes_of_its_logarithms() -> None:
+    """By hand: s² = 7/3 ln² 2 = 1.1211 in (s²/n + s⁴/(2(n-1))) = (ln 1.5 / 4.3027)². On a linear
+    scale rates and their inverses, the times, would ask for different numbers."""
+    first = [1.0, 2.0, 8.0]
+    for values in (first, [1 / value for value in first]):
+        assert trials_needed(RATE, values, 0.5, least=2, most=1000) == 198
+
+
+def test_a_rate_of_zero_has_no_logarithm_and_is_judged_as_it_is_shown() -> None:
+    # Mean 2, standard deviation 2: (4.303 · 2 / (0.5 · 2))² = 74.1.
+    assert trials_needed(RATE, [0.0, 2.0, 4.0], 0.5, least=2, most=1000) == 75
+
+
+def test_without_a_goal_every_condition_gets_the_most() -> None:
     assert trials(10, 10, 10, 10, min=3, max=5).active
     assert not trials(10, 10, 10, 10, 10, min=3, max=5).active
 
 
-def test_a_narrow_interval_stops_a_condition_after_the_least() -> None:
-    # 99, 100, 101: mean 100, standard deviation 1, half-width 4.303 / sqrt(3) = 2.48 %.
-    assert trials(99, 100, min=3, max=9, relative_ci=0.5).active
-    assert not trials(99, 100, 101, min=3, max=9, relative_ci=0.025).active
-    assert trials(99, 100, 101, min=3, max=9, relative_ci=0.024).active
+def test_a_steady_condition_stops_after_the_least_and_no_sooner() -> None:
+    policy = {"min": 3, "max": 20, "relative_ci": 0.02}
+    assert stopped_after(trials(**policy), [100.0, 100.1, 99.9] * 9) == LEAST_WITH_GOAL == 12
+    assert stopped_after(trials(**{**policy, "min": 15}), [100.0, 100.1, 99.9] * 9) == 15
+
+
+def test_the_first_three_decide_and_later_ones_change_nothing() -> None:
+    """A look at each trial takes conditions that are narrow by chance: 92 % instead of 95 %."""
+    policy = {"min": 3, "max": 40, "relative_ci": 0.02}
+    first = [99.0, 100.0, 101.0]
+    planned = trials_needed(RATE, first, 0.02, least=12, most=40)
+    draws = random.Random(3)
+
+    for sd in (0.0, 1.0, 30.0):
+        values = [*first, *(draws.gauss(100, sd) for _ in range(40))]
+        assert stopped_after(trials(**policy), values) == planned
 
 
 def test_a_wide_interval_goes_on_to_the_most() -> None:
-    values = [1.0, 100.0] * 5
-    assert trials(*values[:9], min=3, max=10, relative_ci=0.1).active
-    assert not trials(*values, min=3, max=10, relative_ci=0.1).active
+    assert stopped_after(trials(min=3, max=20, relative_ci=0.1), [1.0, 100.0] * 15) == 20
 
 
-def test_one_trial_has_no_interval_that_could_stop_it() -> None:
-    assert trials(100, min=1, max=5, relative_ci=0.9).active
+def test_a_maximum_below_the_least_is_a_fixed_number() -> None:
+    assert stopped_after(trials(min=3, max=9, relative_ci=0.5), [1.0] * 15) == 9
 
 
 def test_trials_without_the_metric_count_and_cannot_stop_a_condition() -> None:
-    assert trials(None, None, math.nan, 100, min=3, max=9, relative_ci=0.5).active
-    assert not trials(*[None] * 9, min=3, max=9, relative_ci=0.5).active
+    policy = {"min": 3, "max": 20, "relative_ci": 0.5}
+    assert stopped_after(trials(None, None, math.nan, **policy), [1.0] * 30) == 15
+    assert trials(*[None] * 19, **policy).active
+    assert not trials(*[None] * 20, **policy).active
 
 
 @pytest.mark.parametrize(
-    ("values", "width"), [((0.0, 0.0, 0.0), 0.0), ((-1.0, 1.0), math.inf), ((7.0, 7.0), 0.0)]
+    ("values", "most"), [((0.0, 0.0, 0.0), 12), ((-1.0, 0.0, 1.0), 99), ((7.0, 7.0, 7.0), 12)]
 )
-def test_a_mean_of_zero_has_a_decided_width(values: tuple[float, ...], width: float) -> None:
-    assert trials(*values, min=1, max=9).relative_half_width == width
+def test_a_mean_of_zero_has_a_decided_number(values: tuple[float, ...], most: int) -> None:
+    assert trials(*values, metric=SHARE, min=1, max=99, relative_ci=0.5).planned == most
 
 
 def test_a_missing_place_is_no_trial_and_is_not_made_up_for() -> None:
@@ -83,6 +138,43 @@ def test_a_missing_place_is_no_trial_and_is_not_made_up_for() -> None:
     assert state.active
     state.record_missing()
     assert not state.active and not state.given_up
+
+
+@given(st.lists(st.booleans(), min_size=12, max_size=30))
+def test_missing_places_are_not_among_the_trials_that_reach_a_goal(places: list[bool]) -> None:
+    state = trials(min=3, max=30, relative_ci=0.5)
+    for is_missing in places:
+        if not state.active:
+            break
+        if is_missing:
+            state.record_missing()
+        else:
+            state.record_done(1.0)
+
+    if not state.given_up and state.done + state.missing < 30:
+        assert state.active == (state.done < 12)
+
+
+def test_eleven_trials_and_a_missing_place_are_not_twelve_trials() -> None:
+    state = trials(*[1.0] * 11, min=3, max=20, relative_ci=0.5)
+    state.record_missing()
+    assert state.active and state.most_left == 1
+
+    state.record_done(1.0)
+
+    assert not state.active
+
+
+def test_missing_places_among_the_first_do_not_decide() -> None:
+    state = trials(1.0, min=3, max=20, relative_ci=0.5)
+    state.record_missing()
+    state.record_missing()
+    assert state.planned == 20
+
+    state.record_done(1.0)
+    state.record_done(1.0)
+
+    assert state.planned == 12
 
 
 def test_three_missing_places_in_a_row_give_a_condition_up() -> None:

@@ -47,7 +47,7 @@ def one(
         factors={"ip_version": 4, "message_size_bytes": 128},
         parameters={},
         names=("RUN1", "RUN2"),
-        by_block=False,
+        basis="mixed",
     )
     return judged([found], margin)[0]
 
@@ -85,12 +85,12 @@ TEN = (99e6, 100e6, 101e6, 100e6)
         (
             one(TEN, (100e6, 102e6, 101e6, 103e6)),
             r"Whether RUN2 and RUN1 differ in throughput at IPv4, 128 B cannot be told: it was "
-            r"seen that RUN2 is 1\.50 % \(.*\) faster than RUN1; it takes about \d+ more trials, "
-            r"\d+ min\.",
+            r"seen that RUN2 is 1\.50 % \(.*\) faster than RUN1; it takes about \d+ more runs in "
+            r"turns, \d+ min\.",
         ),
         (
             one((100e6,), TEN),
-            r"RUN2 was 0\.0\d+ % slower than RUN1 at IPv4, 128 B, but seen in one trial of RUN1, "
+            r"RUN2 was 0\.0\d+ % slower than RUN1 at IPv4, 128 B, but seen in one run of RUN1, "
             r"so no interval\.",
         ),
         (
@@ -117,8 +117,8 @@ def test_what_cannot_be_told_of_many_is_said_once(study: Study) -> None:
 
     assert len(few) == 7 and len(many) == 2
     assert re.fullmatch(
-        r"7 comparisons cannot be told from these trials; the table says what each takes, \d+ more "
-        r"trials where it is in reach\.",
+        r"7 comparisons cannot be told from these runs; the table says what each takes, \d+ more "
+        r"runs where it is in reach\.",
         many[1],
     )
 

@@ -13,7 +13,7 @@ from copy_runs import copy_run, copy_study
 
 from lanlab.plan import PlannedTrial
 from lanlab.report.answer import sentences
-from lanlab.report.beside_table import beside_table
+from lanlab.report.beside_table import OTHER_AMOUNT, beside_table
 from lanlab.report.build import build_report
 from lanlab.report.copy_table import copy_table
 from lanlab.report.cost_table import cost_table
@@ -70,6 +70,25 @@ def test_costs_stand_in_csv_in_seconds_and_for_people_in_units_one_can_read() ->
     assert "±" in shown["per file (ms)"]
 
 
+def test_how_well_costs_fit_stands_beside_them() -> None:
+    """Four datasets, one of which takes a tenth longer than byte, file and trial cost."""
+    study = copy_study(["ftp"], (*_TWO, "50x1MB", "400x10kB"))
+    run, trials = copy_run(study, {"ftp": (1e-8, 2e-3, 0.1)}, 0.01)
+    bent = [
+        replace(t, metrics=t.metrics | {"elapsed_s": 1.1 * t.metrics["elapsed_s"]})
+        if t.factors["dataset"] == "50x1MB"
+        else t
+        for t in trials
+    ]
+    (even,) = rows_of(cost_table(run, trials, study, "copies"))
+    (odd,) = rows_of(cost_table(run, bent, study, "copies"))
+
+    assert float(even["greatest deviation (ratio)"]) < 0.01
+    assert 0.01 < float(odd["greatest deviation (ratio)"]) < 0.11
+    assert float(even["p, costs are constant"]) > 0.05 > float(odd["p, costs are constant"])
+    assert "costs are not constant" in odd["note"] and "not constant" not in even["note"]
+
+
 def test_what_is_not_identified_is_said_in_place_of_costs() -> None:
     study = copy_study(["ftp"], _TWO[:1])
     (row,) = rows_of(cost_table(*copy_run(study, _COSTS), study, "copies"))
@@ -122,6 +141,39 @@ def test_published_conditions_stand_beside_ours_and_none_is_hidden() -> None:
     assert ours[0]["published goodput_bps (bit/s)"] == ""
     # Those alike are next to each other: all of the large file come first.
     assert all("623 MB" in row["dataset"] for row in rows[:11])
+
+
+def texts_of(table: Table, heading: str) -> list[str]:
+    """A column as people see it."""
+    return next(
+        [c.text for c in cells] for column, cells in table.shown() if column.heading == heading
+    )
+
+
+def test_a_time_of_another_amount_stands_beside_no_published_time() -> None:
+    """6.23 MB took half a second, 623 MB 263 s: rates are compared. Of the same amount both are."""
+    loaded = load_study("schomer-claason")
+    run, trials = schomer()
+    table = beside_table(run, trials, loaded.study, loaded.published)
+    times = texts_of(table, "measured transfer time (s)")
+    assert times.count(OTHER_AMOUNT) == 10 and set(times) == {"", OTHER_AMOUNT}
+    assert sum(map(bool, texts_of(table, "measured throughput (Mbit/s)"))) == 10
+
+    full = copy_run(loaded.study, _SERVICES, 0.01, scale="full")
+    whole = texts_of(
+        beside_table(*full, loaded.study, loaded.published), "measured transfer time (s)"
+    )
+    assert OTHER_AMOUNT not in whole and sum(map(bool, whole)) == 10
+
+
+def test_published_cells_have_the_digits_that_were_printed() -> None:
+    """32.0 is not 32, and "~2MB/sec" not 2,048 KB/s."""
+    loaded = load_study("brutman-mtcp")
+    run, trials = copy_run(loaded.study, {"ftp": (9e-7, 5e-3, 0.0)}, 0.01)
+    table = beside_table(run, trials, loaded.study, loaded.published)
+    rates = texts_of(table, "published rate (KB/s)")
+    assert {"32.0", "66.0", "27.8", "~2MB/sec"} <= set(rates)
+    assert {"128.0", "~2"} <= set(texts_of(table, "published time (s)"))
 
 
 def test_the_speed_test_is_in_one_table_with_ftp() -> None:

@@ -15,7 +15,7 @@ from lanlab.analysis.findings import judge_run
 from lanlab.analysis.statistics import condition_mean
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.cli.drivers import _sure
-from lanlab.figures import build_figure
+from lanlab.figures.registry import build_figure
 from lanlab.figures.wording import quantity, with_interval
 from lanlab.report.above_limit import ABOVE, above_limit_remark
 from lanlab.report.answer import sentences

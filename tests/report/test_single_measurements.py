@@ -9,7 +9,8 @@ import pytest
 
 from lanlab.analysis.over_time import joined_steps, steps_of, with_steps
 from lanlab.errors import StoreError
-from lanlab.figures import Chart, build_figure
+from lanlab.figures.chart import Chart
+from lanlab.figures.registry import build_figure
 from lanlab.figures.single_figures import figures_of, station_figures
 from lanlab.report.answer import sentences
 from lanlab.report.page import run_on_page

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+import statistics
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -42,6 +45,63 @@ def test_csv_has_the_study_unit_and_ours_at_full_precision() -> None:
     assert row["n"] == "2"
 
 
+def test_every_column_of_a_metric_has_what_its_name_says() -> None:
+    """Of each condition, in the unit in brackets; the limit by hand: 38 bytes a frame."""
+    synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
+    for row in read(goodput(synthetic, "throughput")):
+        version, size = int(row["ip_version"]), int(row["message_size_bytes"])
+        values = [
+            trial.metrics["goodput_bps"]
+            for trial in synthetic.trials
+            if trial.experiment == "throughput"
+            and trial.factors == {"ip_version": version, "message_size_bytes": size}
+        ]
+        limit_bps = 100e6 * size / (size + (28 if version == 4 else 48) + 38)
+        logs = [math.log(value) for value in values]
+        # Of three trials, on the log scale: Student's t of 97.5 % with two degrees of freedom.
+        factor = math.exp(4.302653 * statistics.stdev(logs) / math.sqrt(3))
+        mean = statistics.fmean(values)
+        expected = {
+            "mean": mean,
+            "95 % low": mean / factor,
+            "95 % high": mean * factor,
+            "standard deviation": statistics.stdev(values),
+            "limit": limit_bps,
+        }
+        counts = [row[name] for name in ("n", "failed", "missing", "polluted", "left out")]
+        assert counts == ["3", "0", "0", "0", "0"]
+        assert float(row["share of limit (ratio)"]) == pytest.approx(mean / limit_bps)
+        for name, bps in expected.items():
+            near = 1e-3 if name.startswith("95") else 1e-9
+            assert float(row[f"{name} (bit/s)"]) == pytest.approx(bps, rel=near), name
+            assert float(row[f"{name} (Mbit/s)"]) == pytest.approx(bps / 1e6, rel=near), name
+
+
+def test_every_column_of_the_trials_has_what_its_name_says() -> None:
+    synthetic = synthetic_run("manford-kolahi")
+    late = {
+        t.number: {"start_skew_ns": 70 + t.number, "max_lateness_ns": 900 + t.number}
+        for t in synthetic.trials
+    }
+    trials = [
+        replace(t, elapsed_s=3.5 + t.number, metrics=t.metrics | late[t.number])
+        for t in synthetic.trials
+    ]
+    measures = {"throughput": ("goodput_bps", "bit/s"), "round-trip": ("rtt_mean_ns", "ns")}
+    for row, trial in zip(
+        read(trial_table(synthetic.run, trials, synthetic.study)), trials, strict=True
+    ):
+        metric, unit = measures[trial.experiment]
+        assert (row["metric"], row["unit"]) == (metric, unit)
+        assert float(row["result"]) == trial.metrics[metric]
+        assert int(row["start skew (ns)"]) == 70 + trial.number
+        assert int(row["greatest lateness (ns)"]) == 900 + trial.number
+        assert float(row["elapsed (s)"]) == 3.5 + trial.number
+        assert (int(row["number"]), int(row["block"])) == (trial.number, trial.block)
+        assert (row["purpose"], row["status"], row["counts"]) == ("trial", "done", "True")
+        assert {name: int(row[name]) for name in trial.factors} == trial.factors
+
+
 def test_column_names_are_never_given_twice() -> None:
     for name, experiment in (("milanovic-srbljic", "tcp"), ("manford-kolahi", "throughput")):
         header = goodput(synthetic_run(name), experiment).to_csv().splitlines()[0]
@@ -57,6 +117,16 @@ def test_published_values_stand_in_the_row_of_their_condition() -> None:
     ratio = float(row["measured / published mean, xp (ratio)"])
     assert ratio == pytest.approx(float(row["mean (Mbit/s)"]) / 79.8)
     assert row["published mean, vista (Mbit/s)"] == ""
+
+
+def test_a_published_deviation_stands_against_ours_and_not_against_our_mean() -> None:
+    """1.06 Mbit/s of Vista over IPv4 with 384 bytes."""
+    synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
+    rows = read(goodput(synthetic, "throughput"))
+    row = next(r for r in rows if (r["ip_version"], r["message_size_bytes"]) == ("4", "384"))
+    assert float(row["published sd, vista (Mbit/s)"]) == 1.06
+    ratio = float(row["measured / published sd, vista (ratio)"])
+    assert ratio == pytest.approx(float(row["standard deviation (Mbit/s)"]) / 1.06)
 
 
 def test_a_condition_without_results_keeps_its_row() -> None:
@@ -82,6 +152,18 @@ def test_a_share_of_the_link_stands_beside_ours() -> None:
     assert float(row["measured"]) == pytest.approx(0.999, abs=0.01)
 
 
+def test_a_statement_has_its_value_in_the_unit_beside_it_and_what_bounds_it() -> None:
+    """6 kB/s are 48,000 bit/s; "almost twice" is no 2.0, "15% better" no 15."""
+    synthetic = synthetic_run("milanovic-srbljic")
+    table = statement_table(*synthetic.pair(), synthetic.study, synthetic.published)
+    rows = {row["id"]: (row["value"], row["bound"], row["unit"]) for row in read(table)}
+    assert rows["u2.cel"] == ("48000.0", "", "bit/s")
+    assert rows["t2.cel_pen"] == ("2.0", "almost", "ratio")
+    assert rows["u2.cel_pen"] == ("2.1", "about", "ratio")
+    assert rows["u2.linux_win"] == ("4.0", "at least", "ratio")
+    assert rows["t500.cel_pen"] == ("0.15", "", "ratio")
+
+
 def test_every_trial_is_in_the_table_with_its_error() -> None:
     synthetic = synthetic_run("manford-kolahi", fails=lambda planned: planned.number == 2)
     rows = read(trial_table(synthetic.run, synthetic.trials, synthetic.study))
@@ -104,6 +186,28 @@ def test_a_row_of_the_losses_adds_up_to_all_that_was_offered() -> None:
     assert float(rows[-1]["dropped in the sender's queue (ratio)"]) == pytest.approx(
         0.125, abs=0.01
     )
+
+
+def test_every_place_of_a_loss_has_a_column_of_its_own() -> None:
+    """Of 10,000 messages a number at each place that is at no other."""
+    words = {
+        "skipped_messages": "left out, as the next was due",
+        "unsent_messages": "not sent in time",
+        "refused_messages": "refused by the sending host",
+        "lost_sender_queue_messages": "dropped in the sender's queue",
+        "lost_link_messages": "lost on the link",
+        "lost_backlog_messages": "dropped in the receiving host's backlog",
+        "lost_socket_buffer_messages": "dropped in the receiver's socket buffer",
+        "lost_late_messages": "arrived after the end",
+    }
+    lost = {place: 2**power for power, place in enumerate(words)}
+    counted = lost | {"offered_messages": 10_000, "received_messages": 10_000 - sum(lost.values())}
+    synthetic = synthetic_run("milanovic-srbljic", "quick", distorts=lambda had, _: had | counted)
+    for row in read(losses(synthetic, "udp-500")):
+        assert (row["n"], float(row["offered (messages)"])) == ("3", 10_000)
+        assert float(row["received (ratio)"]) == pytest.approx(0.9745)
+        for place, name in words.items():
+            assert float(row[f"{name} (ratio)"]) == pytest.approx(lost[place] / 10_000), name
 
 
 def test_what_was_not_counted_has_no_row_of_losses() -> None:

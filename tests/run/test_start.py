@@ -66,6 +66,28 @@ def test_a_measurement_loads_no_pandas_and_nothing_while_it_measures(tmp_path: P
     assert during == [[], []]
 
 
+def test_a_stream_imports_nothing_of_what_it_is_not(tmp_path: Path) -> None:
+    """Other workloads, drivers, file services, figures, statistics: each is waited for before the
+    measurement or behind it."""
+    command = ("stream", "--testbed", "loopback", "--time", "0.05")
+    modules, _, _ = looked_at(tmp_path / "a.db", *command)
+    others = ("echo", "copy", "stations", "copy_server", "service_parameters", "drivers.base")
+    unneeded = {f"lanlab.workloads.{name}" for name in others} | {
+        "jinja2",
+        "lanlab.analysis.statistics",
+        "lanlab.cli.copy",
+        "lanlab.figures.registry",
+        "lanlab.report.page",
+        "lanlab.performers.file_servers",
+        "lanlab.performers.programs",
+        "lanlab.performers.servers",
+        "lanlab.testbeds.virtual",
+        "matplotlib",
+        "scipy",
+    }
+    assert unneeded & set(modules) == set()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="virtual hosts are of Linux")
 def test_a_trial_on_a_virtual_link_starts_one_program_for_each_host(tmp_path: Path) -> None:
     """That looks whether its link was interrupted; counters are read without a program."""

@@ -14,20 +14,13 @@ import time
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
+from missing import missing
 
 #: Debian keeps the server's programs off PATH, in a folder for each version.
 _DEBIAN = Path("/usr/lib/postgresql")
 _PATIENCE_S = 60.0
-
-
-def missing(message: str) -> NoReturn:
-    """Skip a test for want of a program; with LANLAB_REQUIRE_PEERS=1 fail it."""
-    if os.environ.get("LANLAB_REQUIRE_PEERS") == "1":
-        pytest.fail(message)
-    pytest.skip(message)
 
 
 def server_programs() -> Path:
@@ -40,7 +33,7 @@ def server_programs() -> Path:
     for folder in folders:
         if (folder / "initdb").exists() and (folder / "postgres").exists():
             return folder
-    missing("need PostgreSQL's `initdb` and `postgres`, not found; apt install postgresql")
+    return missing("need PostgreSQL's `initdb` and `postgres`, not found; apt install postgresql")
 
 
 class PostgresServer:

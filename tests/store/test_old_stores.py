@@ -39,7 +39,7 @@ def unpacked(version: int, folder: Path) -> Path:
     return path
 
 
-@pytest.fixture(params=[1, 2, 3])
+@pytest.fixture(params=[1, 2, 3, 4])
 def old(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A store of each older version."""
     return unpacked(request.param, tmp_path)
@@ -138,12 +138,14 @@ def test_interval_series_within_records_are_read_like_any_other(without_series: 
             store.series("last", 77)
 
 
-def test_series_in_files_are_read_and_deleted_with_their_run(tmp_path: Path) -> None:
-    """What schema 3 kept beside the store; its runs have no command."""
-    path = unpacked(3, tmp_path)
+@pytest.mark.parametrize("version", [3, 4])
+def test_series_in_files_are_read_and_deleted_with_their_run(version: int, tmp_path: Path) -> None:
+    """What schemas 3 and 4 kept beside the store; runs of 3 have no command."""
+    path = unpacked(version, tmp_path)
     with open_store(str(path)) as store:
         run = store.run("last")
-        assert run.command is None
+        assert (run.command is None) == (version == 3)
+        assert run.alternation is None
         assert store.series_names(run.id, 0) == ("target-intervals",)
         assert sum(values(store.series(run.id, 0)["target-intervals"])["bytes"]) > 0
         deleted = store.delete_run(run.id)

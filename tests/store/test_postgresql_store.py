@@ -328,22 +328,23 @@ def test_a_series_that_was_damaged_in_the_database_is_named(
         assert store.series("last", 0, ["other"])["other"].rows == READINGS.rows
 
 
-def test_a_store_of_version_3_is_carried_forward_and_its_runs_can_be_deleted(
-    server: PostgresServer, postgresql_url: str
+@pytest.mark.parametrize("version", [3, 4])
+def test_an_older_store_is_carried_forward_and_its_runs_can_be_deleted(
+    version: int, server: PostgresServer, postgresql_url: str
 ) -> None:
-    """As the version before made it, whose tables never let go of a trial."""
+    """As versions before made it; the tables of 3 never let go of a trial."""
     schema = schema_of(postgresql_url)
     server.sql(
         f"CREATE SCHEMA {schema}",
         f"SET search_path = {schema}",
-        MIGRATIONS[3],
-        "INSERT INTO migration VALUES (3, 'then')",
+        *(MIGRATIONS[step] for step in range(3, version + 1)),
+        f"INSERT INTO migration VALUES ({version}, 'then')",
         f"INSERT INTO store VALUES ({APPLICATION_ID})",
         "INSERT INTO run (id, study_id, study, scale, seed, testbed, versions, status, started_at) "
         "VALUES ('old', 's', '{}', 'quick', 1, '{}', '{}', 'done', 'then')",
     )
     with open_store(postgresql_url) as store:
         store.commit_trial(a_trial(0, run_id="old"), [READINGS])
-        assert store.run("last").command is None
+        assert store.run("last").command is None and store.run("last").alternation is None
         assert store.delete_run("old").trials == 1
         assert store.runs() == []

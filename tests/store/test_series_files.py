@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from small_disks import on_mount
 from store_samples import a_run, a_trial
-from test_store_processes import child, go, line
+from test_store_processes import child, go, line, rest
 
 from lanlab.errors import StoreError
 from lanlab.store import Series, open_store
@@ -178,7 +178,7 @@ def test_every_acknowledged_series_outlives_the_end_of_its_writer(
     go(writer)
     told = [line(writer) for _ in range(20)]
     writer.send_signal(number)
-    told += writer.communicate()[0].split()
+    told += rest(writer)
 
     with open_store(where) as store, store.acquire_run("last"):
         numbers = [trial.number for trial in store.trials("last")]

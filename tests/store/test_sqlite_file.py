@@ -47,6 +47,24 @@ def test_the_first_write_makes_the_folders_and_one_file_of_our_format(tmp_path: 
     assert list(files(where.parent)) == ["store.sqlite"]
 
 
+def test_every_commit_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`synchronous` is FULL (2) where the file is made and where it is written: NORMAL loses the
+    last trials with the power, and nothing else shows it."""
+    levels: list[int] = []
+
+    class Noted(sqlite3.Connection):
+        def close(self) -> None:
+            levels.extend(self.execute("PRAGMA synchronous").fetchone())
+            super().close()
+
+    real = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: real(*a, factory=Noted, **k))
+    with open_store(str(tmp_path / "s")) as store:
+        store.create_run(a_run())
+        store.commit_trial(a_trial(0))
+    assert len(levels) >= 2 and set(levels) == {2}
+
+
 def test_trials_cannot_be_changed_or_removed_even_by_sql(tmp_path: Path) -> None:
     """The tables themselves refuse it."""
     with open_store(str(tmp_path / "s")) as store:
@@ -99,7 +117,7 @@ def write_newer(path: Path) -> None:
         (write_text, "not an SQLite file"),
         (write_short, "not an SQLite file"),
         (write_other_database, "an SQLite file of another program"),
-        (write_newer, "has schema version 5; this lanlab knows versions up to 4"),
+        (write_newer, "has schema version 6; this lanlab knows versions up to 5"),
         (Path.mkdir, "is a directory"),
     ],
 )
@@ -231,7 +249,7 @@ def test_a_version_that_is_newer_only_in_the_log_is_refused(tmp_path: Path) -> N
     newer.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     newer.commit()
     assert header(Path(where))[0] == SCHEMA_VERSION
-    with open_store(where) as store, pytest.raises(StoreError, match="schema version 5"):
+    with open_store(where) as store, pytest.raises(StoreError, match="schema version 6"):
         store.runs()
     newer.close()
 
@@ -245,7 +263,7 @@ def write_version_1(path: Path) -> None:
         values = {
             key: json.dumps(value) if isinstance(value, dict) else value
             for key, value in dataclasses.asdict(record).items()
-            if key != "command"
+            if key not in ("command", "alternation")
         }
         names, places = ", ".join(values), ", ".join("?" * len(values))
         connection.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", [*values.values()])
@@ -275,6 +293,7 @@ def test_a_store_of_version_1_is_carried_forward_with_all_that_it_has(tmp_path: 
         (2,),
         (3,),
         (4,),
+        (5,),
     ]
     assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
     connection.close()

@@ -17,7 +17,7 @@ from store_samples import a_run, a_trial
 
 import lanlab
 from lanlab.errors import StoreError
-from lanlab.store import open_store
+from lanlab.store import lease, open_store
 
 #: Reads a first trial from the store and goes on committing copies of it, telling each number
 #: only after it is committed.
@@ -59,6 +59,14 @@ def line(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
+def rest(process: subprocess.Popen[str]) -> list[str]:
+    """The words until it ends. `communicate` would lose the lines that `line` has read ahead."""
+    assert process.stdout is not None
+    said = process.stdout.read().split()
+    process.wait()
+    return said
+
+
 def go(process: subprocess.Popen[str]) -> None:
     assert process.stdin is not None
     process.stdin.write("\n")
@@ -84,11 +92,10 @@ def test_every_acknowledged_trial_outlives_kill_9(begun: str) -> None:
     writer = child(WRITER, begun, "1", "1", "1000000")
     assert line(writer) == "ready"
     go(writer)
-    acknowledged = [line(writer) for _ in range(25)][-1]
+    acknowledged = [line(writer) for _ in range(25)]
     writer.kill()
-    rest = writer.communicate()[0].split()
+    last = int([*acknowledged, *rest(writer)][-1])
 
-    last = int(([acknowledged, *rest])[-1])
     with open_store(begun) as store:
         numbers = [trial.number for trial in store.trials("last")]
     assert numbers == list(range(len(numbers)))
@@ -174,6 +181,26 @@ def test_a_killed_process_holds_no_run(begun: str) -> None:
         with store.acquire_run("last"):
             pass
         assert not store.is_executing("last")
+
+
+def test_a_lock_on_a_file_that_was_removed_meanwhile_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between opening and locking the holder ends, which removes the file, and another begins."""
+    path, lock = tmp_path / "lock", lease._try_lock
+    holders = [lease.acquire(path, "a run")]
+
+    def late(descriptor: int) -> bool:
+        monkeypatch.setattr(lease, "_try_lock", lock)
+        holders.pop().release()
+        holders.append(lease.acquire(path, "a run"))
+        return lock(descriptor)
+
+    monkeypatch.setattr(lease, "_try_lock", late)
+    with pytest.raises(StoreError, match="executed by another process"):
+        lease.acquire(path, "a run", patience_s=0.02)
+    holders.pop().release()
+    lease.acquire(path, "a run").release()
 
 
 def test_a_full_disk_refuses_the_trial_whole_and_can_be_mended(tmp_path: Path) -> None:

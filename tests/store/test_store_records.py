@@ -27,6 +27,14 @@ def test_records_come_back_as_they_went_in(where: str) -> None:
         assert isinstance(store.trials("last")[0].factors["batched"], bool)
 
 
+def test_a_run_knows_its_place_in_a_series(where: str) -> None:
+    place = {"id": "s", "turn": 1, "side": 0, "seed": 2**32, "sides": [{"name": "a"}]}
+    with open_store(where) as store:
+        store.create_run(a_run(alternation=place))
+    with open_store(where) as store:
+        assert store.run("last").alternation == place
+
+
 def test_a_trial_number_is_never_used_twice(where: str) -> None:
     """The second trial of a number is refused and the first stays."""
     with open_store(where) as store:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from lanlab.figures import FIGURES
+from lanlab.figures.registry import FIGURES
 from lanlab.studies import PublishedValue, Study, known_studies, load_study
 from lanlab.workloads import WORKLOADS
 
@@ -107,6 +108,16 @@ def test_the_printed_characters_hold_the_value(value: PublishedValue) -> None:
     printed = (value.published.lower(), value.published.replace(" ", ""))
 
     assert any(form and form.lower() in text for form in spelled for text in printed)
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_what_is_printed_with_about_or_almost_is_marked_so(value: PublishedValue) -> None:
+    """And nothing else is, but numbers whose "about" stands before another of the same sentence."""
+    says_about = re.search(r"about \S|approximate|around|~", value.published) is not None
+    if value.id not in ("x.ratiopcat", "x.ratioibm", "t2.linux_win"):
+        assert (value.bound == "~") == says_about
+    assert (value.bound == "<~") == ("almost" in value.published)
+    assert (value.status in ("approximate", "column uncertain")) == (value.bound in ("~", "<~"))
 
 
 @pytest.mark.parametrize("value", VALUES)

@@ -1,101 +1,91 @@
 """
-For tests of figures, on a machine that may be disturbed.
+For tests on a machine that may be disturbed, and for tests of figures.
 
-A host under a virtual machine can take its processors away for a while. What is then measured is
-the host, and says nothing of lanlab: such an attempt is neither a success nor a failure.
+A host under a virtual machine can take its processors away for a while. A test that failed
+meanwhile may have failed for that. `tests/conftest.py` and `tools/test_rust.py` try it again: there
+is no other place where a test is repeated.
 """
 
 from __future__ import annotations
 
-import contextlib
-import functools
-from collections.abc import Callable, Iterator
+import os
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ParamSpec
+from typing import TypeVar
 
 import pytest
 
-from lanlab.analysis.pollution import ALLOWED_STEAL_RATIO
+Test = TypeVar("Test", bound=Callable[..., None])
 
-P = ParamSpec("P")
+#: How often a test runs at most.
+ATTEMPTS = 3
+#: How often a test of figures runs at most where nothing disturbed it.
+ATTEMPTS_AT_FIGURES = 2
+#: Share of one processor's time, while the test ran, from which on the host may have failed it.
+SPOILING_RATIO = 0.02
+#: A test is tried again once the host leaves the processors alone for this long, or after a while.
+QUIET_S = 1.0
+PATIENCE_S = 20.0
 
-#: Attempts in which the host took processor time, for each that counts.
-PATIENCE = 2
-#: Taken at once, this holds up a step of a test that waits for less, however small a share it is.
-#: In ticks of the kernel, which are 10 ms.
-SPOILING_TICKS = 3
+_FIGURES = "figures"
 
 
-def processor_ticks() -> tuple[int, int]:
-    """Of all processors: what the host took, and all of it; nothing where no kernel says."""
+def stolen_s() -> float:
+    """Time that the host took of all processors since the start; 0 where no kernel says."""
     try:
         line = Path("/proc/stat").read_text().partition("\n")[0]
     except OSError:
-        return 0, 0
-    # proc_pid_stat(5): user nice system idle iowait irq softirq steal; guests are in user.
-    ticks = [int(field) for field in line.split()[1:9]]
-    return ticks[7], sum(ticks)
+        return 0.0
+    # proc_pid_stat(5): user nice system idle iowait irq softirq steal, in ticks.
+    return int(line.split()[8]) / os.sysconf("SC_CLK_TCK")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Disturbance:
-    """What the host took of all processors in a while, in ticks of the kernel and as a share."""
+    """What the host took in a while, as a share of one processor's time."""
 
-    ticks: int = 0
-    ratio: float = 0.0
+    ratio: float
 
     @property
     def spoils(self) -> bool:
         """Whether what failed meanwhile may have failed for that."""
-        return self.ticks >= SPOILING_TICKS or self.ratio > ALLOWED_STEAL_RATIO
+        return self.ratio >= SPOILING_RATIO
 
     def __str__(self) -> str:
-        return f"the host under this machine took {self.ratio:.1%} of its processors"
+        return f"the host took {self.ratio:.1%} of a processor's time"
 
 
-@contextlib.contextmanager
-def disturbance() -> Iterator[Disturbance]:
-    """What the host takes in this block; known at its end."""
-    found, before = Disturbance(), processor_ticks()
-    try:
-        yield found
-    finally:
-        after = processor_ticks()
-        found.ticks = after[0] - before[0]
-        found.ratio = found.ticks / max(1, after[1] - before[1])
+def watch() -> Callable[[], Disturbance]:
+    """Begin to watch the host; the result says what it has taken since."""
+    start_s, before_s = time.monotonic(), stolen_s()
+    return lambda: Disturbance((stolen_s() - before_s) / max(time.monotonic() - start_s, 1e-3))
 
 
-def figure_test(attempts: int = 3) -> Callable[[Callable[P, None]], Callable[P, None]]:
+def await_quiet() -> None:
+    """Wait until the host leaves the processors alone, but not for long."""
+    until_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until_s:
+        host = watch()
+        time.sleep(QUIET_S)
+        if not host().spoils:
+            return
+
+
+def figure_test(test: Test) -> Test:
     """
-    A test that must hold in one of a few attempts.
+    Mark a test whose subject is a figure of this machine.
 
-    An attempt in which the host took more than a trial may lose counts only if it succeeds. Where
-    there are not enough others, the test is skipped, and the line says what the host took.
+    Figures scatter, and so do those of other programs that ours are compared with: such a test
+    runs once more also where nothing is seen to have disturbed it.
     """
+    mark: Test = getattr(pytest.mark, _FIGURES)(test)
+    return mark
 
-    def decorate(test: Callable[P, None]) -> Callable[P, None]:
-        @functools.wraps(test)
-        def repeated(*args: P.args, **kwargs: P.kwargs) -> None:
-            undisturbed, taken = 0, []
-            for _ in range(PATIENCE * attempts):
-                try:
-                    with disturbance() as host:
-                        return test(*args, **kwargs)
-                except (AssertionError, pytest.fail.Exception) as error:
-                    wrong = error
-                if host.ratio > ALLOWED_STEAL_RATIO:
-                    taken.append(host.ratio)
-                    continue
-                undisturbed += 1
-                if undisturbed == attempts:
-                    raise wrong
-            shares = ", ".join(f"{ratio:.0%}" for ratio in taken)
-            pytest.skip(
-                f"the host under this machine took {shares} of its processors in {len(taken)} of "
-                f"{PATIENCE * attempts} attempts, none of which held: {wrong}"
-            )
 
-        return repeated
-
-    return decorate
+def may_run_again(item: pytest.Item, attempt: int, host: Disturbance) -> bool:
+    """Whether a test that failed in this attempt, counted from one, has another."""
+    if host.spoils:
+        return attempt < ATTEMPTS
+    return attempt < ATTEMPTS_AT_FIGURES and item.get_closest_marker(_FIGURES) is not None

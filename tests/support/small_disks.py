@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from missing import missing
 
 
 def on_mount(options: list[str], place: Path, code: str, *args: str) -> str:
@@ -20,7 +20,7 @@ def on_mount(options: list[str], place: Path, code: str, *args: str) -> str:
         code: `sys.argv[1]` is the place, `args` follow.
     """
     if shutil.which("unshare") is None:
-        pytest.skip("needs `unshare` to have a file system of its own")
+        missing("needs `unshare` to have a file system of its own")
     flags = ["--mount"] if os.geteuid() == 0 else ["--user", "--map-root-user", "--mount"]
     tried = subprocess.run(
         ["unshare", *flags, "--", "mount", *options, str(place)],
@@ -29,7 +29,7 @@ def on_mount(options: list[str], place: Path, code: str, *args: str) -> str:
         check=False,
     )
     if tried.returncode:
-        pytest.skip(f"cannot have a file system of its own: {tried.stderr.strip()}")
+        missing(f"cannot have a file system of its own: {tried.stderr.strip()}")
     script = 'place=$1; shift; options=$1; shift; mount $options "$place" && exec "$@"'
     ended = subprocess.run(
         [

@@ -8,22 +8,21 @@ import sys
 from pathlib import Path
 
 import pytest
+import quiet_machine
 
 TESTS = Path(__file__).parents[1]
 
-#: A host that takes so many of 100 ticks, and tests that hold at their second and at no attempt.
+#: A host that takes this share of a processor, and tests that hold at an attempt or never.
 SUITE = """
 import itertools
+import time
 import pytest
 import quiet_machine
 
-ticks, attempts, homes = itertools.count(), itertools.count(1), itertools.count(1)
-
-def read():
-    n = next(ticks)
-    return {taken} * n, 100 * n
-
-quiet_machine.processor_ticks = read
+attempts = {name: itertools.count(1) for name in ("a", "b", "c", "d")}
+homes = itertools.count(1)
+quiet_machine.stolen_s = lambda: {taken} * time.monotonic()
+quiet_machine.QUIET_S = quiet_machine.PATIENCE_S = 0
 
 @pytest.fixture(scope="module")
 def home():
@@ -34,35 +33,64 @@ def test_a_good_one(home):
 
 def test_a_second_time(home):
     assert home == 1
-    assert next(attempts) > 1, "held up"
+    assert next(attempts["a"]) > 1, "held up"
 
 def test_never(home):
-    assert home == 0, "wrong"
+    assert next(attempts["b"]) > 3, "wrong"
+
+@quiet_machine.figure_test
+def test_a_figure(home):
+    assert next(attempts["c"]) > 1, "far off"
+
+@quiet_machine.figure_test
+@pytest.mark.parametrize("value", [1])
+def test_a_wrong_figure(home, value):
+    assert next(attempts["d"]) > 3, "far off"
 """
 
+SECOND, NEVER, FIGURE = "test_a_second_time", "test_never", "test_a_figure"
+WRONG = "test_a_wrong_figure[1]"
+SAID = {SECOND: "held up", NEVER: "wrong", FIGURE: "far off", WRONG: "far off"}
+QUIET = "3 failed, 2 passed, 2 tried again", [FIGURE, WRONG]
+DISTURBED = (
+    "2 failed, 3 passed, 6 tried again",
+    [SECOND, NEVER, NEVER, FIGURE, WRONG, WRONG],
+)
 
-@pytest.mark.parametrize("workers", [(), ("--numprocesses", "1")], ids=["alone", "as worker"])
+
 @pytest.mark.parametrize(
-    ("taken", "counts", "again"),
+    ("taken", "outcome", "workers"),
     [
-        (40, "1 failed, 2 passed, 3 tried again", ["test_a_second_time", *["test_never"] * 2]),
-        (0, "2 failed, 1 passed", []),
+        (0.4, DISTURBED, ("--numprocesses", "1")),
+        (0.021, DISTURBED, ()),
+        (0.019, QUIET, ()),
     ],
-    ids=["disturbed", "quiet"],
 )
 def test_what_failed_in_a_disturbed_moment_is_tried_again(
-    tmp_path: Path, workers: tuple[str, ...], taken: int, counts: str, again: list[str]
+    tmp_path: Path, taken: float, outcome: tuple[str, list[str]], workers: tuple[str, ...]
 ) -> None:
-    """Twice more at most; what fails for another reason fails, and nothing goes unsaid."""
+    """Twice more at most, and an undisturbed figure once: all of it is told, nothing skipped."""
+    counts, again = outcome
     shutil.copy(TESTS / "conftest.py", tmp_path)
     (tmp_path / "test_suite.py").write_text(SUITE.replace("{taken}", str(taken)))
-    (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {TESTS / 'support'}\n")
+    (tmp_path / "pytest.ini").write_text(
+        f"[pytest]\npythonpath = {TESTS / 'support'}\naddopts = --strict-markers\n"
+    )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *workers]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     assert done.stdout.splitlines()[-1].startswith(f"{counts} in "), done.stdout
     told = [line for line in done.stdout.splitlines() if line.startswith("AGAIN ")]
-    assert [line.split("::")[1].split(":")[0] for line in told] == again
-    if again:
-        assert "took 40.0% of its processors: " in told[0]
-        assert "held up" in told[0]
+    host = f"the host took {taken:.1%} of a processor's time"
+    wanted = [
+        f"AGAIN test_suite.py::{name}: {host}: AssertionError: {SAID[name]}" for name in again
+    ]
+    assert told == wanted
+
+
+def test_the_kernel_s_ticks_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight numbers of `cpu`: the last is what the host took, in hundredths of a second."""
+    text = "cpu  1 2 3 4 5 6 7 250 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n"
+    monkeypatch.setattr(quiet_machine.Path, "read_text", lambda _: text)
+    monkeypatch.setattr(quiet_machine.os, "sysconf", lambda _: 100)
+    assert quiet_machine.stolen_s() == 2.5

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import pytest
+from missing import missing
 from testbed_peers import (
     Server,
     answered,
@@ -74,7 +75,7 @@ def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cas
     try:
         open_testbed(chosen.name, chosen.hosts, chosen.link).close()
     except UnmetNeed as error:
-        pytest.skip(f"{error.message} ({error.hint})")
+        missing(error)
     return chosen
 
 

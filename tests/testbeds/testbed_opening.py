@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-import pytest
+from missing import missing
 
 from lanlab.errors import UnmetNeed
 from lanlab.testbeds.base import Testbed as Bed
@@ -23,6 +23,6 @@ def opening() -> Iterator[Open]:
             try:
                 return opened.enter_context(open_testbed(name, hosts, link))
             except UnmetNeed as error:
-                pytest.skip(f"{error.message} ({error.hint})")
+                missing(error)
 
         yield open_or_skip

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 
-import pytest
+from missing import missing
 
 
 def peer_program(name: str) -> str:
     """The path of a program, or a skip; with LANLAB_REQUIRE_PEERS=1 a failure."""
     path = shutil.which(name)
     if path is None:
-        message = f"need `{name}`, not found on PATH; apt install {name}"
-        if os.environ.get("LANLAB_REQUIRE_PEERS") == "1":
-            pytest.fail(message)
-        pytest.skip(message)
+        missing(f"need `{name}`, not found on PATH; apt install {name}")
     return path

@@ -168,7 +168,7 @@ def test_the_end_of_a_connection_of_ftp_is_the_end_of_a_file(
 
 
 @pytest.mark.parametrize("service", ["webdav", "smb"])
-@figure_test()
+@figure_test
 def test_a_stall_that_is_real_is_named(pair: Pair, tmp_path: Path, service: str) -> None:
     """Answers in two writes, Nagle's algorithm on: Linux acknowledges the first after 40 ms."""
     with (

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from missing import missing
 from peer_finding import peer_program
 from quiet_machine import figure_test
 
@@ -42,7 +43,7 @@ def measured_by_both(
             store=str(folder / "store.sqlite"),
         )
     except UnmetNeed as error:
-        pytest.skip(f"{error.message} ({error.hint})")
+        missing(error)
     return records
 
 
@@ -71,7 +72,7 @@ def check_agreement(trials: list[TrialRecord], metric: str) -> None:
     ],
     ids=["udp", "udp at a rate", "tcp", "udp over IPv6"],
 )
-@figure_test(4)
+@figure_test
 def test_iperf3_and_lanlab_agree_on_goodput(
     parameters: Mapping[str, Level], tmp_path: Path
 ) -> None:
@@ -81,7 +82,7 @@ def test_iperf3_and_lanlab_agree_on_goodput(
     check_agreement(trials, "goodput_bps")
 
 
-@figure_test(4)
+@figure_test
 def test_iperf3_and_lanlab_agree_on_what_is_lost(tmp_path: Path) -> None:
     """Nothing, at a rate that the link takes: by iperf3's numbers and by ours."""
     peer_program("iperf3")
@@ -92,7 +93,7 @@ def test_iperf3_and_lanlab_agree_on_what_is_lost(tmp_path: Path) -> None:
     assert set(lost.values()) == {0}, f"loss: {lost}"
 
 
-@figure_test(4)
+@figure_test
 def test_sockperf_and_lanlab_agree_on_the_round_trip(tmp_path: Path) -> None:
     """A whole one: half of it, as sockperf shows by default, would be far outside."""
     peer_program("sockperf")
@@ -136,7 +137,7 @@ EVERY = [
     EVERY,
     ids=[f"{name} {workload} {condition['transport']}" for _, name, workload, condition in EVERY],
 )
-@figure_test()
+@figure_test
 def test_other_drivers_come_near_lanlab_s_figures(
     program: str, name: str, workload: str, condition: Mapping[str, Level], tmp_path: Path
 ) -> None:

@@ -84,7 +84,7 @@ def fastest(lan: Pair, size: int) -> float:
 
 
 @pytest.mark.parametrize("size", [18, 1408])
-@figure_test(6)
+@figure_test
 def test_goodput_is_the_limit_of_the_ethernet(lan: Pair, size: int) -> None:
     """By arithmetic: beside the payload a datagram takes UDP 8, IPv4 20, Ethernet 38 octets."""
     limit_bps = 10e6 * size / (size + 66)
@@ -92,7 +92,7 @@ def test_goodput_is_the_limit_of_the_ethernet(lan: Pair, size: int) -> None:
     assert found_bps == pytest.approx(limit_bps, rel=0.01), f"{found_bps:.0f}"
 
 
-@figure_test()
+@figure_test
 def test_iperf3_finds_the_same_limit(lan: Pair) -> None:
     """One after the other: within 2 %."""
     iperf3 = peer_program("iperf3")

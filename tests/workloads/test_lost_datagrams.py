@@ -59,7 +59,7 @@ def only(trial: Trial, place: str, beside: str = "") -> int:
     return found[place]
 
 
-@figure_test()
+@figure_test
 def test_a_full_queue_of_the_sender_refuses(lan: Pair) -> None:
     """Twice the link's rate into a queue of two frames: what has no room, the sender hears of."""
     tc(lan, *shlex.split("replace dev eth0 root tbf rate 10mbit burst 1600 limit 1200"))
@@ -69,7 +69,7 @@ def test_a_full_queue_of_the_sender_refuses(lan: Pair) -> None:
     assert refused == pytest.approx(0.56 * trial.metrics["offered_messages"], rel=0.15)
 
 
-@figure_test()
+@figure_test
 def test_a_queue_that_drops_what_it_had_taken_is_the_senders(lan: Pair) -> None:
     """A queue that makes room by dropping its oldest says nothing to the sender; it counts."""
     tc(lan, *shlex.split("replace dev eth0 root handle 1: tbf rate 10mbit burst 1600 limit 60000"))
@@ -81,7 +81,7 @@ def test_a_queue_that_drops_what_it_had_taken_is_the_senders(lan: Pair) -> None:
     assert dropped == pytest.approx(0.56 * trial.metrics["offered_messages"], rel=0.15)
 
 
-@figure_test()
+@figure_test
 def test_what_a_switch_drops_was_lost_on_the_link() -> None:
     """Its port to the receiver has half the speed and little room."""
     with opened_pair("virtual", "10M:switch") as pair:
@@ -124,7 +124,7 @@ def least_backlog() -> Iterator[None]:
 
 
 @pytest.mark.skipif(not os.access(BACKLOG, os.W_OK), reason="needs root of the whole machine")
-@figure_test()
+@figure_test
 def test_a_full_backlog_of_the_receiving_host_is_named() -> None:
     """Buffers that the sending host cuts into 64 packets at once meet a backlog of one or two."""
     with opened_pair("virtual", "unshaped") as pair:
@@ -189,7 +189,7 @@ def test_what_arrives_after_the_end_is_late(lan: Pair) -> None:
     assert patient.metrics["lost_messages"] == 0
 
 
-@figure_test()
+@figure_test
 def test_a_sender_that_skips_says_how_many(lan: Pair) -> None:
     """At twice the link's rate it waits for room, and leaves out what is overdue then."""
     trial = lan.trial(

@@ -107,7 +107,7 @@ def test_a_read_asks_for_what_the_condition_says(pair: Pair, read_bytes: int) ->
     assert trial.target["receive_calls"] >= 20_000 / read_bytes
 
 
-@figure_test()
+@figure_test
 def test_a_quota_bounds_what_the_receiver_gets(pair: Pair) -> None:
     """A twentieth of a processor, and 0.2 ms of work on a message: a quarter of 1000/s."""
     trial = pair.trial(
@@ -188,8 +188,7 @@ def test_the_kernels_round_trip_is_within_the_programs(pair: Pair) -> None:
     assert pair.trial("echo", requests=10).source["kernel_round_trip"] is None
 
 
-@figure_test()
-@figure_test()
+@figure_test
 def test_gaps_are_those_of_the_schedule(pair: Pair) -> None:
     """A thousand messages a second: in the median a millisecond, and none back to back."""
     trial = pair.trial("stream", message_size_bytes=500, rate_messages_per_s=1000, time_s=0.5)
@@ -202,8 +201,7 @@ def test_gaps_are_those_of_the_schedule(pair: Pair) -> None:
     assert pair.trial("stream", message_size_bytes=500, messages=100).source["gap"] is None
 
 
-@figure_test()
-@figure_test()
+@figure_test
 def test_the_host_window_covers_the_measured_part(pair: Pair) -> None:
     """With CPU time by kind, the engine's own, and UDP counters of that stretch alone."""
     trial = pair.trial(

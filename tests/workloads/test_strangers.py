@@ -152,7 +152,7 @@ def test_every_session_has_its_own_cookie(pair: Pair) -> None:
     assert len(cookies) == 3
 
 
-@figure_test()
+@figure_test
 def test_another_port_is_not_heard_while_a_stream_runs(pair: Pair) -> None:
     """The system itself turns it away: nothing of it reaches the count."""
     ports: list[int] = []
@@ -188,7 +188,7 @@ def test_another_port_is_not_heard_while_a_stream_runs(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("workload", ["stream", "echo"])
-@figure_test()
+@figure_test
 def test_what_reaches_the_socket_is_told_apart(pair: Pair, workload: str) -> None:
     """From the peer's own port: counted as foreign, not answered, and nothing else changes."""
     relays: list[Relay] = []
@@ -266,7 +266,7 @@ def test_replayed_messages_of_the_stream_are_duplicates(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("workload", ["stream", "echo"])
-@figure_test()
+@figure_test
 def test_a_recorded_session_is_nothing_to_the_next(pair: Pair, workload: str) -> None:
     """Every word of one trial, said again in another: counted as foreign, and not answered."""
     rate = "rate_messages_per_s" if workload == "stream" else "rate_requests_per_s"

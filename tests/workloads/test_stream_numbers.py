@@ -56,7 +56,7 @@ def test_an_amount_is_exact(
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 @pytest.mark.parametrize("flows", [1, 3])
 @pytest.mark.parametrize("amount", [{"time_s": 0.2}, {"messages": 120}], ids=str)
-@figure_test()
+@figure_test
 def test_the_warm_up_is_kept_out(
     pair: Pair, transport: str, flows: int, amount: dict[str, Any]
 ) -> None:
@@ -166,7 +166,7 @@ def test_the_most_flows_that_there_can_be(pair: Pair, transport: str, rated: boo
     assert trial.source["threads"] == trial.target["threads"] == 2
 
 
-@figure_test()
+@figure_test
 def test_pacing_is_even(pair: Pair) -> None:
     """1000 messages a second: every tenth of a second within 10 %, the whole within 1 %."""
     trial = pair.trial(
@@ -193,7 +193,7 @@ def test_pacing_is_even(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize(("rate_bps", "size"), [(20_000, 125), (100_000_000, 1408)])
-@figure_test()
+@figure_test
 def test_pacing_keeps_its_rate_from_slow_to_fast(pair: Pair, rate_bps: int, size: int) -> None:
     """Within 1 % at the sender, and in single messages where these can follow."""
     trial = pair.trial("stream", message_size_bytes=size, rate_bps=rate_bps, time_s=0.5)
@@ -224,7 +224,7 @@ def test_a_number_of_16_bits_is_restored(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("messages", [10, 100])
-@figure_test()
+@figure_test
 def test_few_messages_are_not_too_fast(pair: Pair, messages: int) -> None:
     """Each has its share of the time, the last one too."""
     trial = pair.trial("stream", message_size_bytes=500, messages=messages, rate_messages_per_s=500)

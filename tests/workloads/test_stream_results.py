@@ -251,3 +251,69 @@ def test_every_metric_that_a_study_can_name_is_computed() -> None:
         congestion_control="cubic,reno",
     )
     assert Stream.metrics.keys() <= udp.keys() | tcp.keys()
+
+
+#: Counts that are all different, in trials whose ends took different times.
+TOLD_BY_SENDER = {
+    "elapsed_ns": 4 * 10**9, "offered_messages": 9000, "sent_messages": 8000,
+    "refused_messages": 11, "unsent_messages": 13, "skipped_messages": 17, "late_messages": 19,
+    "max_lateness_ns": 23, "start_skew_ns": 29, "burst_messages": 31, "blocked_ns": 10**9,
+    "total_messages": 8100, "back_to_back_messages": 37,
+}  # fmt: skip
+TOLD_BY_RECEIVER = {
+    "window_ns": 2 * 10**9, "window_messages": 3500, "window_bytes": 1_700_000,
+    "measured_messages": 7000, "duplicate_messages": 41, "reordered_messages": 43,
+    "stale_messages": 47, "foreign_datagrams": 53, "total_messages": 7900,
+    "total_bytes": 4_000_000, "receive_calls": 59,
+}  # fmt: skip
+
+
+def test_every_count_is_told_under_its_own_name_by_the_end_that_counted() -> None:
+    """Rates are of the payload, by the time of the end that counted it."""
+    sent, received = stream_sent(**TOLD_BY_SENDER), stream_received(**TOLD_BY_RECEIVER)
+    found = metrics(sent, received)
+
+    own = {**TOLD_BY_SENDER, **TOLD_BY_RECEIVER}
+    for name in (
+        "offered_messages", "sent_messages", "refused_messages", "unsent_messages",
+        "skipped_messages", "late_messages", "max_lateness_ns", "start_skew_ns", "burst_messages",
+        "back_to_back_messages", "duplicate_messages", "reordered_messages", "stale_messages",
+        "foreign_datagrams", "receive_calls",
+    ):  # fmt: skip
+        assert found[name] == own[name], name
+    expected = {
+        "offered_bytes": 9000 * 500, "sent_bytes": 8000 * 500,
+        "offered_bps": 9000 * 4000 / 4, "sent_bps": 8000 * 4000 / 4, "blocked_ratio": 0.25,
+        "goodput_bps": 1_700_000 * 8 / 2, "received_messages_per_s": 1750,
+        "goodput_ratio": (1_700_000 * 8 / 2) / (9000 * 4000 / 4),
+        "received_messages": 7000, "received_bytes": 7000 * 500, "lost_messages": 1000,
+        "loss_ratio": 1 / 8, "received_ratio": 7 / 9,
+        "sender_cpu_s": 0.004, "receiver_cpu_s": 0.008,
+    }  # fmt: skip
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    four = metrics(sent, received, flows=4)
+    assert four["blocked_ratio"] == 0.25 / 4
+
+
+def test_over_tcp_all_that_was_sent_must_arrive_and_the_window_is_the_figure() -> None:
+    sent, received = stream_sent(**TOLD_BY_SENDER), stream_received(**TOLD_BY_RECEIVER)
+    found = metrics(sent, received, transport="tcp")
+
+    expected = {
+        "received_messages": 3500, "received_bytes": 1_700_000, "lost_messages": 200,
+        "received_ratio": 4_000_000 / (8100 * 500), "loss_ratio": 1 - 4_000_000 / (8100 * 500),
+    }  # fmt: skip
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
+
+
+def test_what_an_end_can_tell_is_asked_of_that_end() -> None:
+    """The sender's engine knows the time of its threads, the receiver's does not."""
+    exchange = exchange_of(stream_sent(), stream_received())
+    exchange.setup["capabilities"] = {
+        "connector": {"thread_usage": True},
+        "listener": {"thread_usage": False},
+    }
+    condition = {"message_size_bytes": 500, "time_s": 1, "rate_messages_per_s": 1000}
+    checked = StreamParameters.model_validate(condition)
+    found = workload("stream").summarise(checked, exchange, COUNTED)
+    assert "sender_cpu_s" in found and "receiver_cpu_s" not in found

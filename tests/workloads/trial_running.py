@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import pytest
+from missing import missing
 
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import UnmetNeed
@@ -106,7 +106,7 @@ def opened_pair(
         try:
             bed = stack.enter_context(open_testbed(name, 2, link))
         except UnmetNeed as error:
-            pytest.skip(f"{error.message} ({error.hint})")
+            missing(error)
         engines = [
             stack.enter_context(Engine(host.name, [*host.command_prefix, engine_path()]))
             for host in bed.hosts

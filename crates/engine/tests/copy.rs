@@ -126,11 +126,16 @@ fn a_wrong_octet_is_found_wherever_it_is() {
     assert_eq!(error["code"], "copy.wrong", "{error}");
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("f000001.dat") && message.contains("43210"), "{message}");
-    for length in [49_999, 50_001] {
-        octets[43_210] = 0;
-        octets.resize(length, 0);
-        fs::write(&path, &octets).unwrap();
-        assert_eq!(engine.ask(&request("copy_check", &spec))["code"], "copy.wrong");
+    // Every byte that is there is right: only the length is not.
+    octets[43_210] ^= 1;
+    fs::write(&path, &octets).unwrap();
+    assert_eq!(engine.ask(&request("copy_check", &spec))["type"], "result");
+    let longer = [&octets[..], &[0]].concat();
+    for content in [&octets[..49_999], &longer] {
+        fs::write(&path, content).unwrap();
+        let error = engine.ask(&request("copy_check", &spec));
+        assert_eq!(error["code"], "copy.wrong", "{error}");
+        assert!(error["message"].as_str().unwrap().contains("is not whole"), "{error}");
     }
     let mut by_size = spec.clone();
     by_size["verify"] = json!("size");
@@ -178,6 +183,35 @@ fn a_download_is_compared_in_memory_and_on_disk() {
         assert_eq!(error["code"], "service.length", "{error}");
         engine.result(&request("copy_empty", &spec));
         assert_eq!((tree(here.path()), tree(served.path())), (vec![], vec![]));
+    }
+}
+
+/// A service that sends a file as one stream says where it ends: there a byte too many shows.
+#[test]
+fn a_download_of_one_byte_too_many_fails() {
+    for service in ["ftp", "webdav", "s3"] {
+        let served = TempDir::new().unwrap();
+        let credentials = json!({"user": "station", "secret": "not shown"});
+        let (mut server, mut engine) = (Engine::start(), Engine::start());
+        let root = served.path().canonicalize().unwrap();
+        let (_, ready) = server.ready(&json!({
+            "type": "serve", "service": service, "root": root, "bind": "127.0.0.1",
+            "credentials": credentials,
+        }));
+        let mut spec = spec(&root, "download", dataset(json!([group(2, 20_001)])), json!("memory"));
+        spec["service"] = json!({
+            "service": service, "address": "127.0.0.1", "port": ready["ports"][0],
+            "credentials": credentials, "share": (service == "s3").then_some("lanlab"),
+        });
+        engine.result(&request("copy_prepare", &spec));
+        assert_eq!(copy(&mut engine, &spec)["type"], "result");
+        let path = root.join(NAME).join("files/f000001.dat");
+        let longer = [fs::read(&path).unwrap(), vec![0]].concat();
+        fs::write(&path, longer).unwrap();
+        let error = copy(&mut engine, &spec);
+        assert_eq!(error["code"], "service.length", "{service}: {error}");
+        engine.result(&request("copy_empty", &spec));
+        assert!(tree(&root).is_empty());
     }
 }
 

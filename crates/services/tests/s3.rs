@@ -167,8 +167,7 @@ async fn more_than_a_page_is_listed() {
 #[test]
 fn rclone_reads_and_writes_our_bucket() {
     use std::process::Command;
-    if Command::new("rclone").arg("version").output().is_err() {
-        eprintln!("skipped: need `rclone`, not found on PATH");
+    if !peer_programs::can_run("rclone", false) {
         return;
     }
     let runtime =

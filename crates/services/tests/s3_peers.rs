@@ -3,25 +3,21 @@
 #![allow(clippy::large_futures, reason = "a test has room on its stack")]
 
 mod http_support;
-mod peer_programs;
 
 use std::path::Path;
 use std::process::Command;
 
+use http_support::peer_programs::{can_run, missing};
 use http_support::*;
 use lanlab_services::ServiceKind;
 use lanlab_services::servers::Serving;
-use peer_programs::can_run;
 use tokio::runtime::Runtime;
 
-/// No distribution has the command of Amazon for certain, so it is never required.
+/// What stands for the command of Amazon on `PATH` may be there and not run.
 fn has_aws() -> bool {
     let runs = Command::new("aws").arg("--version").output();
-    let found = runs.is_ok_and(|done| done.status.success());
-    if !found {
-        eprintln!("skipped: need `aws`, not found on PATH, or it does not run");
-    }
-    found
+    runs.is_ok_and(|done| done.status.success())
+        || missing("aws: not installed, or it does not run")
 }
 
 /// A server that runs while another program is waited for.

@@ -2,15 +2,14 @@
 #![allow(clippy::large_futures, reason = "a test has room on its stack")]
 
 mod http_support;
-mod peer_programs;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use http_support::peer_programs::{Running, can_run, missing};
 use http_support::*;
 use lanlab_services::{Access, Class, Credentials, ServiceKind, Session, Target, connect};
-use peer_programs::{Running, can_run, missing};
 
 const KIND: ServiceKind = ServiceKind::Webdav;
 

@@ -4,15 +4,14 @@
 #![allow(clippy::large_futures, reason = "a test has room on its stack")]
 
 mod http_support;
-mod peer_programs;
 
 use std::path::Path;
 use std::process::{Command, Output};
 
+use http_support::peer_programs::can_run;
 use http_support::{content, offer};
 use lanlab_services::servers::{Offer, Serving, serve};
 use lanlab_services::{Credentials, ServiceKind};
-use peer_programs::can_run;
 use tokio::runtime::Runtime;
 
 const USER: &str = "station";

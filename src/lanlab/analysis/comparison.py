@@ -1,8 +1,10 @@
 """
 One metric of one condition on two sides: how they differ, how surely, and what would settle it.
 
-Where the sides come from says how they are compared: two runs have no common blocks, so that it is
-Welch's test; two levels of a factor within a run were measured in the same blocks.
+Where the sides come from says what is a unit and what may be claimed (`Basis`). Two levels of a
+factor within a run were measured in the same blocks: trials are units. Of two settings that were
+measured in runs of their own, runs are units: trials of one run have the load of its minutes, the
+ports and buffers of its processes in common, and differ by less than the next run does.
 """
 
 from __future__ import annotations
@@ -17,35 +19,65 @@ from lanlab.store import Level
 from lanlab.workloads.directions import metric_direction
 
 if TYPE_CHECKING:
-    from lanlab.analysis.statistics import Comparison, Further, Margin
+    from lanlab.analysis.statistics import Comparison, Further, KnownSpread, Margin, TwoModes
     from lanlab.analysis.statistics.samples import Scale
 
 #: Greatest chance that any of the differences that are said to be there is none.
 LEVEL = 0.05
 
-#: `differs`: shown, with all that was compared in mind. `equivalent`: shown to be within the
-#: margin. `cannot_tell`: neither; more trials would. `no_interval`: too few trials, or equal ones.
-Verdict = Literal["differs", "equivalent", "cannot_tell", "no_interval"]
+#: A difference so much greater than that of two modes is not one of modes.
+_MODES_REACH = 1.25
+
+#: What two sides are, and how they are compared:
+#: `levels` of a factor within one run, by block; runs taken in `turns`, by turn; several runs of
+#: each side in `mixed` order, by Welch's test; single runs, or one side after the other, against
+#: the spread of other runs (`known spread`). From these a difference may be claimed. Several runs
+#: of each, one side `after` the other, by Welch's test, and a `single` run of each, by its trials,
+#: only say that these runs differ: not whether the setting or the hour is the reason.
+Basis = Literal["levels", "turns", "mixed", "known spread", "after", "single"]
+_BY_BLOCK = ("levels", "turns")
+_CLAIMING = ("levels", "turns", "mixed", "known spread")
+#: Where most trials of a side are disturbed, these do not say that it is better or worse.
+_UNGUARDED = ("known spread", "after", "single")
+
+#: `differs`: shown, with all that was compared in mind. `runs_differ`: shown of these runs, and
+#: the reason may be the runs themselves. `equivalent`: shown to be within the margin.
+#: `cannot_tell`: none of these. `no_interval`: too few trials, or equal ones.
+Verdict = Literal["differs", "runs_differ", "equivalent", "cannot_tell", "no_interval"]
 
 
 @dataclass(frozen=True)
 class Sample:
     """What one side has of a metric at a condition."""
 
-    #: One for each trial that counts, in order of execution.
+    #: One for each unit: a trial that counts, in order of execution, or the mean of a run.
     values: tuple[float, ...]
-    #: Block of each value.
+    #: Block of each trial, or turn of each run.
     blocks: tuple[int, ...]
     failed: int
     missing: int
     polluted: int
-    #: Mean time that a trial took, seconds.
-    mean_trial_s: float
+    #: Mean time that a unit took, seconds.
+    mean_unit_s: float
+    #: Where units are runs: the mean of each on the metric's scale, which is what is compared.
+    centres: tuple[float, ...] = ()
+    #: Where units are runs: trials of all that count.
+    trials: int | None = None
 
     @property
     def n(self) -> int:
-        """Trials that count."""
+        """Units."""
         return len(self.values)
+
+    @property
+    def tested(self) -> tuple[float, ...]:
+        """What is compared of each unit."""
+        return self.centres or self.values
+
+    @property
+    def is_mostly_disturbed(self) -> bool:
+        """Whether more than half of its trials are."""
+        return 2 * self.polluted > (self.n if self.trials is None else self.trials)
 
     @property
     def mean(self) -> float | None:
@@ -68,7 +100,8 @@ class Compared:
     other_name: str
     base: Sample
     other: Sample
-    #: What of trials makes: ratio of geometric means (`log`) or difference of means (`linear`).
+    basis: Basis
+    #: What it makes of units: ratio of geometric means (`log`) or difference of means (`linear`).
     scale: Scale
     #: `other / base`, or `other - base`; `None` where a side has no value, or a ratio no meaning.
     effect: float | None
@@ -81,8 +114,20 @@ class Compared:
     margin: Margin | None = None
     #: p of equivalence, corrected likewise; `None` without margin or test.
     p_equivalent_holm: float | None = None
-    #: Further trials that would decide; `None` where decided, or not to be said.
+    #: Further units that would decide; `None` where decided, or not to be said.
     further: Further | None = None
+    #: The modes that the trials of all that was compared are in; `None` where none can be seen.
+    modes: TwoModes | None = None
+
+    @property
+    def unit(self) -> Literal["trial", "run"]:
+        """What is drawn at random, and counted."""
+        return "trial" if self.basis in ("levels", "single") else "run"
+
+    @property
+    def may_claim(self) -> bool:
+        """Whether what is seen may be said of the settings, and not of these runs alone."""
+        return self.basis in _CLAIMING
 
     @property
     def verdict(self) -> Verdict:
@@ -91,19 +136,36 @@ class Compared:
             return "no_interval"
         if self.p_equivalent_holm is not None and self.p_equivalent_holm <= LEVEL:
             return "equivalent"
-        return "differs" if self.differs else "cannot_tell"
+        if self.p_holm is None or self.p_holm > LEVEL:
+            return "cannot_tell"
+        return "differs" if self.may_claim else "runs_differ"
 
     @property
     def differs(self) -> bool:
         """Whether a difference is shown, with all comparisons in mind."""
-        return self.p_holm is not None and self.p_holm <= LEVEL
+        return self.may_claim and self.p_holm is not None and self.p_holm <= LEVEL
+
+    @property
+    def is_unguarded(self) -> bool:
+        """Whether most trials of a side are disturbed, and nothing made both sides alike in it."""
+        sides = (self.base, self.other)
+        return self.basis in _UNGUARDED and any(side.is_mostly_disturbed for side in sides)
+
+    @property
+    def may_be_modes(self) -> bool:
+        """Whether trials that come in two modes, more of one side in the slower, would look like
+        the difference: it is no greater than the modes are apart."""
+        if self.modes is None or not self.differs or self.scale != "log" or not self.effect:
+            return False
+        return abs(math.log(self.effect)) <= _MODES_REACH * math.log(self.modes.ratio)
 
     @property
     def better(self) -> bool | None:
-        """Whether the other side is better than the base; `None` where no difference is shown or
-        the metric has no better."""
+        """Whether the other side is better than the base; `None` where no difference is shown, it
+        may be one of modes, the metric has no better, or most trials of a side were disturbed."""
         direction = metric_direction(self.metric)
-        if not self.differs or direction is None or self.effect is None:
+        is_open = self.may_be_modes or self.is_unguarded
+        if not self.differs or is_open or direction is None or self.effect is None:
             return None
         none = 1.0 if self.scale == "log" else 0.0
         return (self.effect > none) == (direction == "more")
@@ -118,36 +180,47 @@ def compared(
     factors: Mapping[str, Level],
     parameters: Mapping[str, Level],
     names: tuple[str, str],
-    by_block: bool,
+    basis: Basis,
+    spread: KnownSpread | None = None,
 ) -> Compared:
     """
     Compare two sides.
 
     Args:
-        base, other: Their trials.
+        base, other: Their trials or runs.
         experiment, metric, factors, parameters: What is compared.
         names: Of base and other.
-        by_block: Whether both were measured in the same blocks of one run.
+        basis: What the sides are.
+        spread: Between runs, where that is the basis.
     """
-    from lanlab.analysis.statistics import paired_by_block, scale_of, welch
+    from lanlab.analysis.statistics import by_spread, paired_by_block, scale_of, welch
+    from lanlab.analysis.statistics.samples import moments
 
     scale = scale_of(metric)
     test, why = None, ""
     if not base.n or not other.n:
         lacking = [name for name, own in zip(names, (base, other), strict=True) if not own.n]
         why = f"no trial of {' and '.join(lacking)} has a value"
-    elif min(base.n, other.n) < 2 and not by_block:
+    elif min(base.n, other.n) < 2 and basis not in _BY_BLOCK and spread is None:
         ones = [name for name, own in zip(names, (base, other), strict=True) if own.n == 1]
-        why = f"one trial of {' and '.join(ones)}: no interval"
+        unit = "trial" if basis == "single" else "run"
+        why = f"one {unit} of {' and '.join(ones)}: no interval"
     else:
         try:
-            if by_block:
+            if basis in _BY_BLOCK:
                 mine, theirs = (
-                    dict(zip(own.blocks, own.values, strict=True)) for own in (other, base)
+                    dict(zip(own.blocks, own.tested, strict=True)) for own in (other, base)
                 )
                 test = paired_by_block(mine, theirs, scale=scale)
+            elif spread is not None:
+                # Runs of one side, one after another, may be as alike as one run is to itself.
+                mean, against = (
+                    moments("side", one.tested, scale=scale, at_least=1).centre
+                    for one in (other, base)
+                )
+                test = by_spread([mean], [against], spread, scale=scale)
             else:
-                test = welch(other.values, base.values, scale=scale)
+                test = welch(other.tested, base.tested, scale=scale)
         except LabError as error:
             why = error.message
     effect = test.effect if test is not None else _plain_effect(base, other, scale)
@@ -160,6 +233,7 @@ def compared(
         other_name=names[1],
         base=base,
         other=other,
+        basis=basis,
         scale=scale,
         effect=effect,
         test=test,
@@ -199,7 +273,8 @@ def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list
                 margins[id(one)] = Margin.of_ratio(margin_ratio)
             elif one.base.mean:
                 margins[id(one)] = Margin.of_difference(margin_ratio * abs(one.base.mean))
-    within = [one for one in tested if id(one) in margins]
+    # That two runs are alike does not show that two settings are.
+    within = [one for one in tested if id(one) in margins and one.may_claim]
     equivalent = dict(
         zip(
             map(id, within),
@@ -207,6 +282,7 @@ def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list
             strict=True,
         )
     )
+    modes = _modes(found)
     done = []
     for one in found:
         own = replace(
@@ -214,10 +290,11 @@ def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list
             p_holm=corrected.get(id(one)),
             margin=margins.get(id(one)),
             p_equivalent_holm=equivalent.get(id(one)),
+            modes=modes.get(one.metric),
         )
-        if own.verdict == "cannot_tell" and own.test is not None:
+        if own.verdict == "cannot_tell" and own.test is not None and own.may_claim:
             both = (own.base, own.other)
-            mean_s = sum(side.mean_trial_s * side.n for side in both) / sum(s.n for s in both)
+            mean_s = sum(side.mean_unit_s * side.n for side in both) / sum(s.n for s in both)
             try:
                 further = trials_to_decide(
                     own.test,
@@ -233,13 +310,27 @@ def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list
     return done
 
 
+def _modes(found: Sequence[Compared]) -> dict[str, TwoModes | None]:
+    """The modes of each metric's trials, all conditions and sides together."""
+    from lanlab.analysis.statistics import two_modes
+
+    # A base that several sides are held against is one condition.
+    values: dict[str, dict[tuple[float, ...], None]] = {}
+    for one in found:
+        if one.scale == "log":
+            values.setdefault(one.metric, {}).update(
+                {one.base.values: None, one.other.values: None}
+            )
+    return {metric: two_modes(list(own)) for metric, own in values.items()}
+
+
 def _plain_effect(base: Sample, other: Sample, scale: Scale) -> float | None:
     """The effect without a test: of a single trial, or of equal ones."""
     if not base.n or not other.n:
         return None
     if scale == "linear":
         return (other.mean or 0.0) - (base.mean or 0.0)
-    if min(base.values) <= 0 or min(other.values) <= 0:
+    if min(base.tested) <= 0 or min(other.tested) <= 0:
         return None
-    logs = [math.fsum(map(math.log, side.values)) / side.n for side in (other, base)]
+    logs = [math.fsum(map(math.log, side.tested)) / side.n for side in (other, base)]
     return math.exp(logs[0] - logs[1])

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lanlab.analysis.agreed import agreed_words
 from lanlab.analysis.modes import modes_of
 from lanlab.store import RunRecord, TrialRecord
 
@@ -62,6 +63,8 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord]) -> dict[str, str]:
         words = _modes([trial for trial in trials if trial.experiment == experiment])
         if words:
             facts[f"modes of {experiment}"] = words
+        if words := _agreed(trials, experiment):
+            facts[f"protocol of {experiment}"] = words
     return facts
 
 
@@ -94,6 +97,12 @@ def _modes(trials: Sequence[TrialRecord]) -> str:
     modes = (modes_of(trial) for trial in trials if trial.status == "done")
     words = sorted({one.words(with_reasons=False) for one in modes if one is not None})
     return "; or ".join(words)
+
+
+def _agreed(trials: Sequence[TrialRecord], experiment: str) -> str:
+    """Protocols and ciphers of an experiment's finished trials, each once."""
+    own = [trial for trial in trials if (trial.experiment, trial.status) == (experiment, "done")]
+    return "; or ".join(sorted({words for trial in own if (words := agreed_words(trial))}))
 
 
 def _flat(prefix: str, value: Any) -> dict[str, str]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from lanlab.analysis.attempts import counting
-from lanlab.analysis.comparison import Compared, Sample, compared
-from lanlab.analysis.failures import missing_places
+from lanlab.analysis.comparison import Compared, compared
+from lanlab.analysis.comparison_sides import Run, Side, basis_of, sample_of, side_sample
+from lanlab.analysis.run_spread import Others, key_of, others_for
 from lanlab.errors import UnknownName, UsageError
 from lanlab.plan import Condition, expand
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study, at_scale
-
-Run = tuple[RunRecord, Sequence[TrialRecord]]
 
 #: Parameters that say how much of a condition is measured, not what: trials that differ in them
 #: alone are held against each other, and the difference is told.
@@ -43,6 +41,10 @@ class Paired:
     amounts: Mapping[str, tuple[Level | None, ...]]
     #: Experiments that search along a load, which have no conditions in common.
     searches: tuple[str, ...]
+    #: Parameters that differ between the sides, as what is compared.
+    settings: Mapping[str, tuple[Level | None, ...]] = field(default_factory=dict)
+    #: Where sides were not taken in turns: the runs that show how much runs differ.
+    yardsticks: tuple[Others, ...] = ()
 
 
 def run_names(count: int) -> tuple[str, ...]:
@@ -63,11 +65,7 @@ def check_comparable(runs: Sequence[Run]) -> None:
             f"nothing to compare {ids[0]} with" if ids else "no run named",
             hint="name a second run, or add --by FACTOR or --published",
         )
-    twice = next((one for one in ids if ids.count(one) > 1), None)
-    if twice is not None:
-        raise UsageError(
-            f"run {twice} is named twice", hint="`lanlab runs` lists the runs in the store"
-        )
+    check_named_once(ids)
     studies = dict.fromkeys(run.study_id for run, _ in runs)
     if len(studies) > 1:
         whose = ", ".join(f"{run.id} is of `{run.study_id}`" for run, _ in runs)
@@ -77,7 +75,26 @@ def check_comparable(runs: Sequence[Run]) -> None:
         )
 
 
-def pair_runs(runs: Sequence[Run], base: int = 0, metrics: Sequence[str] | None = None) -> Paired:
+def check_named_once(ids: Sequence[str]) -> None:
+    """
+    Refuse a run that is named twice.
+
+    Raises:
+        UsageError: Naming it.
+    """
+    twice = next((one for one in ids if ids.count(one) > 1), None)
+    if twice is not None:
+        raise UsageError(
+            f"run {twice} is named twice", hint="`lanlab runs` lists the runs in the store"
+        )
+
+
+def pair_runs(
+    runs: Sequence[Run],
+    base: int = 0,
+    metrics: Sequence[str] | None = None,
+    others: Sequence[Run] = (),
+) -> Paired:
     """
     Every common condition, each other run against the base.
 
@@ -85,63 +102,112 @@ def pair_runs(runs: Sequence[Run], base: int = 0, metrics: Sequence[str] | None 
         runs: Runs of one study with all their trials.
         base: Place of the run that the others are held against.
         metrics: Keys of trials' results; by default the first metric of each experiment.
+        others: Other runs of the study, which may show how much runs differ.
 
     Raises:
         UsageError: As `check_comparable`, or no condition in common.
         UnknownName: No trial of any run has a metric that was asked for.
     """
     check_comparable(runs)
-    names = run_names(len(runs))
-    by_run = [_conditions(run) for run, _ in runs]
-    check_metrics([trial for _, trials in runs for trial in trials], metrics)
-    studies = [Study.model_validate(run.study) for run, _ in runs]
+    sides = [Side(name, (run,)) for name, run in zip(run_names(len(runs)), runs, strict=True)]
+    return pair_sides(sides, base, metrics, others, settings_differ=False)
+
+
+def pair_sides(
+    sides: Sequence[Side],
+    base: int = 0,
+    metrics: Sequence[str] | None = None,
+    others: Sequence[Run] = (),
+    *,
+    settings_differ: bool = True,
+) -> Paired:
+    """
+    Every common condition, each other side against the base.
+
+    Args:
+        sides: What is compared.
+        base: Place of the side that the others are held against.
+        metrics: Keys of trials' results; by default the first metric of each experiment.
+        others: Other runs of the study, which may show how much runs differ.
+        settings_differ: Whether parameters may differ between sides, as what is compared.
+
+    Raises:
+        UsageError: No condition in common, or runs of one side that are of unlike conditions.
+        UnknownName: No trial of any run has a metric that was asked for.
+    """
+    from lanlab.analysis.statistics import scale_of
+
+    names = tuple(side.name for side in sides)
+    by_side = [_conditions_of_side(side) for side in sides]
+    check_metrics([t for side in sides for _, trials in side.runs for t in trials], metrics)
+    record = sides[base].runs[0][0]
+    study = Study.model_validate(record.study)
     comparisons, unlike = [], []
     amounts: dict[str, tuple[Level | None, ...]] = {}
-    keys = list(dict.fromkeys(key for conditions in by_run for key in conditions))
-    order = [base, *(place for place in range(len(runs)) if place != base)]
+    settings: dict[str, tuple[Level | None, ...]] = {}
+    keys = list(dict.fromkeys(key for conditions in by_side for key in conditions))
+    order = [base, *(place for place in range(len(sides)) if place != base)]
+    bases = {place: basis_of(sides[base], sides[place]) for place in order[1:]}
+    yardsticks = {
+        place: others_for(sides[base], sides[place], others)
+        for place, basis in bases.items()
+        if basis in ("single", "after")
+    }
     for key in keys:
-        have = [place for place in order if key in by_run[place]]
-        any_one = by_run[have[0]][key]
-        if len(have) < len(runs):
+        have = [place for place in order if key in by_side[place]]
+        any_one = by_side[have[0]][key]
+        if len(have) < len(sides):
             lacks = tuple(name for place, name in enumerate(names) if place not in have)
             has = tuple(names[place] for place in sorted(have))
             unlike.append(Unlike(any_one.experiment, dict(any_one.factors), has, lacks, {}))
         if base not in have:
             continue
-        mine = by_run[base][key]
+        mine = by_side[base][key]
         for place in have[1:]:
-            theirs = by_run[place][key]
+            theirs = by_side[place][key]
             differing = _differing(mine, theirs)
             real = {name: pair for name, pair in differing.items() if name not in _AMOUNTS}
-            if real:
+            if real and (not settings_differ or "workload" in real):
                 both = (names[base], names[place])
                 unlike.append(Unlike(mine.experiment, dict(mine.factors), both, (), real))
                 continue
-            amounts |= differing
-            for metric in metrics or _first_metrics(studies[base], mine.experiment):
+            settings |= real
+            amounts |= {name: pair for name, pair in differing.items() if name in _AMOUNTS}
+            for metric in metrics or _first_metrics(study, mine.experiment):
+                basis, scale, spread = bases[place], scale_of(metric), None
+                if place in yardsticks:
+                    spread = yardsticks[place].spread((mine, theirs), metric, scale)
+                    basis = basis if spread is None else "known spread"
+                samples = [
+                    side_sample(sides[at], condition, metric, basis, scale)
+                    for at, condition in ((base, mine), (place, theirs))
+                ]
                 found = compared(
-                    sample_of(runs[base][1], mine, metric),
-                    sample_of(runs[place][1], theirs, metric),
+                    *samples,
                     experiment=mine.experiment,
                     metric=metric,
                     factors=mine.factors,
                     parameters=_common(mine, theirs),
                     names=(names[base], names[place]),
-                    by_block=False,
+                    basis=basis,
+                    spread=spread,
                 )
                 if found.base.n or found.other.n:
                     comparisons.append(found)
     if not comparisons:
         raise UsageError(
-            "the runs have no condition in common that was measured in both",
+            f"the {'sides' if settings_differ else 'runs'} have no condition in common that was "
+            "measured in both",
             hint=_why_none(unlike),
         )
     searches = tuple(
         scaled.experiment.title
-        for scaled in at_scale(studies[base], runs[base][0].scale)
+        for scaled in at_scale(study, record.scale)
         if scaled.search is not None
     )
-    return Paired(tuple(comparisons), tuple(unlike), amounts, searches)
+    return Paired(
+        tuple(comparisons), tuple(unlike), amounts, searches, settings, tuple(yardsticks.values())
+    )
 
 
 def pair_levels(
@@ -167,7 +233,7 @@ def pair_levels(
         UsageError: Nothing was measured at two levels.
     """
     record, trials = run
-    conditions = list(_conditions(record).values())
+    conditions = list(conditions_of(record).values())
     varied = dict.fromkeys(name for condition in conditions for name in condition.factors)
     if factor not in varied:
         raise UnknownName("factor", factor, varied)
@@ -204,7 +270,7 @@ def pair_levels(
                 factors=rest,
                 parameters=_common(against, condition),
                 names=(name(first), name(condition.factors[factor])),
-                by_block=True,
+                basis="levels",
             )
             if one.base.n or one.other.n:
                 found.append(one)
@@ -214,27 +280,6 @@ def pair_levels(
             hint="run a scale of the study that has several",
         )
     return tuple(found)
-
-
-def sample_of(trials: Sequence[TrialRecord], condition: Condition, metric: str) -> Sample:
-    """What a run has of a metric at a condition."""
-    own = [
-        trial
-        for trial in trials
-        if trial.experiment == condition.experiment
-        and trial.purpose == "trial"
-        and trial.factors == dict(condition.factors)
-    ]
-    measured = [trial for trial in counting(own) if metric in trial.metrics]
-    took = [trial.elapsed_s for trial in own]
-    return Sample(
-        values=tuple(float(trial.metrics[metric]) for trial in measured),
-        blocks=tuple(trial.block for trial in measured),
-        failed=sum(trial.status == "failed" for trial in own),
-        missing=len(missing_places(own)),
-        polluted=sum(trial.is_polluted for trial in measured),
-        mean_trial_s=sum(took) / len(took) if took else 0.0,
-    )
 
 
 def check_metrics(trials: Sequence[TrialRecord], metrics: Sequence[str] | None) -> None:
@@ -250,13 +295,26 @@ def check_metrics(trials: Sequence[TrialRecord], metrics: Sequence[str] | None) 
             raise UnknownName("metric of these runs", metric, known)
 
 
-def _conditions(run: RunRecord) -> dict[tuple[str, str], Condition]:
+def conditions_of(run: RunRecord) -> dict[tuple[str, str], Condition]:
     """The conditions of a run, by what identifies them."""
     study = Study.model_validate(run.study)
-    return {
-        (condition.experiment, repr(sorted(condition.factors.items()))): condition
-        for condition in expand(study, run.scale)
-    }
+    return {key_of(condition): condition for condition in expand(study, run.scale)}
+
+
+def _conditions_of_side(side: Side) -> dict[tuple[str, str], Condition]:
+    """The conditions that all runs of a side have in common."""
+    found = conditions_of(side.runs[0][0])
+    for run, _ in side.runs[1:]:
+        for key, condition in conditions_of(run).items():
+            differing = _differing(found[key], condition) if key in found else {}
+            if differing:
+                name, pair = next(iter(differing.items()))
+                raise UsageError(
+                    f"the runs of {side.name} measured different things: {name} {pair[0]} in "
+                    f"{side.runs[0][0].id}, {pair[1]} in {run.id}",
+                    hint="name runs of one setting on a side",
+                )
+    return found
 
 
 def _first_metrics(study: Study, experiment: str) -> tuple[str, ...]:

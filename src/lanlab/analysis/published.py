@@ -40,6 +40,20 @@ def is_own(value: PublishedValue | MissingValue) -> bool:
     return value.kind in _OWN_KINDS and value.status != "wrong"
 
 
+def amount_of(published: Published, condition: Mapping[str, Level]) -> float | None:
+    """Bytes that a publication says were moved under a condition."""
+    for value in published.value:
+        if (
+            value.metric in ("dataset_bytes", "transfer_bytes")
+            and value.status != "wrong"
+            and value.condition
+            and value.condition.items() <= condition.items()
+        ):
+            return value.si
+    sent = condition.get("bytes")
+    return float(sent) if isinstance(sent, int) else None
+
+
 def series_of(value: PublishedValue, parameters: Mapping[str, Level]) -> str:
     """The levels of a printed number that are no parameters here, in words."""
     return ", ".join(str(level) for key, level in value.condition.items() if key not in parameters)

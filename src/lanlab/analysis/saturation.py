@@ -97,11 +97,17 @@ def curve_of(
 def _results(
     study: Study, run: RunRecord, trials: Sequence[TrialRecord]
 ) -> dict[str, SearchResult]:
-    """Where each search ended; for trials that are not of this version's plan, that it did not."""
+    """Where each search ended; for trials that are not of this version's plan, that it did not.
+
+    Searches follow the conditions and know nothing of them, whatever rule ended those.
+    """
+    searched = tuple(experiment for experiment in study.experiment if experiment.search)
+    alone = study.model_copy(update={"experiment": searched})
+    history = [trial for trial in trials if trial.purpose != "trial"]
     try:
-        return Plan(study, run.scale, run.seed, history=trials).search_results()
+        return Plan(alone, run.scale, run.seed, history).search_results()
     except UsageError:
-        begun = {trial.experiment for trial in trials if trial.purpose != "trial"}
+        begun = {trial.experiment for trial in history}
         return {name: SearchResult(()) for name in begun}
 
 

@@ -149,11 +149,11 @@ def summarise(
     by_condition: dict[str, list[TrialRecord]] = {}
     for trial in trials:
         if trial.experiment == experiment and trial.purpose == "trial":
-            by_condition.setdefault(_key(trial.factors), []).append(trial)
+            by_condition.setdefault(condition_key(trial.factors), []).append(trial)
     return [
         summary_of(
             condition,
-            by_condition.get(_key(dict(condition.factors)), []),
+            by_condition.get(condition_key(dict(condition.factors)), []),
             metric,
             run.testbed.get("link_rate_bps"),
         )
@@ -178,5 +178,5 @@ def limit_of(
     return udp_limit_bps(link_rate_bps, int(parameters["message_size_bytes"]), ip_version)
 
 
-def _key(factors: dict[str, Level]) -> str:
+def condition_key(factors: dict[str, Level]) -> str:
     return repr(sorted(factors.items()))

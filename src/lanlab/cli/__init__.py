@@ -1,24 +1,39 @@
 """The command line: one file for each command, each of which parses, calls and prints."""
 
-from __future__ import annotations
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
 
-from collections.abc import Callable
+#: What is said of a command that was ended, and had no run under way.
+INTERRUPTED = "error: interrupted before the command was done"
 
 
 def main() -> None:
     """Entry point of `lanlab`: exits with 0 (done), 1 (failed) or 2 (refused)."""
-    try:
-        from lanlab.cli.ending import run_to_its_end
-    except KeyboardInterrupt:
-        # Nothing of lanlab's has begun: as from `lanlab.cli.interrupts`, which is not there yet.
-        raise SystemExit("error: interrupted before the command was done") from None
+    # First of all, and above it nothing is imported: until here Ctrl-C ends Python in its own
+    # words. Both modules are there already; `signal` would not be.
+    import _signal  # type: ignore[import-not-found]
+
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _end)
+    from lanlab.cli.ending import run_to_its_end
+
     run_to_its_end(_load)
 
 
-def _load() -> Callable[[], object]:
+def _end(number: int, frame: "FrameType | None") -> None:
+    """Nothing has begun; `lanlab.cli.interrupts` takes over when it is loaded."""
+    import os
+
+    os.write(2, f"{INTERRUPTED}\n".encode())
+    os._exit(1)
+
+
+def _load() -> "Callable[[], object]":
     from lanlab.cli.app import run
 
     return run
 
 
-__all__ = ["main"]
+__all__ = ["INTERRUPTED", "main"]

@@ -2,50 +2,57 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+from collections.abc import Iterable, Sequence
+
 import typer
 
 from lanlab.cli.command import check_values
-from lanlab.cli.compare import compare
-from lanlab.cli.copy import copy
-from lanlab.cli.delete import delete
-from lanlab.cli.doctor import doctor
-from lanlab.cli.echo import echo
-from lanlab.cli.findings import findings
-from lanlab.cli.report import report
-from lanlab.cli.run_study import run as run_study
-from lanlab.cli.runs import runs
-from lanlab.cli.saturation import saturation
-from lanlab.cli.show import show
-from lanlab.cli.stations import stations
-from lanlab.cli.stream import stream
-from lanlab.cli.studies import studies
-from lanlab.cli.tour import tour
 
-app = typer.Typer(
-    name="lanlab",
-    help="Measure how networks perform: run a study, see what holds on yours, and how sure it is.",
-    epilog="Begin with `lanlab tour`. Every command has its own --help with examples.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("tour")(tour)
-app.command("studies")(studies)
-app.command("show")(show)
-app.command("findings")(findings)
-app.command("run")(run_study)
-app.command("runs")(runs)
-app.command("delete")(delete)
-app.command("report")(report)
-app.command("compare")(compare)
-app.command("stream")(stream)
-app.command("echo")(echo)
-app.command("copy")(copy)
-app.command("stations")(stations)
-app.command("saturation")(saturation)
-app.command("doctor")(doctor)
-check_values(app)
+#: Each with the module of `lanlab.cli` that has the function of its name.
+COMMANDS = {
+    "tour": "tour",
+    "studies": "studies",
+    "show": "show",
+    "findings": "findings",
+    "run": "run_study",
+    "runs": "runs",
+    "delete": "delete",
+    "report": "report",
+    "compare": "compare",
+    "stream": "stream",
+    "echo": "echo",
+    "copy": "copy",
+    "stations": "stations",
+    "saturation": "saturation",
+    "doctor": "doctor",
+}
+
+
+def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """The command line with some of its commands, which are imported."""
+    app = typer.Typer(
+        name="lanlab",
+        help="Measure how networks perform: run a study, see what holds on yours, and how sure it "
+        "is.",
+        epilog="Begin with `lanlab tour`. Every command has its own --help with examples.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    for name in names:
+        module = importlib.import_module(f"lanlab.cli.{COMMANDS[name]}")
+        app.command(name)(getattr(module, name))
+    check_values(app)
+    app.callback()(_common)
+    return app
+
+
+def _named(arguments: Sequence[str]) -> Iterable[str]:
+    """The command that is to be run; all, where help, completion or an error may list them."""
+    return arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS
 
 
 def _version(asked: bool) -> None:
@@ -56,7 +63,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _common(
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Print the version and end."
@@ -68,4 +74,4 @@ def _common(
 def run() -> None:
     """Run the command that was typed; `lanlab.cli.ending` says what becomes of its errors."""
     # However it was started: `python -m` has no name that a user could type.
-    app(prog_name="lanlab")
+    application(_named(sys.argv[1:]))(prog_name="lanlab")

@@ -14,20 +14,31 @@ from lanlab.errors import UsageError
 
 def compare(
     runs: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            metavar="RUN...",
+            metavar="[RUN]...",
             help="Ids of runs, beginnings of ids, or `last`; the others are held against the "
-            "first.",
+            "first. Or the id of a series, or of one of its runs.",
             autocompletion=complete.runs,
         ),
-    ],
+    ] = None,
     base: Annotated[
         str | None,
         typer.Option(
             "--base",
-            metavar="RUN|LEVEL",
-            help="Hold the others against this run; with --by, against this level.",
+            metavar="RUN|SIDE|LEVEL",
+            help="Hold the others against this run, or side of a series; with --by, against this "
+            "level.",
+        ),
+    ] = None,
+    before: Annotated[
+        str | None,
+        typer.Option("--before", metavar="RUNS", help="Runs of one setting, with commas between."),
+    ] = None,
+    after: Annotated[
+        str | None,
+        typer.Option(
+            "--after", metavar="RUNS", help="Runs of the setting that is held against --before."
         ),
     ] = None,
     by: Annotated[
@@ -72,9 +83,11 @@ def compare(
     """Say how runs of one study differ, condition by condition, and how sure that is.
 
     Differences come with 95 % intervals, effect sizes and p corrected for all that is compared.
-    Only like conditions are held against each other.
+    Only like conditions are held against each other. Why two runs differ can only be told of
+    several of each, taken in turns: `lanlab run A B --alternate 5`.
 
     Examples: lanlab compare 20261121-17 last --margin 2%;
+    lanlab compare --before ID1,ID2,ID3 --after ID4,ID5,ID6;
     lanlab compare last --by io; lanlab compare last --published --report beside.html
     """
     if as_csv and as_json:
@@ -82,13 +95,17 @@ def compare(
     page = path_of(report)
     metrics = [name.strip() for name in metric.split(",")] if metric is not None else None
     margin_ratio = None if margin is None else _share(margin)
-    if published:
+    names = runs or []
+    if before is not None or after is not None:
+        _refuse("--before and --after", {"--by": by, "--base": base, "RUN": names or None})
+        found = _sides(before, after, store, metrics, margin_ratio)
+    elif published:
         _refuse("--published", {"--by": by, "--base": base, "--margin": margin})
-        found = _beside_published(runs, store, metrics)
+        found = _beside_published(names, store, metrics)
     elif by is not None:
-        found = _within(runs, store, by, base, metrics, margin_ratio)
+        found = _within(names, store, by, base, metrics, margin_ratio)
     else:
-        found = _between(runs, store, base, metrics, margin_ratio)
+        found = _between(names, store, base, metrics, margin_ratio)
     from lanlab.store.shape import reading_records
 
     with reading_records(found.run_ids):
@@ -127,10 +144,16 @@ def _between(
     metrics: list[str] | None,
     margin_ratio: float | None,
 ) -> Any:
+    from lanlab.cli.comparable import compare_series, others_in
     from lanlab.report.comparison import between_runs
     from lanlab.store import open_store
+    from lanlab.store.shape import reading_records
 
     with open_store(store) as records:
+        series = _series(names, records)
+        if series:
+            with reading_records(", ".join(run.id for run in series)):
+                return compare_series(series, records, metrics, margin_ratio, base)
         found = [records.run(name) for name in names]
         place = 0
         if base is not None:
@@ -143,7 +166,45 @@ def _between(
                 )
             place = ids.index(wanted)
         read = [(run, records.trials(run.id)) for run in found]
-    return between_runs(read, place, metrics, margin_ratio)
+        others = others_in(records, found) if len(found) > 1 else ()
+    return between_runs(read, place, metrics, margin_ratio, others)
+
+
+def _series(names: list[str], records: Any) -> list[Any]:
+    """The runs of the series that the only name means, or whose run it names."""
+    from lanlab.analysis.alternation import series_id, series_named
+
+    if len(names) != 1:
+        return []
+    runs = records.runs()
+    found = series_named(runs, names[0])
+    if not found:
+        own = series_id(records.run(names[0]))
+        found = series_named(runs, own) if own else []
+    return found
+
+
+def _sides(
+    before: str | None,
+    after: str | None,
+    store: str | None,
+    metrics: list[str] | None,
+    margin_ratio: float | None,
+) -> Any:
+    from lanlab.analysis.comparison_runs import check_named_once
+    from lanlab.cli.comparable import named_side, others_in
+    from lanlab.report.comparison import between_sides
+    from lanlab.store import open_store
+
+    if before is None or after is None:
+        lacking = "--before" if before is None else "--after"
+        raise UsageError(f"{lacking} is missing", hint="name runs of both settings")
+    with open_store(store) as records:
+        sides = [named_side("before", before, records), named_side("after", after, records)]
+        named = [run for side in sides for run, _ in side.runs]
+        check_named_once([run.id for run in named])
+        others = others_in(records, named)
+    return between_sides(sides, metrics, margin_ratio, others)
 
 
 def _within(
@@ -178,7 +239,7 @@ def _only(names: list[str], store: str | None, option: str) -> Any:
 
 
 def _answer(found: Any, as_json: bool, as_csv: bool, report: Path | None) -> None:
-    from lanlab.cli.terminal import answer, print_json, printable, say
+    from lanlab.cli.terminal import print_json, printable, say
 
     if report is not None:
         from lanlab.report.own_files import write_page
@@ -190,13 +251,19 @@ def _answer(found: Any, as_json: bool, as_csv: bool, report: Path | None) -> Non
         # Each line by itself, as a terminal may have it; here lines end as those of any answer.
         typer.echo("\n".join(map(printable, found.csv().to_csv().split("\r\n"))), nl=False)
     else:
-        from lanlab.report.text import rich_table
-
-        console, table_console = answer(), answer(markup=True)
-        for table in found.tables:
-            table_console.print(rich_table(table, table.title))
-            console.print()
-        for sentence in found.sentences:
-            console.print(sentence)
+        print_comparison(found)
     if report is not None:
         say(f"written: {report}")
+
+
+def print_comparison(found: Any) -> None:
+    """Tables and sentences, for people."""
+    from lanlab.cli.terminal import answer
+    from lanlab.report.text import rich_table
+
+    console, table_console = answer(), answer(markup=True)
+    for table in found.tables:
+        table_console.print(rich_table(table, table.title))
+        console.print()
+    for sentence in found.sentences:
+        console.print(sentence)

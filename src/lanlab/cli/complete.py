@@ -41,6 +41,8 @@ def scales(context: typer.Context, incomplete: str) -> list[str]:
         from lanlab.studies import load_study
 
         name = context.params.get("study")
+        # `lanlab run` takes several.
+        name = name[0] if isinstance(name, list | tuple) and name else name
         if name:
             return _beginning(list(load_study(name).study.scale), incomplete)
     return _beginning(["quick", "full"], incomplete)

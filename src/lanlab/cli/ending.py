@@ -6,18 +6,26 @@ LANLAB_TRACEBACK=1.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
+import gc
 import os
 import sys
+import threading
 from collections.abc import Callable
+from typing import NoReturn
 
 from lanlab import left_behind
-from lanlab.cli.interrupts import EXIT_CODE, SENTENCE, Interrupts
+from lanlab.cli import INTERRUPTED
+from lanlab.cli.interrupts import EXIT_CODE, Interrupts
 from lanlab.cli.memory import watch_imports
 from lanlab.cli.output import OUTPUTS, discard, flushed, make_readable
 from lanlab.errors import LabError, UsageError
 
+#: Objects made before Python looks for garbage; of its default (700) a seventh of a start is spent
+#: on modules, which are none.
+_OBJECTS_BEFORE_A_LOOK = 50_000
 #: How the system's loader and Python say that there is no memory, or no thread, to be had.
 _NO_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread")
 
@@ -31,6 +39,7 @@ def run_to_its_end(load: Callable[[], Callable[[], object]]) -> None:
     """
     interrupts = Interrupts()
     interrupts.install()
+    gc.set_threshold(_OBJECTS_BEFORE_A_LOOK)
     make_readable()
     watch_imports()
     # Of this command alone, where one process runs several.
@@ -62,13 +71,25 @@ def run_to_its_end(load: Callable[[], Callable[[], object]]) -> None:
     if flushed(sys.stderr) is not None:
         code = code or 1
     interrupts.close()
-    sys.exit(code)
+    leave(code)
+
+
+def leave(code: int | str | None) -> NoReturn:
+    """End this process as `sys.exit` does, but leave to the system what it frees faster: Python
+    takes a tenth of a second to take all modules apart."""
+    if isinstance(code, str):
+        sys.exit(code)
+    for thread in threading.enumerate():
+        if not thread.daemon and thread is not threading.current_thread():
+            thread.join()
+    atexit._run_exitfuncs()
+    os._exit(code or 0)
 
 
 def _interrupted() -> int:
     # What is left of an answer may wait for a reader that is the reason for Ctrl-C.
     discard(sys.stdout)
-    _say(SENTENCE)
+    _say(INTERRUPTED)
     return EXIT_CODE
 
 

@@ -14,13 +14,13 @@ import time
 from types import FrameType
 from typing import Any, NoReturn
 
+from lanlab.cli import INTERRUPTED
+
 #: Signals within this time of one that was heeded belong to it.
 _ONE_PRESS_S = 1.0
 #: After which an interrupt is raised again that came where Python raises nothing (`__del__`).
 _AGAIN_S = 0.02
 
-#: What is said of a command that was ended, and had no run under way.
-SENTENCE = "error: interrupted before the command was done"
 #: The exit code of every command that was ended so.
 EXIT_CODE = 1
 
@@ -76,7 +76,7 @@ class Interrupts:
             return
         was_heeded, self._heeded_at = self.heeded, now
         if self._ends_at_once:
-            end_at_once("" if was_heeded else SENTENCE)
+            end_at_once("" if was_heeded else INTERRUPTED)
         raise KeyboardInterrupt
 
     def _unraisable(self, unraisable: Any) -> None:

@@ -17,8 +17,15 @@ _STUDY = typer.Argument(
     help="Name of a study, or path of a study file.", autocompletion=complete.studies
 )
 StudyArgument = Annotated[str, _STUDY]
-#: Where it can be left out.
-OptionalStudyArgument = Annotated[str | None, _STUDY]
+#: Where it can be left out, and several can be taken in turns.
+StudiesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[STUDY]...",
+        help="Name of a study, or path of a study file; several with --alternate.",
+        autocompletion=complete.studies,
+    ),
+]
 TestbedOption = Annotated[
     str,
     typer.Option(

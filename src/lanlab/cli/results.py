@@ -18,9 +18,18 @@ def modes_as_json(trial: TrialRecord) -> dict[str, Any] | None:
     return None if modes is None else modes.to_json()
 
 
+def agreed_as_json(trial: TrialRecord) -> dict[str, dict[str, str | None]]:
+    """What a trial's ends agreed on, under `agreed`; nothing without a file service."""
+    from lanlab.analysis.agreed import agreed_of
+
+    agreed = agreed_of(trial)
+    return {} if agreed is None else {"agreed": agreed}
+
+
 def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     """A run and its trials, for programs. What the engines said in full stays in the store."""
     from lanlab.analysis.attempts import counting
+    from lanlab.analysis.endings import endings
     from lanlab.analysis.failures import failures, missing_places
 
     counted = {trial.number for trial in counting(trials)}
@@ -46,6 +55,8 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
             }
             for trial in missing_places(trials)
         ],
+        # How each ended: at a fixed number, at its goal, or short of it.
+        "conditions": [ended.to_json() for ended in endings(run, trials)],
         "searches": _searches_as_json(run, trials),
         "trials": [
             {
@@ -63,6 +74,7 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 "error": trial.error,
                 "failure": failed.get(trial.number),
                 "modes": modes_as_json(trial),
+                **agreed_as_json(trial),
                 **trial.metrics,
             }
             for trial in trials

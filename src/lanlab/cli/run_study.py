@@ -11,10 +11,10 @@ from lanlab.cli.options import (
     DEFAULT_TESTBED,
     JsonOption,
     LinkOption,
-    OptionalStudyArgument,
     ScaleOption,
     SeedOption,
     StoreOption,
+    StudiesArgument,
     TestbedOption,
     VerboseOption,
 )
@@ -30,7 +30,7 @@ _KEPT = ("scale", "testbed", "link", "seed")
 
 def run(
     context: typer.Context,
-    study: OptionalStudyArgument = None,
+    study: StudiesArgument = None,
     scale: ScaleOption = "quick",
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,
@@ -40,8 +40,27 @@ def run(
         typer.Option(
             "--resume",
             metavar="RUN",
-            help="Go on with an interrupted run (its id, the beginning of it, or `last`).",
+            help="Go on with an interrupted run or series (its id, the beginning of it, or "
+            "`last`).",
             autocompletion=complete.runs,
+        ),
+    ] = None,
+    alternate: Annotated[
+        int | None,
+        typer.Option(
+            "--alternate",
+            metavar="TURNS",
+            help="Compare settings: run each study once per turn, in random order. The sides are "
+            "two or more studies, or one study and the same --with another setting.",
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="KEY=VALUE",
+            help="With --alternate: what is different on side B: scale, testbed, link, engine (a "
+            "path), or a parameter of the study, as in io=batch.",
         ),
     ] = None,
     check: Annotated[
@@ -70,23 +89,32 @@ def run(
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Run a study and keep every trial; or go on with a run.
+    """Run a study and keep every trial; go on with a run; or compare settings by taking runs in
+    turns.
 
     Exits with 0 when done, 1 when it failed or was interrupted or a check of its findings failed,
     2 when it was refused, 3 when a check of its findings was left undecided.
 
     Examples: lanlab run milanovic-srbljic --scale quick;
-    lanlab run my-study.toml --testbed loopback --check; lanlab run --resume last
+    lanlab run my-study.toml --testbed loopback --check; lanlab run --resume last;
+    lanlab run before.toml after.toml --alternate 5;
+    lanlab run my-study.toml --alternate 5 --with engine=./new/lanlab-engine
     """
     from lanlab.cli.disturbances import warn
     from lanlab.cli.finding_results import Check, print_checked
     from lanlab.cli.results import print_run
+    from lanlab.cli.run_series import (
+        RunOptions,
+        as_recorded,
+        begin_series,
+        go_on_with_series,
+    )
     from lanlab.cli.terminal import talk
     from lanlab.cli.typed import typed_command
     from lanlab.cli.watch import RunWatch
     from lanlab.run import RunRequest, new_run, resume_run
     from lanlab.store import open_store
-    from lanlab.studies import known_studies, load_study, waits_for
+    from lanlab.studies import load_study, waits_for
 
     if strict and not check:
         raise UsageError("--strict without --check: there is nothing to be strict about")
@@ -95,10 +123,25 @@ def run(
             f"--undecided {'beside --strict' if strict else 'without --check'}",
             hint="--check judges the findings; --strict fails the undecided ones as well",
         )
-    if (study is None) == (resume is None):
+    names = study or []
+    if bool(names) == (resume is not None):
         raise UsageError(
             "give either a study or --resume RUN",
             hint="`lanlab studies` lists the studies, `lanlab runs` the runs",
+        )
+    if settings and alternate is None:
+        raise UsageError(
+            "--with without --alternate", hint="add --alternate 5 to take both settings in turns"
+        )
+    if len(names) > 1 and alternate is None:
+        raise UsageError(
+            f"found {len(names)} studies; allowed: one, or several with --alternate",
+            hint="add --alternate 5 to take them in turns, or run them one by one",
+        )
+    if alternate is not None and (check or resume is not None):
+        raise UsageError(
+            f"--alternate beside {'--check' if check else '--resume'}",
+            hint="a series goes on as it was begun; its findings are not judged",
         )
     if resume is not None:
         given = [f"--{name}" for name in _KEPT if _is_given(context, name)]
@@ -107,16 +150,25 @@ def run(
                 f"{', '.join(given)} beside --resume: a run goes on as it was begun",
                 hint="leave it out, or start a new run",
             )
+    if alternate is not None:
+        begin_series(
+            names,
+            settings or [],
+            alternate,
+            RunOptions(scale, testbed, link, seed),
+            store,
+            verbose,
+            as_json,
+        )
+        return
+    if resume is not None and not check and go_on_with_series(resume, store, verbose, as_json):
+        return
     with open_store(store) as records, RunWatch() as watch:
         if resume is not None:
             record = resume_run(resume, records, watch)
         else:
-            assert study is not None
-            loaded = load_study(study)
-            # Those of a `findings.toml` beside it belong into the record, too.
-            chosen = loaded.study
-            if chosen.id not in known_studies():
-                chosen = chosen.model_copy(update={"finding": loaded.findings})
+            loaded = load_study(names[0])
+            chosen = as_recorded(loaded)
             if check and not loaded.findings:
                 raise UsageError(
                     f"--check: study `{chosen.id}` has no findings",
@@ -135,7 +187,7 @@ def run(
         if record.status != "done":
             raise typer.Exit(1)
         return
-    findings = loaded.findings if study is not None else _findings_of(record)
+    findings = loaded.findings if names else _findings_of(record)
     how = Check(passes_undecided=undecided == "pass", is_strict=strict)
     code = print_checked(record, trials, findings, how, as_json)
     warn(trials, verbose=verbose, summary=as_json)

@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from lanlab.cli.options import JsonOption, StoreOption
+
+if TYPE_CHECKING:
+    from lanlab.store import RunRecord
+
+
+def _series(run: RunRecord) -> dict[str, Any]:
+    """Where a run stands in a series; turns as people count them."""
+    from lanlab.analysis.alternation import LETTERS, place_of
+
+    place = place_of(run)
+    return {
+        "series": None if place is None else place.series,
+        "turn": None if place is None else place.turn + 1,
+        "side": None if place is None else LETTERS[place.side],
+    }
 
 
 def runs(store: StoreOption = None, as_json: JsonOption = False) -> None:
@@ -34,6 +51,7 @@ def runs(store: StoreOption = None, as_json: JsonOption = False) -> None:
                         # Places at which every trial failed: means lack so many trials.
                         "missing_trials": len(missing_places(trials)),
                         "started_at": run.started_at,
+                        **_series(run),
                     }
                 )
     if as_json:
@@ -43,10 +61,13 @@ def runs(store: StoreOption = None, as_json: JsonOption = False) -> None:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     counts = ("trials", "failed", "missing")
-    for heading in ("run", "scale", "testbed", "link", "status", *counts):
+    in_turns = any(row["series"] for row in rows)
+    headings = ("series", "turn", "side") if in_turns else ()
+    for heading in ("run", "scale", "testbed", "link", "status", *counts, *headings):
         table.add_column(heading, justify="right" if heading in counts else "left")
     for row in rows:
         values = (row["run"], row["scale"], row["testbed"], row["link"], row["status"])
         numbers = (row["trials"], row["failed_trials"], row["missing_trials"])
-        table.add_row(*map(str, (*values, *numbers)))
+        places = (row["series"] or "", row["turn"] or "", row["side"] or "") if in_turns else ()
+        table.add_row(*map(str, (*values, *numbers, *places)))
     answer().print(table)

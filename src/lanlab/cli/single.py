@@ -8,15 +8,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
-from pydantic import ValidationError
 
-from lanlab.cli.results import modes_as_json
+from lanlab.cli.results import agreed_as_json, modes_as_json
 from lanlab.cli.terminal import say
 from lanlab.cli.typed import typed_command
 from lanlab.errors import UsageError
 from lanlab.store import Level, RunRecord, TrialRecord
 
 if TYPE_CHECKING:
+    from pydantic import ValidationError
+
     from lanlab.testbeds import Opening
 
 #: Of a single measurement.
@@ -101,6 +102,16 @@ def measure(
     Raises:
         UsageError: A parameter is not allowed; nothing was run.
     """
+    from lanlab.testbeds import Opening
+
+    # Most of what is imported now is needed only behind it.
+    with Opening(testbed, _HOSTS, link or "unshaped") as opening:
+        experiment = _experiment(workload_name, parameters)
+        return _measured(experiment, trials, opening, seed, store)
+
+
+def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[str, Any]:
+    """The experiment of one condition, by one driver or by several."""
     from lanlab.workloads import workload
     from lanlab.workloads.drivers.registry import OWN
 
@@ -112,16 +123,13 @@ def measure(
         given = {key: value for key, value in parameters.items() if value is not None}
         del given["driver"]
         varied = {"parameters": given, "factors": {"driver": drivers}}
-    experiment = {
+    return {
         "id": "single",
         "title": f"one {workload_name}",
         "workload": workload_name,
         "metrics": [next(iter(workload(workload_name).metrics))],
         **varied,
     }
-    return measure_study(
-        experiment, trials=trials, testbed=testbed, link=link, seed=seed, store=store
-    )
 
 
 def checked(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[str, Level]:
@@ -130,6 +138,8 @@ def checked(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[
     Raises:
         UsageError: One is not allowed.
     """
+    from pydantic import ValidationError
+
     from lanlab.workloads import workload
 
     given = {key: value for key, value in parameters.items() if value is not None}
@@ -164,7 +174,6 @@ def measure_study(
     """
     from lanlab.testbeds import Opening
 
-    # Most of what is imported now is needed only behind it.
     with Opening(testbed, _HOSTS, link or "unshaped") as opening:
         return _measured(experiment, trials, opening, seed, store, figure, figures, exactly)
 
@@ -175,9 +184,9 @@ def _measured(
     opening: Opening,
     seed: int | None,
     store: str | None,
-    figure: str | None,
-    figures: Sequence[Mapping[str, Any]],
-    exactly: bool,
+    figure: str | None = None,
+    figures: Sequence[Mapping[str, Any]] = (),
+    exactly: bool = False,
 ) -> tuple[RunRecord, list[TrialRecord]]:
     from lanlab.cli.memory import check_for_a_run
     from lanlab.cli.watch import RunWatch
@@ -278,6 +287,7 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 "failure": failed.get(trial.number),
                 "pollution": trial.raw.get("pollution"),
                 "modes": modes_as_json(trial),
+                **agreed_as_json(trial),
                 **trial.metrics,
             }
             for trial in trials

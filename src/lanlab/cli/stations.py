@@ -113,6 +113,15 @@ def stations(
         int, typer.Option("--retries", help="Of an operation, after faults that may pass.")
     ] = 2,
     timeout: TimeoutOption = "30",
+    longest: Annotated[
+        str | None,
+        typer.Option(
+            "--longest",
+            metavar="TIME",
+            help="Give up a step of a trial (preparing, connecting, working, removing) after this "
+            "time beyond `--time`. Default: some minutes, and more for more stations and files.",
+        ),
+    ] = None,
     trust: TrustOption = None,
     password_file: PasswordFileOption = None,
     ip: IpOption = 4,
@@ -134,6 +143,7 @@ def stations(
     lanlab stations --service smb --link 100M --write --limit 20ms;
     lanlab stations /mnt/nas --mix 0.7 --access random --time 10s --of p99
     """
+    from lanlab.analysis.agreed import all_agreed_words
     from lanlab.cli import single
     from lanlab.cli.results import run_as_json
     from lanlab.cli.station_places import level_list, ratio, station_place
@@ -172,6 +182,7 @@ def stations(
         "interval_ratio": None if interval is None else ratio(interval),
         "retries": retries,
         "timeout_s": timeout,
+        "longest_s": longest,
         "trust": trust,
     }
     # Each level on its own, so that what is wrong with one is said before anything is run.
@@ -203,6 +214,8 @@ def stations(
         return
     console, table_console = answer(), answer(markup=True)
     table_console.print(level_table(records))
+    if words := all_agreed_words(records):
+        console.print(f"by {words}")
     console.print(f"kept as {run.id}; `lanlab report {run.id}` draws the figures")
     console.print(sentence)
     single.finish(run, records, verbose=verbose)

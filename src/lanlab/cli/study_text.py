@@ -107,10 +107,23 @@ def _scales(
     console: Console, loaded: LoadedStudy, estimates: Mapping[str, Estimate], named: bool
 ) -> None:
     rows = [
-        (name, str(estimate.trials), f"{estimate.seconds / 60:.1f}", loaded.study.scale[name].title)
+        (name, str(estimate.trials), about(estimate.seconds), loaded.study.scale[name].title)
         for name, estimate in estimates.items()
     ]
-    _table(console, "", ("scale", "trials, at most", "minutes, about", ""), rows, right=(1, 2))
+    _table(console, "", ("scale", "trials, at most", "about", ""), rows, right=(1, 2))
+
+
+def about(seconds: float) -> str:
+    """A time in two digits, as in `50 s`, `43 min`, `17 h`.
+
+    Examples:
+        >>> about(5.54), about(51), about(1276), about(5400), about(60209.6)
+        ('5.5 s', '51 s', '21 min', '1.5 h', '17 h')
+    """
+    for unit, length in (("h", 3600), ("min", 60)):
+        if seconds >= 1.5 * length:
+            return f"{seconds / length:.2g} {unit}"
+    return f"{seconds:.2g} s"
 
 
 def _factors(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 import sys
-from typing import Any
-
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from lanlab.cli.output import can_hold
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 #: What a terminal takes for a command, or what turns a line round: controls but for the line feed
 #: and the tab (C0, DEL, C1), and marks of writing direction (Unicode TR 36, section 3.1).
@@ -21,13 +22,6 @@ def printable(text: str) -> str:
     """Text from elsewhere (a study, a record, an engine, a host's name) as a terminal may have it:
     each control is shown and does nothing."""
     return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
-
-
-class _Console(Console):
-    """A console on which texts say what they say, and command nothing."""
-
-    def render_str(self, text: str, **settings: Any) -> Text:
-        return super().render_str(printable(text), **settings)
 
 
 def say(text: str) -> None:
@@ -53,8 +47,17 @@ def answer(*, markup: bool = False) -> Console:
 
 
 def _console(*, markup: bool = False, **settings: Any) -> Console:
+    # Here, as a host can be made while it is imported.
+    from rich.console import Console
+
+    class Quiet(Console):
+        """A console on which texts say what they say, and command nothing."""
+
+        def render_str(self, text: str, **settings: Any) -> Text:
+            return super().render_str(printable(text), **settings)
+
     # Titles and messages come from elsewhere: a bracket in one is a bracket, not rich's markup.
-    return _Console(highlight=False, markup=markup, emoji=False, **settings)
+    return Quiet(highlight=False, markup=markup, emoji=False, **settings)
 
 
 def print_json(value: Any) -> None:

@@ -9,7 +9,7 @@ import functools
 import json
 import math
 from collections.abc import Iterator
-from typing import IO, TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+from typing import IO, TYPE_CHECKING, Any, NotRequired, get_type_hints
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -42,6 +42,9 @@ RESULT_KINDS = {
     "stations": "stationed",
     "stations_empty": "stations_emptied",
 }
+
+#: In which field a line of a type has what came of its request.
+_TOLD_IN = {"result": "result", "error": "partial"}
 
 
 class BadLine(ValueError):
@@ -96,30 +99,55 @@ def check_reply(line: dict[str, Any]) -> None:
     """
     from pydantic import ValidationError
 
+    name, told = line["type"], line.get(_TOLD_IN.get(line["type"], ""))
+    kind = told.get("kind") if isinstance(told, dict) else None
     try:
-        _replies().validate_python(line, strict=True)
+        _reader(name, kind if isinstance(kind, str) else None).validate_python(line, strict=True)
     except ValidationError as error:
-        errors = error.errors(include_url=False, include_input=False)
-        # Of the kinds of results that it is not, each has an error of its own.
-        others = [one["loc"][:-1] for one in errors if one["loc"][-1:] == ("kind",)]
-        own = (one for one in errors if not any(one["loc"][: len(of)] == of for of in others))
-        first = next(own, errors[0])
+        first = error.errors(include_url=False, include_input=False)[0]
         # What is found is not repeated: nobody knows what it is.
-        place = ".".join(str(part)[:40] for part in first["loc"][:8])
+        place = ".".join(str(part)[:40] for part in (name, *first["loc"][:8]))
         raise BadLine(f"`{place}`: {first['type']}") from None
 
 
-@functools.cache
-def _replies() -> TypeAdapter[Any]:
-    """The engine's side of the messages, by their types."""
-    from pydantic import Field, TypeAdapter
+@functools.lru_cache(maxsize=64)
+def _reader(name: str, kind: str | None) -> TypeAdapter[Any]:
+    """
+    What reads the engine's lines of a type. It is built at the first of them, as to build all takes
+    as long as some commands.
 
-    from lanlab.engine.messages import Messages
+    Args:
+        kind: Of the result in it, or of the part of one that an error has, if there is one.
 
-    kinds = get_args(get_type_hints(Messages)["reply"])
-    union: Any = functools.reduce(lambda left, right: left | right, kinds)
-    told: Any = Annotated[union, Field(discriminator="type")]
-    return TypeAdapter(told)
+    Raises:
+        BadLine: There is no such line.
+    """
+    from pydantic import TypeAdapter
+    from typing_extensions import TypedDict
+
+    reply = _message(name, "Reply")
+    if reply is None:
+        raise BadLine("`type`: is none of an engine's lines")
+    if name not in _TOLD_IN:
+        return TypeAdapter(reply)
+    key = _TOLD_IN[name]
+    outcome = None if kind is None else _message(kind, "Outcome")
+    if outcome is None and (kind is not None or name == "result"):
+        raise BadLine(f"`{name}.{key}.kind`: is none of an engine's results")
+    fields = get_type_hints(reply, include_extras=True)
+    # Of all kinds that it may be there the one that it says it is.
+    if outcome is not None:
+        fields[key] = outcome
+    elif name == "error":
+        fields[key] = NotRequired[None]
+    return TypeAdapter(TypedDict(reply.__name__, fields))  # type: ignore[operator]
+
+
+def _message(name: str, suffix: str) -> Any:
+    """The type of a message: `stream_sent` is `StreamSentOutcome`."""
+    from lanlab.engine import messages
+
+    return getattr(messages, "".join(map(str.capitalize, name.split("_"))) + suffix, None)
 
 
 def _whole(text: str) -> int:

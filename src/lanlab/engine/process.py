@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lanlab.engine.lines import (
     MAX_LINE_BYTES,
@@ -21,8 +21,10 @@ from lanlab.engine.lines import (
     check_reply,
     read_line,
 )
-from lanlab.engine.messages import Hello, HostFacts, Ready
-from lanlab.errors import EngineError, EngineLost
+from lanlab.errors import EngineError, EngineLost, EngineOverdue
+
+if TYPE_CHECKING:
+    from lanlab.engine.messages import Hello, HostFacts, Ready
 
 #: The version of the messages that this package speaks.
 SCHEMA_VERSION = 5
@@ -81,9 +83,9 @@ class Measurement:
         if (line is None or line["type"] in _ENDS) and self.on_over is not None:
             self.on_over()
 
-    def overdue(self, timeout_s: float) -> EngineLost:
+    def overdue(self, timeout_s: float) -> EngineOverdue:
         """The error that says that the engine said nothing of this request for so long."""
-        return EngineLost(
+        return EngineOverdue(
             f"{self._engine.name}: no answer within {timeout_s:.0f} s",
             hint="the host may be overloaded; see its load with `lanlab doctor`",
             host=self._engine.name,

@@ -1,6 +1,2 @@
-"""Figures: tables in, figures out."""
-
-from lanlab.figures.chart import Chart
-from lanlab.figures.registry import FIGURES, build_figure
-
-__all__ = ["FIGURES", "Chart", "build_figure"]
+"""Figures: tables in, figures out. `registry.py` has them all; nothing is imported here, as a
+single measurement takes its words (`wording.py`) and draws none."""

@@ -1,10 +1,10 @@
-"""The time of every trial of a copy, beside the trials that were published."""
+"""The rate or time of every trial of a copy, beside the trials that were published."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanlab.analysis.published import is_own
+from lanlab.analysis.published import amount_of, is_own
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.chart import Axis, Chart, PublishedMark, PublishedSeries, Series
 from lanlab.figures.gather import axis, caption, far_apart, points_of, printed
@@ -25,11 +25,11 @@ def copy_times(
     figure: Figure,
 ) -> Chart:
     """
-    The figure's `metric`, by default the time, in rows: each condition with its datasets side by
-    side, then the published conditions with a mark for each trial, or for the mean where the study
-    printed no trials.
+    The figure's `metric`, by default the rate, as amounts differ, in rows: each condition with its
+    datasets side by side, then the published conditions with a mark for each trial, or for the mean
+    where the study printed no trials.
     """
-    metric = figure.metric or "elapsed_ns"
+    metric = figure.metric or "goodput_bps"
     y = quantity(study, metric)
     found = [s for name in figure.experiments for s in summarise(run, trials, name, metric)]
     found = [summary for summary in found if summary.mean is not None]
@@ -54,6 +54,8 @@ def copy_times(
     text = ""
     if marks and study.waiting:
         text = "What was published is not yet runnable here; its amounts are those of the study."
+    if metric == "elapsed_ns" and (marks or len(series) > 1):
+        text = f"{text} Times of different amounts do not compare; rates do.".lstrip()
     return Chart(
         title=figure.title,
         x=Axis("", "", categories=tuple(rows)),
@@ -62,7 +64,7 @@ def copy_times(
         published=tuple(
             PublishedSeries(
                 name,
-                tuple(PublishedMark(row, y.shown(value.si), printed(value)) for row, value in own),
+                tuple(PublishedMark(row, y.shown(value.si), _text(value)) for row, value in own),
             )
             for name, own in marks.items()
         ),
@@ -114,7 +116,7 @@ def _published(
         return {}
     own = [
         value
-        for value in published.value
+        for value in (*published.value, *_rates_of_trials(published))
         if value.metric == metric
         and is_own(value)
         and value.experiment in (None, *figure.experiments)
@@ -135,6 +137,29 @@ def _published(
         name = _words(published, kinds, value)
         found.setdefault(name, []).append((float(rows.setdefault(row, len(rows))), value))
     return found
+
+
+def _rates_of_trials(published: Published) -> list[PublishedValue]:
+    """Printed times of trials as rates, where the amount is known and no trial has a rate."""
+    trials = [value for value in published.value if value.statistic == "trial"]
+    if any(value.metric == "goodput_bps" for value in trials):
+        return []
+    found = []
+    for value in trials:
+        amount = amount_of(published, value.condition)
+        if value.metric == "elapsed_ns" and amount is not None:
+            rate = {"metric": "goodput_bps", "si": 8e9 * amount / value.si, "si_unit": "bit/s"}
+            found.append(value.model_copy(update=rate))
+    return found
+
+
+def _text(value: PublishedValue) -> str:
+    """The number as it was printed; of a rate that was worked out, in which unit."""
+    return (
+        printed(value)
+        if value.metric != "goodput_bps" or value.statistic != "trial"
+        else (f"{printed(value)}, in {value.unit}")
+    )
 
 
 def _words(published: Published, factors: Sequence[str], value: PublishedValue) -> str:

@@ -9,6 +9,7 @@ from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.chart import Axis, Point, PublishedMark, PublishedSeries
 from lanlab.figures.published_values import levels_text
 from lanlab.figures.wording import (
+    BOUNDS,
     Quantity,
     condition_text,
     level_text,
@@ -144,7 +145,7 @@ def published_levels(
             si = value.si * max(limits)
         else:
             continue
-        about = "about, " if value.bound == "~" else ""
+        about = f"{BOUNDS[value.bound]}, " if value.bound else ""
         series = _their_words(published, value, common)
         levels.setdefault(shown.shown(si), {})[series] = about + printed(value)
     return tuple(

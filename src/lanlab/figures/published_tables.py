@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lanlab.analysis.published import points_for
+from lanlab.analysis.published import amount_of, points_for
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.gather import far_apart, printed
@@ -165,16 +166,26 @@ class _Group:
         make = self._rows if numeric is None else self._curves
         chart, places = make(numeric or "", in_columns, ends)
         about = [f"Numbers as printed: {_places(self.values)}."]
+        put = [v for v in self.values if not math.isclose(v.value, self.shown.shown(v.si))]
+        if put:
+            texts = ", ".join(dict.fromkeys(f"`{value.published}`" for value in put))
+            about.append(f"Put into {self.shown.unit}: {texts}.")
         if any(one.trials for one in known):
             about.append(f"Intervals of 95 % from the printed trials. {_DOTS}")
         elif any(one.name == "95 %" for one in known):
             about.append("Intervals of 95 % from the printed standard deviations.")
         elif known:
             about.append("Bars of error: one step of the clock more or less.")
-        elif self.values[0].statistic != "sd":
+        elif self.values[0].statistic == "mean":
             about.append("No spread is printed.")
+        if self.values[0].metric == "elapsed_ns" and len(self._amounts) > 1:
+            about.append("Times of different amounts do not compare; rates do.")
         interval = known[0].name if known else "95 %"
         return replace(chart, title=title, caption=" ".join(about), interval=interval), places
+
+    @property
+    def _amounts(self) -> set[float | None]:
+        return {amount_of(self.published, value.condition) for value in self.values}
 
     def _is_numeric(self, key: str) -> bool:
         levels = {value.condition.get(key) for value in self.values}

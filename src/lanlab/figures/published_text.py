@@ -16,13 +16,12 @@ from lanlab.figures.published_values import (
     levels_text,
     shown_as,
 )
-from lanlab.figures.wording import Quantity, quantity
+from lanlab.figures.wording import BOUNDS, Quantity, quantity
 from lanlab.studies import Published, PublishedValue, Study
 
 _OWN_KINDS = frozenset({"text", "derived"})
 _OF_TWO = frozenset({"ratio", "gain", "deficit"})
 _SIDES = ("numerator", "denominator")
-_BOUNDS = {">=": "at least ", "<=": "at most ", ">": "above ", "<": "below ", "~": "about "}
 _NAMES = {"mean": "mean", "minimum": "least", "maximum": "greatest"}
 
 
@@ -62,7 +61,7 @@ def _ratios(published: Published, values: Sequence[PublishedValue]) -> Published
         title="Printed ratios",
         x=Axis("condition", "", categories=tuple(rows)),
         y=Axis("ratio, logarithmic", "", logarithmic=True),
-        series=(Series("as printed", tuple(points), "points"),),
+        series=(Series("put as a ratio", tuple(points), "points"),),
         limits=(same,),
         caption="What the text says of one against another; no spread is printed.",
         sideways=True,
@@ -81,7 +80,7 @@ def _shares(published: Published, values: Sequence[PublishedValue]) -> Published
         title="Printed shares of the link",
         x=Axis("condition", "", categories=tuple(rows)),
         y=Axis("share of the link", "%"),
-        series=(Series("as printed", tuple(points), "bars"),),
+        series=(Series("put as a share", tuple(points), "bars"),),
         limits=(whole,),
         caption="What the text says of how much of the link was used; no spread is printed.",
         sideways=True,
@@ -160,7 +159,7 @@ def _as_ratio(value: PublishedValue) -> float:
 
 
 def _bound(value: PublishedValue) -> str:
-    return f", {_BOUNDS.get(value.bound, '').strip()}" if value.bound in _BOUNDS else ""
+    return f", {BOUNDS[value.bound]}" if value.bound else ""
 
 
 def _named(published: Published, level: object) -> str:

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lanlab.store import Level, RunRecord
-from lanlab.studies import Study
+from lanlab.studies import PublishedValue, Study
 from lanlab.workloads.registry import WORKLOADS
 
 _MINUS = "\N{MINUS SIGN}"
 #: An interval that is wider says nothing but that.
 _MOST_FACTOR = 1_000
+#: Bounds of printed numbers in words.
+BOUNDS = {
+    ">=": "at least",
+    "<=": "at most",
+    "<": "below",
+    ">": "above",
+    "~": "about",
+    "<~": "almost",
+}
+#: A printed number with one of these says of itself that it is no exact one.
+_SAYS_SO = re.compile(r"about|appro|around|almost|~|at least|less than|more than|over|up to")
 _NAMES = {
     "goodput_bps": "goodput",
     "received_ratio": "received",
@@ -202,6 +214,14 @@ def plain(value: float) -> str:
     """
     text = f"{value:,.6f}".rstrip("0").rstrip(".")
     return text.replace("-", _MINUS)
+
+
+def as_printed(value: PublishedValue) -> str:
+    """A number with the characters that it was printed with, its unit and what bounds it."""
+    has_unit = value.unit in value.published or value.unit in ("ratio", "share")
+    text = value.published if has_unit else f"{value.published} {value.unit}"
+    is_said = value.bound is None or _SAYS_SO.search(text)
+    return text if is_said else f"{BOUNDS[value.bound or '~']} {text}"
 
 
 def percent(ratio: float, digits: int = 3) -> str:

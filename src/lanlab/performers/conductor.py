@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lanlab.engine import Measurement
-from lanlab.errors import EngineError, LabError
+from lanlab.errors import EngineError, EngineOverdue, LabError
 from lanlab.performers.clocks import Clocks, clock_record, read_clocks
-from lanlab.performers.engine_host import EngineHost, cancel
+from lanlab.performers.engine_host import EngineHost, cancel, too_long
 from lanlab.workloads.outcome import Progress, TrialOutcome
 from lanlab.workloads.steps import Before, Line, Part, Steps, Told
 
@@ -104,6 +104,8 @@ class _TimedRun:
         self._told: list[Told] = []
         self._over: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._progress: list[Line | None] = [None] * len(self._hosts)
+        #: How long is waited now.
+        self._within_s = steps.setup_s
         #: What was wrong, if something was.
         self._error: BaseException | None = None
 
@@ -174,7 +176,7 @@ class _TimedRun:
     def _take_results(self) -> None:
         """Take the results of all parts, whichever comes first. Where one fails the others are not
         waited for, as they may be those that hang, unless each ends by itself."""
-        longest_s = self._steps.longest_s()
+        longest_s = self._within_s = self._steps.longest_s()
         deadline = time.monotonic() + longest_s
         waiting = set(range(len(self._asked)))
         failed: LabError | None = None
@@ -204,6 +206,8 @@ class _TimedRun:
         for host, measurement, told in zip(self._hosts, self._asked, self._told, strict=False):
             if told.result is None:
                 told.result = cancel(host.engine, measurement, others)
+        if isinstance(error, EngineOverdue):
+            return too_long(error, self._hosts, self._within_s, self._steps.too_long_hint)
         if isinstance(error, EngineError) and error.code.startswith(_OF_THE_PEER):
             said = (o for o in others if not o.code.startswith((_OF_THE_PEER, _CANCELLED)))
             return next(said, error)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from lanlab.engine import Engine, Measurement
-from lanlab.errors import EngineError, EngineLost
+from lanlab.errors import EngineError, EngineLost, EngineOverdue, LabError
 
 #: A request has so long to answer that it is cancelled, and again to tell what it has measured;
 #: then its engine hangs.
@@ -33,19 +33,50 @@ class EngineHost:
     find_server: Callable[[str, int], Any] | None = None
 
 
-def ask(host: EngineHost, request: Mapping[str, object], within_s: float) -> dict[str, Any]:
+def ask(
+    host: EngineHost,
+    request: Mapping[str, object],
+    within_s: float,
+    too_long_hint: str | None = None,
+) -> dict[str, Any]:
     """Have an engine do a request to its end. One that is not waited for is cancelled.
 
+    Args:
+        too_long_hint: See `too_long`.
+
     Raises:
-        EngineError: It could not.
+        EngineError: It could not, or waited for another for too long.
         EngineLost: It is gone, or was not done in time.
     """
     asked = host.engine.start(request)
     try:
         return asked.result(within_s)
-    except BaseException:
+    except BaseException as error:
         cancel(host.engine, asked)
+        if isinstance(error, EngineOverdue):
+            raise too_long(error, (host,), within_s, too_long_hint) from None
         raise
+
+
+def too_long(
+    overdue: EngineOverdue, hosts: Iterable[EngineHost], within_s: float, hint: str | None
+) -> LabError:
+    """
+    Why a request was not done in time: engines that answer that they are cancelled wait for
+    another, those that do not are lost.
+
+    Args:
+        hosts: Whose requests were cancelled.
+        hint: What to do about another that is slow; `None` if they wait for nobody.
+    """
+    if hint is None or any(host.engine.is_lost for host in hosts):
+        return overdue
+    return EngineError(
+        "trial.too_long",
+        f"{overdue.host}: not done within {within_s:g} s",
+        hint=hint,
+        host=overdue.host,
+    )
 
 
 def cancel(

@@ -62,7 +62,7 @@ def conduct(
     """
     outcome = TrialOutcome()
     try:
-        with EngineStage(hosts) as stage:
+        with EngineStage(hosts, steps.too_long_hint) as stage:
             outcome.setup = stage.setup
             steps.open(stage)
             try:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
+from types import ModuleType
 from typing import Any
 
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import EngineLost, LabError, UnmetNeed
 from lanlab.performers.engine_host import EngineHost
-from lanlab.performers.servers import find_server, start_server
 from lanlab.testbeds.base import Host, Testbed
 
 #: Facts of a host that do not change while it is up; the others are taken before and after each
@@ -29,6 +28,13 @@ _LASTING = frozenset(
         "max_send_buffer_bytes",
     }
 )
+
+
+def _servers() -> ModuleType:
+    """Of file services, which most measurements have nothing of."""
+    from lanlab.performers import servers
+
+    return servers
 
 
 class Hosts:
@@ -92,9 +98,11 @@ class Hosts:
             host.addresses[ip_version],
             boot_id,
             host.command_prefix,
-            partial(start_server, host),
+            lambda *given: _servers().start_server(host, *given),
             # A host with a command of its own is another network namespace than this process.
-            None if host.command_prefix else find_server,
+            None
+            if host.command_prefix
+            else lambda address, port: _servers().find_server(address, port),
         )
 
     def lasting_facts(self) -> dict[str, dict[str, Any]]:

@@ -9,7 +9,6 @@ from lanlab.performers.base import OnProgress, Performer
 from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.engines import EnginePerformer, conduct
 from lanlab.performers.hosts import Hosts
-from lanlab.performers.programs import ProgramPerformer, program_metrics, run_program
 from lanlab.testbeds.base import Testbed
 from lanlab.workloads import CounterChanges, TrialOutcome, Workload
 from lanlab.workloads.drivers.registry import OWN
@@ -30,6 +29,8 @@ def performer_for(parameters: Any, bed: Testbed, hosts: Hosts) -> Performer:
     if bed.name in SIMULATORS:
         return SIMULATORS[bed.name](bed)
     if parameters.driver != OWN:
+        from lanlab.performers.programs import ProgramPerformer
+
         return ProgramPerformer(hosts)
     return EnginePerformer(hosts, bed.start_lead_s)
 
@@ -50,6 +51,8 @@ def perform_between(
         lead_s: How far ahead the start is sent.
     """
     if parameters.driver != OWN:
+        from lanlab.performers.programs import run_program
+
         return run_program(kind, parameters, first, second)
     hosts = dict(zip(kind.roles, ([first], [second]), strict=True))
     return conduct(kind.steps(parameters), hosts, lead_s, on_progress)
@@ -60,5 +63,7 @@ def metrics_of(
 ) -> dict[str, float | int]:
     """The results of a trial of `perform_between`."""
     if parameters.driver != OWN:
+        from lanlab.performers.programs import program_metrics
+
         return program_metrics(kind, parameters, outcome)
     return kind.summarise(parameters, outcome, changes)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lanlab.errors import UnknownName, UnmetNeed, UsageError
 from lanlab.testbeds.base import Host
 from lanlab.workloads import copy_server as servers
+from lanlab.workloads.parameters import TrialParameters
 from lanlab.workloads.service_parameters import EMBEDDED, ServiceParameters
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 INSTALLED = "installed"
 
 
-def check_server(parameters: ServiceParameters, host: Host) -> None:
+def check_server(parameters: TrialParameters, host: Host) -> None:
     """
     See that the server of a file service can be had, before a run begins.
 
@@ -31,6 +32,8 @@ def check_server(parameters: ServiceParameters, host: Host) -> None:
         UsageError: There is no such server, it does not serve that, a program or right is missing,
             or there is no password for a user's own.
     """
+    if not isinstance(parameters, ServiceParameters):
+        return
     if parameters.is_users_server:
         url = servers.parse_url(parameters.server)
         servers.target_of(url, parameters.trust, parameters.ip_version)

@@ -6,14 +6,15 @@ import contextlib
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from lanlab.performers import directories, journal
-from lanlab.performers.emptying import Emptying, empty_left
 from lanlab.performers.engine_host import EngineHost, ask
-from lanlab.performers.file_servers import Server, served
-from lanlab.workloads.service_parameters import ServiceParameters
 from lanlab.workloads.steps import Part, Request
+
+# What only file services need is imported when they ask for it: a stream does not wait for that.
+if TYPE_CHECKING:
+    from lanlab.performers.file_servers import Server
+    from lanlab.workloads.service_parameters import ServiceParameters
 
 #: Datasets that were compared with their description since this process began.
 _whole: set[tuple[str, str]] = set()
@@ -25,10 +26,13 @@ class EngineStage:
 
     Args:
         hosts: By role, the one that begins first.
+        too_long_hint: See `Steps.too_long_hint`.
     """
 
-    def __init__(self, hosts: Mapping[str, Sequence[EngineHost]]) -> None:
-        self._hosts = hosts
+    def __init__(
+        self, hosts: Mapping[str, Sequence[EngineHost]], too_long_hint: str | None = None
+    ) -> None:
+        self._hosts, self._too_long_hint = hosts, too_long_hint
         self._opened = contextlib.ExitStack()
         #: For the trial's record.
         self.setup: dict[str, Any] = {"capabilities": {role: {} for role in hosts}}
@@ -53,7 +57,7 @@ class EngineStage:
 
     def ask(self, role: str, request: Request, within_s: float) -> dict[str, Any]:
         """See `Stage.ask`, as for all below."""
-        return ask(self._hosts[role][0], request, within_s)
+        return ask(self._hosts[role][0], request, within_s, self._too_long_hint)
 
     def address(self, role: str, place: int = 0) -> str:
         return self._hosts[role][place].address
@@ -66,21 +70,33 @@ class EngineStage:
         return len(boots) == 1 and None not in boots
 
     def serve(self, parameters: ServiceParameters, connections: int) -> Server:
-        directories.remove_left()
+        from lanlab.performers.directories import remove_left
+        from lanlab.performers.file_servers import served
+
+        remove_left()
         client, server = (hosts[0] for hosts in self._hosts.values())
         self.server = self._opened.enter_context(served(parameters, client, server, connections))
         return self.server
 
     def directory(self, role: str, medium: str) -> str:
-        return str(self._opened.enter_context(directories.temporary(medium)))
+        from lanlab.performers.directories import temporary
+
+        return str(self._opened.enter_context(temporary(medium)))
 
     def dataset(self, role: str, medium: str, key: str, described: Request, within_s: float) -> str:
-        directory = str(directories.dataset_directory(medium, key))
+        from lanlab.performers.directories import dataset_directory
+
+        directory = str(dataset_directory(medium, key))
         if (directory, key) not in _whole:
             request = {"type": "dataset", "spec": described, "directory": directory}
             self.setup["dataset"] = self.ask(role, request, within_s)
             _whole.add((directory, key))
         return directory
+
+    def make_memory_ready(self, role: str, octets: int, files: int) -> None:
+        from lanlab.performers.memory import make_ready
+
+        self.setup["memory"] = make_ready(octets, files)
 
     def free_bytes(self, role: str, directory: str) -> int:
         return shutil.disk_usage(directory).free
@@ -88,16 +104,19 @@ class EngineStage:
     def to_remove(
         self, parameters: ServiceParameters, kind: str, spec: Request, within_s: float
     ) -> Callable[[BaseException | None], None]:
+        from lanlab.performers.emptying import Emptying, empty_left
+        from lanlab.performers.journal import noted
+
         client = next(iter(self._hosts.values()))[0]
 
         def ask_client(request: Request) -> dict[str, Any]:
-            return ask(client, request, within_s)
+            return ask(client, request, within_s, self._too_long_hint)
 
         note_emptied: Callable[[], None] = _nothing
         if parameters.is_users_server:
             empty_left(parameters.server, spec["service"], ask_client, self.setup)
-            noted = journal.noted(parameters.server, kind, spec)
-            note_emptied = self._opened.enter_context(noted)
+            note = noted(parameters.server, kind, spec)
+            note_emptied = self._opened.enter_context(note)
         return Emptying(parameters, kind, spec, ask_client, self.setup, note_emptied)
 
 

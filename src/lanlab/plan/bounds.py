@@ -26,6 +26,9 @@ class Tried(NamedTuple):
     #: Its measured part.
     time_s: float
     loss_ratio: float
+    #: Messages really offered, and those of them that were lost on the way; 0 if not known.
+    messages: float = 0
+    lost_messages: float = 0
 
 
 class Bounds(NamedTuple):
@@ -53,7 +56,7 @@ class Goal:
     def judge(self, trials: Iterable[Tried]) -> Literal["lower", "upper"] | None:
         """What a load is with these trials; `None` while that is open."""
         good_s = bad_s = short_good_s = short_bad_s = 0.0
-        for time_s, loss_ratio in trials:
+        for time_s, loss_ratio, *_ in trials:
             short = time_s < self.full_time_s * (1 - _ROUNDING)
             if loss_ratio <= self.loss_ratio:
                 good_s, short_good_s = good_s + time_s * (not short), short_good_s + time_s * short

@@ -1,13 +1,13 @@
 """
 What to run next.
 
-First the conditions of all experiments in randomised complete blocks, each until its stopping rule
-is met; then the searches, one after another. A polluted trial is repeated and a failed one retried
-at the end of its block, or at once in a search, as often as the study allows; of the trials at one
-place only the last that did not fail counts. Where all fail the place is missing, and a search goes
-behind those that still wait. A plan does no I/O and knows no clock: it follows from the study, the
-scale and the seed, and from what was recorded. So a run that was interrupted goes on by recording
-its history into a new plan.
+First the conditions of all experiments in randomised complete blocks, each until it has the trials
+that its stopping rule gives it; then the searches, one after another. A polluted trial is repeated
+and a failed one retried at the end of its block, or at once in a search, as often as the study
+allows; of the trials at one place only the last that did not fail counts. Where all fail the place
+is missing, and a search goes behind those that still wait. A plan does no I/O and knows no clock:
+it follows from the study, the scale and the seed, and from what was recorded. So a run that was
+interrupted goes on by recording its history into a new plan.
 
 # Driving it
 
@@ -31,7 +31,7 @@ from lanlab.plan.running import (
     RunningSearch,
     running_search,
 )
-from lanlab.plan.search import SearchResult
+from lanlab.plan.search_rule import SearchResult
 from lanlab.plan.seen import seen
 from lanlab.plan.stopping import Trials
 from lanlab.studies import Level, Study, at_scale
@@ -82,7 +82,7 @@ class Plan:
                 self._conditions += [
                     RunningCondition(
                         condition=condition,
-                        trials=Trials(scaled.trials),
+                        trials=Trials(scaled.trials, scaled.experiment.metrics[0]),
                         policy=scaled.trials,
                         metric=scaled.experiment.metrics[0],
                     )

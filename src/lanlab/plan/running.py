@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from lanlab.plan.conditions import Condition, condition_of
-from lanlab.plan.search import SearchRule, SearchState
+from lanlab.plan.search import SearchState
+from lanlab.plan.search_rule import SearchRule
 from lanlab.plan.stopping import Trials
 from lanlab.studies import ExperimentAtScale, Level
 from lanlab.studies.model import Search, TrialPolicy

@@ -18,8 +18,14 @@ recording the same again leads to the same place.
    until they are a goal's width apart. Then the next goal. Every trial counts for all goals.
 2. Full-length trials at the bounds so found, which confirm or move them: only a full-length trial
    makes a lower bound.
-3. The curve: loads over the whole range, dense around the bounds. These trials draw and decide
-   nothing.
+3. The curve: loads over the whole range, dense around the bounds. These trials draw and move no
+   bounds.
+4. Full-length trials for the interval of the capacity: far below the bounds, where what is lost is
+   lost at random, and around the upper bound, up two steps after each good trial and down one after
+   each lossy one, so that they stay where the capacity is, however much it varies.
+
+Where as much may be lost of any load as a goal allows (`lanlab.plan.random_loss`), no load is
+searched for that goal. The interval itself is computed by `lanlab.analysis.saturation`.
 
 A sender that cannot offer what it is asked for is asked once more. If it falls short again, what it
 offered at best is the highest load from then on, and a goal that is met there ends as
@@ -30,12 +36,21 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from dataclasses import replace
+from typing import Literal
 
+from lanlab.plan.around import Around, around
 from lanlab.plan.blocks import block_order
 from lanlab.plan.bounds import Bounds, Goal, Tried
 from lanlab.plan.curve import curve_levels
+from lanlab.plan.random_loss import PROBE_RATIOS, Observation, carried, random_loss
+from lanlab.plan.search_rule import (
+    GoalResult,
+    SearchResult,
+    SearchRule,
+    SearchStep,
+    StepsLeft,
+)
 from lanlab.plan.seen import Seen
 from lanlab.plan.stopping import MISSING_BEFORE_GIVING_UP
 
@@ -43,94 +58,8 @@ from lanlab.plan.stopping import MISSING_BEFORE_GIVING_UP
 #: contradicts itself would be searched for long.
 MOST_TRIALS = 200
 
-Kind = Literal["found", "at_least_high", "sender_limited", "below_low", "undecided"]
-
-
-@dataclass(frozen=True)
-class SearchRule:
-    """What is searched, with its levels in lanlab's units: `0 < low < high`."""
-
-    factor: str
-    #: Lowest and highest load [Min Load, Max Load].
-    low: int | float
-    high: int | float
-    #: `goodput_ratio` or `received_ratio`: what is lost is the rest to 1.
-    metric: str
-    #: Ascending [Goal Loss Ratio].
-    loss_goals: tuple[float, ...]
-    #: Length of short and of full-length trials [Goal Initial and Final Trial Duration].
-    short_time_s: float
-    full_time_s: float
-    #: Trials that decide about a load, short or full-length; times the length that is the time
-    #: that does [Goal Duration Sum].
-    trials: int = 3
-    #: Share of them that may be lossy [Goal Exceed Ratio].
-    exceed_ratio: float = 0.5
-    #: The bounds of a goal are close enough at this distance, as a share of the upper one
-    #: [Goal Width].
-    width_ratio: float = 0.01
-    #: Loads of the curve, and trials at each.
-    curve: int = 0
-    curve_trials: int = 1
-    #: Of the order of the curve's trials.
-    seed: int = 0
-    #: Whether levels are whole numbers; then both ends are.
-    whole: bool = False
-
-    def goals(self, time_s: float) -> tuple[Goal, ...]:
-        """The goals for trials of this length, the strictest first."""
-        sum_time_s = self.trials * time_s
-        return tuple(Goal(r, time_s, sum_time_s, self.exceed_ratio) for r in self.loss_goals)
-
-    @property
-    def deciding_trials(self) -> int:
-        """Trials without a loss that make a load a lower bound."""
-        return max(1, math.ceil(self.trials * (1 - self.exceed_ratio) - 1e-9))
-
-
-@dataclass(frozen=True)
-class SearchStep:
-    """The next trial of a search."""
-
-    level: int | float
-    time_s: float
-    #: `search` is a short trial, `confirm` a full-length one, `curve` one that only draws.
-    purpose: Literal["search", "confirm", "curve"]
-
-
-@dataclass(frozen=True)
-class GoalResult:
-    """Where the search ended for one goal, loads in the factor's unit [Goal Result]."""
-
-    loss_ratio: float
-    #: `found`: both bounds are known, close together. `at_least_high`: the high end is a lower
-    #: bound. `sender_limited`: so is the highest load that the sender could offer, which is below
-    #: the high end. `below_low`: the low end is an upper bound. `undecided`: trials failed, or the
-    #: system contradicted itself for too long.
-    kind: Kind
-    #: The highest load at which no more was lost, by full-length trials [Relevant Lower Bound].
-    lower: float | None = None
-    #: The lowest at which more was [Relevant Upper Bound].
-    upper: float | None = None
-    #: What arrives at the lower bound [Conditional Throughput].
-    throughput: float | None = None
-
-
-@dataclass(frozen=True)
-class SearchResult:
-    """Where a search ended."""
-
-    #: In the order of the rule's goals.
-    goals: tuple[GoalResult, ...]
-    #: The highest load that the sender really offered, if it could not offer the high end.
-    sender_limit: float | None = None
-
-
-class StepsLeft(NamedTuple):
-    """What a search will still need, about."""
-
-    short: int
-    full: int
+#: Below this share of what arrived of the first load, the search looks for random loss first.
+_FAR_BELOW_RATIO = 0.9
 
 
 class SearchState:
@@ -140,7 +69,7 @@ class SearchState:
         self.rule = rule
         #: Steps recorded so far, those of which every trial failed too.
         self.steps = 0
-        self._phase: Literal["short", "full", "curve", "ended"] = "short"
+        self._phase: Literal["short", "full", "curve", "around", "ended"] = "short"
         self._counts = {"search": 0, "confirm": 0}
         self._tried: dict[float, list[Tried]] = {}
         self._missing_in_a_row = 0
@@ -153,6 +82,10 @@ class SearchState:
         #: Where to look for each goal first: what the phase before has found.
         self._anchors: tuple[float | None, ...] = (None,) * len(rule.loss_goals)
         self._curve: deque[float] = deque()
+        self._drawn: list[Observation] = []
+        self._loss = random_loss(())
+        self._around = Around(0.0, (), 0, 0.0)
+        self._is_reopened = False
         self._next = self._choose()
 
     def next_step(self) -> SearchStep | None:
@@ -166,10 +99,16 @@ class SearchState:
 
     def result(self) -> SearchResult | None:
         """Where the search ended; `None` while it goes on."""
-        if self._next is not None:
+        return self.so_far() if self._next is None else None
+
+    def so_far(self) -> SearchResult | None:
+        """Where the search stands; `None` while bounds are searched. Older versions ended here."""
+        if self._phase in ("short", "full"):
             return None
         limit = max(self._tried) if self._top < self.rule.high else None
-        return SearchResult(self._goal_results(), limit)
+        enough_s = self.rule.full_time_s * (1 - 1e-9)
+        full = [o for o in self._observed() if o.tried.time_s >= enough_s]
+        return SearchResult(self._goal_results(), limit, self._loss, (*full, *self._drawn))
 
     def record(self, seen: Seen | None, *, is_lasting: bool = False) -> None:
         """
@@ -194,11 +133,16 @@ class SearchState:
                 self._next = self._choose()
             return
         self._missing_in_a_row = 0
+        one = Observation(step.level * seen.offered_ratio, _tried(step, seen))
         if step.purpose == "curve":
             self._curve.popleft()
+            self._drawn.append(one)
+        elif self._phase == "around":
+            self._around.recorded.append(one)
         else:
             self._counts[step.purpose] += 1
             self._take_in(step, seen)
+        self._loss = random_loss(self._observed())
         self._next = self._choose()
 
     def left(self) -> StepsLeft:
@@ -208,9 +152,12 @@ class SearchState:
             return StepsLeft(0, 0)
         rule = self.rule
         goals, deciding = len(rule.loss_goals), rule.deciding_trials
+        if self._phase == "around":
+            return StepsLeft(0, self._around.left)
+        around_bounds = 2 + rule.around
         if self._phase == "curve":
-            return StepsLeft(0, len(self._curve))
-        curve = rule.curve * rule.curve_trials
+            return StepsLeft(0, len(self._curve) + around_bounds)
+        curve = rule.curve * rule.curve_trials + around_bounds
         full = max(1, deciding * (1 + goals) - self._counts["confirm"])
         if self._phase == "full":
             return StepsLeft(0, full + curve)
@@ -231,7 +178,7 @@ class SearchState:
                 self._sender_limits += 1
         else:
             self._fell_short = None
-        self._tried.setdefault(load, []).append(Tried(step.time_s, max(0.0, seen.loss_ratio)))
+        self._tried.setdefault(load, []).append(_tried(step, seen))
         if self._anchors[0] is None:
             arrived = self._rounded(load * (1 - max(0.0, seen.loss_ratio)))
             self._anchors = (arrived,) * len(rule.loss_goals)
@@ -249,8 +196,38 @@ class SearchState:
             self._end_phase()
         if self._curve:
             return SearchStep(self._curve[0], rule.full_time_s, "curve")
+        if self._phase == "curve":
+            self._phase, self._around = "around", self._begin_around()
+        load = self._around.next_load() if self._phase == "around" else None
+        if load is not None:
+            level = self._rounded(min(max(load, self._bottom), self._top))
+            return SearchStep(level, rule.full_time_s, "confirm")
+        if self._phase == "around" and not self._is_reopened and self._is_open():
+            # What looked random in short trials rises with the load: a load may meet the goal.
+            self._phase, self._is_reopened = "full", True
+            return self._choose()
         self._phase = "ended"
         return None
+
+    def _is_open(self) -> bool:
+        """Whether goals were left out as loss seemed random, and it is not."""
+        return any(goal.kind == "undecided" for goal in self._goal_results())
+
+    def _begin_around(self) -> Around:
+        rule, observed = self.rule, self._observed()
+        enough_s = rule.full_time_s * (1 - 1e-9)
+        full = [one for one in observed if one.tried.time_s >= enough_s]
+        goals = [goal for goal in self._goal_results() if goal.kind != "random_loss"]
+        uppers = [(goal.loss_ratio, goal.upper) for goal in goals]
+        most = carried(observed)
+        if not goals and most < self._top:
+            uppers = [(self._loss.high, most * (1 + rule.width_ratio))]
+        return around(full, uppers, most, count=rule.around, width_ratio=rule.width_ratio)
+
+    def _observed(self) -> list[Observation]:
+        """All trials with their loads, but those of the curve."""
+        tried = [Observation(load, one) for load, ones in self._tried.items() for one in ones]
+        return [*tried, *self._around.recorded]
 
     def _end_phase(self) -> None:
         rule = self.rule
@@ -258,6 +235,9 @@ class SearchState:
             found = [goal.bounds(self._tried) for goal in rule.goals(rule.short_time_s)]
             self._anchors = tuple(self._bottom if b.lower is None else b.lower for b in found)
             self._phase = "full"
+            return
+        if self._is_reopened:
+            self._phase = "ended"
             return
         self._phase = "curve"
         if rule.curve:
@@ -277,14 +257,26 @@ class SearchState:
         time_s = self.rule.short_time_s if short else self.rule.full_time_s
         anchor: float | None = None
         for place, goal in enumerate(self.rule.goals(time_s)):
+            if self._loss.forbids(goal.loss_ratio):
+                continue
             bounds = goal.bounds(self._tried)
             # Goals lie close together: where the stricter one has ended is where to begin.
             begin = self._anchors[place] if anchor is None or not short else anchor
             level = self._narrow(bounds, begin)
             if level is not None:
-                return level
+                return self._probe(level) if short else level
             anchor = bounds.lower
         return None
+
+    def _probe(self, level: float) -> float:
+        """A load far below saturation instead, while it is not known whether loss is random."""
+        first = self._anchors[0]
+        if first is None or level >= _FAR_BELOW_RATIO * first or self._bottom > first / 2:
+            return level
+        far_below = sum(len(ones) for load, ones in self._tried.items() if load < 0.8 * first)
+        if far_below >= len(PROBE_RATIOS):
+            return level
+        return self._rounded(max(self._bottom, PROBE_RATIOS[far_below] * first))
 
     def _narrow(self, bounds: Bounds, anchor: float | None) -> float | None:
         """The next load for a goal, or `None` if its bounds are as close as they shall be."""
@@ -347,6 +339,8 @@ class SearchState:
         if lower is not None:
             throughput = goal.throughput(lower, self._tried[lower])
             result = replace(result, throughput=throughput)
+        if self._loss.forbids(goal.loss_ratio):
+            return replace(result, kind="random_loss")
         if not self._is_settled(bounds):
             return result
         if lower is None:
@@ -355,3 +349,8 @@ class SearchState:
             return replace(result, kind="found")
         limited = self._top < self.rule.high
         return replace(result, kind="sender_limited" if limited else "at_least_high")
+
+
+def _tried(step: SearchStep, seen: Seen) -> Tried:
+    loss_ratio = max(0.0, seen.loss_ratio)
+    return Tried(step.time_s, loss_ratio, seen.messages, seen.lost_messages)

@@ -17,6 +17,9 @@ class Seen(NamedTuple):
     loss_ratio: float
     #: The load that the sender could offer, as a share of the load it was asked for.
     offered_ratio: float
+    #: Messages really offered, and those of them that were lost on the way; 0 if not known.
+    messages: float = 0
+    lost_messages: float = 0
 
 
 def seen(metrics: Mapping[str, float | int], metric: str) -> Seen | None:
@@ -58,7 +61,10 @@ def seen(metrics: Mapping[str, float | int], metric: str) -> Seen | None:
     loss_ratio = 1 - value / offered_ratio
     if loss_ratio * offered * offered_ratio <= edge_messages and (offered or loss_ratio < 1e-9):
         loss_ratio = 0.0
-    return Seen(loss_ratio, offered_ratio)
+    messages = offered * offered_ratio
+    # Counted message by message: no edge of a window hides a loss.
+    lost = metrics.get("lost_messages", max(0.0, loss_ratio) * messages)
+    return Seen(loss_ratio, offered_ratio, messages, lost + metrics.get("refused_messages", 0))
 
 
 def _messages_per_s(metrics: Mapping[str, float | int]) -> float:

@@ -12,6 +12,7 @@ from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import condition_text, number, percent, plain, quantity, with_interval
 from lanlab.report.above_limit import above_limit_remark
 from lanlab.report.contrast import Contrast, contrast
+from lanlab.report.ending_text import ending_sentences
 from lanlab.report.failure_text import failure_sentences
 from lanlab.report.one_way import one_way_remark
 from lanlab.report.pollution import pollution_sentences
@@ -47,6 +48,7 @@ def sentences(
         own = [trial for trial in trials if trial.experiment == scaled.experiment.id]
         if own and scaled.search is None:
             said += _experiment(study, run, scaled, own, printed)
+    said += ending_sentences(run, trials, study)
     said += failure_sentences(run, trials, study)
     said += pollution_sentences(trials)
     if run.status != "done":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lanlab.analysis.published import amount_of
 from lanlab.analysis.summary import Summary, summarise
-from lanlab.figures.wording import level_text, plain, quantity, with_interval
+from lanlab.figures.wording import as_printed, level_text, quantity, with_interval
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study, at_scale
@@ -17,8 +19,8 @@ TITLE = "Published beside measured"
 NOT_YET = "not yet runnable here"
 #: Compared where the publication printed means of them.
 _METRICS = ("elapsed_ns", "goodput_bps")
-#: Published amounts, by the name that a study has for them.
-_AMOUNTS = ("dataset_bytes", "transfer_bytes")
+#: In place of a time that cannot stand beside a published one.
+OTHER_AMOUNT = "another amount"
 
 
 @dataclass
@@ -30,6 +32,8 @@ class _Row:
     amount_bytes: float | None
     published: dict[str, PublishedValue] = field(default_factory=dict)
     measured: dict[str, Summary] = field(default_factory=dict)
+    #: Than all that was published at the same levels: rates compare, times do not.
+    is_of_another_amount: bool = False
 
 
 def beside_table(
@@ -49,7 +53,14 @@ def beside_table(
         named = {name for value in own for name in value.condition}
         factors = [factor.name for factor in published.factor if factor.name in named]
         theirs = _published_rows(study, published, own, factors)
-        rows = [*theirs, *_measured_rows(run, trials, study, published, factors)]
+        ours = _measured_rows(run, trials, study, published, factors)
+        for row in ours:
+            amounts = [one.amount_bytes for one in theirs if one.order == row.order]
+            row.is_of_another_amount = bool(amounts) and not any(
+                one and row.amount_bytes and math.isclose(one, row.amount_bytes, rel_tol=0.01)
+                for one in amounts
+            )
+        rows = [*theirs, *ours]
         rows.sort(key=lambda row: row.order)
     metrics = [m for m in _METRICS if any(m in row.published or m in row.measured for row in rows)]
     titles = {factor.name: factor.title for factor in published.factor}
@@ -93,13 +104,18 @@ def _cells(
         cells.append(EMPTY if printed is None else Cell(printed.si, ""))
         ends = (None, None, None) if ours is None else (ours.mean, ours.ci_low, ours.ci_high)
         cells += [EMPTY if value is None else Cell(value, "") for value in ends]
-        about = "" if printed is None or printed.bound is None else "about "
-        text = "" if printed is None else about + plain(shown.shown(printed.si))
+        text = ""
+        if printed is not None:
+            # In another unit its digits would be others.
+            is_same = math.isclose(shown.shown(printed.si), printed.value)
+            text = printed.published if is_same else as_printed(printed)
         cells.append(Cell(None, text))
         text = ""
         if ours is not None and ours.mean is not None:
             ends_shown = shown.interval(ours.ci_low, ours.ci_high)
             text = with_interval(shown.shown(ours.mean), ends_shown)
+            if metric == "elapsed_ns" and row.is_of_another_amount:
+                text = OTHER_AMOUNT
         cells.append(Cell(None, text))
     # Not every workload has every metric.
     n = max((summary.n for summary in row.measured.values()), default=0)
@@ -133,7 +149,7 @@ def _published_rows(
             row = rows[repr(levels)] = _Row(
                 {name: _title(published, name, level) for name, level in levels.items()},
                 _order(study, published, factors, levels),
-                _amount(published, value.condition),
+                amount_of(published, value.condition),
             )
         row.published[value.metric] = value
     return list(rows.values())
@@ -205,17 +221,3 @@ def _order(
 def _title(published: Published, factor: str, level: Level) -> str:
     named = published.named_level(factor, level)
     return str(level) if named is None else named.title
-
-
-def _amount(published: Published, condition: Mapping[str, Level]) -> float | None:
-    """Octets that a publication says were moved under a condition."""
-    for value in published.value:
-        if (
-            value.metric in _AMOUNTS
-            and value.status != "wrong"
-            and value.condition
-            and value.condition.items() <= condition.items()
-        ):
-            return value.si
-    sent = condition.get("bytes")
-    return float(sent) if isinstance(sent, int) else None

@@ -9,9 +9,18 @@ from typing import Any
 from lanlab.analysis.comparison import Compared, judged
 from lanlab.analysis.comparison_facts import Differing, differing_facts
 from lanlab.analysis.comparison_published import BesidePublished, beside_published
-from lanlab.analysis.comparison_runs import Paired, pair_levels, pair_runs, run_names
+from lanlab.analysis.comparison_runs import (
+    Paired,
+    pair_levels,
+    pair_runs,
+    pair_sides,
+    run_names,
+)
+from lanlab.analysis.comparison_sides import Run, Side
+from lanlab.analysis.run_spread import Others
 from lanlab.figures.wording import condition_text, level_text, number, quantity
 from lanlab.report.answer import published_numbers
+from lanlab.report.comparison_remarks import remarks, run_state
 from lanlab.report.comparison_table import (
     comparison_csv,
     comparison_tables,
@@ -23,11 +32,8 @@ from lanlab.report.comparison_table import (
 )
 from lanlab.report.comparison_text import comparison_sentences, correction_sentence
 from lanlab.report.table import Table
-from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.shape import reading_records
 from lanlab.studies import Study
-
-Run = tuple[RunRecord, Sequence[TrialRecord]]
 
 
 @dataclass(frozen=True)
@@ -35,13 +41,26 @@ class RunComparison:
     """Runs of one study, or levels of a factor within one."""
 
     study: Study
-    names: tuple[str, ...]
-    runs: tuple[Run, ...]
+    sides: tuple[Side, ...]
     base: int
     found: tuple[Compared, ...]
     #: `None` within a run.
     paired: Paired | None
     facts: tuple[Differing, ...]
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """Of all sides."""
+        return tuple(run for side in self.sides for run in side.runs)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each run is called: its side, with a number where that has several."""
+        return tuple(
+            f"{side.name}{place + 1}" if len(side.runs) > 1 else side.name
+            for side in self.sides
+            for place in range(len(side.runs))
+        )
 
     @property
     def run_ids(self) -> str:
@@ -53,7 +72,9 @@ class RunComparison:
         """What was found, and what is to be known of it."""
         said = comparison_sentences(self.study, self.found)
         said += filter(None, [correction_sentence(self.found)])
-        return said + _remarks(self)
+        if self.paired is not None:
+            said += remarks(self.paired, self.found, self.sides, len(self.facts))
+        return said + run_state(self.sides)
 
     @property
     def tables(self) -> list[Table]:
@@ -63,15 +84,25 @@ class RunComparison:
     @property
     def runs_table(self) -> Table:
         """Which run is which."""
-        return runs_table(self.names, self.runs, self.base)
+        base = self.sides[self.base]
+        return runs_table(
+            self.names,
+            self.runs,
+            sum(len(side.runs) for side in self.sides[: self.base]) if len(base.runs) == 1 else -1,
+        )
 
     @property
     def others(self) -> list[Table]:
         """What else differs, and what was not compared."""
-        tables = [facts_table(self.names, self.facts)]
+        tables = [facts_table([side.name for side in self.sides], self.facts)]
         if self.paired is not None:
             tables.append(unlike_table(self.study, self.paired.unlike))
         return [table for table in tables if table.rows]
+
+    @property
+    def _yardsticks(self) -> tuple[Others, ...]:
+        is_used = any(one.basis == "known spread" for one in self.found)
+        return self.paired.yardsticks if self.paired is not None and is_used else ()
 
     def csv(self) -> Table:
         """Every comparison at full precision."""
@@ -88,7 +119,16 @@ class RunComparison:
         unlike = () if self.paired is None else self.paired.unlike
         return {
             "study": self.study.id,
-            "base": self.names[self.base],
+            "base": self.sides[self.base].name,
+            "sides": [
+                {"name": side.name, "what": side.what, "runs": [run.id for run, _ in side.runs]}
+                for side in self.sides
+            ],
+            "other_runs": sorted({run.id for one in self._yardsticks for run, _ in one.runs}),
+            "settings": {
+                key: list(pair)
+                for key, pair in (self.paired.settings if self.paired else {}).items()
+            },
             "runs": [
                 {"name": name, "run": run.id, "status": run.status, "trials": len(trials)}
                 for name, (run, trials) in zip(self.names, self.runs, strict=True)
@@ -140,7 +180,7 @@ class PublishedComparison:
             "Machines, systems and times differ: a ratio says how far apart two measurements "
             "are, not why."
         )
-        return said + _state([("RUN1", *self.run)])
+        return said + run_state([Side("RUN1", (self.run,))])
 
     @property
     def tables(self) -> list[Table]:
@@ -203,19 +243,42 @@ def between_runs(
     base: int = 0,
     metrics: Sequence[str] | None = None,
     margin_ratio: float | None = None,
+    others: Sequence[Run] = (),
 ) -> RunComparison:
     """Runs of one study against the one at `base`; raises as `pair_runs` and `judged`."""
     with reading_records(", ".join(run.id for run, _ in runs)):
-        paired = pair_runs(runs, base, metrics)
-        return RunComparison(
-            study=Study.model_validate(runs[base][0].study),
-            names=run_names(len(runs)),
-            runs=tuple(runs),
-            base=base,
-            found=tuple(judged(paired.comparisons, margin_ratio)),
-            paired=paired,
-            facts=differing_facts(runs),
-        )
+        paired = pair_runs(runs, base, metrics, others)
+        sides = [Side(name, (run,)) for name, run in zip(run_names(len(runs)), runs, strict=True)]
+        return _between(sides, base, paired, margin_ratio)
+
+
+def between_sides(
+    sides: Sequence[Side],
+    metrics: Sequence[str] | None = None,
+    margin_ratio: float | None = None,
+    others: Sequence[Run] = (),
+    base: int = 0,
+) -> RunComparison:
+    """Runs of several settings against those at `base`; raises as `pair_sides` and `judged`."""
+    with reading_records(", ".join(run.id for side in sides for run, _ in side.runs)):
+        paired = pair_sides(sides, base, metrics, others)
+        return _between(sides, base, paired, margin_ratio)
+
+
+def _between(
+    sides: Sequence[Side], base: int, paired: Paired, margin_ratio: float | None
+) -> RunComparison:
+    records = [
+        (side.runs[0][0], [trial for _, trials in side.runs for trial in trials]) for side in sides
+    ]
+    return RunComparison(
+        study=Study.model_validate(sides[base].runs[0][0].study),
+        sides=tuple(sides),
+        base=base,
+        found=tuple(judged(paired.comparisons, margin_ratio)),
+        paired=paired,
+        facts=differing_facts(records),
+    )
 
 
 def within_run(
@@ -233,8 +296,7 @@ def within_run(
         )
         return RunComparison(
             study=study,
-            names=run_names(1),
-            runs=(run,),
+            sides=(Side(run_names(1)[0], (run,)),),
             base=0,
             found=tuple(judged(found, margin_ratio)),
             paired=None,
@@ -257,54 +319,6 @@ def _key(name: str) -> str:
         ('other_mean_95_low', 'p_holm', 'hedges_g')
     """
     return "_".join(name.replace("%", "").replace(",", "").lower().split())
-
-
-def _remarks(comparison: RunComparison) -> list[str]:
-    said = []
-    paired = comparison.paired
-    names = comparison.names
-    if paired is not None:
-        if paired.unlike:
-            said.append(
-                f"{len(paired.unlike)} condition{'s' if len(paired.unlike) != 1 else ''} "
-                "of unlike kind, or of one run alone, were not compared: see the table."
-            )
-        for key, pair in paired.amounts.items():
-            values = " and ".join("not set" if one is None else str(one) for one in pair)
-            said.append(
-                f"The runs measured unlike amounts ({key}: {values}): what builds up within a "
-                "trial, such as a queue, weighs differently."
-            )
-        if paired.searches:
-            said.append(f"Searches are not compared: {', '.join(paired.searches)}.")
-        differing = len(comparison.facts)
-        verb = "s differ" if differing != 1 else " differs"
-        which = f"{differing} fact{verb}, see the table; " if differing else ""
-        said.append(
-            f"The runs were measured one after another: {which}what changed between them, the "
-            "hour included, cannot be told apart."
-        )
-    return said + _state(
-        [(name, run, trials) for name, (run, trials) in zip(names, comparison.runs, strict=True)]
-    )
-
-
-def _state(runs: Sequence[tuple[str, RunRecord, Sequence[TrialRecord]]]) -> list[str]:
-    """What of runs is unfinished, failed or disturbed."""
-    said = []
-    for name, run, trials in runs:
-        if run.status != "done":
-            said.append(f"{name} is {run.status}: these are the trials that had ended.")
-        failed = sum(trial.status == "failed" for trial in trials)
-        if failed:
-            said.append(f"{name}: {failed} of {len(trials)} trials failed; they are in no mean.")
-        polluted = sum(trial.is_polluted for trial in trials)
-        if polluted:
-            said.append(
-                f"{name}: {polluted} of {len(trials)} trials were polluted; means that have such "
-                "are marked \N{DAGGER}."
-            )
-    return said
 
 
 def _beside(study: Study, one: BesidePublished) -> str:

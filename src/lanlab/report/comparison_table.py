@@ -13,6 +13,7 @@ from lanlab.analysis.comparison_runs import Unlike
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.wording import (
     Quantity,
+    as_printed,
     condition_text,
     level_text,
     number,
@@ -20,10 +21,10 @@ from lanlab.figures.wording import (
     with_interval,
 )
 from lanlab.report.comparison_text import effect_text, p_text, verdict_text
-from lanlab.report.metric_table import BOUNDS, POLLUTED
+from lanlab.report.metric_table import POLLUTED
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import PublishedValue, Study
+from lanlab.studies import Study
 from lanlab.workloads.directions import metric_direction
 
 
@@ -61,6 +62,8 @@ def flat(one: Compared) -> dict[str, Any]:
         "95 % low": None if test is None else test.low,
         "95 % high": None if test is None else test.high,
         "design": None if test is None else test.design,
+        "basis": one.basis,
+        "unit of n": one.unit,
         "Hedges g": None if test is None else test.hedges_g,
         "degrees of freedom": None if test is None else test.df,
         "p": None if test is None else test.p_two_sided,
@@ -71,9 +74,12 @@ def flat(one: Compared) -> dict[str, Any]:
         "verdict": one.verdict,
         "better is": metric_direction(one.metric),
         "better": one.better,
-        "further trials": None if further is None else further.further_trials,
+        "further trials": None,
+        "further runs": None,
         "why no interval": one.why or None,
     }
+    if further is not None:
+        found[f"further {one.unit}s"] = further.further_trials
     # An end beyond all numbers is none: neither JSON nor a spreadsheet has a word for it.
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
@@ -114,9 +120,9 @@ def _table(study: Study, group: Sequence[Compared]) -> Table:
         both("condition", is_number=False),
         both("" if len(others) == 1 else "side", is_number=False),
         both(f"{base}{unit}"),
-        both("n"),
+        both(f"{first.unit}s"),
         both(other),
-        both("n "),
+        both(f"{first.unit}s "),
         both(f"{effect}, 95 %"),
         both("p"),
         both("p, Holm"),
@@ -279,9 +285,9 @@ def published_table(study: Study, found: Sequence[BesidePublished]) -> Table:
                 Cell(summary.missing, ""),
                 words(value.published),
                 Cell(value.si, ""),
-                Cell(None, _printed(value)),
+                Cell(None, as_printed(value)),
                 EMPTY if one.sd is None else Cell(one.sd.si, ""),
-                Cell(None, "" if one.sd is None else _printed(one.sd)),
+                Cell(None, "" if one.sd is None else as_printed(one.sd)),
                 Cell(one.their_trials, ""),
                 Cell(one.ratio, ""),
                 Cell(low, ""),
@@ -307,9 +313,3 @@ def _ratio(one: BesidePublished) -> str:
     if one.interval is None:
         return text
     return f"{text} ({number(one.interval[0], 3)} … {number(one.interval[1], 3)})"
-
-
-def _printed(value: PublishedValue) -> str:
-    bound = f"{BOUNDS[value.bound]} " if value.bound else ""
-    has_unit = not value.unit or value.unit in value.published
-    return bound + (value.published if has_unit else f"{value.published} {value.unit}")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from lanlab.analysis.comparison import LEVEL, Compared
 from lanlab.figures.wording import Quantity, condition_text, number, plain, quantity
+from lanlab.report.modes_text import mode_sentences
 from lanlab.studies import Study
 from lanlab.workloads.directions import metric_direction
 
@@ -38,7 +39,7 @@ def comparison_sentences(study: Study, found: Sequence[Compared]) -> list[str]:
         said.append(opening + sentence(study, one))
     if len(untold) > _MOST_UNTOLD:
         said.append(_untold(untold))
-    return said
+    return said + mode_sentences(found)
 
 
 def correction_sentence(found: Sequence[Compared]) -> str:
@@ -70,7 +71,9 @@ def sentence(study: Study, one: Compared) -> str:
         seen = _claim(shown, one, "", "is")
         return f"No difference within {within} between {sides}{at}: {seen}."
     if one.verdict == "differs":
-        return f"{_claim(shown, one, at, 'is')}."
+        return f"{_claim(shown, one, at, 'is')}{_but_disturbed(one)}."
+    if one.verdict == "runs_differ":
+        return f"{_claim(shown, one, at, 'was')} in these runs{_but_disturbed(one)}."
     return f"{_undecided(shown, one, sides, at)}."
 
 
@@ -80,9 +83,13 @@ def verdict_text(one: Compared) -> str:
         return "no interval"
     if one.verdict == "equivalent":
         return "no difference within the margin"
+    if one.verdict == "differs" and one.may_be_modes:
+        return "differs, or two modes"
     if one.verdict == "differs":
         better = {True: ", better", False: ", worse", None: ""}[one.better]
-        return f"differs{better}"
+        return f"differs{better}{', most trials disturbed' if one.is_unguarded else ''}"
+    if one.verdict == "runs_differ":
+        return "these runs differ; why cannot be told"
     return f"cannot tell{_more(one)}"
 
 
@@ -126,6 +133,7 @@ def _counted(found: Sequence[Compared]) -> str:
         (better, "better"),
         (worse, "worse"),
         (neither, "different"),
+        (counts["runs_differ"], "different in these runs, and why cannot be told"),
         (counts["equivalent"], "not different within the margin"),
         (counts["cannot_tell"], "not to be told"),
         (counts["no_interval"], "without an interval"),
@@ -141,10 +149,12 @@ def _untold(untold: Sequence[Compared]) -> str:
     """Many comparisons that cannot be told, in one sentence."""
     needed = [one.further.further_trials for one in untold if one.further is not None]
     known = [count for count in needed if count is not None]
-    text = f"{len(untold)} comparisons cannot be told from these trials"
+    text = f"{len(untold)} comparisons cannot be told from these {untold[0].unit}s"
     if known:
         ends = f"{min(known)}" if min(known) == max(known) else f"{min(known)} to {max(known)}"
-        text += f"; the table says what each takes, {ends} more trials where it is in reach"
+        text += (
+            f"; the table says what each takes, {ends} more {untold[0].unit}s where it is in reach"
+        )
     return f"{text}."
 
 
@@ -187,7 +197,7 @@ def _undecided(shown: Quantity, one: Compared, sides: str, at: str) -> str:
     assert one.test is not None
     text = f"Whether {sides} differ in {shown.name}{at} cannot be told"
     text += f": it was seen that {_claim(shown, one, '', 'is')}"
-    if one.test.differs and one.p_holm is not None:
+    if one.test.p_two_sided <= LEVEL and one.p_holm is not None:
         text += (
             f"; by itself that is p {p_text(one.test.p_two_sided)}, with all that was compared "
             f"{p_text(one.p_holm)}"
@@ -197,15 +207,17 @@ def _undecided(shown: Quantity, one: Compared, sides: str, at: str) -> str:
 
 
 def _more(one: Compared) -> str:
-    """How many more trials would tell, as in `: about 12 more trials, 3 minutes`."""
+    """How many more units would tell, as in `: about 12 more trials, 3 minutes`."""
     further = one.further
     if further is None:
         return ""
     if further.further_trials is None or further.minutes is None:
-        return f": more than {further.cap} trials a side"
+        return f": more than {further.cap} {one.unit}s a side"
     minutes = further.minutes
     took = "less than a minute" if minutes < 1 else f"{minutes:.0f} min"
-    return f": about {further.further_trials} more trials, {took}"
+    plural = "s" if further.further_trials != 1 else ""
+    turns = " in turns" if one.unit == "run" else ""
+    return f": about {further.further_trials} more {one.unit}{plural}{turns}, {took}"
 
 
 def _margin_text(shown: Quantity, one: Compared) -> str:
@@ -216,14 +228,23 @@ def _margin_text(shown: Quantity, one: Compared) -> str:
     return f"{number(shown.shown(one.margin.high), 3)} {unit}".rstrip()
 
 
+def _but_disturbed(one: Compared) -> str:
+    """That neither side is called better, as most trials of one were disturbed."""
+    if not one.is_unguarded:
+        return ""
+    sides = ((one.base_name, one.base), (one.other_name, one.other))
+    names = [name for name, side in sides if side.is_mostly_disturbed]
+    return f", but most trials of {' and '.join(names)} were disturbed"
+
+
 def _is_none(one: Compared) -> bool:
     none = 1.0 if one.scale == "log" else 0.0
     return one.effect is not None and abs(one.effect - none) < 1e-12
 
 
 def _reason(one: Compared) -> str:
-    if "one trial" in one.why:
-        return one.why.replace("one trial of", "seen in one trial of").replace(": no", ", so no")
+    if one.why.startswith(f"one {one.unit} of"):
+        return f"seen in {one.why}".replace(": no", ", so no")
     return f"there is no interval: {one.why}"
 
 

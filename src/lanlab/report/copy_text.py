@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lanlab.analysis.agreed import agreed_words
 from lanlab.report.stream_text import line
 from lanlab.store import TrialRecord
 from lanlab.units import format_rate, format_size, format_time
@@ -64,11 +65,9 @@ def manner_words(trial: TrialRecord) -> str:
 
 def moved_words(trial: TrialRecord) -> str:
     """By what protocol the files were moved, and in what calls."""
-    source = trial.raw.get("client") or {}
-    facts, manner = source.get("facts") or {}, source.get("manner") or {}
-    words = [str(facts.get("protocol", trial.parameters.get("service")))]
-    if facts.get("protection") not in (None, "none"):
-        words.append(str(facts["protection"]))
+    client = trial.raw.get("client") or {}
+    manner = client.get("manner") or {}
+    words = [agreed_words(trial) or str(trial.parameters.get("service"))]
     if manner:
         depth = int(manner["depth"])
         calls = "one stream" if manner["in_order"] else f"{depth} call{'s' * (depth > 1)} at once"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lanlab.analysis.endings import endings
 from lanlab.analysis.published import PublishedPoint, points_for
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.wording import (
     Quantity,
+    as_printed,
     condition_text,
     level_text,
     number,
@@ -16,22 +18,13 @@ from lanlab.figures.wording import (
     with_interval,
 )
 from lanlab.report.above_limit import ABOVE, is_above
+from lanlab.report.ending_text import HOW_ENDED
 from lanlab.report.table import EMPTY, Cell, Column, Table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 
 #: Marks a mean in which there are polluted trials.
 POLLUTED = "\N{DAGGER}"
-
-#: Bounds of printed numbers in words.
-BOUNDS = {
-    ">=": "at least",
-    "<=": "at most",
-    "<": "below",
-    ">": "above",
-    "~": "about",
-    "<~": "almost",
-}
 
 
 def metric_table(
@@ -49,6 +42,8 @@ def metric_table(
     points = [points_for(summary, published) for summary in summaries]
     series = sorted({(p.series, p.value.statistic) for row in points for p in row})
     unit, inner = shown.unit or "1", si.si_unit or "1"
+    # The goal is about the first metric of an experiment.
+    ended = [e for e in endings(run, trials) if (e.experiment, e.metric) == (experiment, metric)]
     columns = [
         *(Column(factor, quantity(study, factor).name) for factor in factors),
         Column("", "", "condition", is_number=False),
@@ -84,10 +79,11 @@ def metric_table(
         Column(f"95 % high ({inner})" if inner != unit else ""),
         Column(f"standard deviation ({inner})" if inner != unit else ""),
         Column(f"limit ({inner})" if inner != unit else ""),
+        *([Column("ended", "ended", is_number=False)] if ended else []),
     ]
     is_lacking = any(summary.missing for summary in summaries)
     rows = []
-    for summary, own in zip(summaries, points, strict=True):
+    for place, (summary, own) in enumerate(zip(summaries, points, strict=True)):
         share = summary.mean / summary.limit if summary.mean is not None and summary.limit else None
         rows.append(
             (
@@ -123,6 +119,7 @@ def metric_table(
                         summary.limit,
                     )
                 ),
+                *(Cell(e.how, HOW_ENDED[e.how]) for e in ended[place : place + 1]),
             )
         )
     title = shown.name[0].upper() + shown.name[1:]
@@ -175,12 +172,8 @@ def _ratio(summary: Summary, point: PublishedPoint) -> float | None:
 def _published_text(point: PublishedPoint, *, named: bool = True) -> str:
     value = point.value
     name = f"{point.series}: " if point.series and named else ""
-    bound = f"{BOUNDS[value.bound]} " if value.bound else ""
     kind = "SD " if value.statistic == "sd" else ""
-    number_text = (
-        value.published if value.unit in value.published else f"{value.published} {value.unit}"
-    )
-    return f"{name}{kind}{bound}{number_text}"
+    return f"{name}{kind}{as_printed(value)}"
 
 
 def _ratio_text(summary: Summary, point: PublishedPoint) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from lanlab.analysis.findings import findings_of, judge_run
 from lanlab.analysis.modes import common_words
 from lanlab.analysis.published import all_summaries
-from lanlab.figures import build_figure
+from lanlab.figures.registry import build_figure
 from lanlab.figures.single_figures import figures_of
 from lanlab.report.answer import sentences
 from lanlab.report.beside_table import beside_table

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.published import Statement, statements
-from lanlab.figures.wording import level_text, number, percent, plain, quantity
-from lanlab.report.metric_table import BOUNDS
+from lanlab.figures.wording import BOUNDS, level_text, number, percent, plain, quantity
 from lanlab.report.table import Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
@@ -25,6 +24,7 @@ def statement_table(
         Column("about", "about", is_number=False),
         Column("where", "where", is_number=False),
         Column("value"),
+        Column("bound", is_number=False),
         Column("unit", is_number=False),
         Column("", "read as"),
         Column("measured"),
@@ -54,6 +54,7 @@ def _row(statement: Statement, study: Study) -> tuple[Cell, ...]:
         words(", ".join(about)),
         words(value.where),
         Cell(value.si, ""),
+        Cell(BOUNDS[value.bound] if value.bound else None, ""),
         words(value.si_unit),
         Cell(None, _as_read(value, study)),
         Cell(ours, ""),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lanlab.analysis.agreed import agreed_words
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.modes import modes_of
 from lanlab.analysis.pollution import judgement_of
@@ -31,6 +32,7 @@ _MODES = {
 def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> Table:
     """Every trial, in order; for CSV with the level of each factor, in lanlab's units."""
     factors = list(dict.fromkeys(name for trial in trials for name in trial.factors))
+    is_service = any(agreed_words(trial) for trial in trials)
     columns = (
         Column("number", "no."),
         Column("block", "block"),
@@ -53,6 +55,7 @@ def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> 
         Column("error", "error", is_number=False),
         Column("", "measured with", is_number=False),
         *(Column(name) for name in _MODES),
+        *([Column("agreed with the server", "agreed", is_number=False)] if is_service else []),
         # Some of what a trial was measured with can be asked for, too.
         *(Column(f"{name} (factor)" if name in _MODES else name) for name in factors),
     )
@@ -86,6 +89,7 @@ def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> 
                 Cell(trial.started_at, trial.started_at[11:23]),
                 words(": ".join(str(error[k]) for k in ("code", "message") if error.get(k))),
                 *_modes(trial),
+                *([words(agreed_words(trial))] if is_service else []),
                 *(Cell(trial.factors.get(name), "") for name in factors),
             )
         )

@@ -14,12 +14,11 @@ import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from lanlab import __version__
 from lanlab.errors import RunInterrupted, StoreError, UsageError
 from lanlab.performers import SIMULATORS, Hosts
-from lanlab.performers.servers import check_server
 from lanlab.plan import Condition, Estimate, Plan, PlannedTrial, expand, searched
 from lanlab.run.machine import check_machine
 from lanlab.run.site import Site, opened
@@ -30,7 +29,6 @@ from lanlab.testbeds import Opening, Testbed
 from lanlab.workloads import Progress, workload
 from lanlab.workloads.drivers.registry import OWN, driver
 from lanlab.workloads.parameters import FlowParameters
-from lanlab.workloads.service_parameters import ServiceParameters
 
 
 @dataclass(frozen=True)
@@ -48,6 +46,8 @@ class RunRequest:
     opening: Opening | None = None
     #: The command as it was typed, without passwords; `None`: none was.
     command: str | None = None
+    #: Its place in a series of runs that are taken in turns.
+    alternation: dict[str, Any] | None = None
 
 
 class Watcher(Protocol):
@@ -83,7 +83,7 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
         study, scale, bed, hosts = request.study, request.scale, site.bed, site.hosts
         _check_conditions((*expand(study, scale), *searched(study, scale)), bed)
         run = RunRecord(
-            id=_new_id(request.study.id),
+            id=new_id(request.study.id),
             study_id=request.study.id,
             study=request.study.model_dump(mode="json", exclude_none=True),
             scale=request.scale,
@@ -99,6 +99,7 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
             status="running",
             started_at=now(),
             command=request.command,
+            alternation=request.alternation,
         )
         store.create_run(run)
         with store.acquire_run(run.id):
@@ -160,7 +161,9 @@ def _check_conditions(conditions: tuple[Condition, ...], bed: Testbed) -> None:
             check_machine(parameters, bed.name)
         if driver_name != OWN and isinstance(parameters, FlowParameters):
             driver(driver_name).check_found(condition.workload, parameters)
-        if isinstance(parameters, ServiceParameters):
+        if not isinstance(parameters, FlowParameters):
+            from lanlab.performers.servers import check_server
+
             check_server(parameters, bed.hosts[1])
         if condition.parameters.get("io") == "segment" and bed.link.shape != "none":
             # The kernel hands a buffer of several messages to the shaper as one: measured, such
@@ -235,7 +238,7 @@ def _versions(hosts: Hosts) -> dict[str, str]:
     return {"lanlab": __version__, "python": platform.python_version()} | hosts.versions()
 
 
-def _new_id(study_id: str) -> str:
+def new_id(study_id: str) -> str:
     """Sorts by time, names the study, and is not given twice."""
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     name = re.sub(r"[^a-z0-9-]", "", study_id)

@@ -23,7 +23,17 @@ RUN_COLUMNS = tuple(field.name for field in dataclasses.fields(RunRecord))
 TRIAL_COLUMNS = tuple(field.name for field in dataclasses.fields(TrialRecord))
 ENTRY_COLUMNS = tuple(field.name for field in dataclasses.fields(SeriesEntry))
 _JSON_COLUMNS = frozenset(
-    ("study", "testbed", "versions", "factors", "parameters", "metrics", "raw", "error")
+    (
+        "study",
+        "testbed",
+        "versions",
+        "alternation",
+        "factors",
+        "parameters",
+        "metrics",
+        "raw",
+        "error",
+    )
 )
 
 

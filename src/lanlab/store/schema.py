@@ -19,7 +19,7 @@ from lanlab.user_files import READ_FLAGS, special
 
 #: "LNLB" in ASCII.
 APPLICATION_ID = 0x4C4E4C42
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 _MAGIC = b"SQLite format 3\x00"
 _USER_VERSION_AT = 60
@@ -131,8 +131,17 @@ WHEN EXISTS (SELECT 1 FROM run WHERE id = OLD.run_id)
 BEGIN SELECT RAISE(ABORT, 'a series is never removed'); END;
 """
 
+#: The place of a run in a series of runs that were taken in turns.
+_VERSION_5 = "ALTER TABLE run ADD COLUMN alternation TEXT;"
+
 #: Version to the script that leads to it from the version before.
-MIGRATIONS: Mapping[int, str] = {1: _VERSION_1, 2: _VERSION_2, 3: _VERSION_3, 4: _VERSION_4}
+MIGRATIONS: Mapping[int, str] = {
+    1: _VERSION_1,
+    2: _VERSION_2,
+    3: _VERSION_3,
+    4: _VERSION_4,
+    5: _VERSION_5,
+}
 
 
 def refuse_newer(version: int, place: object) -> None:

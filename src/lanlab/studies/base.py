@@ -43,7 +43,13 @@ class Data(BaseModel):
     # Strict: `min = true` is an error, not 1.
     # By alias, so that what is dumped can be read again.
     model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, serialize_by_alias=True
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        allow_inf_nan=False,
+        serialize_by_alias=True,
+        # Findings and published numbers have many models: each is built when it is used first.
+        defer_build=True,
     )
 
 

@@ -372,9 +372,3 @@ class Findings(Data):
 
     schema_version: Literal[1] = Field(alias="schema")
     finding: Several[Finding] = ()
-
-
-for _form in (Count, AllOf, AnyOf):
-    _form.model_rebuild()
-Finding.model_rebuild()
-Findings.model_rebuild()

@@ -149,8 +149,9 @@ class TrialPolicy(Data):
 
     min: int = Field(default=3, ge=1, le=10_000)
     max: int = Field(default=3, ge=1, le=10_000)
-    #: A condition stops after `min` trials once the 95 % interval of the experiment's first
-    #: metric is narrower than this share of the mean (half-width); absent: always `max`.
+    #: The goal: half the 95 % interval of the experiment's first metric, as a share of the mean.
+    #: The first 3 trials of a condition decide how many it gets towards it, at least `min` and
+    #: 12, at most `max` (`lanlab.plan.stopping`); absent: always `max`.
     relative_ci: ShareRatio | None = Field(default=None, gt=0, lt=1)
     #: A polluted trial is repeated within its block, at most so often; 0: never.
     repeat_polluted: int = Field(default=1, ge=0, le=10)

@@ -107,6 +107,8 @@ class VirtualTestbed:
                 self._shape(request.rate_bps, engine)
             self._made = {place: found_on(each.pid) for place, each in self._places.items()}
             self._carriers_made = self._carriers()
+            # Here, where others wait for programs anyway.
+            self._facts = self._look()
         except BaseException:
             self.close()
             raise
@@ -164,7 +166,10 @@ class VirtualTestbed:
         return {place: root_queues(text) for place, text in zip(self._places, shown, strict=True)}
 
     def facts(self) -> dict[str, Any]:
-        """See `Testbed.facts`."""
+        """See `Testbed.facts`; as it was made."""
+        return self._facts
+
+    def _look(self) -> dict[str, Any]:
         ip_version, tc_version = run_each(Command((path, "-V")) for path in (self._ip, self._tc))
         return {
             "system": platform.system(),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads.parameters import nanoseconds
-from lanlab.workloads.steps import Part, Request, Server, Stage, Steps, Told
+from lanlab.workloads.steps import TOO_LONG_HINT, Part, Request, Server, Stage, Steps, Told
 
 if TYPE_CHECKING:
     from lanlab.workloads.copy import CopyParameters
@@ -29,6 +29,8 @@ _FILE_TIMES = ("number", "bytes", "opened_ns", "first_byte_ns", "closed_ns", "re
 
 class CopySteps(Steps):
     """The steps of a copy: files from the client to the server, or back."""
+
+    too_long_hint = TOO_LONG_HINT
 
     def __init__(self, parameters: CopyParameters) -> None:
         self._parameters = parameters
@@ -51,6 +53,15 @@ class CopySteps(Steps):
         self._spec["files_digest"] = prepared["files_digest"]
         if self._parameters.cache == "cold":
             stage.setup["caches"] = _drop_caches(self._spec, self._server, stage)
+        role = self._fills()
+        if role is not None:
+            stage.make_memory_ready(role, prepared["bytes"], prepared["files"])
+
+    def _fills(self) -> str | None:
+        """On whose host the files come to a directory, on a disk or not; `None`: on none."""
+        if self._parameters.direction == "upload":
+            return None if self._server.root is None else "server"
+        return "client" if isinstance(self._spec["client"], dict) else None
 
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
         """The copy."""

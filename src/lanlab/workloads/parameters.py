@@ -57,7 +57,8 @@ MAX_TCP_BYTES = 16 * 2**20
 class TrialParameters(BaseModel):
     """Parameters of any workload."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Built when it is used: most are only what others are made of.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     #: The workload that these are parameters of.
     workload: ClassVar[str]

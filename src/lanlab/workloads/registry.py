@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lanlab.errors import of_name
-from lanlab.workloads.copy import Copy
-from lanlab.workloads.echo import Echo
+from lanlab.lazily import Lazily
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
-from lanlab.workloads.parameters import TrialParameters
-from lanlab.workloads.stations import Stations
-from lanlab.workloads.steps import Steps
-from lanlab.workloads.stream import Stream
+
+if TYPE_CHECKING:
+    from lanlab.workloads.parameters import TrialParameters
+    from lanlab.workloads.steps import Steps
 
 
 class Workload(Protocol):
@@ -50,9 +49,34 @@ class Workload(Protocol):
         """A trial's results from what both roles of a finished trial told, and the link."""
 
 
-WORKLOADS: Mapping[str, Workload] = {
-    entry.name: entry for entry in (Stream(), Echo(), Copy(), Stations())
-}
+def _stream() -> Workload:
+    from lanlab.workloads.stream import Stream
+
+    return Stream()
+
+
+def _echo() -> Workload:
+    from lanlab.workloads.echo import Echo
+
+    return Echo()
+
+
+def _copy() -> Workload:
+    from lanlab.workloads.copy import Copy
+
+    return Copy()
+
+
+def _stations() -> Workload:
+    from lanlab.workloads.stations import Stations
+
+    return Stations()
+
+
+#: A command imports those that it names.
+WORKLOADS: Mapping[str, Workload] = Lazily(
+    {"stream": _stream, "echo": _echo, "copy": _copy, "stations": _stations}
+)
 
 
 def workload(name: str) -> Workload:

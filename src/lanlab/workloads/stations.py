@@ -69,6 +69,9 @@ class StationsParameters(ServiceParameters):
     readings_per_station: int | None = Field(default=None, ge=1, le=10_000_000)
     #: No operation begins after so long.
     time_s: Seconds | None = Field(default=None, gt=0, le=86_400)
+    #: What a step of a trial (preparing, connecting, working, removing) may take, beyond `time_s`;
+    #: absent: some minutes, and more for more stations, files and readings (`stations_steps`).
+    longest_s: Seconds | None = Field(default=None, ge=0.1, le=366 * 86_400)
     #: All end when the mean response time is known to this share of it, either way.
     interval_ratio: Share | None = Field(default=None, gt=0, lt=1)
     #: Whether what is read is compared with what was written there.

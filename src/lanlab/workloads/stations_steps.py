@@ -14,7 +14,7 @@ from lanlab.workloads.parameters import nanoseconds
 from lanlab.workloads.stations_merging import merged
 from lanlab.workloads.stations_readings import columns_of, thinned, within
 from lanlab.workloads.stations_results import summed
-from lanlab.workloads.steps import Before, Part, Request, Server, Stage, Steps, Told
+from lanlab.workloads.steps import TOO_LONG_HINT, Before, Part, Request, Server, Stage, Steps, Told
 
 if TYPE_CHECKING:
     from lanlab.workloads.stations import StationsParameters
@@ -40,6 +40,7 @@ class StationsSteps(Steps):
     """The steps of stations in a loop of operations on one server."""
 
     are_alike = True
+    too_long_hint = TOO_LONG_HINT
 
     def __init__(self, parameters: StationsParameters) -> None:
         self._parameters = parameters
@@ -185,17 +186,23 @@ def _spec(parameters: StationsParameters, target: Request) -> Request:
 
 
 def _setup_s(parameters: StationsParameters) -> float:
+    """What connecting may take."""
     # Seven attempts of one, a second of pauses and more between them.
-    return _SETUP_S + _SETUP_EACH_S * parameters.stations + 7 * parameters.timeout_s
+    usual_s = _SETUP_S + _SETUP_EACH_S * parameters.stations + 7 * parameters.timeout_s
+    return parameters.longest_s or usual_s
 
 
 def _files_s(parameters: StationsParameters) -> float:
+    """What writing and removing the files may take."""
     written_s = 8 * parameters.written_bytes / _SLOWEST_BPS
-    return _SETUP_S + _SETUP_EACH_S * parameters.stations + written_s
+    usual_s = _SETUP_S + _SETUP_EACH_S * parameters.stations + written_s
+    return parameters.longest_s or usual_s
 
 
 def _longest_s(parameters: StationsParameters) -> float:
-    """A trial that takes longer is given up."""
+    """What the work of all stations may take."""
+    if parameters.longest_s is not None:
+        return parameters.longest_s + (parameters.time_s or 0)
     waits_s = 2 * (parameters.retries + 1) * parameters.timeout_s + _SETUP_S
     # Many readings have to be told, and stations take their leave.
     waits_s += 0.05 * parameters.stations

@@ -18,6 +18,8 @@ from lanlab.workloads.outcome import Progress
 Request = dict[str, Any]
 Line = dict[str, Any]
 
+#: What to do about a file server that is slow.
+TOO_LONG_HINT = "see why the server is so slow, or allow more by `--longest`"
 #: Beyond the time that the timed step must take, and the silence its parts allow, it may take this
 #: long.
 MARGIN_S = 15.0
@@ -110,6 +112,9 @@ class Stage(Protocol):
             key: That of the description.
         """
 
+    def make_memory_ready(self, role: str, octets: int, files: int) -> None:
+        """Have a host hold free memory for files that come to a directory of it."""
+
     def free_bytes(self, role: str, directory: str) -> int:
         """Room on the disk of a directory."""
 
@@ -137,6 +142,9 @@ class Steps:
     setup_s = 40.0
     #: Whether the parts are alike and end each by itself, so that one that fails ends none.
     are_alike = False
+    #: What to do about a step that was not done in time, where the engine waited for another; `None`
+    #: where it waits for nobody.
+    too_long_hint: str | None = None
 
     def open(self, stage: Stage) -> None:
         """Have what the trial needs. If that fails there is nothing to empty."""

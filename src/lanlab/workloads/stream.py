@@ -23,6 +23,11 @@ from lanlab.workloads.steps import MARGIN_S, Steps, TwoEnds
 from lanlab.workloads.stream_results import stream_metrics
 from lanlab.workloads.without_effect import STREAM_NEEDS, refuse_without_effect
 
+#: Of a UDP message over IPv4 beside its payload: headers 8 and 20, and 38 of the Ethernet frame.
+_UDP_FRAME_BYTES = 66
+#: Full frames for the payload of a segment.
+_TCP_FRAMES_RATIO = 1538 / 1448
+
 
 class StreamParameters(FlowParameters):
     """Parameters of one `stream` condition. Exactly one of time, bytes and messages is given;
@@ -149,8 +154,14 @@ class Stream:
         return parameters.warmup_s + 1.0
 
     def carried_bits(self, parameters: StreamParameters) -> float:
-        """None that its time would not tell: a link that is too slow loses messages instead."""
-        return 0.0
+        """The frames of an amount that has to arrive or is sent as fast as possible. Of UDP with a
+        rate none: a link that is too slow loses messages instead."""
+        is_udp = parameters.transport == "udp"
+        if parameters.time_s is not None or (is_udp and parameters.has_rate):
+            return 0.0
+        size = parameters.message_size_bytes
+        messages = parameters.messages or math.ceil((parameters.bytes or 1) / size)
+        return 8.0 * messages * (size + _UDP_FRAME_BYTES if is_udp else size * _TCP_FRAMES_RATIO)
 
     def steps(self, parameters: StreamParameters) -> Steps:
         """The receiver listens and counts, the sender connects and sends."""

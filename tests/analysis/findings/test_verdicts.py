@@ -63,6 +63,26 @@ def test_an_interval_is_as_wide_as_the_family_wants_it() -> None:
         assert (one.low <= 1.0 <= one.high) == (one.truth == "undecided")
 
 
+def test_what_is_equal_in_every_trial_is_not_below() -> None:
+    """Three trials of each, none of which differed: not "below", and so not in order; 90 of 100 is
+    below by a factor of at most 10 / 9, and within a margin of a tenth."""
+    same = Numbers([cell(Trials((100.0,) * 3), os=os) for os in ("xp", "linux")])
+    pair: dict[str, Any] = {"a": {"os": "xp"}, "b": {"os": "linux"}}
+    less = Numbers(
+        [cell(Trials((mean,) * 3), os=os) for os, mean in (("xp", 90.0), ("linux", 100.0))]
+    )
+
+    for turned in (pair, {"a": pair["b"], "b": pair["a"]}):
+        assert verdict("less", same, **turned) == "does not hold"
+        assert verdict("equivalent", same, **turned, margin_ratio=0.1) == "holds"
+        # A bound that is told belongs to what is allowed.
+        assert verdict("ratio", same, **turned, max=1.0) == "holds"
+        assert verdict("ratio", same, **turned, min=1.0) == "holds"
+    assert verdict("order", same, along="os", levels=["xp", "linux"]) == "does not hold"
+    assert verdict("less", less, **pair) == "holds"
+    assert verdict("ratio", less, **pair, max=0.9) == "holds"
+
+
 def test_a_single_finding_is_judged_less_strictly_than_one_among_many() -> None:
     """The same numbers: decided alone, open beside nineteen others."""
     pair = {"a": {"os": "a"}, "b": {"os": "b"}}

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from missing import missing
 from server_clients import CASES, Case, await_end, folder_for_all, require
 
 from lanlab.errors import UnmetNeed
@@ -44,7 +45,7 @@ def bed_name(request: pytest.FixtureRequest) -> str:
     try:
         open_testbed(request.param, 2).close()
     except UnmetNeed as error:
-        pytest.skip(f"{error.message} ({error.hint})")
+        missing(error)
     return str(request.param)
 
 

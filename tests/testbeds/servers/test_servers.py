@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from missing import missing
 from server_clients import CASES, WHO, Case, Client, folder_for_all, require
 
 from lanlab.errors import UnmetNeed, UsageError
@@ -30,7 +31,7 @@ def bed(request: pytest.FixtureRequest) -> Iterator[Bed]:
     try:
         opened = open_testbed(request.param, 2)
     except UnmetNeed as error:
-        pytest.skip(f"{error.message} ({error.hint})")
+        missing(error)
     with opened:
         yield opened
 

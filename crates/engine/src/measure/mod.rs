@@ -15,3 +15,6 @@ pub use pacer::{Pacer, Turn};
 pub use sequence::{Seen, SequenceWindow};
 #[cfg(feature = "services")]
 pub use stall::find_stalls;
+
+#[cfg(test)]
+mod tests;

@@ -93,8 +93,17 @@ fn a_refused_login_says_so_and_keeps_the_secret() {
     assert_eq!(fault.class, Class::Unsupported, "{fault}");
 }
 
-/// A server that has a file of `said` octets, sends `sent` of them, and then says `ends`.
-fn reading_fault(said: usize, sent: usize, ends: &'static str) -> Fault {
+/// How far a file is read before it is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum UpTo {
+    /// Until the server says that it has ended.
+    ItsEnd,
+    /// As many bytes as the server has said, as a station reads a block.
+    ItsLength,
+}
+
+/// A server that has a file of `said` bytes, sends `sent` of them, and then says `ends`.
+fn reading(said: usize, sent: usize, ends: &'static str, how: UpTo) -> Result<(), Fault> {
     let port = scripted(move |line, data| match line.split(' ').next().unwrap() {
         "SIZE" => Some(format!("213 {said}")),
         "RETR" => {
@@ -107,28 +116,37 @@ fn reading_fault(said: usize, sent: usize, ends: &'static str) -> Fault {
     });
     run(async {
         let session = connect(&impatient(ServiceKind::Ftp, port)).await.unwrap();
-        let read = async {
-            let file = session.open(&path("f"), Access::Read).await?;
-            let (mut offset, mut buffer) = (0, vec![0; 4096]);
-            loop {
-                match session.read_at(&file, offset, &mut buffer).await? {
-                    0 => return session.close(file).await,
-                    count => offset += count as u64,
-                }
+        let file = session.open(&path("f"), Access::Read).await?;
+        let (mut offset, mut buffer) = (0, vec![0; 4096]);
+        let most = if how == UpTo::ItsLength { said } else { usize::MAX };
+        while offset < most {
+            let room = buffer.len().min(most - offset);
+            match session.read_at(&file, offset as u64, &mut buffer[..room]).await? {
+                0 => break,
+                count => offset += count,
             }
-        };
-        read.await.expect_err("a file that is not whole was taken for one")
+        }
+        session.close(file).await
     })
 }
 
 #[test]
 fn a_file_that_is_not_whole_is_never_taken_for_one() {
-    assert_eq!(reading_fault(100_000, 1000, "426 broke").class, Class::Reset);
-    assert_eq!(reading_fault(100_000, 1000, "hang up").class, Class::Reset);
-    assert_eq!(reading_fault(100_000, 1000, "226 all of it").class, Class::Length);
-    assert_eq!(reading_fault(1000, 100_000, "226 all of it").class, Class::Length);
-    assert_eq!(reading_fault(1000, 1000, "451 disk error").class, Class::Protocol);
-    assert_eq!(reading_fault(1000, 1000, "").class, Class::Protocol);
+    let class = |said, sent, ends, how| {
+        let fault = reading(said, sent, ends, how);
+        fault.expect_err("a file that is not whole was taken for one").class
+    };
+    for how in [UpTo::ItsEnd, UpTo::ItsLength] {
+        assert_eq!(class(100_000, 1000, "426 broke", how), Class::Reset);
+        assert_eq!(class(100_000, 1000, "hang up", how), Class::Reset);
+        assert_eq!(class(100_000, 1000, "226 all of it", how), Class::Length);
+        assert_eq!(class(1000, 100_000, "226 all of it", how), Class::Length);
+        assert_eq!(class(1000, 1001, "226 all of it", how), Class::Length);
+        assert_eq!(class(1000, 1000, "451 disk error", how), Class::Protocol);
+        assert_eq!(class(1000, 1000, "426 broke", how), Class::Reset);
+        assert_eq!(class(1000, 1000, "", how), Class::Protocol);
+        assert!(reading(1000, 1000, "226 all of it", how).is_ok());
+    }
 }
 
 #[test]

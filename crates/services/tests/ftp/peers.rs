@@ -95,7 +95,7 @@ fn rclone_and_the_embedded_server_understand_each_other() {
 fn with_vsftpd(service: ServiceKind, test: impl AsyncFnOnce(Target, &Path)) {
     // Debian has one server of FTP installed at a time: beside the other, this one cannot be asked for.
     if Path::new("/usr/sbin/proftpd").exists() {
-        eprintln!("skipped: vsftpd: ProFTPD is installed in its place");
+        stage::skipped("vsftpd: ProFTPD is installed in its place");
         return;
     }
     if !can_run("/usr/sbin/vsftpd", true) || !can_run("openssl", false) {

@@ -2,7 +2,6 @@
 //! the ports of the host stay as they are.
 
 use std::fs;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,6 +9,7 @@ use std::time::{Duration, Instant};
 use lanlab_services::{Class, ServiceKind::Nfs, Session, Target, connect};
 use tempfile::TempDir;
 
+use super::multiplexed::peer_programs::{can_run, missing};
 use super::multiplexed::{
     holds_names, lists_many, moves_a_large_file, reaches_far, run, shares_a_file, target,
     tells_why_not,
@@ -20,16 +20,14 @@ const INSIDE: &str = "LANLAB_TEST_INSIDE";
 
 #[test]
 fn ganesha_is_understood() {
-    for name in ["/usr/bin/ganesha.nfsd", "/usr/sbin/rpcbind", "/usr/bin/unshare"] {
-        if !Path::new(name).exists() {
-            assert!(std::env::var_os("LANLAB_REQUIRE_PEERS").is_none(), "{name} is not there");
-            eprintln!("skipped: no {name} (apt install nfs-ganesha-vfs rpcbind util-linux)");
+    for name in ["ganesha.nfsd", "rpcbind", "unshare"] {
+        if !can_run(name, false) {
             return;
         }
     }
     let may = Command::new("unshare").args(["-n", "-m", "true"]).output().unwrap();
     if !may.status.success() {
-        eprintln!("skipped: namespaces of its own need root");
+        missing("unshare: namespaces of its own need root");
         return;
     }
     let inside = Command::new("unshare")

@@ -1,11 +1,12 @@
 //! A peer that says what it is told to, and what must be made of it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use lanlab_services::{Access, AnySession, Class, ServiceKind, Session, connect};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, LocalSet};
 
 use super::{LOOPBACK, content, path, read_whole, target, within_seconds, write_whole};
 
@@ -107,10 +108,6 @@ pub async fn to_scripted(
 
 /// What every service over HTTP must make of a peer that does not keep to it while a file is read.
 pub async fn reading_from_hostile_peers(service: ServiceKind, greeting: fn() -> Vec<u8>) {
-    let said = |length: usize, sent: usize| {
-        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
-        [head.into_bytes(), vec![b'x'; sent]].concat()
-    };
     let chunked = |body: &str| {
         format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}").into_bytes()
     };
@@ -119,7 +116,9 @@ pub async fn reading_from_hostile_peers(service: ServiceKind, greeting: fn() -> 
     let header: &[u8] = b"X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n";
     let cases = [
         ("cut in its middle", said(1000, 500), Then::Close, Class::Reset),
-        ("too many octets", said(10, 20), Then::GoOn, Class::Length),
+        ("too many bytes", said(10, 20), Then::GoOn, Class::Length),
+        ("one byte too many", said(1000, 1001), Then::GoOn, Class::Length),
+        ("one byte too few", said(1000, 999), Then::Close, Class::Reset),
         ("no answer", Vec::new(), Then::Hang, Class::TimedOut),
         ("nothing after the head", said(1000, 0), Then::Hang, Class::TimedOut),
         ("gone", Vec::new(), Then::Close, Class::Reset),
@@ -136,6 +135,19 @@ pub async fn reading_from_hostile_peers(service: ServiceKind, greeting: fn() -> 
         ("chunks that break off", chunked("5\r\nabc"), Then::Close, Class::Reset),
         ("more than a chunk said", chunked("3\r\nabcd\r\n"), Then::Hang, Class::Protocol),
         ("no more chunks", chunked("3\r\nabc\r\n"), Then::Hang, Class::TimedOut),
+        ("no last chunk", chunked("3\r\nabc\r\n"), Then::Close, Class::Reset),
+        (
+            "a refusal in place of the last chunk",
+            [chunked("3\r\nabc\r\n"), answer("500 No", "")].concat(),
+            Then::GoOn,
+            Class::Protocol,
+        ),
+        (
+            "a refusal after the last byte",
+            [said(1000, 1000), answer("500 No", "")].concat(),
+            Then::GoOn,
+            Class::Length,
+        ),
         ("an extension without an end", chunked("3;"), Then::Repeat(filler), Class::Protocol),
         (
             "fields without an end after the last chunk",
@@ -186,20 +198,46 @@ pub async fn reading_from_hostile_peers(service: ServiceKind, greeting: fn() -> 
             Class::Missing,
         ),
     ];
-    for (what, bytes, then, class) in cases {
+    let each = cases.map(|(what, bytes, then, class)| async move {
         let session = to_scripted(service, greeting(), vec![(bytes, then)]).await;
         let read = within_seconds(10, read_whole(&session, &path("x"))).await;
         let fault = read.expect_err(what);
         assert_eq!(fault.class, class, "{what}: {fault}");
         assert!(fault.message.contains("GET x"), "{what}: {fault}");
+    });
+    side_by_side(each).await;
+    closing_after_the_last_byte(service, greeting).await;
+    reading_another_range(service, greeting).await;
+}
+
+/// An answer that says `length` bytes and sends `sent`.
+fn said(length: usize, sent: usize) -> Vec<u8> {
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+    [head.into_bytes(), vec![b'x'; sent]].concat()
+}
+
+/// A reader that knows the length, takes as much, and closes.
+async fn closing_after_the_last_byte(service: ServiceKind, greeting: fn() -> Vec<u8>) {
+    let no = answer("500 No", "");
+    for (what, rest) in [("one byte too many", &b"x"[..]), ("a refusal", &no), ("nothing", b"")] {
+        let script = vec![([&said(1000, 1000), rest].concat(), Then::GoOn)];
+        let session = to_scripted(service, greeting(), script).await;
+        let file = session.open(&path("x"), Access::Read).await.unwrap();
+        assert_eq!(session.read_at(&file, 0, &mut [0; 1000]).await.unwrap(), 1000);
+        let closed = session.close(file).await.map_err(|fault| fault.class);
+        let wanted = if rest.is_empty() { Ok(()) } else { Err(Class::Length) };
+        assert_eq!(closed, wanted, "{what}");
     }
-    // An answer of another range than was asked for.
+}
+
+/// An answer of another range than was asked for.
+async fn reading_another_range(service: ServiceKind, greeting: fn() -> Vec<u8>) {
     let lies = ["bytes 0-9/5000", "bytes 700-1699/5000", "bytes 700-", "none"];
     for lie in lies {
         let head = format!(
             "HTTP/1.1 206 Partial\r\nContent-Range: {lie}\r\nContent-Length: 10\r\n\r\n0123456789"
         );
-        let script = vec![(said(5000, 5000), Then::GoOn), (text(&head), Then::GoOn)];
+        let script = vec![(said(5000, 5000), Then::GoOn), (head.into_bytes(), Then::GoOn)];
         let session = to_scripted(service, greeting(), script).await;
         let file = session.open(&path("x"), Access::Read).await.unwrap();
         let read = session.read_at(&file, 700, &mut [0; 100]).await;
@@ -247,7 +285,7 @@ pub async fn a_short_file_is_one_segment(service: ServiceKind, greeting: fn() ->
 
 /// What it must make of one that does not keep to it while a file is written.
 pub async fn writing_to_hostile_peers(service: ServiceKind, greeting: fn() -> Vec<u8>) {
-    let data = content(16 << 20, 1);
+    let data = Arc::new(content(16 << 20, 1));
     let cases = [
         ("interim answers only", Vec::new(), Then::Repeat(INTERIM), Class::Protocol),
         ("garbage", b"220 ready\r\n".to_vec(), Then::Hang, Class::Protocol),
@@ -271,10 +309,24 @@ pub async fn writing_to_hostile_peers(service: ServiceKind, greeting: fn() -> Ve
         ("never read", Vec::new(), Then::Hang, Class::TimedOut),
         ("gone", Vec::new(), Then::Close, Class::Reset),
     ];
-    for (what, bytes, then, class) in cases {
-        let session = to_scripted(service, greeting(), vec![(bytes, then)]).await;
-        let written = within_seconds(10, write_whole(&session, &path("x"), &data)).await;
-        let fault = written.expect_err(what);
-        assert_eq!(fault.class, class, "{what}: {fault}");
+    let each = cases.map(|(what, bytes, then, class)| {
+        let data = Arc::clone(&data);
+        async move {
+            let session = to_scripted(service, greeting(), vec![(bytes, then)]).await;
+            let written = within_seconds(10, write_whole(&session, &path("x"), &data)).await;
+            let fault = written.expect_err(what);
+            assert_eq!(fault.class, class, "{what}: {fault}");
+        }
+    });
+    side_by_side(each).await;
+}
+
+/// Cases that mostly wait, all at once.
+async fn side_by_side(cases: impl IntoIterator<Item = impl Future<Output = ()> + 'static>) {
+    let here = LocalSet::new();
+    let tasks: Vec<_> = cases.into_iter().map(|case| here.spawn_local(case)).collect();
+    here.await;
+    for task in tasks {
+        task.await.unwrap();
     }
 }

@@ -4,9 +4,12 @@
 #![allow(dead_code, unused_imports, reason = "each test takes what it needs")]
 
 mod hostile;
+#[path = "../peer_programs/mod.rs"]
+pub mod peer_programs;
 mod raw;
 
 pub use hostile::*;
+use peer_programs::missing;
 pub use raw::*;
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -334,7 +337,7 @@ pub async fn no_space_is_said(service: ServiceKind) {
     let mut mount = std::process::Command::new("mount");
     mount.args(["-t", "tmpfs", "-o", "size=1m", "lanlab-test"]).arg(root.path());
     if !mount.output().is_ok_and(|done| done.status.success()) {
-        eprintln!("skipped: a small disk needs the right to mount");
+        missing("mount: a small disk needs root");
         return;
     }
     let root = Mounted(root);

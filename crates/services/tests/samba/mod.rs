@@ -5,7 +5,6 @@ mod torture;
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,24 +12,13 @@ use std::time::{Duration, Instant};
 use lanlab_services::{Class, Credentials, ServiceKind::Smb, Session, Target, connect};
 use tempfile::TempDir;
 
+use super::multiplexed::peer_programs::{can_run, missing};
 use super::multiplexed::{
     LOOPBACK, content, get, holds_names, lists_many, moves_a_large_file, path, put, run, served,
     shares_a_file, target, tells_why_not, user,
 };
 
 const SECRET: &str = "not-shown";
-
-/// Whether a program is there.
-fn is_installed(name: &str) -> bool {
-    let found = ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"]
-        .iter()
-        .any(|folder| Path::new(folder).join(name).exists());
-    if !found {
-        assert!(std::env::var_os("LANLAB_REQUIRE_PEERS").is_none(), "{name} is not installed");
-        eprintln!("skipped: {name} is not installed (apt install samba smbclient samba-testsuite)");
-    }
-    found
-}
 
 /// Its end is `smbd`'s, with all processes that it made.
 struct Samba {
@@ -52,7 +40,7 @@ impl Drop for Samba {
 impl Samba {
     /// Start it with more settings, unless it is missing or this user may not.
     fn start(settings: &str) -> Option<Self> {
-        if !is_installed("smbd") || !is_installed("smbpasswd") {
+        if !can_run("smbd", false) || !can_run("smbpasswd", false) {
             return None;
         }
         let folder = TempDir::new().unwrap();
@@ -87,7 +75,7 @@ impl Samba {
             .output()
             .unwrap();
         if !added.status.success() {
-            eprintln!("skipped: smbpasswd: {}", String::from_utf8_lossy(&added.stderr));
+            missing(&format!("smbpasswd: {}", String::from_utf8_lossy(&added.stderr).trim()));
             return None;
         }
         let process = Command::new("smbd")
@@ -175,7 +163,7 @@ fn each_dialect_and_protection_of_samba_is_spoken() {
 
 #[test]
 fn the_client_of_samba_understands_the_embedded_server_in_each_dialect() {
-    if !is_installed("smbclient") {
+    if !can_run("smbclient", false) {
         return;
     }
     for dialect in ["SMB2_02", "SMB2_10", "SMB3_00", "SMB3_02", "SMB3_11"] {

@@ -17,7 +17,6 @@ from typing import Literal
 from scipy.special import stdtr, stdtrit
 
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Sample, Trials, as_number
-from lanlab.analysis.statistics.condition_mean import log_error
 from lanlab.analysis.statistics.samples import (
     Moments,
     PrintedMean,
@@ -27,6 +26,7 @@ from lanlab.analysis.statistics.samples import (
     satterthwaite,
 )
 from lanlab.analysis.statistics.two_groups import unbiased_g
+from lanlab.workloads.scales import log_error
 
 #: `tested`: chance is known. `as printed`: no spread is known. `all equal`: no trial differed.
 #: `too few`: one trial, or two that are equal.

@@ -56,7 +56,15 @@ from lanlab.analysis.statistics.trend import (
     ordered_trend,
     peak_then_decline,
 )
-from lanlab.analysis.statistics.two_groups import Comparison, paired_by_block, welch, welch_printed
+from lanlab.analysis.statistics.two_groups import (
+    Comparison,
+    KnownSpread,
+    by_spread,
+    paired_by_block,
+    welch,
+    welch_printed,
+)
+from lanlab.analysis.statistics.two_modes import TwoModes, two_modes
 from lanlab.workloads.fairness import jain_index
 
 __all__ = [
@@ -70,6 +78,7 @@ __all__ = [
     "Fit",
     "Further",
     "HighestLoad",
+    "KnownSpread",
     "Margin",
     "MeanInterval",
     "Monotonicity",
@@ -84,9 +93,11 @@ __all__ = [
     "SteadyState",
     "Trend",
     "TwoLines",
+    "TwoModes",
     "WelchAnova",
     "benjamini_hochberg",
     "bootstrap_interval",
+    "by_spread",
     "condition_mean",
     "drift",
     "factorial",
@@ -116,6 +127,7 @@ __all__ = [
     "trials_to_decide",
     "trials_to_detect",
     "two_lines",
+    "two_modes",
     "welch",
     "welch_anova",
     "welch_printed",

@@ -21,6 +21,7 @@ from lanlab.analysis.statistics.samples import (
     moments,
     scale_of,
 )
+from lanlab.workloads.scales import log_error
 
 #: Metrics that can be below zero: differences of two clocks.
 _SIGNED = re.compile(r"^one_way_delay_|^clock_offset_")
@@ -121,17 +122,6 @@ def printed_condition_mean(
 def _by_factor(mean: float, log_sd: float, n: int, confidence: float) -> ConditionMean:
     factor = math.exp(min(t_quantile(n, confidence) * log_error(log_sd, n), _MOST_LOG))
     return ConditionMean(mean, mean / factor, mean * factor, "log")
-
-
-def log_error(log_sd: float, n: int) -> float:
-    """
-    Standard error of the logarithm of an arithmetic mean of lognormal trials.
-
-    Args:
-        log_sd: Standard deviation of the trials' natural logarithms.
-        n: Trials, from 2.
-    """
-    return math.sqrt(log_sd**2 / n + log_sd**4 / (2 * (n - 1)))
 
 
 def cut(

@@ -8,48 +8,20 @@ one (see `lanlab.analysis.summary`).
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanlab.errors import UnfitValues, UsageError
+from lanlab.workloads.scales import Scale as Scale
+from lanlab.workloads.scales import scale_of as scale_of
 
-#: `log`: means are geometric, differences are ratios.
-Scale = Literal["linear", "log"]
 Floats = NDArray[np.float64]
 
 #: Standard deviation of an error that is uniform over one step.
 _STEP_SD = 1 / math.sqrt(12)
-_RATE_ENDINGS = ("_bps", "_per_s")
-_TIME_ENDINGS = ("_ns", "_s")
-#: Times that are above zero in every trial that worked. CPU times may lie below the counter's tick,
-#: differences of clocks below zero.
-_TIME_WORDS = re.compile(r"(^|_)(rtt|elapsed|response|transfer|duration|file_time)_")
-
-
-def scale_of(metric: str) -> Scale:
-    """
-    The scale on which a metric's trials are compared, and the interval of their mean is made.
-
-    It follows from what the metric is and never from the values: a scale chosen after a look at the
-    data is one more way to find what one looks for. Rates and times are above zero, have their
-    longer tail above, and what acts on them multiplies (a slower machine, a longer header): their
-    differences are ratios. Shares, counts and times that can be zero are taken as they are.
-
-    Args:
-        metric: Key of a trial's results, with its unit as ending.
-
-    Examples:
-        >>> scale_of("goodput_bps"), scale_of("rtt_p99_ns"), scale_of("received_ratio")
-        ('log', 'log', 'linear')
-    """
-    if metric.endswith(_RATE_ENDINGS):
-        return "log"
-    return "log" if metric.endswith(_TIME_ENDINGS) and _TIME_WORDS.search(metric) else "linear"
 
 
 def sample(name: str, values: Iterable[float], at_least: int, *, scale: Scale = "linear") -> Floats:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -29,7 +29,7 @@ from lanlab.analysis.statistics.samples import (
 )
 from lanlab.errors import NoSpread, UnfitValues
 
-Design = Literal["unpaired", "by block"]
+Design = Literal["unpaired", "by block", "known spread"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Comparison:
     #: Effect and its standard error on the scale: of `ln(a / b)` for `log`.
     scaled_effect: float
     standard_error: float
-    #: Welch's degrees of freedom; blocks - 1 by block.
+    #: Welch's degrees of freedom; blocks - 1 by block; those of a known spread.
     df: float
     t: float
     #: Chance of a difference as large, in either direction, were there none.
@@ -211,6 +211,65 @@ def paired_by_block(
     )
 
 
+@dataclass(frozen=True)
+class KnownSpread:
+    """How far values of one condition lie apart, as others than those compared have shown."""
+
+    #: Standard deviation on the scale, above 0.
+    sd: float
+    #: Its degrees of freedom.
+    df: float
+
+
+def by_spread(
+    a: Sequence[float],
+    b: Sequence[float],
+    spread: KnownSpread,
+    *,
+    scale: Scale = "linear",
+    confidence: float = 0.95,
+) -> Comparison:
+    """
+    Two groups, each of which may be a single value, by a spread that is known from elsewhere.
+
+    Args:
+        a: One value for each unit, any unit of measure, at least 1.
+        b: The same of the other condition.
+        spread: Of such values. Those compared add nothing to it.
+        scale: `log` compares as a ratio.
+        confidence: Of the interval.
+
+    Raises:
+        UnfitValues: No value, one not finite, or not above zero on a log scale.
+        NoSpread: The spread is zero.
+
+    Source:
+        Student's t with an estimate of the variance that is independent of both means: G. E. P.
+        Box, J. S. Hunter, W. G. Hunter, "Statistics for Experimenters", 2005, section 3.1 (a
+        comparison by an external reference set).
+    """
+    check_share("confidence", confidence)
+    side_a, side_b = (
+        moments(name, values, scale=scale, at_least=1) for name, values in (("a", a), ("b", b))
+    )
+    if not spread.sd > 0:
+        raise NoSpread(
+            "spread: it is zero, as all values that it is of are equal",
+            hint="give the resolution of the metric, or measure more",
+        )
+    difference = side_a.mean - side_b.mean
+    return _comparison(
+        replace(side_a, sd=spread.sd),
+        replace(side_b, sd=spread.sd),
+        scaled_effect=difference,
+        standard_error=spread.sd * math.sqrt(1 / side_a.n + 1 / side_b.n),
+        df=spread.df,
+        confidence=confidence,
+        hedges_g=unbiased_g(difference / spread.sd, spread.df),
+        design="known spread",
+    )
+
+
 def unbiased_g(standardised: float, df: float) -> float | None:
     """Hedges' g from a difference in standard deviations that have `df` degrees of freedom."""
     # Γ(df/2) / (√(df/2) Γ((df - 1)/2)), which has a pole at 1.
@@ -252,6 +311,7 @@ def _comparison(
     hedges_g: float | None,
     sd_difference: float | None = None,
     blocks_left_out: int = 0,
+    design: Design = "unpaired",
 ) -> Comparison:
     t = scaled_effect / standard_error
     p_less, p_greater = float(stdtr(df, t)), float(stdtr(df, -t))
@@ -262,7 +322,7 @@ def _comparison(
         high=unscaled(scaled_effect + half, a.scale),
         confidence=confidence,
         scale=a.scale,
-        design="unpaired" if sd_difference is None else "by block",
+        design=design if sd_difference is None else "by block",
         scaled_effect=scaled_effect,
         standard_error=standard_error,
         df=df,

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from lanlab.errors import UnknownName
-from lanlab.workloads.drivers.base import Driver
-from lanlab.workloads.drivers.iperf2 import Iperf2
-from lanlab.workloads.drivers.iperf3 import Iperf3
-from lanlab.workloads.drivers.neper import Neper
-from lanlab.workloads.drivers.netperf import Netperf
-from lanlab.workloads.drivers.ntttcp import Ntttcp
-from lanlab.workloads.drivers.nuttcp import Nuttcp
-from lanlab.workloads.drivers.qperf import Qperf
-from lanlab.workloads.drivers.sockperf import Sockperf
+from lanlab.lazily import Lazily
+
+if TYPE_CHECKING:
+    from lanlab.workloads.drivers.base import Driver
 
 #: The engine's own name among the drivers.
 OWN = "lanlab"
 
-DRIVERS: Mapping[str, Driver] = {
-    entry.name: entry
-    for entry in (
-        Iperf3(),
-        Iperf2(),
-        Nuttcp(),
-        Sockperf(),
-        Qperf(),
-        Netperf(),
-        Neper(),
-        Ntttcp(),
-    )
-}
+
+def _maker(name: str) -> Callable[[], Driver]:
+    def make() -> Driver:
+        module = importlib.import_module(f"lanlab.workloads.drivers.{name}")
+        made: Driver = getattr(module, name.capitalize())()
+        return made
+
+    return make
+
+
+#: Each in a module of its name, which is imported when it is asked for.
+_NAMES = ("iperf3", "iperf2", "nuttcp", "sockperf", "qperf", "netperf", "neper", "ntttcp")
+DRIVERS: Mapping[str, Driver] = Lazily({name: _maker(name) for name in _NAMES})
 
 DRIVER_NAMES = (OWN, *DRIVERS)
 

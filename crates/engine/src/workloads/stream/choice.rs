@@ -14,6 +14,8 @@ use lanlab_link::{
 use lanlab_units::Instant;
 
 use super::crew::{self, Flow, Turn};
+use super::joined::{self, JOINED_BYTES};
+use super::segments_at_once;
 use crate::failure::Failure;
 use crate::messages::{Candidate, Choice, Io, Receive, StreamSpec, Transport};
 use crate::workloads::padding;
@@ -91,10 +93,16 @@ pub fn send(spec: &StreamSpec) -> (Io, Choice) {
 
 impl Case {
     fn of(spec: &StreamSpec, what: What) -> Self {
-        let small = spec.message_size_bytes <= LARGEST_PACKET_BYTES;
+        let message_bytes = match spec.message_size_bytes {
+            // Joined, messages count by their bytes: how many fit the receiver's buffer, and so what
+            // a pause costs, depends on their size.
+            bytes if spec.io == Io::Segment => bytes as usize,
+            bytes if bytes <= LARGEST_PACKET_BYTES => SMALL_BYTES,
+            _ => LARGE_BYTES,
+        };
         Self {
             transport: spec.transport,
-            message_bytes: if small { SMALL_BYTES } else { LARGE_BYTES },
+            message_bytes,
             receive_buffer_bytes: spec.socket.receive_buffer_bytes,
             what,
         }
@@ -274,11 +282,15 @@ fn datagrams(case: Case, sender: Io, receive: Receive) -> io::Result<(f64, Usage
     source.plain().connect(address)?;
     socket.set_receive_timeout(Some(Duration::from_millis(1)))?;
     let segment = sender == Io::Segment;
-    let group = if sender == Io::Single { 1 } else { link::BATCH_MESSAGES };
+    let group = match sender {
+        Io::Single => 1,
+        Io::Segment => segments_at_once(case.message_bytes),
+        _ => link::BATCH_MESSAGES,
+    };
     if segment {
-        socket.enable_segment_receive()?;
+        joined::enable(&socket, case.receive_buffer_bytes)?;
     }
-    let buffer_bytes = if segment { 65_536 } else { case.message_bytes + 1 };
+    let buffer_bytes = if segment { JOINED_BYTES } else { case.message_bytes + 1 };
     let end = link::monotonic().plus_nanos(ROUND_NS);
     let alone = receive == Receive::Block;
     let flow = CountingDatagrams { socket, alone, end, messages: 0 };
@@ -290,7 +302,7 @@ fn datagrams(case: Case, sender: Io, receive: Receive) -> io::Result<(f64, Usage
             let mut messages = SendBatch::new(group, case.message_bytes, padding());
             while link::monotonic() < end {
                 match sender {
-                    Io::Segment => source.send_segments(&messages, group, true)?,
+                    Io::Segment if group > 1 => source.send_segments(&messages, group, true)?,
                     Io::Batch => drop(source.send_batch(&mut messages, group, true)?),
                     _ => source.send_one(messages.message(0), true)?,
                 }
@@ -360,6 +372,7 @@ fn octets(case: Case, receive: Receive) -> io::Result<(f64, Usage)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::Amount;
 
     fn candidate(name: &str, messages_per_s: f64, cpu_ns_per_message: f64) -> Candidate {
         Candidate { name: name.into(), messages_per_s, cpu_ns_per_message }
@@ -398,6 +411,24 @@ mod tests {
         let (chosen, choice) = decide(vec![candidate("poll", 0.0, 0.0)], None, "block");
         assert_eq!(chosen, "block");
         assert!(choice.reason.contains("nothing could be tried"), "{}", choice.reason);
+    }
+
+    #[test]
+    fn joined_messages_are_tried_at_their_own_size() {
+        let tried_with = |io, message_size_bytes| {
+            let spec = StreamSpec {
+                transport: Transport::Udp,
+                io,
+                message_size_bytes,
+                ..crate::workloads::stream::tests::spec(Amount::TimeNs(1), None, 100, 1)
+            };
+            Case::of(&spec, What::Receive(io)).message_bytes
+        };
+        assert_eq!(tried_with(Io::Segment, 1408), 1408);
+        assert_eq!(tried_with(Io::Segment, 64), 64);
+        assert_eq!(tried_with(Io::Batch, 1408), SMALL_BYTES);
+        assert_eq!(tried_with(Io::Batch, 9000), LARGE_BYTES);
+        assert_eq!((segments_at_once(1408), segments_at_once(64)), (46, 64));
     }
 
     #[test]

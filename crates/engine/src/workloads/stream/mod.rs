@@ -5,6 +5,7 @@ mod choice;
 mod course;
 mod crew;
 pub(crate) mod intake;
+mod joined;
 mod slowness;
 pub(crate) mod tally;
 mod tcp_receive;
@@ -249,9 +250,14 @@ fn check_io(spec: &StreamSpec, pace: Option<Pace>) -> Result<(Io, usize), Failur
             )
             .hint("use io `batch`"));
         }
-        Io::Segment => (MAX_SEGMENT_BUFFER_BYTES / size).clamp(1, lanlab_link::BATCH_MESSAGES),
+        Io::Segment => segments_at_once(size),
     };
     Ok((spec.io, paced_group.unwrap_or(largest_group).min(largest_group)))
+}
+
+/// Messages of one size that one buffer takes with io `segment`.
+fn segments_at_once(message_bytes: usize) -> usize {
+    (MAX_SEGMENT_BUFFER_BYTES / message_bytes.max(1)).clamp(1, lanlab_link::BATCH_MESSAGES)
 }
 
 impl Plan {

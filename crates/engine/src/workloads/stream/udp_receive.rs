@@ -11,6 +11,7 @@ use lanlab_wire::session::QUESTION_LEN;
 use super::alive::{Word, say_alive_beside};
 use super::crew::{self, Driven, Flow, Turn};
 use super::intake::{Heard, Intake};
+use super::joined::{self, JOINED_BYTES};
 use super::slowness::Slowness;
 use super::tally::{Arrival, Counts, Meters};
 use super::{Plan, Session, worst_end};
@@ -34,8 +35,6 @@ const TAIL_NS: u64 = 20_000_000;
 /// none is left behind it, and less is enough.
 const MISSING_TAIL_NS: u64 = 200_000_000;
 const ORDERLY_TAIL_NS: u64 = 40_000_000;
-/// The kernel joins datagrams to at most so much.
-const JOINED_BYTES: usize = 65_536;
 
 /// Wait for the sender, then count until it says that it has sent all.
 pub fn receive(
@@ -49,8 +48,7 @@ pub fn receive(
         let port = if request.port == 0 { 0 } else { request.port.saturating_add(flow) };
         let socket = bind_datagram(request.bind, port, &request.spec.socket)?;
         if plan.io == Io::Segment {
-            socket
-                .enable_segment_receive()
+            joined::enable(&socket, request.spec.socket.receive_buffer_bytes)
                 .map_err(|error| Failure::system("joined reception", &error))?;
         }
         socket.enable_drop_counts().map_err(|error| Failure::system("counts of drops", &error))?;

@@ -14,7 +14,7 @@ use crate::{transport, trust, user_file};
 /// What was learnt while keys were agreed on.
 #[derive(Debug, Clone, Default)]
 pub struct Learnt {
-    /// Cipher, and what else protects it.
+    /// Cipher, what else protects it, and how keys were agreed on.
     pub protection: Option<String>,
     /// What the server calls itself.
     pub server: Option<String>,
@@ -137,14 +137,15 @@ impl client::Handler for Verifier {
         names: &Names,
         session: &mut client::Session,
     ) -> std::result::Result<(), russh::Error> {
-        let cipher = names.cipher.as_ref().trim_end_matches("@openssh.com");
+        let plain = |name: &str| name.split('@').next().unwrap_or_default().to_owned();
+        let (cipher, exchange) = (plain(names.cipher.as_ref()), plain(names.kex.as_ref()));
         // A cipher that authenticates itself has no use for the MAC that was agreed on.
         let whole = cipher.contains("gcm") || cipher.contains("poly1305");
-        let mac = if whole { String::new() } else { format!(", {}", names.server_mac.as_ref()) };
+        let mac = if whole { String::new() } else { format!(", {}", plain(names.server_mac.as_ref())) };
         let server = String::from_utf8_lossy(session.remote_sshid());
         let server = server.trim().trim_start_matches("SSH-2.0-");
         let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
-        learnt.protection = Some(format!("SSH 2, {cipher}{mac}"));
+        learnt.protection = Some(format!("SSH 2, {cipher}{mac}, key exchange {exchange}"));
         learnt.server = Some(server.chars().filter(|c| !c.is_control()).take(100).collect());
         Ok(())
     }

@@ -1,0 +1,162 @@
+"""
+Simulate the stopping rule and print its table of docs/statistics.md.
+
+    .venv/bin/python bench/stopping.py > stopping.md
+    .venv/bin/python bench/stopping.py --shape normal --draws 4000
+
+Each condition is run by `lanlab.plan.stopping.Trials` itself, and its interval is the one that
+tables show. Takes about seven minutes; seeds are fixed, so that it prints the same each time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from lanlab.analysis.statistics import condition_mean
+from lanlab.plan.stopping import Trials
+from lanlab.studies.model import TrialPolicy
+
+METRIC = "goodput_bps"
+SPREADS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+GOALS = (0.01, 0.02, 0.05, 0.1)
+MOST = 20
+#: Where fewer conditions stop early, their share that is covered says little.
+_FEW = 0.02
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How the trials of a condition differ."""
+
+    name: str
+    #: Values around a spread.
+    draw: Callable[[np.random.Generator, float, int], np.ndarray]
+    #: Their true mean.
+    mean: Callable[[float], float]
+
+
+LOGNORMAL = Shape(
+    "lognormal", lambda r, sd, n: r.lognormal(0, sd, n), lambda sd: math.exp(sd**2 / 2)
+)
+NORMAL = Shape("normal", lambda r, sd, n: np.maximum(r.normal(1, sd, n), 1e-3), lambda sd: 1.0)
+#: One trial in five is 30 % slower.
+TWO_MODES = Shape(
+    "two modes",
+    lambda r, sd, n: r.lognormal(0, sd, n) * np.where(r.random(n) < 0.2, 0.7, 1.0),
+    lambda sd: math.exp(sd**2 / 2) * 0.94,
+)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How many conditions came out how."""
+
+    draws: int
+    held: int
+    #: Those that had fewer trials than are allowed, and of these whose interval holds the truth.
+    early: int
+    early_held: int
+    #: Of those, the ones within the goal.
+    early_reached: int
+    trials: int
+
+    @property
+    def coverage(self) -> float:
+        """Share of all intervals that hold the truth."""
+        return self.held / self.draws
+
+    @property
+    def early_coverage(self) -> float:
+        """The same of the conditions that stopped early; not a number without any."""
+        return self.early_held / self.early if self.early else math.nan
+
+    def __add__(self, other: Ended) -> Ended:
+        """Both together."""
+        return Ended(
+            *(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True))
+        )
+
+
+def ended(shape: Shape, spread: float, policy: TrialPolicy, draws: int, seed: int = 1) -> Ended:
+    """Conditions that were run until the rule had ended them."""
+    random = np.random.default_rng([seed, *f"{shape.name} {spread} {policy}".encode()])
+    truth = shape.mean(spread)
+    counts = Ended(0, 0, 0, 0, 0, 0)
+    for _ in range(draws):
+        state, values = Trials(policy, METRIC), []
+        for value in shape.draw(random, spread, policy.max):
+            if not state.active:
+                break
+            values.append(float(value))
+            state.record_done(values[-1])
+        seen = condition_mean(METRIC, values)
+        assert seen is not None
+        held, early = seen.low <= truth <= seen.high, len(values) < policy.max
+        reached = seen.high <= seen.mean * (1 + (policy.relative_ci or 0))
+        counts += Ended(1, held, early, early and held, early and reached, len(values))
+    return counts
+
+
+def policy_of(goal: float | None, *, least: int = 3, most: int = MOST) -> TrialPolicy:
+    """A policy with this goal."""
+    return TrialPolicy(min=least, max=most, relative_ci=goal)
+
+
+def main() -> int:
+    """Print the table; 1 if the coverage of a cell without modes lies outside 94 to 96 %."""
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
+    parser.add_argument("--draws", type=int, default=20_000, help="conditions of each cell")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--most", type=int, default=MOST, help="trials of a condition at most")
+    shapes = {shape.name: shape for shape in (LOGNORMAL, NORMAL, TWO_MODES)}
+    parser.add_argument("--shape", choices=shapes, help="of the trials; default: one after another")
+    asked = parser.parse_args()
+    failed = 0
+    goals = " | ".join(f"goal {100 * goal:g} %" for goal in GOALS)
+    print(f"| trials | spread | {goals} |\n|---|---|{'---|' * len(GOALS)}")
+    for shape in [shapes[asked.shape]] if asked.shape else shapes.values():
+        together = []
+        for spread in SPREADS:
+            cells = []
+            for goal in GOALS:
+                policy = policy_of(goal, most=asked.most)
+                found = ended(shape, spread, policy, asked.draws, asked.seed)
+                together.append(found)
+                failed += shape is not TWO_MODES and not 0.94 <= found.coverage <= 0.96
+                cells.append(_cell(found))
+            print(f"| {shape.name} | {100 * spread:g} % | {' | '.join(cells)} |", flush=True)
+        whole = sum(together[1:], together[0])
+        least = min(cell.coverage for cell in together)
+        most = max(cell.coverage for cell in together)
+        often = [cell.early_coverage for cell in together if cell.early >= _FEW * cell.draws]
+        reached = whole.early_reached / whole.early
+        print(
+            f"| **{shape.name}** | all | {100 * least:.1f} to {100 * most:.1f} %; early: "
+            f"{100 * whole.early_coverage:.1f} %, in one cell {100 * min(often):.1f} to "
+            f"{100 * max(often):.1f} %; {100 * reached:.0f} % of these within the goal |"
+            + " |"
+            * (len(GOALS) - 1),
+            flush=True,
+        )
+    return 1 if failed else 0
+
+
+def _cell(found: Ended) -> str:
+    text = f"{100 * found.coverage:.1f}"
+    if found.early:
+        share = 100 * found.early / found.draws
+        text += f" ({found.trials / found.draws:.0f} trials; {share:.0f} % early"
+        if found.early >= _FEW * found.draws:
+            text += f": {100 * found.early_coverage:.1f}"
+        text += ")"
+    return text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

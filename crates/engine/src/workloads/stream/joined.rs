@@ -1,0 +1,55 @@
+//! Reception of datagrams that the kernel has joined.
+
+use std::io;
+
+use lanlab_link::{BATCH_MESSAGES, DatagramSocket};
+
+/// The kernel joins datagrams to at most so much.
+pub const JOINED_BYTES: usize = 65_536;
+/// A joined datagram counts whole against the socket's buffer: Linux's usual 208 KiB holds three of
+/// them, and whatever comes while the receiver is not on a processor is lost. So there is room for
+/// as many as one call takes.
+const ROOM_BYTES: usize = BATCH_MESSAGES * JOINED_BYTES;
+
+/// Have datagrams joined, and make room for them as far as the system grants it, unless another size
+/// was asked for. How much it is stands in the result.
+///
+/// # Errors
+/// The system's own, if it cannot join datagrams.
+pub fn enable(socket: &DatagramSocket, asked_bytes: Option<u32>) -> io::Result<()> {
+    socket.enable_segment_receive()?;
+    if asked_bytes.is_none() {
+        // Linux grants what `net.core.rmem_max` allows, without a word.
+        let _ = socket2::SockRef::from(socket.plain()).set_recv_buffer_size(ROOM_BYTES);
+    }
+    Ok(())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use lanlab_link::DatagramOptions;
+
+    fn buffer_bytes(asked_bytes: Option<u32>) -> usize {
+        let options = DatagramOptions {
+            receive_buffer_bytes: asked_bytes.map(|bytes| bytes as usize),
+            ..DatagramOptions::default()
+        };
+        let socket = DatagramSocket::bind(([127, 0, 0, 1], 0).into(), &options).unwrap();
+        enable(&socket, asked_bytes).unwrap();
+        socket2::SockRef::from(socket.plain()).recv_buffer_size().unwrap()
+    }
+
+    #[test]
+    fn there_is_room_for_all_joined_datagrams_of_a_call_as_far_as_allowed() {
+        let allowed = std::fs::read_to_string("/proc/sys/net/core/rmem_max").unwrap();
+        let granted = ROOM_BYTES.min(allowed.trim().parse().unwrap());
+        // Linux tells twice what it was asked for (socket(7)).
+        assert_eq!(buffer_bytes(None), 2 * granted);
+    }
+
+    #[test]
+    fn a_size_that_was_asked_for_stays() {
+        assert_eq!(buffer_bytes(Some(100_000)), 200_000);
+    }
+}

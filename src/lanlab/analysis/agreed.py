@@ -1,0 +1,33 @@
+"""What both ends of a file service agreed on: protocol, cipher, key exchange. A rate depends on it,
+so it is named with each figure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lanlab.store import TrialRecord
+
+
+def agreed_of(trial: TrialRecord) -> dict[str, str | None] | None:
+    """`protocol`, `protection` and `server` of a trial; `None` without a file service."""
+    facts = (trial.raw.get("client") or {}).get("facts")
+    if not isinstance(facts, Mapping):
+        return None
+    return {name: facts.get(name) for name in ("protocol", "protection", "server")}
+
+
+def agreed_words(trial: TrialRecord) -> str:
+    """As in `SFTP 3, SSH 2, aes128-gcm, key exchange curve25519-sha256`; empty if not known."""
+    agreed: Mapping[str, Any] = agreed_of(trial) or {}
+    said = (agreed.get("protocol"), agreed.get("protection"))
+    return ", ".join(str(each) for each in said if each not in (None, "none"))
+
+
+def all_agreed_words(trials: Iterable[TrialRecord]) -> str:
+    """What all trials have in common; where they differ, each with its count."""
+    counts = Counter(words for trial in trials if (words := agreed_words(trial)))
+    if len(counts) == 1:
+        return next(iter(counts))
+    return "; ".join(f"{words} ({count} trials)" for words, count in counts.most_common())

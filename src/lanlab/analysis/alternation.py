@@ -1,0 +1,71 @@
+"""Series of runs that were taken in turns: which runs belong together, and as what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lanlab.errors import UsageError
+from lanlab.store import RunRecord
+
+#: What sides are called in sentences.
+LETTERS = "ABCDEFGH"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run stands in its series."""
+
+    #: Id of the series.
+    series: str
+    #: From 0.
+    turn: int
+    #: From 0.
+    side: int
+    turns: int
+    #: What each side is, in words.
+    sides: tuple[str, ...]
+
+
+def place_of(run: RunRecord) -> Place | None:
+    """Where a run stands in its series; `None` if it was not taken in turns."""
+    found = run.alternation
+    if found is None:
+        return None
+    sides = tuple(str(side["name"]) for side in found["sides"])
+    place = Place(
+        str(found["id"]), int(found["turn"]), int(found["side"]), int(found["turns"]), sides
+    )
+    if not (0 <= place.side < len(sides) <= len(LETTERS) and 0 <= place.turn < place.turns):
+        raise ValueError("a place in a series that there is not")
+    return place
+
+
+def series_named(runs: Sequence[RunRecord], name: str) -> list[RunRecord]:
+    """
+    The runs of the series that a name means, oldest first: its id, the beginning of it, or, for
+    `last`, that of the newest run. Empty if it means none.
+
+    Raises:
+        UsageError: It begins the ids of several.
+    """
+    ids = list(dict.fromkeys(series_id(run) for run in runs if series_id(run)))
+    if name == "last":
+        found = [series_id(run) for run in runs[-1:] if series_id(run)]
+    else:
+        found = [one for one in ids if one == name] or [
+            one for one in ids if name and one.startswith(name)
+        ]
+    if len(found) > 1:
+        raise UsageError(
+            f"`{name}` begins the ids of {len(found)} series: {', '.join(found)}",
+            hint="write more of the one that you mean",
+        )
+    return [run for run in runs if found and series_id(run) == found[0]]
+
+
+def series_id(run: RunRecord) -> str:
+    """Id of the series of a run; empty if it was not taken in turns."""
+    found: Any = (run.alternation or {}).get("id")
+    return found if isinstance(found, str) else ""

@@ -1,0 +1,144 @@
+"""
+The capacity that a search has measured, with its interval, and what that says of each loss goal.
+
+The model: a trial carries a capacity of its own, lognormal from trial to trial, and of what it
+carries a share is lost at random. Of a load beyond its capacity just that arrives, so that a lossy
+trial shows the capacity, and one that is not says that it is higher. A loss below half a width is
+not told from random loss. Where trials contradict the model (what arrives grows with the load, or
+a goal is missed far below the capacity), loss rises gradually: then a goal has a threshold of its
+own, of which a trial says only whether it is higher or lower.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from lanlab.plan import GoalResult, Observation, RandomLoss, SearchResult
+
+if TYPE_CHECKING:
+    from lanlab.analysis.statistics.threshold import ThresholdTrials
+
+#: How a search ended for a goal. `not_steady`: the load varies from trial to trial by more than the
+#: width that bounds shall have. The others are those of `GoalResult`.
+Verdict = Literal[
+    "found", "not_steady", "random_loss", "at_least_high", "sender_limited", "below_low",
+    "undecided",
+]  # fmt: skip
+
+#: More loss than this is far beyond saturation, where a receiver may carry less.
+_FAR_BEYOND = 0.2
+#: Smallest spread that is told from none, where the number of messages is not known.
+_RESOLUTION = 1e-4
+
+
+@dataclass(frozen=True)
+class Load:
+    """A load with its 95 % interval, in the factor's unit."""
+
+    median: float
+    #: `None` where the trials do not end it.
+    low: float | None
+    high: float | None
+    #: Standard deviation from trial to trial, as a share.
+    spread_ratio: float
+
+    def times(self, ratio: float) -> Load:
+        """So many times the load."""
+        low, high = (None if end is None else end * ratio for end in (self.low, self.high))
+        return Load(self.median * ratio, low, high, self.spread_ratio)
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What the trials of a search say of the capacity."""
+
+    #: Where loss begins to rise with load, median over trials; `None` if it was not reached, or
+    #: loss rises gradually.
+    load: Load | None
+    #: Loss at every load, where it was seen.
+    random_loss: RandomLoss | None
+    #: Whether loss rises gradually, beginning far below the capacity.
+    is_gradual: bool
+    #: Of each goal of the search: how it ended, and the median load up to which it is met.
+    goals: tuple[tuple[Verdict, Load | None], ...]
+
+
+def capacity(result: SearchResult, width_ratio: float) -> Capacity:
+    """
+    The capacity, and the load of each goal.
+
+    Args:
+        result: Of a search that has ended.
+        width_ratio: How close the bounds of a goal shall be: capacity that varies more is not
+            steady.
+    """
+    from lanlab.analysis.statistics.threshold import follows_load, threshold
+
+    loss, full = result.random_loss, result.full_length
+    random = loss if loss is not None and loss.is_seen else None
+    messages = [one.tried.messages for one in full if one.tried.messages > 0]
+    resolution = max(1e-6, 1 / max(messages)) if messages else _RESOLUTION
+    trials = _trials(full, loss, width_ratio / 2)
+    grows = follows_load(trials, resolution=resolution)
+
+    def load_of(seen: ThresholdTrials) -> Load | None:
+        found = threshold(seen, resolution=resolution)
+        if found is None:
+            return None
+        return Load(found.median, found.low, found.high, found.spread_ratio)
+
+    whole = load_of(trials) if len(trials.exact) > 1 and not grows else None
+    if whole is not None and random is not None:
+        # What is not known of the random loss is not known of the capacity.
+        doubt = (random.high - random.low) / 2
+        low = None if whole.low is None else whole.low * (1 - doubt)
+        high = None if whole.high is None else whole.high * (1 + doubt)
+        whole = Load(whole.median, low, high, whole.spread_ratio)
+    lost = loss.ratio if loss is not None else 0.0
+
+    def goal(one: GoalResult) -> tuple[Verdict, Load | None, bool]:
+        if one.kind not in ("found", "undecided"):
+            return one.kind, None, False
+        load = whole and whole.times((1 - lost) / (1 - one.loss_ratio))
+        missed = load is not None and one.upper is not None and one.upper < (load.low or 0)
+        if grows or missed:
+            load = load_of(_either_side(full, one.loss_ratio))
+        is_open = one.kind == "undecided" and one.lower is None and lost > one.loss_ratio
+        if load is None or is_open:
+            return one.kind, None, missed
+        return ("not_steady" if load.spread_ratio > width_ratio else "found"), load, missed
+
+    goals = [goal(one) for one in result.goals]
+    gradual = grows or any(missed for *_, missed in goals)
+    return Capacity(whole, random, gradual, tuple((kind, load) for kind, load, _ in goals))
+
+
+def _trials(
+    full: Sequence[Observation], loss: RandomLoss | None, least_ratio: float
+) -> ThresholdTrials:
+    """What each trial says of its capacity."""
+    from lanlab.analysis.statistics.threshold import ThresholdTrials
+
+    exact, loads, above = [], [], []
+    kept = 1 - (loss.ratio if loss is not None else 0.0)
+    for load, tried in full:
+        chance = loss.most_ratio(tried.messages) if loss is not None else 0.0
+        at_most = max(least_ratio, chance)
+        if tried.loss_ratio <= at_most:
+            # Wherever the capacity lies between, so that what is said does not depend on it.
+            above.append(math.log(load * (1 - at_most) / kept))
+        elif tried.loss_ratio < _FAR_BEYOND:
+            exact.append(math.log(load * (1 - tried.loss_ratio) / kept))
+            loads.append(math.log(load))
+    return ThresholdTrials(exact, above, (), loads)
+
+
+def _either_side(full: Sequence[Observation], loss_ratio: float) -> ThresholdTrials:
+    from lanlab.analysis.statistics.threshold import ThresholdTrials
+
+    above = [math.log(one.load) for one in full if one.tried.loss_ratio <= loss_ratio]
+    below = [math.log(one.load) for one in full if one.tried.loss_ratio > loss_ratio]
+    return ThresholdTrials((), above, below)

@@ -1,0 +1,119 @@
+"""Why each condition of a run had as many trials as it had, and what it reached."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from lanlab.analysis.attempts import counting
+from lanlab.analysis.summary import Summary, condition_key, summarise
+from lanlab.plan.stopping import Trials
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Study, at_scale
+from lanlab.studies.model import TrialPolicy
+
+#: `fixed`: the study gives a number and no goal. `reached`: the goal. `short`: the trials that the
+#: first ones had asked for did not reach it. `most`: nor did as many as are allowed. `given_up`:
+#: trials kept failing. `unfinished`: the run ended before.
+How = Literal["fixed", "reached", "short", "most", "given_up", "unfinished"]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a condition ended."""
+
+    experiment: str
+    factors: Mapping[str, Level]
+    #: The experiment's first, which the goal is about.
+    metric: str
+    how: How
+    #: Trials in the mean.
+    trials: int
+    #: Places at which every trial failed. They are no trials.
+    missing: int
+    #: What half the interval may be, as a share of the mean; `None` without a goal.
+    goal_ratio: float | None
+    #: What it is, on its longer side; `None` for fewer than two trials and around a mean of zero.
+    half_width_ratio: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """By the names of the fields."""
+        return asdict(self)
+
+
+def endings(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Ending]:
+    """
+    How the conditions of a run ended, in the order of the study; those of searches, which end by
+    rules of their own, are not among them.
+
+    Args:
+        run: The run.
+        trials: All its trials, in order.
+    """
+    found = []
+    for scaled in at_scale(Study.model_validate(run.study), run.scale):
+        if scaled.search is not None:
+            continue
+        name, metric = scaled.experiment.id, scaled.experiment.metrics[0]
+        own: dict[str, list[TrialRecord]] = {}
+        for trial in trials:
+            if trial.experiment == name and trial.purpose == "trial":
+                own.setdefault(condition_key(trial.factors), []).append(trial)
+        for summary in summarise(run, trials, name, metric):
+            at_condition = own.get(condition_key(summary.factors), [])
+            found.append(_ending(summary, at_condition, scaled.trials, run.status == "done"))
+    return found
+
+
+def _ending(
+    summary: Summary, trials: Sequence[TrialRecord], policy: TrialPolicy, is_over: bool
+) -> Ending:
+    state = _replayed(trials, policy, summary.metric)
+    goal_ratio, ratio = policy.relative_ci, _half_width_ratio(summary)
+    how: How
+    if state.given_up:
+        how = "given_up"
+    elif state.active and not is_over:
+        how = "unfinished"
+    elif goal_ratio is None:
+        how = "fixed"
+    elif ratio is not None and ratio <= goal_ratio:
+        how = "reached"
+    else:
+        how = "most" if state.done + state.missing >= policy.max else "short"
+    return Ending(
+        summary.experiment,
+        summary.factors,
+        summary.metric,
+        how,
+        summary.n,
+        state.missing,
+        goal_ratio,
+        ratio,
+    )
+
+
+def _replayed(trials: Sequence[TrialRecord], policy: TrialPolicy, metric: str) -> Trials:
+    """What the rule knew at the end."""
+    state = Trials(policy, metric)
+    for block in sorted({trial.block for trial in trials}):
+        at_place = [trial for trial in trials if trial.block == block]
+        counted = counting(at_place)
+        if counted:
+            state.record_done(counted[-1].metrics.get(metric))
+        else:
+            error = at_place[-1].error or {}
+            state.record_missing(is_lasting=error.get("retry_helps") is False)
+    return state
+
+
+def _half_width_ratio(summary: Summary) -> float | None:
+    if summary.mean is None or summary.ci_low is None or summary.ci_high is None:
+        return None
+    half = max(summary.ci_high - summary.mean, summary.mean - summary.ci_low)
+    if half == 0:
+        return 0.0
+    ratio = half / abs(summary.mean) if summary.mean else math.inf
+    return ratio if math.isfinite(ratio) else None

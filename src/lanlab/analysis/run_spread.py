@@ -1,0 +1,125 @@
+"""
+How far runs of one setting lie apart, by other runs in the store.
+
+One run of each of two settings has nothing of its own to hold their difference against: trials of a
+run have its minutes in common. Other runs of the same conditions on the same testbed and machine
+do: their spread is that between runs, with as many degrees of freedom as there are such runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lanlab.analysis.comparison_sides import Run, Side, centre, sample_of, started_s
+from lanlab.plan import Condition
+from lanlab.store import RunRecord
+
+if TYPE_CHECKING:
+    from lanlab.analysis.statistics import KnownSpread
+
+#: Fewer runs may all have missed what disturbs one run in ten.
+LEAST_DF = 9
+#: Load has a memory: runs of one minute are more alike than runs of one day. Other runs must
+#: lie over so many times the time between both sides.
+SPAN = 10
+#: Facts of a host by which it is the same machine.
+_MACHINE = ("system", "architecture", "kernel", "processor", "processors", "memory_bytes")
+
+
+@dataclass(frozen=True)
+class Others:
+    """Other runs of the study, as far as they show how much runs differ."""
+
+    #: Those of one setting each: testbed, machine, scale and versions are the same in all.
+    groups: tuple[tuple[Run, ...], ...]
+    #: How many runs there were, before groups that are too close in time were left out.
+    offered: int
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """All that are used."""
+        return tuple(run for group in self.groups for run in group)
+
+    def spread(
+        self, conditions: Sequence[Condition], metric: str, scale: str
+    ) -> KnownSpread | None:
+        """
+        The spread between runs of a metric.
+
+        Args:
+            conditions: That count: those of both sides. Another with the same factors and other
+                parameters is another condition.
+            metric: Key of trials' results.
+            scale: On which runs are compared.
+
+        Returns:
+            `None` where too few runs have it.
+        """
+        from lanlab.analysis.comparison_runs import conditions_of
+        from lanlab.analysis.statistics import KnownSpread
+
+        squares, df = 0.0, 0
+        for group in self.groups:
+            for condition in {repr(one): one for one in conditions}.values():
+                values = []
+                for run, trials in group:
+                    found = conditions_of(run).get(key_of(condition))
+                    sample = sample_of(trials, condition, metric)
+                    if found == condition and sample.n:
+                        values.append(centre(sample.values, scale))
+                if scale == "log":
+                    values = [math.log(value) for value in values if value > 0]
+                if len(values) >= 2:
+                    mean = math.fsum(values) / len(values)
+                    squares += math.fsum((value - mean) ** 2 for value in values)
+                    df += len(values) - 1
+        return KnownSpread(math.sqrt(squares / df), df) if df >= LEAST_DF else None
+
+
+def key_of(condition: Condition) -> tuple[str, str]:
+    """What identifies a condition among those of a run."""
+    return condition.experiment, repr(sorted(condition.factors.items()))
+
+
+def others_for(base: Side, other: Side, runs: Sequence[Run]) -> Others:
+    """
+    The runs that show how much runs of these sides differ.
+
+    Args:
+        base, other: What is compared; their own runs are left out.
+        runs: All of the store that may fit.
+    """
+    own = {run.id for side in (base, other) for run, _ in side.runs}
+    places = {_place(run) for side in (base, other) for run, _ in side.runs}
+    groups: dict[str, list[Run]] = {}
+    for run, trials in runs:
+        if run.id not in own and run.status == "done" and _place(run) in places:
+            groups.setdefault(f"{_place(run)} {_setting(run)}", []).append((run, trials))
+    apart_s = abs(base.middle_s - other.middle_s)
+    kept = []
+    for group in groups.values():
+        begun = [started_s(run) for run, _ in group]
+        if max(begun) - min(begun) >= SPAN * apart_s:
+            kept.append(tuple(group))
+    return Others(tuple(kept), sum(map(len, groups.values())))
+
+
+def _place(run: RunRecord) -> str:
+    """Scale, testbed and machine of a run."""
+    bed = run.testbed
+    hosts = (bed.get("facts") or {}).get("hosts") or {}
+    machines = [
+        [name, *(facts.get(fact) for fact in _MACHINE)] for name, facts in sorted(hosts.items())
+    ]
+    return repr([run.scale, bed.get("name"), bed.get("link"), bed.get("link_rate_bps"), machines])
+
+
+def _setting(run: RunRecord) -> str:
+    """What may differ between groups and not within one, besides parameters."""
+    side: Mapping[str, Any] = {}
+    if run.alternation is not None:
+        side = run.alternation["sides"][run.alternation["side"]]
+    return repr([sorted(run.versions.items()), side.get("engine")])

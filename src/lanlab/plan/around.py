@@ -1,0 +1,104 @@
+"""
+Full-length trials at and far below the bounds of a search, from which the interval of the capacity
+is computed.
+
+Far below, at two loads, and at two more if a message was lost there: what is lost at random. Then
+around the upper bound of a goal a staircase: up two steps after a good trial, down one after a
+lossy one. So two of three trials are lossy, and measure the capacity by what arrives, and the loads
+stay near it wherever a few trials have put the bound. Goals for which the same capacity would do
+share a staircase.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from lanlab.plan.random_loss import PROBE_RATIOS, Observation
+
+#: Largest step of a staircase.
+_LARGEST_STEP = 0.05
+#: Goals whose capacities differ by more have a staircase each.
+_SAME_RATIO = 0.1
+
+
+class Start(NamedTuple):
+    """Where a staircase begins."""
+
+    loss_goal: float
+    load: float
+
+
+@dataclass
+class Around:
+    """The trials around the bounds, as far as they are recorded."""
+
+    #: What arrives of the highest loads.
+    carried: float
+    starts: Sequence[Start]
+    #: Trials of each staircase.
+    count: int
+    step_ratio: float
+    recorded: list[Observation] = field(default_factory=list)
+
+    @property
+    def left(self) -> int:
+        """Trials still to come, about."""
+        return max(0, self._far + self.count * len(self.starts) - len(self.recorded))
+
+    def next_load(self) -> float | None:
+        """The load of the next trial, before it is rounded and kept within the range."""
+        place = len(self.recorded)
+        if not self.left:
+            return None
+        if place < self._far:
+            return PROBE_RATIOS[place] * self.carried
+        flight, _ = divmod(place - self._far, self.count)
+        loss_goal, load = self.starts[flight]
+        for one in self.recorded[self._far + flight * self.count :]:
+            good = one.tried.loss_ratio <= loss_goal
+            load = one.load * (1 + self.step_ratio * (2 if good else -1))
+        return load
+
+    @property
+    def _far(self) -> int:
+        if not self.starts:
+            return 0
+        lossy = any(one.tried.lost_messages for one in self.recorded[:2])
+        return len(PROBE_RATIOS) if lossy else 2
+
+
+def around(
+    observed: Sequence[Observation],
+    uppers: Sequence[tuple[float, float | None]],
+    carried: float,
+    *,
+    count: int,
+    width_ratio: float,
+) -> Around:
+    """
+    The trials to run once the bounds are known.
+
+    Args:
+        observed: The full-length trials so far.
+        uppers: Loss goals that some load may meet, the strictest first, with their upper bounds.
+        carried: What arrives of the highest loads.
+        count: Trials of each staircase.
+        width_ratio: Smallest step.
+    """
+    starts: list[Start] = []
+    for loss_goal, load in uppers:
+        capacity = 0.0 if load is None else load * (1 - loss_goal)
+        known = starts[-1].load * (1 - starts[-1].loss_goal) if starts else 0.0
+        if load is not None and capacity > known * (1 + _SAME_RATIO):
+            starts.append(Start(loss_goal, load))
+    arrived = [
+        math.log(o.load * (1 - o.tried.loss_ratio))
+        for o in observed
+        if 0 < o.tried.loss_ratio < 2 * _SAME_RATIO
+    ]
+    spread = statistics.stdev(arrived) if len(arrived) > 1 else 0.0
+    return Around(carried, starts, count, min(max(width_ratio, spread), _LARGEST_STEP))

@@ -1,0 +1,132 @@
+"""
+Loss that does not depend on the load, told apart from saturation.
+
+Trials far below what arrives of the highest loads cannot be lossy because the load is too high. If
+they are, and those at lower loads no less than those at higher ones, messages are lost at random.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lanlab.plan.bounds import Tried
+
+#: Up to this share of what arrives of the highest loads no trial is lossy by saturation: four
+#: standard deviations below it, where the capacity varies by 5 %.
+_BELOW_RATIO = 0.8
+#: Where the lower of these loads end; loss that rises with load is smaller there.
+_MIDDLE_RATIO = 0.6
+#: Shares at which to look for loss: by turns in the lower and in the higher part.
+PROBE_RATIOS = (0.5, 0.75, 0.4, 0.7)
+_RISES_Z = 2.58
+_EXCESS_Z = 3.3
+
+
+class Observation(NamedTuple):
+    """A trial and its load."""
+
+    load: float
+    tried: Tried
+
+
+@dataclass(frozen=True)
+class RandomLoss:
+    """What is lost of loads that are carried, as a share of the messages."""
+
+    ratio: float
+    #: 95 % interval of the share.
+    low: float
+    high: float
+    #: Trials so far below saturation, and how many of them were lossy.
+    trials: int
+    lossy_trials: int
+    #: How many times more the counts vary than they would if each message were lost by itself.
+    dispersion: float
+    #: Whether loss rises with the load even there, as far as these trials tell.
+    rises: bool
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether loss at every load was shown: two trials agree, at different loads."""
+        return self.lossy_trials > 1 and not self.rises
+
+    def forbids(self, loss_goal: float) -> bool:
+        """Whether no load is known to meet a goal, because as much may be lost of any."""
+        return self.is_seen and loss_goal < self.high
+
+    def most_ratio(self, messages: float) -> float:
+        """The most that chance alone loses in a trial, as a share of its messages."""
+        expected = messages * self.ratio
+        if not expected:
+            return 0.0
+        return (expected + _EXCESS_Z * math.sqrt(self.dispersion * expected) + 1) / messages
+
+
+def carried(observed: Iterable[Observation]) -> float:
+    """What arrives of the highest loads: the median of three; 0 without trials."""
+    highest = sorted(observed, key=lambda one: -one.load)[:3]
+    arrived = sorted(one.load * (1 - one.tried.loss_ratio) for one in highest)
+    return arrived[len(arrived) // 2] if arrived else 0.0
+
+
+def random_loss(observed: Sequence[Observation]) -> RandomLoss:
+    """What trials far below saturation lost."""
+    most = carried(observed)
+    below = [o for o in observed if o.load <= _BELOW_RATIO * most and o.tried.messages > 0]
+    lossy = sum(o.tried.lost_messages > 0 for o in below)
+    messages, lost = _sums(below)
+    if not lost:
+        return RandomLoss(0.0, 0.0, 0.0, len(below), 0, 1.0, rises=False)
+    ratio = lost / messages
+    dispersion = max(1.0, _chi_square(below, ratio) / max(1, len(below) - 1))
+    low, high = _counted(lost / dispersion)
+    scale = dispersion / messages
+    return RandomLoss(
+        ratio, low * scale, min(1.0, high * scale), len(below), lossy, dispersion,
+        rises=_rises(below, most, ratio),
+    )  # fmt: skip
+
+
+def _rises(below: Sequence[Observation], most: float, ratio: float) -> bool:
+    """Whether more is lost in the upper part of these loads, or only one part was tried."""
+    parts: tuple[list[Observation], list[Observation]] = ([], [])
+    for one in below:
+        parts[one.load > _MIDDLE_RATIO * most].append(one)
+    (low_messages, low_lost), (high_messages, high_lost) = map(_sums, parts)
+    if not low_messages or not high_messages:
+        return True
+    ratios = low_lost / low_messages, high_lost / high_messages
+    left = sum(_chi_square(part, own) for part, own in zip(parts, ratios, strict=True))
+    dispersion = max(1.0, left / max(1, len(below) - 2))
+    deviation = math.sqrt(dispersion * ratio * (1 / low_messages + 1 / high_messages))
+    return ratios[1] - ratios[0] > _RISES_Z * deviation
+
+
+def _sums(observed: Iterable[Observation]) -> tuple[float, float]:
+    """Messages, and those lost."""
+    messages = lost = 0.0
+    for _, tried in observed:
+        messages, lost = messages + tried.messages, lost + tried.lost_messages
+    return messages, lost
+
+
+def _chi_square(observed: Iterable[Observation], ratio: float) -> float:
+    if not ratio:
+        return 0.0
+    return math.fsum(
+        (tried.lost_messages - tried.messages * ratio) ** 2 / (tried.messages * ratio)
+        for _, tried in observed
+    )
+
+
+def _counted(count: float) -> tuple[float, float]:
+    """The exact interval of a count's mean, by Wilson and Hilferty's approximation of the
+    quantiles of chi-square (F. Garwood, Biometrika 28, 1936)."""
+
+    def quantile(mean: float, z: float) -> float:
+        return mean * max(0.0, 1 - 1 / (9 * mean) + z / (3 * math.sqrt(mean))) ** 3
+
+    return (quantile(count, -1.96) if count > 0 else 0.0), quantile(count + 1, 1.96)

@@ -1,0 +1,108 @@
+"""What a search for saturation is asked, what it tries, and where it has ended."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from lanlab.plan.bounds import Goal
+from lanlab.plan.random_loss import Observation, RandomLoss
+
+Kind = Literal["found", "random_loss", "at_least_high", "sender_limited", "below_low", "undecided"]
+
+
+@dataclass(frozen=True)
+class SearchRule:
+    """What is searched, with its levels in lanlab's units: `0 < low < high`."""
+
+    factor: str
+    #: Lowest and highest load [Min Load, Max Load].
+    low: int | float
+    high: int | float
+    #: `goodput_ratio` or `received_ratio`: what is lost is the rest to 1.
+    metric: str
+    #: Ascending [Goal Loss Ratio].
+    loss_goals: tuple[float, ...]
+    #: Length of short and of full-length trials [Goal Initial and Final Trial Duration].
+    short_time_s: float
+    full_time_s: float
+    #: Trials that decide about a load, short or full-length; times the length that is the time
+    #: that does [Goal Duration Sum].
+    trials: int = 3
+    #: Share of them that may be lossy [Goal Exceed Ratio].
+    exceed_ratio: float = 0.5
+    #: The bounds of a goal are close enough at this distance, as a share of the upper one
+    #: [Goal Width].
+    width_ratio: float = 0.01
+    #: Loads of the curve, and trials at each.
+    curve: int = 0
+    curve_trials: int = 1
+    #: Of the order of the curve's trials.
+    seed: int = 0
+    #: Whether levels are whole numbers; then both ends are.
+    whole: bool = False
+
+    def goals(self, time_s: float) -> tuple[Goal, ...]:
+        """The goals for trials of this length, the strictest first."""
+        sum_time_s = self.trials * time_s
+        return tuple(Goal(r, time_s, sum_time_s, self.exceed_ratio) for r in self.loss_goals)
+
+    @property
+    def around(self) -> int:
+        """Full-length trials around a bound that give the capacity its interval."""
+        return max(4, 2 * self.trials)
+
+    @property
+    def deciding_trials(self) -> int:
+        """Trials without a loss that make a load a lower bound."""
+        return max(1, math.ceil(self.trials * (1 - self.exceed_ratio) - 1e-9))
+
+
+@dataclass(frozen=True)
+class SearchStep:
+    """The next trial of a search."""
+
+    level: int | float
+    time_s: float
+    #: `search` is a short trial, `confirm` a full-length one, `curve` one that only draws.
+    purpose: Literal["search", "confirm", "curve"]
+
+
+@dataclass(frozen=True)
+class GoalResult:
+    """Where the search ended for one goal, loads in the factor's unit [Goal Result]."""
+
+    loss_ratio: float
+    #: `found`: both bounds are known, close together. `at_least_high`: the high end is a lower
+    #: bound. `sender_limited`: so is the highest load that the sender could offer, which is below
+    #: the high end. `below_low`: the low end is an upper bound. `random_loss`: as much may be lost
+    #: of any load. `undecided`: trials failed, or the system contradicted itself for too long.
+    kind: Kind
+    #: The highest load at which no more was lost, by full-length trials [Relevant Lower Bound].
+    lower: float | None = None
+    #: The lowest at which more was [Relevant Upper Bound].
+    upper: float | None = None
+    #: What arrives at the lower bound [Conditional Throughput].
+    throughput: float | None = None
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """Where a search ended."""
+
+    #: In the order of the rule's goals.
+    goals: tuple[GoalResult, ...]
+    #: The highest load that the sender really offered, if it could not offer the high end.
+    sender_limit: float | None = None
+    #: What is lost of loads far below saturation.
+    random_loss: RandomLoss | None = field(default=None, compare=False, repr=False)
+    #: All full-length trials, those of the curve too.
+    full_length: tuple[Observation, ...] = field(default=(), compare=False, repr=False)
+
+
+class StepsLeft(NamedTuple):
+    """What a search will still need, about."""
+
+    short: int
+    full: int

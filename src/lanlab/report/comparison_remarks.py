@@ -1,0 +1,130 @@
+"""What is to be known of runs that were compared: how they were taken, and their state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.comparison import Compared
+from lanlab.analysis.comparison_runs import Paired
+from lanlab.analysis.comparison_sides import Side
+from lanlab.analysis.run_spread import LEAST_DF, SPAN, Others
+
+#: More runs than these are counted, and the first and last named.
+_MOST_NAMED = 12
+_IN_TURNS = "take several runs of each in turns: `lanlab run STUDY … --alternate 5`"
+
+
+def remarks(
+    paired: Paired, found: Sequence[Compared], sides: Sequence[Side], facts: int
+) -> list[str]:
+    """
+    How runs were compared, and what was not.
+
+    Args:
+        paired: What could be compared.
+        found: The comparisons, judged.
+        sides: What was compared.
+        facts: How many facts differ between the sides.
+    """
+    said = [f"{side.name} is {side.what}." for side in sides if side.what]
+    if paired.unlike:
+        count = len(paired.unlike)
+        said.append(
+            f"{count} condition{'s' if count != 1 else ''} of unlike kind, or of one "
+            f"{'run' if _are_single(sides) else 'side'} alone, were not compared: see the table."
+        )
+    for key, pair in paired.settings.items():
+        said.append(f"The sides differ in {key}: {_values(pair)}.")
+    for key, pair in paired.amounts.items():
+        said.append(
+            f"The runs measured unlike amounts ({key}: {_values(pair)}): what builds up within a "
+            "trial, such as a queue, weighs differently."
+        )
+    if paired.searches:
+        said.append(f"Searches are not compared: {', '.join(paired.searches)}.")
+    bases = {one.basis for one in found}
+    if "turns" in bases:
+        turns = max((one.base.n for one in found if one.basis == "turns"), default=0)
+        said.append(
+            f"The runs were taken in {turns} turns, in random order: each run is one value, and "
+            "sides are compared turn by turn."
+        )
+    if "mixed" in bases:
+        said.append(
+            "Runs of the sides took turns, though not in random order: each run is one value."
+        )
+    if bases & {"known spread", "after", "single"}:
+        said += _of_time(paired, found, sides, facts)
+    return said
+
+
+def _of_time(
+    paired: Paired, found: Sequence[Compared], sides: Sequence[Side], facts: int
+) -> list[str]:
+    """Of runs that were taken one after another."""
+    which = f"{facts} fact{'s differ' if facts != 1 else ' differs'}, see the table; "
+    said = [
+        f"The runs were measured one after another: {which if facts else ''}what changed between "
+        "them, the hour included, cannot be told apart."
+    ]
+    used = {id(one): one for one in paired.yardsticks if one.groups}
+    if any(one.basis == "known spread" for one in found):
+        said += [_yardstick(one) for one in used.values()]
+    if any(one.basis in ("single", "after") for one in found):
+        what = "Of one run each" if _are_single(sides) else "Of runs not taken in turns"
+        offered = max((one.offered for one in paired.yardsticks), default=0)
+        if offered:
+            runs = f"the {offered} other runs" if offered > 1 else "the one other run"
+            why = (
+                f", and {runs} of this study here do not say how much runs differ by themselves: "
+                f"that takes {LEAST_DF + 1} of one setting, over {SPAN} times the time between "
+                "those compared"
+            )
+        else:
+            why = ", and no other runs of this study here say how much runs differ by themselves"
+        said.append(
+            f"{what} it cannot be told whether a setting or the run itself is the reason{why}; "
+            f"{_IN_TURNS}."
+        )
+    return said
+
+
+def _yardstick(others: Others) -> str:
+    ids = [run.id for run, _ in others.runs]
+    named = ", ".join(ids if len(ids) <= _MOST_NAMED else [*ids[:2], "…", ids[-1]])
+    return (
+        f"How much runs differ by themselves is taken from {len(ids)} other runs of this study on "
+        f"this testbed and machine, and is in the intervals: {named}."
+    )
+
+
+def _are_single(sides: Sequence[Side]) -> bool:
+    return all(len(side.runs) == 1 for side in sides)
+
+
+def _values(pair: Sequence[object]) -> str:
+    return " and ".join("not set" if one is None else str(one) for one in pair)
+
+
+def run_state(sides: Sequence[Side]) -> list[str]:
+    """What of runs is unfinished, failed or disturbed."""
+    said = []
+    for side in sides:
+        trials = [trial for _, trials in side.runs for trial in trials]
+        of = f" of {len(side.runs)} runs" if len(side.runs) > 1 else ""
+        for run, _ in side.runs:
+            if run.status != "done":
+                name = f"{side.name} ({run.id})" if of else side.name
+                said.append(f"{name} is {run.status}: these are the trials that had ended.")
+        failed = sum(trial.status == "failed" for trial in trials)
+        if failed:
+            said.append(
+                f"{side.name}: {failed} of {len(trials)} trials{of} failed; they are in no mean."
+            )
+        polluted = sum(trial.is_polluted for trial in trials)
+        if polluted:
+            said.append(
+                f"{side.name}: {polluted} of {len(trials)} trials{of} were polluted; means that "
+                "have such are marked \N{DAGGER}."
+            )
+    return said

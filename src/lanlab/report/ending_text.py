@@ -1,0 +1,72 @@
+"""How conditions ended, in words: at a fixed number of trials, or at a goal, or short of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.endings import Ending, endings
+from lanlab.figures.wording import condition_text, percent
+from lanlab.plan.stopping import DECIDING_TRIALS
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import ExperimentAtScale, Study, at_scale
+
+#: In a cell of a table.
+HOW_ENDED = {
+    "fixed": "fixed number of trials",
+    "reached": "goal reached",
+    "short": "goal missed by the planned trials",
+    "most": "goal not reached by the most trials",
+    "given_up": "given up",
+    "unfinished": "not finished",
+}
+#: Conditions that are named; of more, the table has the rest.
+_MOST_NAMED = 6
+
+
+def ending_sentences(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[str]:
+    """For each experiment with a goal, which conditions reached it and which did not."""
+    ended = endings(run, trials)
+    said = []
+    for scaled in at_scale(study, run.scale):
+        own = [one for one in ended if one.experiment == scaled.experiment.id]
+        if own and own[0].goal_ratio is not None and any(one.trials for one in own):
+            said.append(_sentence(study, scaled, own, own[0].goal_ratio))
+    return said
+
+
+def _sentence(
+    study: Study, scaled: ExperimentAtScale, ended: Sequence[Ending], goal_ratio: float
+) -> str:
+    of = {how: [one for one in ended if one.how == how] for how in HOW_ENDED}
+    reached = of["reached"]
+    text = (
+        f"{scaled.experiment.title}: the goal, half a 95 % interval within {percent(goal_ratio)} "
+        f"of the mean, was reached by {len(reached)} of {len(ended)} conditions"
+    )
+    if reached:
+        counts = sorted({one.trials for one in reached})
+        text += f", with {' to '.join(map(str, sorted({counts[0], counts[-1]})))} trials"
+    if of["most"]:
+        text += f"; not by the most trials allowed ({scaled.trials.max}) in"
+        text += f" {_named(study, of['most'])}"
+    if of["short"]:
+        text += f"; not by the number that the first {DECIDING_TRIALS} trials asked for in"
+        text += f" {_named(study, of['short'])}"
+    if of["given_up"]:
+        text += f"; given up: {_named(study, of['given_up'])}"
+    if of["unfinished"]:
+        text += f"; {len(of['unfinished'])} not finished"
+    return f"{text}."
+
+
+def _named(study: Study, ended: Sequence[Ending]) -> str:
+    named = [_name(study, one) for one in ended[:_MOST_NAMED]]
+    more = f" and {len(ended) - _MOST_NAMED} more" if len(ended) > _MOST_NAMED else ""
+    return ", ".join(named) + more
+
+
+def _name(study: Study, ended: Ending) -> str:
+    where = condition_text(study, dict(ended.factors)) or "the only condition"
+    ratio = ended.half_width_ratio
+    width = "no interval" if ratio is None else percent(ratio)
+    return f"{where} ({width}, {ended.trials} trial{'' if ended.trials == 1 else 's'})"

@@ -1,0 +1,39 @@
+"""What trials in two modes do to a comparison, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.comparison import Compared
+from lanlab.figures.wording import number
+
+#: Below so many trials a side can be in one mode with all of them, and nothing shows it.
+_FEW = 10
+
+
+def mode_sentences(found: Sequence[Compared]) -> list[str]:
+    """That trials are in two modes where that is seen; where a difference of so few trials is said
+    to be there and no mode can be seen, that it may still be one."""
+    said = []
+    seen = {one.metric: one.modes for one in found if one.modes is not None}
+    for modes in seen.values():
+        share = number(100 * (1 - 1 / modes.ratio), 2)
+        text = (
+            f"The trials come in two modes: {modes.apart} of {modes.trials} are about {share} % "
+            "away from the usual ones of their condition, and none lies between"
+        )
+        doubtful = sum(one.may_be_modes for one in found if one.modes is modes)
+        if doubtful:
+            text += (
+                f". Where a difference is no greater than that ({doubtful} here), it may be that "
+                "more trials of one side were in the slow mode: neither is called better"
+            )
+        said.append(f"{text}.")
+    few = [one for one in found if one.differs and one.modes is None and one.scale == "log"]
+    least = min((min(one.base.n, one.other.n) for one in few), default=_FEW)
+    if least < _FEW:
+        said.append(
+            f"With {least} trials a side, a slow mode of the machine that lasts for some trials "
+            "cannot be told from a difference: run both sides again, in turns."
+        )
+    return said

@@ -1,0 +1,281 @@
+"""
+Take runs of several settings in turns, so that load which comes and goes falls on all alike.
+
+A series has so many turns, in each of which every side is run once. The first of two turns has the
+sides in an order that is drawn from the series' seed, the second has it reversed: what drifts
+steadily through both adds nothing to a difference of sides. Each run is stored like any other and
+holds all that the series needs to go on; there is no other record of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import random
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lanlab.analysis.alternation import LETTERS, place_of, series_id
+from lanlab.engine import engine_path
+from lanlab.errors import RunInterrupted, StoreError, UsageError
+from lanlab.plan import Plan, expand
+from lanlab.run.runner import RunRequest, Watcher, new_id, new_run, resume_run
+from lanlab.store import RunRecord, Store
+from lanlab.studies import Study
+
+MOST_TURNS = 1000
+_ENGINE = "LANLAB_ENGINE"
+
+
+@dataclass(frozen=True)
+class SideRequest:
+    """A setting that is run once in every turn."""
+
+    #: What it is, in words.
+    name: str
+    request: RunRequest
+    #: Path of its engine; `None` takes the one that is found.
+    engine: str | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a series does next."""
+
+    turn: int
+    turns: int
+    side: int
+    name: str
+    #: Runs that are done, and all that there will be.
+    done: int
+    total: int
+
+
+#: Makes what watches a run.
+Watching = Callable[[Step], AbstractContextManager[Watcher]]
+
+
+def order_of_turn(seed: int, turn: int, sides: int) -> list[int]:
+    """
+    The sides in the order in which a turn runs them.
+
+    Examples:
+        >>> [order_of_turn(7, turn, 2) for turn in range(4)]
+        [[0, 1], [1, 0], [1, 0], [0, 1]]
+    """
+    order = list(range(sides))
+    random.Random(f"{seed} {turn // 2}").shuffle(order)
+    return order if turn % 2 == 0 else order[::-1]
+
+
+def new_series(
+    sides: Sequence[SideRequest], turns: int, seed: int | None, store: Store, watching: Watching
+) -> list[RunRecord]:
+    """
+    Run each side once in each of so many turns.
+
+    Args:
+        sides: At least 2.
+        turns: At least 2, as a spread takes two.
+        seed: Of all orders; `None` draws one.
+        store: Takes the runs.
+        watching: Called for every run.
+
+    Returns:
+        The runs of the series, oldest first.
+
+    Raises:
+        UsageError: It cannot be run as asked; nothing is in the store.
+        RunInterrupted: The user ended it; it can be resumed.
+    """
+    _check(sides, turns)
+    drawn = secrets.randbelow(2**32) if seed is None else seed
+    plan = {
+        "id": new_id("series"),
+        "seed": drawn,
+        "turns": turns,
+        "sides": [
+            {
+                "name": side.name,
+                "study": side.request.study.model_dump(mode="json", exclude_none=True),
+                "scale": side.request.scale,
+                "testbed": side.request.testbed,
+                "link": side.request.link,
+                "command": side.request.command,
+                "engine": None if side.engine is None else _engine_facts(side.engine),
+            }
+            for side in sides
+        ],
+    }
+    return _go_on(plan, {}, store, watching)
+
+
+def resume_series(runs: Sequence[RunRecord], store: Store, watching: Watching) -> list[RunRecord]:
+    """
+    Go on with a series.
+
+    Args:
+        runs: Those that it has; at least one.
+        store, watching: As for `new_series`.
+
+    Raises:
+        UsageError: It is complete, or an engine is no longer what it was; and as `resume_run`.
+        RunInterrupted: As `new_series`.
+    """
+    plan = {key: value for key, value in (runs[0].alternation or {}).items() if key not in _PLACE}
+    whole = plan["turns"] * len(plan["sides"])
+    if sum(run.status in ("done", "failed") for run in runs) >= whole:
+        raise UsageError(
+            f"series {plan['id']} is complete", hint=f"see it with `lanlab compare {plan['id']}`"
+        )
+    for side in plan["sides"]:
+        engine = side["engine"]
+        if engine is not None and _engine_facts(engine["path"]) != engine:
+            raise UsageError(
+                f"the engine {engine['path']} is not the one that series {plan['id']} began with",
+                hint="put that one back, or start a new series",
+            )
+    return _go_on(plan, _by_place(runs), store, watching)
+
+
+#: What differs from run to run of a series.
+_PLACE = frozenset({"turn", "side"})
+
+
+def _go_on(
+    plan: dict[str, Any],
+    runs: dict[tuple[int, int], RunRecord],
+    store: Store,
+    watching: Watching,
+) -> list[RunRecord]:
+    """Run what the series has left; `runs` are those that it has."""
+    sides, total = plan["sides"], plan["turns"] * len(plan["sides"])
+    done = 0
+    try:
+        for turn in range(plan["turns"]):
+            for side in order_of_turn(plan["seed"], turn, len(sides)):
+                there = runs.get((turn, side))
+                if there is None or there.status in ("interrupted", "running"):
+                    step = Step(turn, plan["turns"], side, sides[side]["name"], done, total)
+                    with watching(step) as watcher, _engine(sides[side]["engine"]):
+                        runs[turn, side] = (
+                            new_run(_request(plan, turn, side), store, watcher)
+                            if there is None
+                            else resume_run(there.id, store, watcher)
+                        )
+                done += 1
+    except (RunInterrupted, KeyboardInterrupt):
+        # Ctrl-C may have come before the first run began: then there is nothing to go on with.
+        with contextlib.suppress(StoreError):
+            runs |= _by_place([run for run in store.runs() if series_id(run) == plan["id"]])
+        if not runs:
+            raise
+        ended = sum(run.status in ("done", "failed") for run in runs.values())
+        raise RunInterrupted(
+            f"series {plan['id']} was interrupted after {ended} of {total} runs; what had ended is "
+            "saved",
+            hint=f"go on with `lanlab run --resume {plan['id']}`",
+        ) from None
+    return sorted(runs.values(), key=lambda run: run.started_at)
+
+
+def _by_place(runs: Sequence[RunRecord]) -> dict[tuple[int, int], RunRecord]:
+    """The runs of a series by turn and side."""
+    found = [(place_of(run), run) for run in runs]
+    return {(place.turn, place.side): run for place, run in found if place is not None}
+
+
+def _request(plan: dict[str, Any], turn: int, side: int) -> RunRequest:
+    """One run. Both sides of a turn have their conditions in orders of one seed."""
+    own = plan["sides"][side]
+    return RunRequest(
+        study=Study.model_validate(own["study"]),
+        scale=own["scale"],
+        testbed=own["testbed"],
+        link=own["link"],
+        seed=random.Random(f"{plan['seed']} trials {turn}").randrange(2**32),
+        command=own["command"],
+        alternation={**plan, "turn": turn, "side": side},
+    )
+
+
+def _check(sides: Sequence[SideRequest], turns: int) -> None:
+    """Refuse what would fail only when the first side has been measured."""
+    if not 2 <= turns <= MOST_TURNS:
+        raise UsageError(
+            f"--alternate: found {turns}; allowed: 2 to {MOST_TURNS} turns",
+            hint="5 turns give an interval of a useful width",
+        )
+    if not 2 <= len(sides) <= len(LETTERS):
+        raise UsageError(f"--alternate: found {len(sides)} sides; allowed: 2 to {len(LETTERS)}")
+    common: set[str] | None = None
+    for side in sides:
+        Plan(side.request.study, side.request.scale, 0)
+        own = {
+            f"{one.experiment} {one.workload} {sorted(one.factors.items())}"
+            for one in expand(side.request.study, side.request.scale)
+        }
+        common = own if common is None else common & own
+    if not common:
+        raise UsageError(
+            "the sides have no condition in common: nothing could be compared",
+            hint="give experiments and factors the same names and levels in both studies",
+        )
+
+
+def _engine_facts(path: str) -> dict[str, str]:
+    """What an engine is known by: its path, and what is in the file."""
+    with _engine({"path": path}):
+        full = Path(engine_path()).absolute()
+    return {"path": str(full), "sha256": hashlib.sha256(full.read_bytes()).hexdigest()}
+
+
+@contextlib.contextmanager
+def _engine(facts: dict[str, str] | None) -> Iterator[None]:
+    """Have runs take this engine; without one, what they would take."""
+    before = os.environ.get(_ENGINE)
+    if facts is not None:
+        os.environ[_ENGINE] = facts["path"]
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(_ENGINE, None)
+        else:
+            os.environ[_ENGINE] = before
+
+
+def with_settings(side: SideRequest, settings: Sequence[str]) -> SideRequest:
+    """
+    A side with other settings.
+
+    Args:
+        side: The one to change.
+        settings: Each `KEY=VALUE`: `scale`, `testbed`, `link`, `engine`, or a parameter of the
+            study's experiments, which is set in all that take it.
+
+    Raises:
+        UsageError: One is not `KEY=VALUE`, or of no experiment.
+        BadStudy: The study does not allow the value.
+    """
+    from lanlab.run.changed_study import with_parameters
+
+    own: dict[str, str] = {}
+    parameters: dict[str, str] = {}
+    for setting in settings:
+        key, equals, value = (part.strip() for part in setting.partition("="))
+        if not (key and equals and value):
+            raise UsageError(
+                f"--with: found `{setting}`; allowed: KEY=VALUE", hint="write it as in io=batch"
+            )
+        (own if key in ("scale", "testbed", "link", "engine") else parameters)[key] = value
+    engine = own.pop("engine", side.engine)
+    request = replace(side.request, **own)  # type: ignore[arg-type]
+    if parameters:
+        request = replace(request, study=with_parameters(request.study, request.scale, parameters))
+    return SideRequest(f"{side.name} with {', '.join(settings)}", request, engine)

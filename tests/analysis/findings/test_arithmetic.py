@@ -1,0 +1,253 @@
+"""What printed numbers and trials come down to, worked out by hand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from lanlab.analysis.findings.contrast import Estimate, contrast, contrasts, scale_for
+from lanlab.analysis.findings.planning import trials_needed
+from lanlab.analysis.findings.printed import PrintedRatio, half_digit, number_of, times
+from lanlab.analysis.findings.sample import (
+    PrintedNumber,
+    PrintedSpread,
+    Trials,
+    as_number,
+    divided,
+)
+from lanlab.studies import PublishedValue
+
+
+def printed(text: str, value: float, si: float, **more: Any) -> PublishedValue:
+    told = {"id": "a", "metric": "m_ns", "statistic": "mean", "unit": "s", "si_unit": "ns"}
+    return PublishedValue.model_validate(
+        {**told, "where": "here", "published": text, "value": value, "si": si, **more}
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "si", "half"),
+    [
+        ("1.5 s", 1.5, 1.5e9, 5e7),
+        ("about 1.50 s", 1.5, 1.5e9, 5e6),
+        ("20 s", 20.0, 2e10, 5e8),
+        ("from 3 to 1.25 s", 1.25, 1.25e9, 5e6),
+        ("1 234.5 s", 1234.5, 1.2345e12, 5e7),
+        ("-2.0 s", -2.0, -2e9, 5e7),
+        ("twice", 2.0, 2e9, 0.0),
+        ("0.0 s", 0.0, 0.0, 0.0),
+    ],
+)
+def test_half_of_the_last_digit_is_open(text: str, value: float, si: float, half: float) -> None:
+    assert half_digit(printed(text, value, si)) == pytest.approx(half)
+
+
+@pytest.mark.parametrize(
+    ("bound", "low", "high"),
+    [
+        (None, 1.95e9, 2.05e9),
+        ("~", 1.8e9, 2.2e9),
+        ("<~", 1.8e9, 2.0e9),
+        (">", 2e9, math.inf),
+        (">=", 2e9, math.inf),
+        ("<", -math.inf, 2e9),
+        ("<=", -math.inf, 2e9),
+    ],
+)
+def test_a_printed_number_can_be_what_its_digits_or_its_bound_leave(
+    bound: str | None, low: float, high: float
+) -> None:
+    seen = number_of(printed("2.0 s", 2.0, 2e9, bound=bound))
+    assert (seen.mean, seen.low, seen.high) == pytest.approx((2e9, low, high))
+    assert seen.is_bound == (bound in (">", ">=", "<", "<="))
+    assert seen.sources == {"a"}
+    moved = number_of(printed("2.0 s", 2.0, 2e9), transformed=7e9)
+    assert (moved.mean, moved.low, moved.high) == pytest.approx((7e9, 6.95e9, 7.05e9))
+
+
+def test_about_a_number_of_few_digits_leaves_what_these_leave() -> None:
+    seen = number_of(printed("2 s", 2.0, 2e9, bound="~"))
+    assert (seen.low, seen.high) == pytest.approx((1.5e9, 2.5e9))
+
+
+def test_a_ratio_the_other_way_round_has_its_ends_exchanged() -> None:
+    number = PrintedNumber(4.0, 2.0, 5.0, frozenset({"r"}))
+    turned = PrintedRatio("os", ("a",), ("b", "c"), number, {"x": 1}).inverted
+    assert (turned.numerators, turned.denominators) == (("b", "c"), ("a",))
+    assert (turned.ratio.mean, turned.ratio.low, turned.ratio.high) == (0.25, 0.2, 0.5)
+    assert (turned.factor, turned.levels, turned.ratio.sources) == ("os", {"x": 1}, {"r"})
+    least = PrintedRatio("os", (), (), PrintedNumber(4.0, 4.0, math.inf), {}).inverted.ratio
+    assert (least.low, least.high) == (0.0, 0.25)
+    most = PrintedRatio("os", (), (), PrintedNumber(4.0, -math.inf, 4.0), {}).inverted.ratio
+    assert (most.low, most.high) == (0.25, math.inf)
+    none = PrintedRatio("os", (), (), PrintedNumber(0.5, 0.0, 1.0), {}).inverted.ratio
+    assert (none.low, none.high) == (1.0, math.inf)
+
+
+def test_a_quotient_can_be_what_the_ends_of_both_allow() -> None:
+    a = PrintedNumber(6.0, 5.0, 8.0, frozenset("a"))
+    seen = divided(a, PrintedNumber(2.0, 1.0, 4.0, frozenset("b")))
+    assert (seen.mean, seen.low, seen.high) == (3.0, 1.25, 8.0)
+    assert seen.sources == {"a", "b"}
+    assert divided(a, PrintedNumber(2.0, 2.0, math.inf)).low == 0.0
+    assert divided(a, PrintedNumber(2.0, 0.0, 4.0)).high == math.inf
+    assert divided(a, PrintedNumber(2.0, 0.5, 4.0)).high == 16.0
+
+
+def test_a_sample_in_another_unit_has_every_number_in_it() -> None:
+    lost = (((1.0, 2.0), 3),)
+    trials = Trials((5.0, 6.0), (0, 1), (2, 3), lost, 0.5, frozenset("s"))
+    assert times(trials, 10) == Trials(
+        (50.0, 60.0), (0, 1), (2, 3), (((10.0, 20.0), 3),), 5.0, frozenset("s")
+    )
+    spread = PrintedSpread(5.0, 2.0, 7, 0.5, frozenset("s"))
+    assert times(spread, 10) == PrintedSpread(50.0, 20.0, 7, 5.0, frozenset("s"))
+    number = PrintedNumber(5.0, 4.0, 7.0, frozenset("s"))
+    assert times(number, 10) == PrintedNumber(50.0, 40.0, 70.0, frozenset("s"))
+
+
+def test_without_its_spread_a_sample_is_its_mean_and_its_digits() -> None:
+    assert as_number(PrintedSpread(5.0, 2.0, 7, 0.5)) == PrintedNumber(5.0, 4.5, 5.5)
+    assert as_number(Trials((1.0, 2.0, 6.0))) == PrintedNumber(3.0, 3.0, 3.0)
+
+
+def test_lost_trials_are_put_in_each_way_that_they_can_have_been() -> None:
+    lost = (((1.0, 2.0, 3.0, 4.0, 5.0), 8), ((7.0, 9.0), 9))
+    sample = Trials((6.0,), (), (0,), lost)
+    every = list(sample.completed())
+    assert len(every) == 10
+    assert every[1] == Trials((6.0, 1.0, 9.0), (), (0, 8, 9))
+    few = [one.values[1:] for one in sample.completed(few=True)]
+    assert few == [(1, 7), (1, 9), (3, 7), (3, 9), (5, 7), (5, 9)]
+    three = Trials((6.0,), (), (0,), (((1.0, 2.0, 3.0), 8),))
+    assert [one.values[1] for one in three.completed(few=True)] == [1, 2, 3]
+    four = Trials((6.0,), (), (0,), (((1.0, 2.0, 3.0, 4.0), 8),))
+    assert [one.values[1] for one in four.completed(few=True)] == [1, 3, 4]
+    # 10 x 10 ways are tried; of 10 x 11 only ends and middle.
+    ten = Trials((5.0, 6.0), (), (0, 1), ((tuple(range(1, 11)), 2),))
+    eleven = Trials((5.0, 6.0), (), (0, 1), ((tuple(range(1, 12)), 2),))
+    assert len(contrasts([(1.0, ten), (-1.0, ten)], "linear")) == 100
+    assert len(contrasts([(1.0, ten), (-1.0, eleven)], "linear")) == 9
+
+
+def test_unpaired_terms_have_the_error_and_degrees_of_satterthwaite() -> None:
+    a, b, c = (Trials(values) for values in ((1.0, 3.0), (2.0, 4.0, 9.0), (5.0, 5.5, 7.0, 8.5)))
+    seen = contrast([(1.0, a), (-2.0, b), (0.5, c)], "linear")
+    variances = [1 * 2.0 / 2, 4 * 13.0 / 3, 0.25 * 2.5 / 4]
+    assert seen.value == pytest.approx(2 - 2 * 5 + 0.5 * 6.5)
+    assert seen.error == pytest.approx(math.sqrt(sum(variances)))
+    assert seen.df == pytest.approx(
+        sum(variances) ** 2 / sum(v**2 / df for v, df in zip(variances, (1, 2, 3), strict=True))
+    )
+    assert (seen.n, seen.hedges_g, seen.test) == ((2, 3, 4), None, "Welch's t of a contrast")
+    two = contrast([(1.0, a), (-1.0, b)], "linear")
+    oracle = stats.ttest_ind(a.values, b.values, equal_var=False)
+    assert 2 * two.p_below(0.0) == pytest.approx(oracle.pvalue)
+    assert two.p_below(0.0) + two.p_above(0.0) == pytest.approx(1)
+    low, high = oracle.confidence_interval(0.95)
+    assert two.interval(0.95) == pytest.approx((low, high))
+    # Hedges: the difference by the common deviation, less the bias of 3 degrees of freedom.
+    pooled = math.sqrt((1 * 2.0 + 2 * 13.0) / 3)
+    bias = math.gamma(1.5) / (math.sqrt(1.5) * math.gamma(1.0))
+    assert two.hedges_g == pytest.approx(-3 / pooled * bias)
+
+
+def test_digits_of_printed_means_widen_by_their_weights() -> None:
+    a, b = PrintedSpread(10.0, 1.0, 5, 0.5), PrintedSpread(20.0, 2.0, 8, 0.25)
+    seen = contrast([(1.0, a), (-2.0, b)], "linear")
+    assert (seen.below, seen.above) == (1.0, 1.0)
+    assert seen.error == pytest.approx(math.sqrt(1 / 5 + 4 * 4 / 8))
+    t = float(stats.t.ppf(0.975, seen.df)) * seen.error
+    assert seen.interval(0.95) == pytest.approx((-31 - t, -29 + t))
+    assert seen.p_above(-40.0) == pytest.approx(float(stats.t.sf(9 / seen.error, seen.df)))
+    assert seen.p_below(-20.0) == pytest.approx(float(stats.t.cdf(-9 / seen.error, seen.df)))
+    by_ratio = contrast([(1.0, a), (-1.0, b)], "log")
+    assert by_ratio.below == by_ratio.above == pytest.approx(0.5 / 10 + 0.25 / 20)
+
+
+def test_blocks_are_compared_within_themselves_and_only_where_all_have_them() -> None:
+    a = Trials((5.0, 7.0, 9.0, 50.0), (0, 1, 2, 5))
+    b = Trials((9.0, 3.0, 1.0, 80.0), (2, 1, 0, 7))
+    seen = contrast([(1.0, a), (-1.0, b)], "linear")
+    oracle = stats.ttest_rel([5.0, 7.0, 9.0], [1.0, 3.0, 9.0])
+    assert seen.test == "Student's t by block"
+    assert (seen.value, seen.n, seen.df) == (pytest.approx(8 / 3), (3, 3), 2)
+    assert 2 * seen.p_above(0.0) == pytest.approx(oracle.pvalue)
+    bias = math.gamma(1.0) / (math.sqrt(1.0) * math.gamma(0.5))
+    assert seen.hedges_g == pytest.approx(8 / 3 / math.sqrt(16 / 3) * bias)
+    one = contrast([(1.0, a), (-1.0, Trials((1.0, 2.0), (0, 9)))], "linear")
+    assert one.test == "Welch's t"
+    two = contrast([(1.0, a), (-1.0, Trials((1.0, 2.0), (0, 1)))], "linear")
+    assert two.test == "Student's t by block"
+
+
+@pytest.mark.parametrize(
+    ("values", "basis"),
+    [((5.0,), "too few"), ((5.0, 5.0), "too few"), ((5.0,) * 3, "all equal")],
+)
+def test_equal_trials_are_a_ground_from_three_on(values: tuple[float, ...], basis: str) -> None:
+    seen = contrast([(1.0, Trials(values)), (-1.0, Trials((4.0,) * 3))], "linear")
+    assert (seen.basis, seen.value, seen.interval(0.95)) == (basis, 1.0, (1.0, 1.0))
+    blocks = tuple(range(len(values)))
+    paired = [(1.0, Trials(values, blocks)), (-1.0, Trials((4.0,) * 3, (0, 1, 2)))]
+    assert contrast(paired, "linear").basis == basis
+
+
+def test_printed_numbers_add_up_with_their_ends() -> None:
+    a, b = PrintedNumber(10.0, 9.0, 12.0, frozenset("a")), PrintedNumber(3.0, 2.5, 4.0)
+    seen = contrast([(1.0, a), (-2.0, b)], "linear")
+    assert (seen.value, seen.interval(0.95)) == (4.0, (1.0, 7.0))
+    assert (seen.basis, seen.is_bound, seen.n, seen.sources) == ("as printed", False, (1, 1), {"a"})
+    bound = contrast([(1.0, PrintedNumber(10.0, 10.0, math.inf)), (-1.0, b)], "linear")
+    assert bound.is_bound and bound.interval(0.95) == (6.0, math.inf)
+    spread = contrast([(1.0, PrintedSpread(8.0, 1.0, 6, 0.5)), (-1.0, b)], "log")
+    assert spread.n == (6, 1)
+    assert spread.interval(0.9) == pytest.approx((math.log(7.5 / 4), math.log(8.5 / 2.5)))
+
+
+def test_a_value_at_or_below_nothing_or_that_may_have_been_forbids_ratios() -> None:
+    for sample in (
+        Trials((1.0, 0.0)),
+        PrintedNumber(0.0, -1, 1),
+        Trials((1.0,), (), (0,), (((0.0, 5.0), 1),)),
+    ):
+        assert scale_for([(1.0, Trials((1.0,))), (1.0, sample)], "log") == "linear"
+    assert scale_for([(1.0, Trials((1e-9,)))], "log") == "log"
+    assert scale_for([(1.0, Trials((1.0,)))], "linear") == "linear"
+
+
+def known(value: float, error: float, n: tuple[int, ...], **more: float) -> Estimate:
+    return Estimate(value, "tested", "Student's t", error, n[0] - 1.0, n=n, **more)
+
+
+@pytest.mark.parametrize("distance", [0.8, 1.0, 2.0])
+def test_the_trials_named_are_those_that_statsmodels_names(distance: float) -> None:
+    """One mean of five trials with a deviation of 1, that is to be above (below) 0."""
+    from statsmodels.stats.power import TTestPower
+
+    error = 1 / math.sqrt(5)
+    oracle = TTestPower().solve_power(distance, power=0.8, alpha=0.025, alternative="larger")
+    wanted = max(6, math.ceil(oracle))
+    assert trials_needed(known(distance, error, (5,)), 0.0, None, 0.05) == wanted
+    assert trials_needed(known(-distance, error, (5,)), None, 0.0, 0.05) == wanted
+    # Against what it claims: it lies beyond the bound, and is to be shown to.
+    assert trials_needed(known(-distance, error, (5,)), 0.0, None, 0.05) == wanted
+    assert trials_needed(known(distance, error, (5,)), None, 0.0, 0.05) == wanted
+    # Digits that were printed take their part of the distance.
+    wide = known(distance + 0.3, error, (5,), below=0.3, above=0.1)
+    assert trials_needed(wide, 0.0, None, 0.05) == wanted
+    # Of two bounds at the same distance both must be kept.
+    both = trials_needed(known(0.0, error, (5,)), -distance, distance, 0.05)
+    assert both is not None and both >= wanted
+    assert trials_needed(known(0.0, error, (5,)), -distance, 99.0, 0.05) == wanted
+
+
+def test_what_no_number_of_trials_decides_has_none() -> None:
+    error = 1 / math.sqrt(5)
+    assert trials_needed(known(0.0, error, (5,)), 0.0, None, 0.05) is None
+    assert trials_needed(known(0.2, error, (5,), below=0.3), 0.0, None, 0.05) is None
+    assert trials_needed(known(0.001, error, (5,)), 0.0, None, 0.05) is None
+    assert trials_needed(Estimate(1.0, "all equal", "none"), 0.0, None, 0.05) is None

@@ -1,0 +1,250 @@
+"""What a claim comes to: chances on both sides of its bounds, and statements of several parts."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from lanlab.analysis.findings.claim import (
+    Comparison,
+    Gap,
+    Joined,
+    Tally,
+    all_of,
+    compared,
+    comparisons,
+    gaps,
+    known_part,
+    tallies,
+    truth_of,
+    without_repeats,
+)
+from lanlab.analysis.findings.contrast import Estimate
+
+HOLDS, NOT, OPEN, UNTESTED = "holds", "does not hold", "undecided", "not tested"
+
+
+def estimate(value: float, error: float = 1.0, df: float = 4.0, **more: Any) -> Estimate:
+    return Estimate(value, more.pop("basis", "tested"), more.pop("test", "t"), error, df, **more)
+
+
+def claim(*estimates: Estimate, **more: Any) -> Comparison:
+    told = {"what": "a", "metric": "m", "measure": "difference", "scale": "linear"}
+    return compared(**{**told, "estimates": estimates, **more})  # type: ignore[arg-type]
+
+
+def t_above(distance: float) -> float:
+    return float(stats.t.sf(distance, 4))
+
+
+def test_a_lower_bound_is_tested_from_above_and_an_upper_one_from_below() -> None:
+    above = claim(estimate(3.0), least=1.0)
+    assert (above.p_for, above.p_against) == pytest.approx((t_above(2), 1 - t_above(2)))
+    assert above.p == pytest.approx(2 * t_above(2))
+    below = claim(estimate(3.0), most=1.0)
+    assert (below.p_for, below.p_against) == pytest.approx((1 - t_above(2), t_above(2)))
+    assert (above.point, below.point) == (HOLDS, NOT)
+
+
+def test_within_two_bounds_the_weaker_side_counts_and_beyond_them_the_stronger() -> None:
+    within = claim(estimate(3.0), least=1.0, most=6.0)
+    assert within.p_for == pytest.approx(t_above(2))
+    assert within.p_against == pytest.approx(1 - t_above(2))
+    beyond = claim(estimate(8.0), least=1.0, most=6.0)
+    assert beyond.p_for == pytest.approx(1 - t_above(2))
+    assert beyond.p_against == pytest.approx(t_above(2))
+    assert (within.point, beyond.point) == (HOLDS, NOT)
+
+
+def test_of_several_ways_that_lost_trials_can_have_been_the_least_certain_counts() -> None:
+    seen = claim(estimate(3.0), estimate(2.0), estimate(4.0), least=1.0, lost_trials=2)
+    assert (seen.value, seen.lost_trials) == (3.0, 2)
+    assert seen.p_for == pytest.approx(t_above(1))
+    assert seen.p_against == pytest.approx(1 - t_above(3))
+    half = float(stats.t.ppf(0.975, 4))
+    assert seen.interval(0.95) == pytest.approx((2 - half, 4 + half))
+    upper = claim(estimate(3.0), estimate(2.0), estimate(4.0), most=6.0)
+    assert upper.p_for == pytest.approx(t_above(2))
+    mixed = claim(estimate(3.0), estimate(2.0, basis="all equal", test="none"), least=1.0)
+    assert (mixed.basis, mixed.test, mixed.is_tested) == ("all equal", "none", False)
+    assert (mixed.p_for, mixed.p_against, mixed.p, mixed.point) == (1, 1, 1, HOLDS)
+    torn = claim(estimate(3.0), estimate(0.5, basis="all equal", test="none"), least=1.0)
+    assert torn.point == OPEN
+
+
+def test_on_the_log_scale_bounds_and_values_are_ratios() -> None:
+    seen = claim(estimate(math.log(3), 0.5), least=2.0, most=4.0, measure="ratio", scale="log")
+    assert seen.value == pytest.approx(3)
+    assert (seen.least, seen.most, seen.unit) == (2.0, 4.0, "ratio")
+    assert seen.p_for == pytest.approx(
+        max(t_above(math.log(1.5) / 0.5), t_above(math.log(4 / 3) / 0.5))
+    )
+    half = float(stats.t.ppf(0.95, 4)) * 0.5
+    assert seen.interval(0.9) == pytest.approx((3 * math.exp(-half), 3 * math.exp(half)))
+    assert claim(estimate(800.0), measure="ratio", scale="log").value == math.inf
+    assert claim(estimate(-3.0), least=0.0, measure="ratio", scale="log").point == HOLDS
+
+
+@pytest.mark.parametrize(
+    ("measure", "scale", "unit"),
+    [
+        ("share", "linear", "share"),
+        ("share", "log", "share"),
+        ("ratio", "log", "ratio"),
+        ("difference", "linear", "metric"),
+        ("value", "log", "metric"),
+        ("value", "linear", "metric"),
+    ],
+)
+def test_a_number_has_the_unit_of_what_it_is(measure: str, scale: str, unit: str) -> None:
+    assert claim(estimate(0.0), measure=measure, scale=scale).unit == unit
+
+
+@pytest.mark.parametrize(
+    ("value", "bounds", "strict", "point"),
+    [
+        (2.0, {"least": 2.0}, False, HOLDS),
+        (2.0, {"most": 2.0}, False, HOLDS),
+        (2.0, {"least": 2.0}, True, NOT),
+        (2.0, {"most": 2.0}, True, NOT),
+        (2.0 + 1e-10, {"least": 2.0}, True, NOT),
+        (2.0 - 1e-10, {"least": 2.0}, False, HOLDS),
+        (2.001, {"least": 2.0}, True, HOLDS),
+        (1.999, {"least": 2.0}, False, NOT),
+        (1.999, {"most": 2.0}, True, HOLDS),
+        (2.001, {"most": 2.0}, False, NOT),
+        (5.0, {"least": 2.0, "most": 4.0}, False, NOT),
+        (3.0, {"least": 2.0, "most": 4.0}, True, HOLDS),
+        (1.0, {"least": 2.0, "most": 4.0}, False, NOT),
+    ],
+)
+def test_a_bound_belongs_to_what_is_claimed_unless_it_is_strict(
+    value: float, bounds: dict[str, float], strict: bool, point: str
+) -> None:
+    assert claim(estimate(value), strict=strict, **bounds).point == point
+    equal = estimate(value, basis="all equal", test="none")
+    assert claim(equal, strict=strict, **bounds).point == point
+
+
+def number(below: float, above: float, is_bound: bool = False) -> Estimate:
+    more = {"basis": "as printed", "test": "means only", "error": 0.0}
+    return estimate(26.5, below=below, above=above, is_bound=is_bound, **more)
+
+
+def test_printed_digits_leave_a_bound_open_only_where_it_is_strict_or_they_reach_beyond() -> None:
+    seen = number(0.05, 0.05)
+    assert claim(seen, least=26.5).point == HOLDS
+    assert claim(seen, least=26.5, strict=True).point == OPEN
+    assert claim(seen, least=26.52).point == OPEN
+    assert claim(seen, most=26.48).point == OPEN
+    assert claim(seen, least=26.56).point == NOT
+    assert claim(seen, most=26.44).point == NOT
+    at_least = number(0.0, math.inf, True)
+    assert claim(at_least, least=26.0).point == HOLDS
+    assert claim(at_least, least=27.0).point == OPEN
+    assert claim(at_least, most=26.0).point == NOT
+    assert claim(at_least, most=27.0).point == OPEN
+
+
+def leaf(name: str) -> Comparison:
+    return claim(estimate(1.0), least=0.0, what=name)
+
+
+def outcome(how: str, found: tuple[str, ...], gap: str = OPEN, **bounds: float) -> str:
+    parts, truths = [], {}
+    for at, truth in enumerate(found):
+        part = Gap("unknown") if truth == UNTESTED else leaf(str(at))
+        parts.append(part)
+        if isinstance(part, Comparison):
+            truths[part.key] = truth
+    joined = Joined(how, tuple(parts), **bounds)  # type: ignore[arg-type]
+    return truth_of(joined, truths, gap)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("gap", [OPEN, HOLDS])
+def test_all_and_any_are_kleenes(gap: str) -> None:
+    order = {NOT: 0, OPEN: 1, HOLDS: 2}
+    back = {rank: truth for truth, rank in order.items()}
+    for found in itertools.product(order, repeat=3):
+        ranks = [order[truth] for truth in found]
+        assert outcome("all", found, gap) == back[min(ranks)]
+        assert outcome("any", found, gap) == back[max(ranks)]
+    assert outcome("all", (HOLDS, UNTESTED), gap) == gap
+    assert outcome("all", (NOT, UNTESTED), gap) == NOT
+    assert outcome("any", (HOLDS, UNTESTED), gap) == HOLDS
+    assert outcome("any", (NOT, UNTESTED), gap) == gap
+    for how in ("all", "any", "count"):
+        assert outcome(how, (UNTESTED, UNTESTED), gap) == UNTESTED
+
+
+@pytest.mark.parametrize(
+    ("found", "bounds", "truth"),
+    [
+        ((HOLDS, HOLDS, NOT), {"least": 2}, HOLDS),
+        ((HOLDS, HOLDS, NOT), {"least": 3}, NOT),
+        ((HOLDS, OPEN, NOT), {"least": 2}, OPEN),
+        ((HOLDS, OPEN, NOT), {"least": 1}, HOLDS),
+        ((HOLDS, OPEN, NOT), {"most": 1}, OPEN),
+        ((HOLDS, OPEN, NOT), {"most": 2}, HOLDS),
+        ((HOLDS, HOLDS, OPEN), {"most": 1}, NOT),
+        ((HOLDS, HOLDS, NOT), {"least": 2, "most": 2}, HOLDS),
+        ((HOLDS, HOLDS, NOT), {}, HOLDS),
+    ],
+)
+def test_counted_parts_hold_when_no_open_one_can_change_it(
+    found: tuple[str, ...], bounds: dict[str, float], truth: str
+) -> None:
+    assert outcome("count", found, **bounds) == truth
+
+
+def test_a_gap_is_open_only_where_it_is_partial_and_gaps_are() -> None:
+    for is_partial, gap, truth in (
+        (True, OPEN, OPEN),
+        (True, HOLDS, UNTESTED),
+        (False, OPEN, UNTESTED),
+    ):
+        assert truth_of(Gap("why", is_partial), {}, gap) == truth  # type: ignore[arg-type]
+
+
+def test_what_rests_on_the_claims_own_numbers_alone_is_taken_out() -> None:
+    own, mixed, free = (
+        claim(estimate(1.0, sources=frozenset(sources))) for sources in ("a", "ab", "")
+    )
+    node = Joined("any", (own, Joined("all", (mixed, free)), Gap("g")))
+    found = without_repeats(node, frozenset("a"))
+    assert isinstance(found, Joined) and found.how == "any"
+    assert [gap.reason for gap in gaps(found)] == ["the printed numbers only repeat the claim", "g"]
+    assert list(comparisons(found)) == [mixed, free]
+    assert list(comparisons(without_repeats(node, frozenset("ab")))) == [free]
+    assert all_of([own]) is own
+    assert all_of([own, free]) == Joined("all", (own, free))
+
+
+def test_tallies_tell_of_each_count_its_parts() -> None:
+    a, b, c = map(leaf, "abc")
+    inner = Joined("count", (b, c), least=1)
+    node = Joined("count", (a, inner), 1, 2)
+    truths = {a.key: HOLDS, b.key: NOT, c.key: NOT}
+    assert list(tallies(node, truths, OPEN)) == [Tally(2, 1, 1, 1, 2), Tally(2, 0, 2, 1, None)]  # type: ignore[arg-type]
+    assert list(tallies(Joined("all", (a, inner)), truths, OPEN)) == [Tally(2, 0, 2, 1, None)]  # type: ignore[arg-type]
+    assert list(tallies(a, truths, OPEN)) == []  # type: ignore[arg-type]
+
+
+def test_the_known_part_leaves_out_what_is_open_or_has_no_numbers() -> None:
+    a, b = leaf("a"), replace(leaf("b"), point="undecided")
+    assert known_part(Joined("count", (a, b, Gap("g")), 1, 2)) == Joined("count", (a,), 1, 2)
+    assert known_part(Joined("all", (b, Gap("g")))) is None
+    assert (known_part(a), known_part(b), known_part(Gap("g"))) == (a, None, None)
+
+
+def test_a_claim_and_its_contrary_are_one_question_and_two_keys() -> None:
+    at_least, at_most = claim(estimate(1.0), least=2.0), claim(estimate(1.0), most=2.0)
+    assert at_least.question == at_most.question
+    assert at_least.key != at_most.key
+    assert claim(estimate(1.0), least=2.0, strict=True).key != at_least.key
+    assert claim(estimate(1.0), least=2.0, conditions=("x",)).question != at_least.question

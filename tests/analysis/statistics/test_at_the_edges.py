@@ -1,0 +1,148 @@
+"""Where small faults of arithmetic stayed unseen: other numbers of groups and trials; limits."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.power import TTestIndPower
+
+from lanlab.analysis.statistics import (
+    Margin,
+    bootstrap_interval,
+    fit_groups,
+    flag_outliers,
+    knee,
+    mann_whitney,
+    paired_by_block,
+    trials_for_equivalence,
+    trials_to_decide,
+    trials_to_detect,
+    welch,
+    welch_anova,
+)
+
+
+@pytest.mark.parametrize("k", [2, 4, 5, 9])
+def test_welchs_analysis_is_scipys_for_any_number_of_groups(k: int) -> None:
+    """With three, a product and a quotient of k - 2 are the same."""
+    rng = np.random.default_rng(k)
+    groups = {str(at): rng.normal(100 + at, 1 + at, 3 + at).tolist() for at in range(k)}
+    seen = welch_anova(groups)
+    oracle = stats.f_oneway(*groups.values(), equal_var=False)
+    assert (seen.f, seen.p) == pytest.approx((oracle.statistic, oracle.pvalue))
+    assert seen.df_between == k - 1
+
+
+def test_a_bootstrap_takes_999_resamples() -> None:
+    low, high = bootstrap_interval(range(40), seed=1, resamples=999)
+    assert low < 19.5 < high
+
+
+def test_one_degree_of_freedom_is_enough_to_see_a_lack_of_fit() -> None:
+    """A line through the origin and two means: by hand, with weights of 1.
+
+    Slope = (1 * 2 * 2 + 2 * 3) / (1 * 2 + 4) = 5/3 of groups (1: 1, 3) and (2: 3).
+    """
+    fit = fit_groups({"slope": [1.0, 2.0]}, [[1.0, 3.0], [3.0]], weights=[1.0, 1.0])
+    assert fit.coefficients["slope"].value == pytest.approx(5 / 3)
+    lack = 2 * (2 - 5 / 3) ** 2 + (3 - 10 / 3) ** 2
+    assert fit.df_lack == 1
+    assert fit.p_lack == pytest.approx(float(stats.f.sf(lack / 2.0, 1, 1)))
+
+
+def test_values_that_are_all_nothing_have_no_outlier() -> None:
+    seen = flag_outliers([0.0, 0.0, 0.0])
+    assert seen.distances == (0, 0, 0)
+    assert seen.count == 0
+
+
+@pytest.mark.parametrize("beside", [(10.0, -11.0), (-11.0, 10.0), (9.0, 10.0, -11.0)])
+def test_only_the_most_extreme_of_several_is_flagged_by_grubbs(beside: tuple[float, ...]) -> None:
+    """Most values are equal, so that they have no median deviation."""
+    values = [0.0] * 60 + list(beside)
+    seen = flag_outliers(values)
+    assert seen.rule == "grubbs"
+    assert sum(distance > seen.threshold for distance in seen.distances) == len(beside)
+    assert [value for value, flagged in zip(values, seen.flagged, strict=True) if flagged] == [-11]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_that_a_difference_exceeds_a_margin_is_a_one_sided_claim(sign: int) -> None:
+    """Of 10 with a margin of 9 and a spread of 2: by statsmodels, half a deviation, one side."""
+    a = [98.0, 98.0, 100.0, 102.0, 102.0]
+    compared = welch(a, [value - sign * 10 for value in a])
+    assert compared.sd_a == pytest.approx(2)
+    oracle = TTestIndPower().solve_power(0.5, power=0.8, alpha=0.05, alternative="larger")
+    seen = trials_to_decide(compared, mean_trial_s=60, margin=Margin.of_difference(9))
+    assert seen.would_show == "different"
+    assert seen.trials_per_side == pytest.approx(math.ceil(oracle), abs=1)
+    assert seen.minutes == seen.further_trials == 2 * (seen.trials_per_side - 5)
+    # At a claim of 9 that is to be exceeded both sides count: a difference may turn out less.
+    both = TTestIndPower().solve_power(0.5, power=0.8, alpha=0.05)
+    claimed = trials_to_decide(compared, mean_trial_s=60, against=sign * 9)
+    assert claimed.trials_per_side == pytest.approx(math.ceil(both), abs=1)
+
+
+def test_two_trials_may_be_all_that_there_are() -> None:
+    assert trials_to_detect(100, 1, cap=2).trials_per_side == 2
+    assert trials_to_detect(1, 1, cap=2).trials_per_side is None
+    cap = trials_to_detect(1, 1).trials_per_side
+    assert cap is not None
+    assert trials_to_detect(1, 1, cap=cap).trials_per_side == cap
+    assert trials_to_detect(1, 1, cap=cap - 1).trials_per_side is None
+
+
+def test_conditions_count_their_own_trials_when_more_are_asked_for() -> None:
+    """Of 6 and 3 trials that are to become n each, n - 6 and n - 3 are missing, or none."""
+    a, b = [10.0, 12.0, 14.0, 10.0, 12.0, 14.0], [13.0, 14.0, 15.0]
+    seen = trials_to_decide(welch(a, b), mean_trial_s=30)
+    assert seen.trials_per_side is not None and seen.trials_per_side > 6
+    assert seen.further_trials == 2 * seen.trials_per_side - 9
+    assert seen.minutes == pytest.approx(seen.further_trials / 2)
+    clear = trials_to_decide(welch([0.0, 1.0, 2.0] * 4, [99.0, 101.0]), mean_trial_s=30)
+    assert (clear.trials_per_side, clear.further_trials) == (2, 0)
+
+
+def test_equivalence_that_is_nearly_missed_takes_more_trials_on_either_side() -> None:
+    """Half a deviation from one end the other no longer matters: it is a one-sided test."""
+    oracle = math.ceil(
+        TTestIndPower().solve_power(0.5, power=0.8, alpha=0.05, alternative="larger")
+    )
+    for true in (3.5, -3.5):
+        needed = trials_for_equivalence(Margin.of_difference(4), 1, true=true)
+        assert needed.trials_per_side == pytest.approx(oracle, abs=1)
+    by_block = paired_by_block({0: 1.0, 1: 2.0, 2: 4.0}, {0: 0.5, 1: 1.0, 2: 3.5}, scale="linear")
+    assert by_block.sd_difference == pytest.approx(math.sqrt(1 / 12))
+
+
+def test_many_equal_values_decide_nothing_and_many_others_can() -> None:
+    equal = mann_whitney([5.0] * 40, [5.0] * 40)
+    assert (equal.p_less, equal.p_greater, equal.p_two_sided, equal.smallest_p) == (1, 1, 1, 1)
+    apart = mann_whitney(range(40), range(100, 130))
+    assert not apart.exact
+    assert apart.smallest_p == pytest.approx(2 / math.comb(70, 40), rel=1e-9)
+
+
+def test_the_interval_of_a_shift_of_many_is_that_of_their_ordered_differences() -> None:
+    """Lehmann: by the normal approximation the c-th of all differences from either end, where
+    P(U <= c - 1) with the correction for continuity is the last at or below 2.5 %."""
+    rng = np.random.default_rng(8)
+    a, b = rng.normal(3, 1, 35), rng.normal(0, 1, 40)
+    seen = mann_whitney(a, b)
+    normal = stats.norm(35 * 40 / 2, math.sqrt(35 * 40 * 76 / 12))
+    c = max(c for c in range(1, 700) if normal.cdf(c - 1 + 0.5) <= 0.025)
+    differences = sorted(x - y for x in a for y in b)
+    assert (seen.low, seen.high) == pytest.approx((differences[c - 1], differences[-c]))
+    assert seen.confidence == pytest.approx(1 - 2 * float(normal.cdf(c - 0.5)))
+    assert 0.95 <= seen.confidence < 0.952
+
+
+@pytest.mark.parametrize("slope", [0.1, 0.7, 1 / 3, 1e-9])
+def test_a_line_that_begins_at_nothing_has_no_knee_either(slope: float) -> None:
+    loads = np.linspace(0, 1, 50)
+    responses = np.cumsum([0.0] + [slope / 49] * 49)
+    for curve in ("saturates", "takes off"):
+        assert knee(loads, responses, curve=curve) is None

@@ -1,0 +1,96 @@
+"""What is taken where nobody says otherwise: 95 % everywhere, as docs/statistics.md says."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from lanlab.analysis import statistics
+from lanlab.errors import UsageError
+
+DEFAULTS = {
+    "confidence": 0.95,
+    "level": 0.05,
+    "power": 0.8,
+    "cap": 1_000,
+    "resolution": 0.0,
+    "exceed_ratio": 0.0,
+    "order": 2,
+    "batch": 5,
+    "blocks_left_out": 0,
+    "resamples": 9_999,
+}
+
+
+@pytest.mark.parametrize("name", statistics.__all__)
+def test_it_is_the_same_for_every_statistic(name: str) -> None:
+    given = getattr(statistics, name)
+    if not callable(given) or not hasattr(given, "__module__"):
+        return
+    if not given.__module__.startswith("lanlab"):
+        return
+    for parameter in inspect.signature(given).parameters.values():
+        default = parameter.default
+        if isinstance(default, float | int) and not isinstance(default, bool):
+            assert (parameter.name, default) == (parameter.name, DEFAULTS[parameter.name])
+
+
+def test_these_have_defaults_at_all() -> None:
+    given = [
+        (name, parameter.name)
+        for name in statistics.__all__
+        if inspect.isfunction(function := getattr(statistics, name))
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.default is not parameter.empty
+    ]
+    assert ("mean_interval", "confidence") in given
+    assert {parameter for _, parameter in given} >= DEFAULTS.keys() - {"blocks_left_out"}
+
+
+A, B = [10.0, 12.0, 11.0, 15.0], [20.0, 21.0, 25.0, 22.0]
+LEVELS = [[1.0, 2.0, 1.5], [3.0, 3.2, 2.7], [2.0, 2.2, 1.9]]
+PRINTED = statistics.PrintedMean(5.0, 1.0, 6)
+#: Each with data that it takes, by its name.
+CALLS: dict[str, Callable[..., Any]] = {
+    "bootstrap_interval": partial(statistics.bootstrap_interval, range(40), seed=1),
+    "condition_mean": partial(statistics.condition_mean, "loss_ratio", [0.1, 0.2, 0.4]),
+    "drift": partial(statistics.drift, [A, B]),
+    "factorial": partial(
+        statistics.factorial, [*A, *B], {"x": [0] * 4 + [1] * 4, "y": [0, 0, 1, 1] * 2}
+    ),
+    "fit_groups": partial(statistics.fit_groups, {"x": [1.0, 2.0]}, [A, B]),
+    "games_howell": partial(statistics.games_howell, {"a": A, "b": B}),
+    "mann_whitney": partial(statistics.mann_whitney, A, B),
+    "mean_interval": partial(statistics.mean_interval, A),
+    "paired_by_block": partial(statistics.paired_by_block, dict(enumerate(A)), dict(enumerate(B))),
+    "peak_then_decline": partial(statistics.peak_then_decline, LEVELS),
+    "printed_condition_mean": partial(statistics.printed_condition_mean, "x", PRINTED),
+    "printed_interval": partial(statistics.printed_interval, PRINTED),
+    "rank": partial(statistics.rank, {"a": A, "b": B}, greatest_first=True),
+    "two_lines": partial(statistics.two_lines, range(8), [0.0, 1.1, 2.0, 2.9, 4.1, 4.0, 3.9, 4.2]),
+    "welch": partial(statistics.welch, A, B),
+    "welch_printed": partial(statistics.welch_printed, PRINTED, PRINTED),
+}
+
+
+def test_all_that_take_a_confidence_are_tried() -> None:
+    taking = {
+        name
+        for name in statistics.__all__
+        if inspect.isfunction(function := getattr(statistics, name))
+        and "confidence" in inspect.signature(function).parameters
+    }
+    assert taking == CALLS.keys()
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_confidence_is_between_0_and_1(name: str) -> None:
+    CALLS[name](confidence=0.5)
+    for wrong in (0.0, 1.0, 95.0, -0.1, math.nan):
+        with pytest.raises(UsageError, match="confidence: need a number above 0 and below 1"):
+            CALLS[name](confidence=wrong)

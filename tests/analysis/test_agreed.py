@@ -1,0 +1,69 @@
+"""Protocol, cipher and key exchange are told wherever a figure of a file service is."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from typing import Any
+
+from copy_runs import copy_run, copy_study
+
+from lanlab.analysis.agreed import agreed_words, all_agreed_words
+from lanlab.analysis.comparison_facts import differing_facts
+from lanlab.cli.results import run_as_json
+from lanlab.cli.single import as_json
+from lanlab.report.copy_text import moved_words
+from lanlab.report.trial_table import trial_table
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Study
+
+_GCM = "SSH 2, aes128-gcm, key exchange curve25519-sha256"
+_CHACHA = "SSH 2, chacha20-poly1305, key exchange curve25519-sha256"
+_STUDY = copy_study(["sftp"], ["1x62MB"])
+
+
+def over(protection: str) -> tuple[RunRecord, list[TrialRecord]]:
+    """A run whose trials all had that protection."""
+    facts = {"protocol": "SFTP 3", "protection": protection, "server": "lanlab", "no_delay": True}
+    run, trials = copy_run(_STUDY, {"sftp": (1e-8, 1e-3, 0.0)}, 0.01)
+    return run, [replace(trial, raw={"client": {"facts": facts}}) for trial in trials]
+
+
+def told_in_json(told: dict[str, Any]) -> list[Any]:
+    return [trial["agreed"] for trial in told["trials"]]
+
+
+def test_the_cipher_stands_in_text_table_and_json() -> None:
+    run, trials = over(_GCM)
+    agreed = {"protocol": "SFTP 3", "protection": _GCM, "server": "lanlab"}
+
+    assert agreed_words(trials[0]) == f"SFTP 3, {_GCM}"
+    assert moved_words(trials[0]).startswith(f"SFTP 3, {_GCM}")
+    assert told_in_json(as_json(run, trials)) == [agreed] * len(trials)
+    assert told_in_json(run_as_json(run, trials)) == [agreed] * len(trials)
+    study: Study = _STUDY
+    rows = list(csv.DictReader(io.StringIO(trial_table(run, trials, study).to_csv())))
+    assert {row["agreed with the server"] for row in rows} == {f"SFTP 3, {_GCM}"}
+
+
+def test_runs_with_other_ciphers_are_told_to_differ() -> None:
+    """A ratio of two ciphers is not one of two clients."""
+    (found,) = differing_facts([over(_GCM), over(_CHACHA)])
+    assert found.name == "protocol of copies"
+    assert found.values == (f"SFTP 3, {_GCM}", f"SFTP 3, {_CHACHA}")
+    assert differing_facts([over(_GCM), over(_GCM)]) == ()
+
+
+def test_what_differs_from_trial_to_trial_is_counted() -> None:
+    one, other = over(_GCM)[1][:2], over(_CHACHA)[1][:1]
+    assert all_agreed_words(one) == f"SFTP 3, {_GCM}"
+    mixed = all_agreed_words([*one, *other])
+    assert mixed == f"SFTP 3, {_GCM} (2 trials); SFTP 3, {_CHACHA} (1 trials)"
+
+
+def test_without_a_file_service_there_is_nothing_to_agree_on() -> None:
+    run, trials = copy_run(_STUDY, {"sftp": (1e-8, 1e-3, 0.0)})
+    assert agreed_words(trials[0]) == "" and all_agreed_words(trials) == ""
+    assert all("agreed" not in trial for trial in as_json(run, trials)["trials"])
+    assert "agreed with the server" not in trial_table(run, trials, _STUDY).to_csv()

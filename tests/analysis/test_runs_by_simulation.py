@@ -1,0 +1,21 @@
+"""How often two sides that are the same are told apart, by simulation on machines with load."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+if not BENCH.is_dir():
+    pytest.skip("the bench is not part of what is installed", allow_module_level=True)
+sys.path.insert(0, str(BENCH))
+
+from run_cases import CASES, Case  # noqa: E402
+
+
+@pytest.mark.parametrize("case", CASES[::4], ids=lambda case: f"{case.kind}: {case.name}")
+def test_a_share_is_as_the_table_says(case: Case) -> None:
+    assert case.low <= case.share() <= case.high

@@ -1,0 +1,101 @@
+"""Trials that come in two modes are seen where they can be, and no side is called better for it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from lanlab.analysis.comparison import Compared, Sample, compared, judged
+from lanlab.analysis.statistics import two_modes
+from lanlab.report.comparison_text import comparison_sentences, verdict_text
+from lanlab.studies import Study
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+if not BENCH.is_dir():
+    pytest.skip("the bench is not part of what is installed", allow_module_level=True)
+sys.path.insert(0, str(BENCH))
+
+from coverage_cases import Case  # noqa: E402
+from mode_cases import MODE_CASES  # noqa: E402
+
+STUDY = Study.model_validate({"schema": 1, "id": "s", "title": "S"})
+FAST = [100.0, 100.3, 99.8, 100.1, 99.9, 100.2]
+SLOW = [value * 0.7 for value in FAST]
+
+
+@pytest.mark.parametrize("case", MODE_CASES, ids=lambda case: case.name)
+def test_it_happens_as_often_as_is_claimed(case: Case) -> None:
+    """Seeds are fixed: it fails after a change, not by chance."""
+    assert case.low <= case.share() <= case.high
+
+
+def one(base: list[float], other: list[float], metric: str = "goodput_bps") -> Compared:
+    sides = (Sample(tuple(own), tuple(range(len(own))), 0, 0, 0, 1.0) for own in (base, other))
+    found = compared(
+        *sides,
+        experiment="e",
+        metric=metric,
+        factors={},
+        parameters={},
+        names=("RUN1", "RUN2"),
+        by_block=False,
+    )
+    return judged([found])[0]
+
+
+def test_a_difference_as_great_as_that_of_the_modes_is_neither_better_nor_worse() -> None:
+    """One slow trial in eight on one side, seven on the other."""
+    found = one([*FAST, 100.4, SLOW[0]], [*SLOW, 70.3, FAST[0]])
+    assert found.differs and found.modes is not None
+    assert found.modes.ratio == pytest.approx(1 / 0.7, rel=0.01)
+    assert found.may_be_modes and found.better is None
+    assert verdict_text(found) == "differs, or two modes"
+    said = comparison_sentences(STUDY, [found])
+    assert said[-1] == (
+        "The trials come in two modes: 2 of 16 are about 30 % away from the usual ones of their "
+        "condition, and none lies between. Where a difference is no greater than that (1 here), it "
+        "may be that more trials of one side were in the slow mode: neither is called better."
+    )
+    assert " 1 different." in said[0]
+
+
+def test_a_difference_beyond_the_modes_is_one() -> None:
+    doubled = [2 * value for value in (*SLOW[:2], *FAST)]
+    found = one([*FAST, *SLOW[:2]], doubled)
+    assert found.modes is not None and found.differs
+    assert found.better is True and verdict_text(found) == "differs, better"
+
+
+def test_few_trials_in_which_no_mode_can_be_seen_say_so() -> None:
+    said = comparison_sentences(STUDY, [one(FAST[:3], SLOW[:3])])
+    assert said[-1].startswith("With 3 trials a side, a slow mode of the machine that lasts for")
+    many = [value + 0.01 * place for place, value in enumerate(FAST * 2)]
+    said = comparison_sentences(STUDY, [one(many, [0.7 * value for value in many])])
+    assert not any("mode" in sentence for sentence in said)
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        [[100.0, 101.0, 70.0], [50.0, 50.2, 50.1], [80.0, 80.1, 79.8]],  # one trial: an outlier
+        [[100.0, 100.5, 70.0], [50.0, 50.2, 47.0], [80.0, 80.1, 79.8]],  # not equally far
+        [[100.0, 95.0, 70.0], [50.0, 46.0, 35.0], [80.0, 75.0, 79.8]],  # others lie between
+        [[100.0, 100.0, 0.0], [50.0], [80.0, 80.0, 0.0]],  # no ratios
+        [],
+    ],
+)
+def test_what_is_not_two_modes_is_not_called_so(conditions: list[list[float]]) -> None:
+    assert two_modes(conditions) is None
+
+
+def test_the_mode_that_most_trials_of_a_condition_are_in_is_its_usual_one() -> None:
+    found = two_modes([[70.0, 70.1, 100.0], [50.0, 50.1, 35.0], [80.0, 80.1, 80.2]])
+    assert found is not None and (found.apart, found.trials) == (2, 9)
+
+
+def test_shares_and_counts_have_no_modes() -> None:
+    found = one([0.5, 0.5, 0.1, 0.5], [0.1, 0.1, 0.5, 0.1], metric="loss_ratio")
+    assert found.modes is None and not found.may_be_modes

@@ -1,0 +1,132 @@
+"""`lanlab run A B --alternate`: from the first run to the comparison, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import SMALL_STUDY, Lanlab, running, until
+
+from lanlab.store import open_store
+
+HERE = ("--testbed", "loopback")
+STORE = Path("lanlab-results", "store.sqlite")
+
+
+@pytest.fixture
+def tiny(folder: Path) -> Path:
+    """A study of one condition, in two files that differ in how it is sent."""
+    before = SMALL_STUDY.replace("message_size_bytes = [50, 100]", "message_size_bytes = [100]")
+    (folder / "before.toml").write_text(before)
+    after = before.replace('rate_bps = "1M"', 'rate_bps = "1M", io = "batch"')
+    (folder / "after.toml").write_text(after)
+    return folder
+
+
+def test_two_files_in_turns_are_compared_by_runs(tiny: Path, lanlab: Lanlab) -> None:
+    said = lanlab("run", "before.toml", "after.toml", "--alternate", "2", *HERE, "--json")
+
+    assert said.code == 0
+    answer = said.json()
+    assert (answer["status"], len(answer["runs"])) == ("done", 4)
+    assert sorted((run["turn"], run["side"]) for run in answer["runs"]) == [
+        (1, "A"),
+        (1, "B"),
+        (2, "A"),
+        (2, "B"),
+    ]
+    found = answer["comparison"]
+    assert [(side["name"], side["what"]) for side in found["sides"]] == [
+        ("A", "before.toml"),
+        ("B", "after.toml"),
+    ]
+    assert found["settings"] == {"io": ["auto", "batch"]}
+    for one in found["comparisons"]:
+        assert (one["basis"], one["design"], one["unit_of_n"]) == ("turns", "by block", "run")
+        assert (one["base_n"], one["other_n"], one["degrees_of_freedom"]) == (2, 2, 1)
+    # The same by the id of the series, of a run of it, and as the newest.
+    for name in (answer["series"], answer["runs"][1]["run"], "last"):
+        assert lanlab("compare", name, "--json").json() == found
+    rows = lanlab("runs", "--json").json()["runs"]
+    assert {row["series"] for row in rows} == {answer["series"]}
+    assert answer["series"] in lanlab("runs").out
+    # Single runs can be named all the same.
+    by_hand = {
+        side: ",".join(run["run"] for run in answer["runs"] if run["side"] == side) for side in "AB"
+    }
+    named = lanlab("compare", "--before", by_hand["A"], "--after", by_hand["B"], "--json").json()
+    assert [one["effect"] for one in named["comparisons"]] == [
+        one["effect"] for one in found["comparisons"]
+    ]
+    table = lanlab("compare", answer["series"], "--base", "B", "--csv").out
+    assert {row["base"] for row in csv.DictReader(io.StringIO(table))} == {"B"}
+    page = lanlab("compare", answer["series"], "--report", "series.html")
+    assert page.code == 0 and "A is before.toml." in (tiny / "series.html").read_text()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_ctrl_c_leaves_what_is_done_and_says_how_to_go_on(tiny: Path, lanlab: Lanlab) -> None:
+    args = ("run", "before.toml", "--with", "sizes.io=batch", "--alternate", "2", *HERE)
+
+    def has_a_run_and_a_trial() -> bool:
+        if not STORE.exists():
+            return False
+        with open_store(str(STORE)) as store:
+            runs = store.runs()
+            return len(runs) == 2 and len(store.trials(runs[1].id)) > 0
+
+    with running(tiny, *args, "--scale", "slow") as command:
+        until(has_a_run_and_a_trial, "a second run")
+        command.process.send_signal(signal.SIGINT)
+        said = command.end()
+        assert command.left() == []
+
+    assert said.code == 1
+    *_, error, hint = said.err.splitlines()
+    series = error.split()[2]
+    assert error.startswith(f"error: series {series} was interrupted after 1 of 4 runs; what had")
+    assert hint == f"hint: go on with `lanlab run --resume {series}`"
+    early = lanlab("compare", series)
+    assert "is interrupted: these are the trials that had ended" in early.out
+
+    done = lanlab("run", "--resume", "last")
+
+    assert done.code == 0
+    assert "done: 4 runs" in done.out
+    assert "B is before.toml with sizes.io=batch." in done.out
+    assert "taken in 2 turns, in random order" in done.out
+    assert "turn 1 of 2, run 2 of 4" in done.err and "run 1 of 4" not in done.err
+    assert lanlab("run", "--resume", series).code == 2
+
+
+@pytest.mark.parametrize(
+    ("args", "reason"),
+    [
+        (("run", "before.toml", "after.toml"), "found 2 studies; allowed: one, or several with"),
+        (("run", "before.toml", "--alternate", "3"), "--alternate: found one study"),
+        (("run", "before.toml", "--with", "io=batch"), "--with without --alternate"),
+        (
+            ("run", "before.toml", "after.toml", "--with", "io=batch", "--alternate", "2"),
+            "--with beside 2 studies",
+        ),
+        (("run", "before.toml", "after.toml", "--alternate", "1"), "--alternate: found 1;"),
+        (("run", "before.toml", "after.toml", "--alternate", "2", "--check"), "beside --check"),
+        (("run", "--resume", "last", "--alternate", "2"), "beside --resume"),
+        (("compare", "--before", "last"), "--after is missing"),
+        (("compare", "--before", "a,,b", "--after", "c"), "--before: found `a,,b`"),
+        (("compare", "last", "--before", "a", "--after", "b"), "does not go with RUN"),
+        (("compare", "--before", "a", "--after", "b", "--by", "io"), "does not go with --by"),
+        (("compare",), "no run named"),
+    ],
+)
+def test_what_is_no_series_is_refused_with_a_reason(
+    args: tuple[str, ...], reason: str, tiny: Path, lanlab: Lanlab
+) -> None:
+    said = lanlab(*args)
+
+    assert (said.code, said.out) == (2, "")
+    assert reason in said.err and not STORE.exists()

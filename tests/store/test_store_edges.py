@@ -1,0 +1,102 @@
+"""The limits of what a store keeps, and of where it may lie, one step to either side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from store_samples import a_run, a_trial
+
+from lanlab.errors import StoreError
+from lanlab.store.place import file_system_of, results_folder
+from lanlab.store.readiness import readiness
+from lanlab.store.rows import (
+    RUN_COLUMNS,
+    TRIAL_COLUMNS,
+    check_trial,
+    insert,
+    select,
+    to_row,
+    to_run,
+    to_trial,
+)
+
+
+@pytest.mark.parametrize("seed", [2**63 - 1, -(2**63), 0])
+def test_whole_numbers_of_64_bits_are_kept(seed: int) -> None:
+    run = a_run(seed=seed)
+    row = to_row(run)
+    assert row["seed"] == seed
+    assert to_run([row[name] for name in RUN_COLUMNS]) == run
+
+
+@pytest.mark.parametrize("seed", [2**63, -(2**63) - 1])
+def test_and_those_of_one_more_are_not(seed: int) -> None:
+    with pytest.raises(StoreError, match="needs more than 64 bits"):
+        to_row(a_run(seed=seed))
+
+
+def test_the_first_trial_and_block_are_number_0() -> None:
+    check_trial(a_trial(0, block=0))
+    for wrong in (a_trial(-1), a_trial(0, block=-1)):
+        with pytest.raises(StoreError, match="allowed: 0 and above"):
+            check_trial(wrong)
+
+
+def test_a_row_is_the_record_again_and_none_stays_none() -> None:
+    for trial in (a_trial(3, error=None), a_trial(3, status="failed", error={"code": "x"})):
+        row = to_row(trial)
+        assert (row["error"] is None) == (trial.error is None)
+        assert to_trial([row[name] for name in TRIAL_COLUMNS]) == trial
+    assert insert("t", ("a", "b")) == "INSERT INTO t (a, b) VALUES (:a, :b)"
+    assert select("t", ("a", "b")) == "SELECT a, b FROM t"
+
+
+MOUNTS = "\n".join(
+    [
+        "1 0 8:1 / / rw - ext4 /dev/sda1 rw",
+        "2 1 0:9 / /srv/deep/er rw - nfs4 far:/h rw",
+        "3 1 0:9 / /srv rw - tmpfs none rw",
+        "4 1 0:9 / /twice rw - cifs //far/a rw",
+        "5 1 0:9 / /twice rw - xfs /dev/sdb rw",
+        r"6 1 0:9 / /my\040disk\134 - ext3 /dev/sdc rw",
+        "7 1 0:9 / - short /dev/sdd rw",
+        "8 1 0:9 / /nothing rw",
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/home/x", "ext4"),
+        ("/srv/x", "tmpfs"),
+        ("/srv/deep/x", "tmpfs"),
+        ("/srv/deep/er/x", "nfs4"),
+        ("/srv/deep/er", "nfs4"),
+        ("/srvice", "ext4"),
+        ("/twice/x", "xfs"),
+        ("/my disk\\/x", "ext3"),
+        ("/nothing/x", "ext4"),
+    ],
+)
+def test_a_path_lies_on_the_nearest_and_latest_mount(path: str, kind: str) -> None:
+    assert file_system_of(Path(path), MOUNTS) == kind
+    assert file_system_of(Path(path), "") is None
+
+
+def test_what_is_made_of_records_lies_beside_a_file_and_else_below_this_folder() -> None:
+    assert results_folder("/a/b/store.sqlite") == Path("/a/b")
+    assert results_folder("postgresql://db.example/lab") == Path("lanlab-results")
+
+
+def test_a_store_that_is_not_there_is_usable_where_its_folder_can_be_made(tmp_path: Path) -> None:
+    seen = readiness(str(tmp_path / "new" / "er" / "store.sqlite"))
+    assert (seen.kind, seen.is_usable, seen.detail) == ("sqlite", True, "made by the first run")
+    assert not (tmp_path / "new").exists()
+    other = readiness("mysql://db.example/lab")
+    assert (other.kind, other.is_usable) == ("sqlite", False)
+    assert "no store of the kind" in other.detail
+    assert other.how_to_get
+    secret = readiness("postgresql://ada:secret@db.example/lab")
+    assert (secret.kind, secret.place, secret.is_usable) == ("postgresql", "that URL", False)

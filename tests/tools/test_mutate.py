@@ -1,0 +1,53 @@
+"""The small faults that `make mutants` puts in: each a program, none where it could not show."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+from mutate import mutants
+
+
+@pytest.mark.parametrize(
+    ("line", "faults"),
+    [
+        ("x = a < b", {"a <= b", "a >= b"}),
+        ("x = a == b", {"a != b"}),
+        ("x = a + b * 2", {"a - b * 2", "b / 2", "3"}),
+        ("x = a and not b", {"a or not b", "b"}),
+        ("x = max(a, 0)", {"min(a, 0)", "1"}),
+        ("x = f(a, b, side=c)", {"f(b, a, side=c)", "f(a, b)"}),
+        ("x = a if b else c", {"not b", "a", "c"}),
+        ("assert_it(0.5)", {"pass", "0.55"}),
+    ],
+)
+def test_each_operator_has_its_faults(line: str, faults: set[str]) -> None:
+    found = mutants(f"def f(a, b, c):\n    {line}\n")
+    assert {mutant.now for mutant in found} == faults
+    for mutant in found:
+        assert mutant.where == "f" and mutant.line == 2
+        compile(mutant.source, "mutant", "exec")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"""1 + 1"""\n',
+        "def f(x: list[1 | 2]) -> None:\n    return None\n",
+        "def f(x):\n    return f'{x + 1:.1f} of ' + 'a'\n",
+        "class A:\n    def __str__(self):\n        return self.a + self.b\n",
+        "if TYPE_CHECKING:\n    x = 1\n",
+        "x = zip(a, strict=b)\n",
+    ],
+)
+def test_no_fault_is_put_where_only_words_or_types_would_change(source: str) -> None:
+    assert mutants(source) == []
+
+
+def test_what_an_error_says_stays_and_that_it_is_raised_does_not() -> None:
+    (mutant,) = mutants("def f(n):\n    raise ValueError(f'{n}', n + 1)\n")
+    assert (mutant.was, mutant.now) == ("raise ValueError(f'{n}', n + 1)", "pass")

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Prints which tests did not simply pass, run by `.ci/run`; an error if they are many, or skipped for a
+# reason that such a machine does not have:
+#
+#     tools/check_test_log.sh LOG
+#
+# LOG is what `make test` printed, with LANLAB_REQUIRE_PEERS=1 and as root.
+set -euo pipefail
+
+# Tests that failed, and passed when they were tried again. A host that takes the processors away fails
+# some; a regression that shows now and then fails more.
+readonly MOST_TRIED_AGAIN=8
+
+# Why a test may be skipped there, as in the lines of pytest and of crates/services/tests/peer_programs.
+readonly MAY_BE_SKIPPED=(
+    # Root may do what the test tries.
+    'root may write everywhere'
+    # A service has no such thing, or a testbed.
+    'NFSv3 has no login'
+    '`rpcbind` tells of one NFS server on a host'
+    'loopback hosts are this machine'
+    'a download has no directory of that name'
+    # Another test is the same.
+    'the same as on loopback'
+    # What the system is, and no package changes.
+    'needs a network of its own'
+    'takes that account for locked'
+    'nobody cannot run /usr/bin/python3'
+    'no IPv6'
+    'this kernel does not let us choose it'
+    'this system grants any buffer'
+    'this SQLite does not make such a store'
+    'this file system cannot hold the name either'
+    # Debian's packages of both exclude each other.
+    'server `proftpd`'
+    'server `vsftpd`'
+    'vsftpd: ProFTPD is installed in its place'
+)
+
+readonly log=$1
+grep -E '^(AGAIN|SKIPPED) ' "$log" | sort | uniq -c || true
+again=$(sed -n 's/^AGAIN \(.*\): the host took .*/\1/p' "$log" | sort -u | wc -l)
+skipped=$(awk -F '[][]' '/^SKIPPED \[/ { sum += $2 } END { print sum + 0 }' "$log")
+echo "tried again: $again tests; allowed: $MOST_TRIED_AGAIN"
+echo "skipped: $skipped tests"
+wrong=$(grep '^SKIPPED ' "$log" | grep -vF "$(printf '%s\n' "${MAY_BE_SKIPPED[@]}")" || true)
+if [[ -n $wrong ]]; then
+    printf 'error: skipped for a reason that is not in tools/check_test_log.sh:\n%s\n' "$wrong" >&2
+    exit 1
+fi
+if ((again > MOST_TRIED_AGAIN)); then
+    echo "error: too many tests were tried again" >&2
+    exit 1
+fi

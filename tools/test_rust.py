@@ -1,0 +1,87 @@
+"""
+Runs the Rust tests, run by `make test`:
+
+    tools/test_rust.py [ARGUMENT OF CARGO TEST ...]
+
+As of the Python tests (tests/support/quiet_machine.py): a test that failed while the host under
+this machine took its processors away is tried again, twice at most, and that is printed. How much
+the host took is known for each file of tests.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+
+from quiet_machine import ATTEMPTS, Disturbance, await_quiet, watch
+
+CARGO_TEST = ("cargo", "test", "--workspace", "--locked", "--quiet", "--no-fail-fast")
+
+
+class Outcome(NamedTuple):
+    """What came of a run."""
+
+    code: int
+    #: Tests that failed, with what disturbed the file of tests that each is in.
+    failed: dict[str, Disturbance]
+    #: Tests that were begun, and those that the file of tests came to an end with.
+    begun: int
+    ended: int
+
+
+def run(arguments: list[str]) -> Outcome:
+    """Run tests, and print what cargo prints."""
+    process = subprocess.Popen(
+        [*CARGO_TEST, *arguments], stdout=subprocess.PIPE, text=True, errors="replace"
+    )
+    assert process.stdout is not None
+    failed: dict[str, Disturbance] = {}
+    names, seen, begun, ended, count = [""], watch(), 0, 0, 0
+    for line in process.stdout:
+        print(line, end="", flush=True)
+        if found := re.match(r"running (\d+) tests?$", line):
+            names, seen, count = [], watch(), int(found[1])
+            begun += count
+        elif line == "failures:\n":
+            # There are two lists: what the tests said, and their names. The last is what counts.
+            names = []
+        elif line.startswith("test result: "):
+            ended += count
+            if "FAILED" in line:
+                failed.update(dict.fromkeys(names, seen()))
+        elif found := re.match(r"    (\S.*)", line):
+            names.append(found[1])
+    return Outcome(process.wait(), failed, begun, ended)
+
+
+def main(arguments: list[str]) -> int:
+    """Run the tests, and again what may have failed for the machine; the exit code."""
+    split = arguments.index("--") if "--" in arguments else len(arguments)
+    of_cargo = arguments[:split]
+    # What does not compile will not the next time.
+    subprocess.run([*CARGO_TEST, *of_cargo, "--no-run"], check=True)
+    outcome = run(arguments)
+    for _ in range(1, ATTEMPTS):
+        # A file of tests that broke off has tests of which nothing is known.
+        is_whole = outcome.begun == outcome.ended
+        if not (outcome.failed and is_whole):
+            break
+        if not all(host.spoils for host in outcome.failed.values()):
+            break
+        for name, host in outcome.failed.items():
+            print(f"AGAIN Rust {name}: {host}", flush=True)
+        await_quiet()
+        again = run([*of_cargo, "--", "--exact", *outcome.failed])
+        if again.begun < len(outcome.failed):
+            break
+        outcome = again
+    return outcome.code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
