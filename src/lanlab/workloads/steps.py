@@ -142,8 +142,8 @@ class Steps:
     setup_s = 40.0
     #: Whether the parts are alike and end each by itself, so that one that fails ends none.
     are_alike = False
-    #: What to do about a step that was not done in time, where the engine waited for another; `None`
-    #: where it waits for nobody.
+    #: What to do about a step that was not done in time, where the engine waited for another;
+    #: `None` where it waits for nobody.
     too_long_hint: str | None = None
 
     def open(self, stage: Stage) -> None:
