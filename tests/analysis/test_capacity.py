@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-from coverage_search import Device, Searched, searched  # noqa: E402
+from coverage_search import Device, Searched, searched
 
 SEARCHES = 40
 
