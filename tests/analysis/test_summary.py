@@ -159,6 +159,13 @@ def test_limits_are_of_what_a_link_carries_only() -> None:
     assert limit_of("rtt_mean_ns", udp, 10e6) is None
 
 
+def test_the_limit_in_messages_a_second_is_that_of_the_octets_that_a_message_takes() -> None:
+    """500 bytes over IPv4 take 566 on the wire, with headers, preamble, check and gap."""
+    udp: dict[str, Level] = {"transport": "udp", "ip_version": 4, "message_size_bytes": 500}
+
+    assert limit_of("rate_messages_per_s", udp, 10e6) == pytest.approx(10e6 / (8 * 566))
+
+
 def test_a_link_without_a_rate_sets_no_limit(found: PlannedRun) -> None:
     """Loopback or an unshaped link, also in the record of a testbed that does not speak of it."""
     unshaped = replace(found.run, testbed={**found.run.testbed, "link_rate_bps": None})

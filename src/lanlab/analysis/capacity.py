@@ -75,7 +75,7 @@ def capacity(result: SearchResult, width_ratio: float) -> Capacity:
         width_ratio: How close the bounds of a goal shall be: capacity that varies more is not
             steady.
     """
-    from lanlab.analysis.statistics.threshold import ThresholdTrials, follows_load, threshold
+    from lanlab.analysis.statistics.threshold import follows_load, threshold
 
     loss, full = result.random_loss, result.full_length
     random = loss if loss is not None and loss.is_seen else None

@@ -131,8 +131,7 @@ def follows_load(seen: ThresholdTrials, *, resolution: float) -> bool:
 def _profile(seen: ThresholdTrials, spreads: Floats) -> Callable[[float], tuple[float, float]]:
     """The logarithm of the likelihood at the best spread, and that spread, by median."""
     exact, above, below = (
-        np.asarray(values, dtype=float)[:, None]
-        for values in (seen.exact, seen.above, seen.below)
+        np.asarray(values, dtype=float)[:, None] for values in (seen.exact, seen.above, seen.below)
     )
     log_spreads = len(seen.exact) * np.log(spreads)
 
