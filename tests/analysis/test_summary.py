@@ -232,3 +232,19 @@ def test_a_trial_without_the_metric_is_not_one_that_was_left_out(found: PlannedR
     without = replace(second, metrics={})
     one = first_condition(found, [replace(first, block=0), replace(without, block=1)])
     assert (one.n, one.left_out) == (1, 0)
+
+
+def test_a_disturbed_trial_that_was_not_run_again_counts_beside_later_blocks(
+    found: PlannedRun,
+) -> None:
+    """A clean trial of another block is no repeat of it."""
+    [first, second] = of_first_condition(found, 1e6, 2e6)
+    one = first_condition(found, [polluted(replace(first, block=0)), replace(second, block=1)])
+    assert (one.n, one.left_out, one.polluted) == (2, 0, 1)
+
+
+def test_the_limit_in_messages_is_that_of_the_rate_over_their_bits() -> None:
+    """500 bytes take 566 on the wire: 10 Mbit/s carry 2208 a second."""
+    parameters: dict[str, Level] = {"transport": "udp", "ip_version": 4, "message_size_bytes": 500}
+    limit = limit_of("rate_messages_per_s", parameters, 10e6)
+    assert limit == pytest.approx(10e6 / (8 * 566))
