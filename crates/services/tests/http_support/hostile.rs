@@ -107,6 +107,7 @@ pub async fn to_scripted(
 }
 
 /// What every service over HTTP must make of a peer that does not keep to it while a file is read.
+#[allow(clippy::too_many_lines, reason = "most of them are one table")]
 pub async fn reading_from_hostile_peers(service: ServiceKind, greeting: fn() -> Vec<u8>) {
     let chunked = |body: &str| {
         format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}").into_bytes()
