@@ -73,7 +73,7 @@ def stations(
         typer.Option(
             "--readings",
             help="Operations of each station: 1 to 10,000,000, and 16,777,216 of all stations "
-            "together. Default: 800.",
+            "together. Default: 800, or 800 000 of all stations.",
         ),
     ] = None,
     time: Annotated[
