@@ -205,6 +205,7 @@ def stations(
         store=store,
         figures=station_figures("stations", limit_s, of),
         exactly=True,
+        meanwhile=_load_models,
     )
     sentence = answer_sentence(records, limit_s, of)
     if as_json:
@@ -216,3 +217,9 @@ def stations(
     console.print(f"kept as {run.id}; `lanlab report {run.id}` draws the figures")
     console.print(sentence)
     single.finish(run, records, verbose=verbose)
+
+
+def _load_models() -> None:
+    from lanlab.analysis.stations import answer
+
+    assert answer
