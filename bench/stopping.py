@@ -83,15 +83,24 @@ class Ended:
         )
 
 
-def ended(shape: Shape, spread: float, policy: TrialPolicy, draws: int, seed: int = 1) -> Ended:
-    """Conditions that were run until the rule had ended them."""
+def ended(
+    shape: Shape,
+    spread: float,
+    policy: TrialPolicy,
+    draws: int,
+    seed: int = 1,
+    look_from: int | None = None,
+) -> Ended:
+    """Conditions that were run until the rule had ended them; with `look_from` by a look after each
+    trial from that one on, which is what the rule is there to avoid."""
     random = np.random.default_rng([seed, *f"{shape.name} {spread} {policy}".encode()])
     truth = shape.mean(spread)
     counts = Ended(0, 0, 0, 0, 0, 0)
     for _ in range(draws):
-        state, values = Trials(policy, METRIC), []
+        state = Trials(policy, METRIC)
+        values: list[float] = []
         for value in shape.draw(random, spread, policy.max):
-            if not state.active:
+            if not state.active if look_from is None else _is_narrow(values, policy, look_from):
                 break
             values.append(float(value))
             state.record_done(values[-1])
@@ -101,6 +110,13 @@ def ended(shape: Shape, spread: float, policy: TrialPolicy, draws: int, seed: in
         reached = seen.high <= seen.mean * (1 + (policy.relative_ci or 0))
         counts += Ended(1, held, early, early and held, early and reached, len(values))
     return counts
+
+
+def _is_narrow(values: list[float], policy: TrialPolicy, look_from: int) -> bool:
+    if len(values) < look_from:
+        return False
+    seen = condition_mean(METRIC, values)
+    return seen is not None and seen.high <= seen.mean * (1 + (policy.relative_ci or 0))
 
 
 def policy_of(goal: float | None, *, least: int = 3, most: int = MOST) -> TrialPolicy:
@@ -116,6 +132,7 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=MOST, help="trials of a condition at most")
     shapes = {shape.name: shape for shape in (LOGNORMAL, NORMAL, TWO_MODES)}
     parser.add_argument("--shape", choices=shapes, help="of the trials; default: one after another")
+    parser.add_argument("--look-from", type=int, help="look after each trial from this one on")
     asked = parser.parse_args()
     failed = 0
     goals = " | ".join(f"goal {100 * goal:g} %" for goal in GOALS)
@@ -126,7 +143,7 @@ def main() -> int:
             cells = []
             for goal in GOALS:
                 policy = policy_of(goal, most=asked.most)
-                found = ended(shape, spread, policy, asked.draws, asked.seed)
+                found = ended(shape, spread, policy, asked.draws, asked.seed, asked.look_from)
                 together.append(found)
                 failed += shape is not TWO_MODES and not 0.94 <= found.coverage <= 0.96
                 cells.append(_cell(found))

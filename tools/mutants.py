@@ -136,7 +136,9 @@ def _files(patterns: list[str]) -> list[str]:
 def _try_part(part: str, seed: int, count: int, only: str) -> bool:
     sources, tests = (_files(patterns) for patterns in PARTS[part])
     tests = [name for name in tests if Path(name).name.startswith("test_")]
-    tests = [name for name in tests if Path(name).name not in LEFT_OUT] + sources
+    tests = [name for name in tests if Path(name).name not in LEFT_OUT]
+    # Examples in docstrings are tests, too.
+    tests += [name for name in sources if ">>>" in (TREE / name).read_text()]
     reached = _reached(part, sources, tests)
     every = [(name, one) for name in sources for one in mutants((TREE / name).read_text())]
     every = [(name, one) for name, one in every if only in f"{name}:{one}"]

@@ -2,8 +2,8 @@
 Small faults in the engine, by cargo-mutants: a sample of each part, for `tools/mutants.py`.
 
 They are put into the copy of the sources below `target/mutants`, and tried with the tests of the
-engine's library: those that measure take no part. What does not compile is no fault, and is left
-out.
+engine's library; workloads, which need two ends, with those of whole engines, too. What does not
+compile is no fault, and is left out.
 """
 
 from __future__ import annotations
@@ -41,11 +41,14 @@ def try_part(work: Path, tree: Path, part: str, seed: int, count: int) -> bool:
     out = work / f"{part}-{seed}"
     # Every so manieth of all, beginning with the seed's: each file has its share.
     chosen = ["--sharding", "round-robin", "--shard", f"{seed % shards}/{shards}"]
-    options = ["--in-place", "--baseline", "skip", "--timeout", "120", "--build-timeout", "600"]
+    options = ["--in-place", "--baseline", "skip", "--timeout", "300", "--build-timeout", "600"]
+    tests = ["-C=--lib"]
+    if part == "workloads":
+        tests += ["-C=--test=copy", "-C=--test=contract"]
     # What was mutated last may lie there with the time of its change.
     (tree / _ENGINE / "lib.rs").touch()
     subprocess.run(
-        [*base, *chosen, *options, "--no-shuffle", "-C=--lib", "-o", out],
+        [*base, *chosen, *options, "--no-shuffle", *tests, "-o", out],
         env=environment,
         stdout=subprocess.DEVNULL,
     )

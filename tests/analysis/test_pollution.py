@@ -179,6 +179,9 @@ def test_a_slow_schedule_has_time_to_be_late() -> None:
 
 def test_a_late_start_is_found() -> None:
     assert codes(of(a_trial(), start_skew_ns=12_000_000)) == ["start_late"]
+    many = {"stations": 10_000, "operations_per_s": 5_000.0}
+    assert codes(of(a_trial(), start_skew_ns=1_900_000_000, **many)) == []
+    assert codes(of(a_trial(), start_skew_ns=2_100_000_000, **many)) == ["start_late"]
 
 
 def test_what_no_repeat_can_mend_is_a_remark() -> None:

@@ -159,6 +159,13 @@ def test_limits_are_of_what_a_link_carries_only() -> None:
     assert limit_of("rtt_mean_ns", udp, 10e6) is None
 
 
+def test_the_limit_in_messages_a_second_is_that_of_the_octets_that_a_message_takes() -> None:
+    """500 bytes over IPv4 take 566 on the wire, with headers, preamble, check and gap."""
+    udp: dict[str, Level] = {"transport": "udp", "ip_version": 4, "message_size_bytes": 500}
+
+    assert limit_of("rate_messages_per_s", udp, 10e6) == pytest.approx(10e6 / (8 * 566))
+
+
 def test_a_link_without_a_rate_sets_no_limit(found: PlannedRun) -> None:
     """Loopback or an unshaped link, also in the record of a testbed that does not speak of it."""
     unshaped = replace(found.run, testbed={**found.run.testbed, "link_rate_bps": None})
@@ -215,3 +222,36 @@ def test_a_remark_does_not_pollute(found: PlannedRun) -> None:
 
     assert not trial.is_polluted
     assert first_condition(found, [trial]).polluted == 0
+
+
+def test_trials_of_another_experiment_at_the_same_levels_are_none_of_this_one() -> None:
+    """All round trips failed: no trial of the throughput did, and none is left out or missing."""
+    found = planned_run(
+        "manford-kolahi", "tiny", fails=lambda planned: planned.experiment == "round-trip"
+    )
+    for one in summarise(found.run, found.trials, STREAM, "goodput_bps"):
+        assert (one.n, one.failed, one.missing, one.left_out) == (2, 0, 0, 0)
+
+
+def test_a_trial_without_the_metric_is_not_one_that_was_left_out(found: PlannedRun) -> None:
+    """Left out is what was run again."""
+    [first, second] = of_first_condition(found, 1e6, 2e6)
+    without = replace(second, metrics={})
+    one = first_condition(found, [replace(first, block=0), replace(without, block=1)])
+    assert (one.n, one.left_out) == (1, 0)
+
+
+def test_a_disturbed_trial_that_was_not_run_again_counts_beside_later_blocks(
+    found: PlannedRun,
+) -> None:
+    """A clean trial of another block is no repeat of it."""
+    [first, second] = of_first_condition(found, 1e6, 2e6)
+    one = first_condition(found, [polluted(replace(first, block=0)), replace(second, block=1)])
+    assert (one.n, one.left_out, one.polluted) == (2, 0, 1)
+
+
+def test_the_limit_in_messages_is_that_of_the_rate_over_their_bits() -> None:
+    """500 bytes take 566 on the wire: 10 Mbit/s carry 2208 a second."""
+    parameters: dict[str, Level] = {"transport": "udp", "ip_version": 4, "message_size_bytes": 500}
+    limit = limit_of("rate_messages_per_s", parameters, 10e6)
+    assert limit == pytest.approx(10e6 / (8 * 566))

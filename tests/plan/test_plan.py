@@ -265,8 +265,8 @@ def test_a_trial_of_a_search_that_had_another_length_is_refused() -> None:
 def test_the_estimate_uses_expected_times_and_then_what_trials_took() -> None:
     plan = Plan(study(min=2, max=2), "quick", 1)
     # Of a search about so many: high end, guess and one beside it for each goal; their
-    # confirmation; the curve.
-    short, full = 4, 3 + 4
+    # confirmation; the curve; one trial far below the bounds, and two around them.
+    short, full = 4, 3 + 4 + 3
     search_s = short * 0.25 + full * 1.0 + (short + full) * 0.5
     assert plan.estimate(overhead_s=0.5) == (14 + short + full, 14 * 1.5 + search_s)
 
@@ -287,9 +287,9 @@ def test_the_estimate_of_a_search_follows_what_its_trials_took_beyond_their_leng
     plan.record(ran(trial, elapsed_s=2.25, metrics={"goodput_ratio": 0.5}))
     after = plan.estimate(overhead_s=0.0)
 
-    assert before == (11, 8.0)
+    assert before == (14, 11.0)
     # A short trial of 0.25 s took 2 s longer.
-    assert after == (10, 8.0 - 0.25 + 10 * 2.0)
+    assert after == (13, 11.0 - 0.25 + 13 * 2.0)
 
 
 @given(st.integers())

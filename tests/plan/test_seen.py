@@ -10,11 +10,14 @@ from lanlab.plan.seen import Seen, seen
 
 
 def goodput(value: float, **counts: float) -> Seen | None:
-    return seen({"goodput_ratio": value, "offered_messages": 10_000, **counts}, "goodput_ratio")
+    """What it says of loss and sender; messages are counted in tests of their own."""
+    found = seen({"goodput_ratio": value, "offered_messages": 10_000, **counts}, "goodput_ratio")
+    return found and Seen(*found[:2])
 
 
 def received(value: float, **counts: float) -> Seen | None:
-    return seen({"received_ratio": value, "offered_messages": 10_000, **counts}, "received_ratio")
+    found = seen({"received_ratio": value, "offered_messages": 10_000, **counts}, "received_ratio")
+    return found and Seen(*found[:2])
 
 
 def test_what_did_not_arrive_is_lost() -> None:
@@ -102,3 +105,11 @@ def test_a_trial_without_the_metric_says_nothing(metrics: dict[str, float]) -> N
 def test_a_ratio_can_be_judged_without_counts() -> None:
     assert seen({"goodput_ratio": 0.9}, "goodput_ratio") == Seen(pytest.approx(0.1), 1.0)
     assert seen({"goodput_ratio": 1.0}, "goodput_ratio") == Seen(0.0, 1.0)
+
+
+def test_lost_messages_are_counted_one_by_one_though_an_edge_hides_them_from_the_ratio() -> None:
+    """One of 10,000 is within the edges of a window; refused ones were lost as well."""
+    counts = {"offered_messages": 10_000, "lost_messages": 1, "refused_messages": 2}
+    found = seen({"goodput_ratio": 0.9999, **counts}, "goodput_ratio")
+
+    assert found == Seen(0.0, 1.0, messages=10_000, lost_messages=3)

@@ -17,7 +17,8 @@ from lanlab.store import TrialRecord
 def test_a_saturation_is_told_goal_by_goal_with_its_share_of_the_link() -> None:
     synthetic = synthetic_run("milanovic-srbljic", "quick")
     first = sentences(synthetic.run, synthetic.trials)[0]
-    goal = r"(\S+) kB/s \((\S+) % of what this Ethernet can carry\)"
+    ends = r"(?: ± \S+| \(\S+ … \S+\))"
+    goal = rf"(\S+){ends} kB/s \((\S+) % of what this Ethernet can carry\)"
     shape = (
         rf"With 500-byte UDP messages, nothing was lost up to {goal}; "
         rf"at most 1 % was lost up to {goal}\."

@@ -15,13 +15,15 @@ TESTS = Path(__file__).parents[1]
 #: A host that takes this share of a processor, and tests that hold at an attempt or never.
 SUITE = """
 import itertools
-import time
+import types
 import pytest
 import quiet_machine
 
 attempts = {name: itertools.count(1) for name in ("a", "b", "c", "d")}
 homes = itertools.count(1)
-quiet_machine.stolen_s = lambda: {taken} * time.monotonic()
+clock, stolen = itertools.count(), itertools.count()
+quiet_machine.time = types.SimpleNamespace(monotonic=lambda: 10.0 * next(clock))
+quiet_machine.stolen_s = lambda: {taken} * 10.0 * next(stolen)
 quiet_machine.QUIET_S = quiet_machine.PATIENCE_S = 0
 
 @pytest.fixture(scope="module")

@@ -31,10 +31,12 @@ exit 101
 """
 #: With a host that takes this share of a processor's time.
 RUN = """
-import sys, time
+import itertools, sys, types
 sys.path[:0] = [{tools!r}]
 import test_rust, quiet_machine
-quiet_machine.stolen_s = lambda: {taken} * time.monotonic()
+clock, stolen = itertools.count(), itertools.count()
+quiet_machine.time = types.SimpleNamespace(monotonic=lambda: 10.0 * next(clock))
+quiet_machine.stolen_s = lambda: {taken} * 10.0 * next(stolen)
 quiet_machine.QUIET_S = quiet_machine.PATIENCE_S = 0
 sys.exit(test_rust.main([]))
 """

@@ -385,9 +385,11 @@ def test_parameters_that_do_not_fit_are_refused() -> None:
 
 
 def test_a_trial_ends_as_published_unless_told_otherwise() -> None:
-    """After 800 readings of each station."""
+    """After 800 readings of each station, of which there are not more than 800,000 in all."""
     ends = StationsParameters.model_validate
     assert ends({}).readings_each == 800
+    assert ends({"stations": 1_000}).readings_each == 800
+    assert ends({"stations": 10_000}).readings_each == 80
     assert ends({"time_s": 1}).readings_each is None
     assert ends({"interval_ratio": 0.1}).readings_each is None
     assert ends({"time_s": 1, "readings_per_station": 5}).readings_each == 5

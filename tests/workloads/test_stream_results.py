@@ -129,6 +129,18 @@ def test_a_loss_is_named_by_who_counted_it(
     assert found["lost_messages"] == 7
 
 
+def test_what_the_queue_refused_is_not_among_what_it_lost() -> None:
+    """It dropped nine; of seven the sender was told, so that they were not sent. Two are lost
+    there, and the third that did not arrive is the link's."""
+    found = metrics(
+        stream_sent(offered_messages=1007, sent_messages=1000, refused_messages=7, total_refused=7),
+        stream_received(measured_messages=997),
+        CounterChanges({"qdisc_drops": 9}, {"rx_drops": 0}),
+    )
+    places = ("refused_messages", "lost_sender_queue_messages", "lost_link_messages")
+    assert [found[place] for place in places] == [7, 2, 1]
+
+
 def test_a_place_at_which_nobody_counts_is_not_said_to_have_lost_nothing() -> None:
     """What was lost there is among what is called lost on the link."""
     found = metrics(

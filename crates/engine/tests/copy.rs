@@ -192,9 +192,9 @@ fn a_download_of_one_byte_too_many_fails() {
     for service in ["ftp", "webdav", "s3"] {
         let served = TempDir::new().unwrap();
         let credentials = json!({"user": "station", "secret": "not shown"});
-        let (mut server, mut engine) = (Engine::start(), Engine::start());
+        let (mut other, mut engine) = (Engine::start(), Engine::start());
         let root = served.path().canonicalize().unwrap();
-        let (_, ready) = server.ready(&json!({
+        let (_, ready) = other.ready(&json!({
             "type": "serve", "service": service, "root": root, "bind": "127.0.0.1",
             "credentials": credentials,
         }));

@@ -232,9 +232,12 @@ def _of_sender(
     sent: Mapping[str, Any], metrics: Mapping[str, float], first: str, last: str
 ) -> Iterator[Finding]:
     """A sender that did not get its turn in time, though it could keep up with its rate."""
-    skew_ns = metrics.get("start_skew_ns", 0)
-    if skew_ns > ALLOWED_START_SKEW_NS:
-        yield Finding("start_late", first, skew_ns, ALLOWED_START_SKEW_NS, True)
+    skew_ns, allowed_ns = metrics.get("start_skew_ns", 0), ALLOWED_START_SKEW_NS
+    if metrics.get("operations_per_s", 0) > 0:
+        # Stations of a thread begin one after another; all have begun when each has been served.
+        allowed_ns += round(1e9 * metrics.get("stations", 0) / metrics["operations_per_s"])
+    if skew_ns > allowed_ns:
+        yield Finding("start_late", first, skew_ns, allowed_ns, True)
     paused_ns = sent.get("paused_ns", 0)
     if paused_ns > 0:
         yield Finding("sender_paused", last, paused_ns, 0, True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lanlab.analysis.capacity import Load, Verdict, capacity
 from lanlab.analysis.summary import Summary, limit_of, summary_of
 from lanlab.errors import UsageError
-from lanlab.plan import Condition, GoalResult, Plan, SearchResult
+from lanlab.plan import Condition, GoalResult, Plan, RandomLoss, SearchResult
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Search, Study, at_scale
 
@@ -18,6 +19,9 @@ class GoalFound:
 
     #: Loads in the factor's unit.
     result: GoalResult
+    verdict: Verdict
+    #: The load up to which the goal is met in the median trial; `None` where it is not known.
+    load: Load | None
     #: The searched metric in the full-length trials at the lower bound.
     confirmed: Summary | None
 
@@ -37,6 +41,12 @@ class Saturation:
     sender_limit: float | None
     #: What the link can carry at most, in the factor's unit.
     limit: float | None
+    #: Where loss begins to rise with load; `None` if it was not reached, or loss rises gradually.
+    capacity: Load | None
+    #: What is lost of every load, where that was seen.
+    random_loss: RandomLoss | None
+    #: Whether loss begins far below the capacity, and rises gradually.
+    is_gradual: bool
     #: Every trial of the search, in order.
     steps: tuple[TrialRecord, ...]
 
@@ -53,17 +63,21 @@ def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturati
         steps = tuple(trial for trial in trials if trial.experiment == scaled.experiment.id)
         link_rate_bps = run.testbed.get("link_rate_bps")
         parameters = steps[0].parameters if steps else {}
+        judged = capacity(result, scaled.search.width_ratio)
         found.append(
             Saturation(
                 experiment=scaled.experiment.id,
                 factor=scaled.search.factor,
                 metric=scaled.search.metric,
                 goals=tuple(
-                    GoalFound(goal, _confirmed(steps, scaled.search, goal.lower))
-                    for goal in result.goals
+                    GoalFound(goal, *ends, _confirmed(steps, scaled.search, goal.lower))
+                    for goal, ends in zip(result.goals, judged.goals, strict=True)
                 ),
                 sender_limit=result.sender_limit,
                 limit=limit_of(scaled.search.factor, parameters, link_rate_bps) if steps else None,
+                capacity=judged.load,
+                random_loss=judged.random_loss,
+                is_gradual=judged.is_gradual,
                 steps=steps,
             )
         )
@@ -105,7 +119,9 @@ def _results(
     alone = study.model_copy(update={"experiment": searched})
     history = [trial for trial in trials if trial.purpose != "trial"]
     try:
-        return Plan(alone, run.scale, run.seed, history).search_results()
+        plan = Plan(alone, run.scale, run.seed, history)
+        # Older versions had done when the bounds were found.
+        return plan.search_results(so_far=run.status == "done")
     except UsageError:
         begun = {trial.experiment for trial in history}
         return {name: SearchResult(()) for name in begun}

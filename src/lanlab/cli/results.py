@@ -93,7 +93,17 @@ def _searches_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[st
             "metric": found.metric,
             "limit": found.limit,
             "sender_limit": found.sender_limit,
-            "goals": [dataclasses.asdict(goal.result) for goal in found.goals],
+            "capacity": found.capacity and dataclasses.asdict(found.capacity),
+            "random_loss": found.random_loss and dataclasses.asdict(found.random_loss),
+            "is_gradual": found.is_gradual,
+            "goals": [
+                {
+                    **dataclasses.asdict(goal.result),
+                    "verdict": goal.verdict,
+                    "load": goal.load and dataclasses.asdict(goal.load),
+                }
+                for goal in found.goals
+            ],
         }
         for found in saturations(run, trials)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -161,6 +161,7 @@ def measure_study(
     figure: str | None = None,
     figures: Sequence[Mapping[str, Any]] = (),
     exactly: bool = False,
+    meanwhile: Callable[[], object] | None = None,
 ) -> tuple[RunRecord, list[TrialRecord]]:
     """
     Run a study of one experiment.
@@ -171,10 +172,15 @@ def measure_study(
         figure: A figure for its report.
         figures: The same, as a study file has them.
         exactly: Whether neither polluted trials are repeated nor failed ones tried again.
+        meanwhile: Imports what the answer takes, while the testbed is made.
     """
+    from lanlab.cli.memory import check_for_a_run
     from lanlab.testbeds import Opening
 
     with Opening(testbed, _HOSTS, link or "unshaped") as opening:
+        if meanwhile is not None:
+            check_for_a_run()
+            meanwhile()
         return _measured(experiment, trials, opening, seed, store, figure, figures, exactly)
 
 

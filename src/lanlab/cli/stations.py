@@ -73,7 +73,7 @@ def stations(
         typer.Option(
             "--readings",
             help="Operations of each station: 1 to 10,000,000, and 16,777,216 of all stations "
-            "together. Default: 800.",
+            "together. Default: 800, or 800 000 of all stations.",
         ),
     ] = None,
     time: Annotated[
@@ -206,6 +206,7 @@ def stations(
         store=store,
         figures=station_figures("stations", limit_s, of),
         exactly=True,
+        meanwhile=_load_models,
     )
     sentence = answer_sentence(records, limit_s, of)
     if as_json:
@@ -219,3 +220,9 @@ def stations(
     console.print(f"kept as {run.id}; `lanlab report {run.id}` draws the figures")
     console.print(sentence)
     single.finish(run, records, verbose=verbose)
+
+
+def _load_models() -> None:
+    from lanlab.analysis.stations import answer
+
+    assert answer

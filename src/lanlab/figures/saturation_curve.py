@@ -44,8 +44,8 @@ def saturation_curve(
     ]
     found = [found for found in saturations(run, trials) if found.experiment in names]
     limits = [limit for one in found for limit in _bounds(study, one, titles, len(names) > 1)]
-    text = "Share of the load that arrives, in full-length trials; between each pair of lines "
-    text += "a loss goal is crossed."
+    text = "Share of the load that arrives, in full-length trials; between each pair of lines, "
+    text += "the 95 % interval of the rate, a loss goal is crossed."
     return Chart(
         title=figure.title,
         x=axis(study, factor),
@@ -57,11 +57,13 @@ def saturation_curve(
 
 
 def _bounds(study: Study, found: Saturation, titles: dict[str, str], several: bool) -> list[Limit]:
-    """Upright lines at the bounds of each goal; goals between the same bounds share theirs."""
+    """Upright lines at the ends of each goal's interval, or at the bounds that were found; goals
+    between the same lines share theirs."""
     x, whole = quantity(study, found.factor), quantity(study, found.metric).shown(1.0)
     alike: dict[tuple[float, ...], list[float]] = {}
     for goal in found.goals:
-        ends = (goal.result.lower, goal.result.upper)
+        bounds = (goal.result.lower, goal.result.upper)
+        ends = bounds if goal.load is None else (goal.load.low, goal.load.high)
         known = tuple(x.shown(end) for end in ends if end is not None)
         if known:
             alike.setdefault(known, []).append(goal.result.loss_ratio)

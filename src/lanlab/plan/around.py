@@ -39,6 +39,8 @@ class Around:
     #: What arrives of the highest loads.
     carried: float
     starts: Sequence[Start]
+    #: Trials far below the bounds if nothing is lost there.
+    far: int
     #: Trials of each staircase.
     count: int
     step_ratio: float
@@ -67,8 +69,8 @@ class Around:
     def _far(self) -> int:
         if not self.starts:
             return 0
-        lossy = any(one.tried.lost_messages for one in self.recorded[:2])
-        return len(PROBE_RATIOS) if lossy else 2
+        lossy = any(one.tried.lost_messages for one in self.recorded[: self.far])
+        return len(PROBE_RATIOS) if lossy else self.far
 
 
 def around(
@@ -76,6 +78,7 @@ def around(
     uppers: Sequence[tuple[float, float | None]],
     carried: float,
     *,
+    far: int,
     count: int,
     width_ratio: float,
 ) -> Around:
@@ -86,6 +89,7 @@ def around(
         observed: The full-length trials so far.
         uppers: Loss goals that some load may meet, the strictest first, with their upper bounds.
         carried: What arrives of the highest loads.
+        far: Trials far below the bounds.
         count: Trials of each staircase.
         width_ratio: Smallest step.
     """
@@ -101,4 +105,4 @@ def around(
         if 0 < o.tried.loss_ratio < 2 * _SAME_RATIO
     ]
     spread = statistics.stdev(arrived) if len(arrived) > 1 else 0.0
-    return Around(carried, starts, count, min(max(width_ratio, spread), _LARGEST_STEP))
+    return Around(carried, starts, far, count, min(max(width_ratio, spread), _LARGEST_STEP))

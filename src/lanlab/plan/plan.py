@@ -142,9 +142,13 @@ class Plan:
         """Experiments whose search ended because its last trials all failed."""
         return tuple(s.scaled.experiment.id for s in self._searches if s.state.given_up)
 
-    def search_results(self) -> dict[str, SearchResult]:
-        """Where the searches that have ended did so, by experiment."""
-        results = {s.scaled.experiment.id: s.state.result() for s in self._searches}
+    def search_results(self, *, so_far: bool = False) -> dict[str, SearchResult]:
+        """Where the searches that have ended did so, by experiment; `so_far` also where those
+        stand that know their bounds."""
+        results = {
+            s.scaled.experiment.id: s.state.so_far() if so_far else s.state.result()
+            for s in self._searches
+        }
         return {name: result for name, result in results.items() if result is not None}
 
     def estimate(self, overhead_s: float = 0.25, link_rate_bps: float | None = None) -> Estimate:

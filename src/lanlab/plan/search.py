@@ -54,8 +54,8 @@ from lanlab.plan.search_rule import (
 from lanlab.plan.seen import Seen
 from lanlab.plan.stopping import MISSING_BEFORE_GIVING_UP
 
-#: Trials after which the bounds are what they are; the curve comes on top. A system that
-#: contradicts itself would be searched for long.
+#: Trials after which the bounds are what they are; the curve and the trials around the bounds come
+#: on top. A system that contradicts itself would be searched for long.
 MOST_TRIALS = 200
 
 #: Below this share of what arrived of the first load, the search looks for random loss first.
@@ -84,7 +84,7 @@ class SearchState:
         self._curve: deque[float] = deque()
         self._drawn: list[Observation] = []
         self._loss = random_loss(())
-        self._around = Around(0.0, (), 0, 0.0)
+        self._around = Around(0.0, (), 0, 0, 0.0)
         self._is_reopened = False
         self._next = self._choose()
 
@@ -154,7 +154,7 @@ class SearchState:
         goals, deciding = len(rule.loss_goals), rule.deciding_trials
         if self._phase == "around":
             return StepsLeft(0, self._around.left)
-        around_bounds = 2 + rule.around
+        around_bounds = rule.far + rule.around
         if self._phase == "curve":
             return StepsLeft(0, len(self._curve) + around_bounds)
         curve = rule.curve * rule.curve_trials + around_bounds
@@ -222,7 +222,9 @@ class SearchState:
         most = carried(observed)
         if not goals and most < self._top:
             uppers = [(self._loss.high, most * (1 + rule.width_ratio))]
-        return around(full, uppers, most, count=rule.around, width_ratio=rule.width_ratio)
+        return around(
+            full, uppers, most, far=rule.far, count=rule.around, width_ratio=rule.width_ratio
+        )
 
     def _observed(self) -> list[Observation]:
         """All trials with their loads, but those of the curve."""
@@ -353,4 +355,4 @@ class SearchState:
 
 def _tried(step: SearchStep, seen: Seen) -> Tried:
     loss_ratio = max(0.0, seen.loss_ratio)
-    return Tried(step.time_s, loss_ratio, seen.messages, seen.lost_messages)
+    return Tried(step.time_s, loss_ratio, seen.messages, max(0.0, seen.lost_messages))

@@ -50,8 +50,14 @@ class SearchRule:
 
     @property
     def around(self) -> int:
-        """Full-length trials around a bound that give the capacity its interval."""
-        return max(4, 2 * self.trials)
+        """Full-length trials around a bound that give the capacity its interval. Those of the curve
+        count too: half of them lie near."""
+        return max(2, max(4, 2 * self.trials) - self.curve * self.curve_trials // 2)
+
+    @property
+    def far(self) -> int:
+        """Full-length trials far below the bounds that come first, to see random loss."""
+        return min(2, self.trials)
 
     @property
     def deciding_trials(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.saturation import GoalFound, Saturation, saturations
-from lanlab.figures.wording import Quantity, percent, plain, quantity
+from lanlab.figures.wording import Quantity, number, percent, plain, quantity
 from lanlab.report.table import EMPTY, Cell, Column, Table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
@@ -13,6 +13,8 @@ from lanlab.studies import Study
 #: Ends of a search in a few words.
 ENDS = {
     "found": "found",
+    "not_steady": "not steady",
+    "random_loss": "random loss",
     "at_least_high": "beyond the range",
     "sender_limited": "sender limited",
     "below_low": "below the range",
@@ -27,13 +29,18 @@ def saturation_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study
         Column("unit", is_number=False),
         Column("lost at most (ratio)", "lost at most", "lost at most"),
         Column("result", "result", "result", is_number=False),
-        Column("lower bound", "highest rate", "highest rate"),
-        Column("upper bound", "more lost at", "more lost at"),
+        Column("median load", "highest rate", "highest rate"),
+        Column("interval low", "from", "from"),
+        Column("interval high", "to", "to"),
+        Column("spread (ratio)", "varies by", "varies by"),
+        Column("random loss (ratio)", "random loss", "random loss"),
+        Column("lower bound", "lower bound", ""),
+        Column("upper bound", "upper bound", ""),
         Column("arrives there", "arrives there", ""),
         Column("limit", "limit", ""),
         Column("share of limit (ratio)", "of limit", "of limit"),
         Column("highest load offered", "sender offered", ""),
-        Column("confirmed mean (ratio)", "seen there", "seen there"),
+        Column("confirmed mean (ratio)", "seen there", ""),
         Column("trials", "trials", "trials"),
     )
     titles = {experiment.id: experiment.title for experiment in study.experiment}
@@ -55,24 +62,41 @@ def goal_text(loss_ratio: float) -> str:
     return f"{plain(100 * loss_ratio)} %" if loss_ratio else "nothing"
 
 
+def highest(goal: GoalFound) -> float | None:
+    """The highest load at which a goal is met, as far as it is known."""
+    if goal.load is not None:
+        return goal.load.median
+    return None if goal.verdict == "random_loss" else goal.result.lower
+
+
+def _percent(ratio: float) -> Cell:
+    return Cell(ratio, percent(ratio))
+
+
 def _row(found: Saturation, goal: GoalFound, title: str, shown: Quantity) -> tuple[Cell, ...]:
     result = goal.result
 
     def load(value: float | None) -> Cell:
         return EMPTY if value is None else Cell(value, shown.text(value))
 
-    share = result.lower / found.limit if result.lower is not None and found.limit else None
+    loss, median = found.random_loss, highest(goal)
+    share = median / found.limit if median is not None and found.limit else None
     seen = None if goal.confirmed is None else goal.confirmed.mean
     return (
         Cell(found.experiment, title),
         Cell(shown.si_unit, ""),
         Cell(result.loss_ratio, goal_text(result.loss_ratio)),
-        Cell(result.kind, ENDS[result.kind]),
+        Cell(goal.verdict, ENDS[goal.verdict]),
+        load(median),
+        load(goal.load.low if goal.load is not None else None),
+        load(goal.load.high if goal.load is not None else None),
+        EMPTY if goal.load is None else _percent(goal.load.spread_ratio),
+        EMPTY if loss is None else Cell(loss.ratio, f"{number(100 * loss.ratio, 2)} %"),
         load(result.lower),
         load(result.upper),
         load(result.throughput),
         load(found.limit),
-        EMPTY if share is None else Cell(share, percent(share)),
+        EMPTY if share is None else _percent(share),
         load(found.sender_limit),
         EMPTY if seen is None else Cell(seen, percent(seen, 4)),
         Cell(len(found.steps), str(len(found.steps))),

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lanlab.analysis.saturation import Saturation
-from lanlab.figures.wording import Quantity, percent, quantity
-from lanlab.plan import GoalResult
-from lanlab.report.saturation_table import goal_text
+from lanlab.analysis.capacity import Load
+from lanlab.analysis.saturation import GoalFound, Saturation
+from lanlab.figures.wording import Quantity, number, percent, quantity, with_interval
+from lanlab.plan import RandomLoss
+from lanlab.report.saturation_table import goal_text, highest
 from lanlab.store import Level
 from lanlab.studies import Study
 
 
 def saturation_sentence(study: Study, found: Saturation) -> str:
     """
-    Up to which load each goal is met.
+    Up to which load each goal is met, with its 95 % interval.
 
-    Goals that ended between the same bounds are told once: where nothing is lost, no more than
-    0.1 % is.
+    Goals that ended at the same load are told once: where nothing is lost, no more than 0.1 % is.
     """
     if not found.goals:
         return (
@@ -25,19 +25,24 @@ def saturation_sentence(study: Study, found: Saturation) -> str:
             f"planned its trials. They are kept."
         )
     shown = quantity(study, found.factor)
-    groups: list[list[GoalResult]] = []
+    random = [goal for goal in found.goals if goal.verdict == "random_loss"]
+    groups: list[list[GoalFound]] = []
     for goal in found.goals:
         alike = groups[-1][0] if groups else None
-        if alike and _end(alike) == _end(goal.result):
-            groups[-1].append(goal.result)
-        else:
-            groups.append([goal.result])
-    said = "; ".join(_goals(group, shown, found.limit) for group in groups)
-    text = f"With {messages_text(found.steps[0].parameters)}, {said}."
+        if alike and _end(alike) == _end(goal):
+            groups[-1].append(goal)
+        elif goal not in random:
+            groups.append([goal])
+    said = [_goals(group, shown, found.limit) for group in groups]
+    if random and found.random_loss is not None:
+        said.insert(0, _random(random, found.random_loss, found.capacity, shown))
+    text = f"With {messages_text(found.steps[0].parameters)}, {'; '.join(said)}."
+    if found.is_gradual:
+        text += " Loss rises gradually, and begins far below what arrives at most."
     limit = found.sender_limit
     if limit is not None:
         text += f" The sender itself could offer no more than {shown.text(limit)}"
-        limited = any(goal.result.kind == "sender_limited" for goal in found.goals)
+        limited = any(goal.verdict == "sender_limited" for goal in found.goals)
         text += ": beyond that nothing is known of the network." if limited else "."
     return text
 
@@ -49,27 +54,66 @@ def messages_text(parameters: Mapping[str, Level]) -> str:
     return f"{size}-byte {transport} messages" if size else f"{transport} messages"
 
 
-def _end(result: GoalResult) -> tuple[object, ...]:
-    return result.kind, result.lower, result.upper
+def _end(goal: GoalFound) -> tuple[object, ...]:
+    return goal.verdict, goal.load, goal.result.lower, goal.result.upper
 
 
-def _goals(results: Sequence[GoalResult], shown: Quantity, limit: float | None) -> str:
+def _loss_text(ratio: float) -> str:
+    return f"{number(100 * ratio, 2)} %"
+
+
+def _load_text(load: Load, shown: Quantity) -> str:
+    """A load with its interval."""
+    if load.low is not None and load.high is not None:
+        ends = shown.shown(load.low), shown.shown(load.high)
+        return f"{with_interval(shown.shown(load.median), ends)} {shown.unit}"
+    low = "0" if load.low is None else number(shown.shown(load.low))
+    high = "∞" if load.high is None else number(shown.shown(load.high))
+    return f"{number(shown.shown(load.median))} ({low} … {high}) {shown.unit}"
+
+
+def _random(
+    goals: Sequence[GoalFound], loss: RandomLoss, capacity: Load | None, shown: Quantity
+) -> str:
+    """Loss at every load, the goals that it forbids, and where loss begins to rise."""
+    low, high = _loss_text(loss.low), _loss_text(loss.high)
+    text = f"there is random loss of {_loss_text(loss.ratio)} ({low} … {high}) at every load: "
+    wanted = [goal_text(goal.result.loss_ratio) for goal in goals]
+    wanted = [f"at most {lost}" if lost != "nothing" else lost for lost in wanted]
+    is_sure = all(goal.result.loss_ratio < loss.low for goal in goals)
+    known = "no rate meets" if is_sure else "it is not known whether any rate meets"
+    text += f"{known} the goal that {' or '.join(wanted)} is lost"
+    if capacity is not None:
+        text += f"; capacity, where loss starts to rise with load, {_load_text(capacity, shown)}"
+    return text
+
+
+def _goals(goals: Sequence[GoalFound], shown: Quantity, limit: float | None) -> str:
     """Goals that ended alike, the strictest first."""
-    first, last = results[0], results[-1]
+    first, last = goals[0].result, goals[-1].result
+    verdict, load = goals[0].verdict, goals[0].load
     lost = goal_text(first.loss_ratio)
     lost = f"at most {lost}" if first.loss_ratio else lost
+    median = highest(goals[0])
     share = ""
-    if first.lower is not None and limit:
-        share = f" ({percent(first.lower / limit)} of what this Ethernet can carry)"
-    if first.kind == "found" and first.lower is not None and last.upper is not None:
+    if median is not None and limit:
+        share = f" ({percent(median / limit)} of what this Ethernet can carry)"
+    more = f"more than {goal_text(last.loss_ratio)}" if last.loss_ratio else "something"
+    if verdict == "not_steady" and load is not None:
+        return (
+            f"the rate up to which {lost} was lost is not steady: it varies by "
+            f"{percent(load.spread_ratio, 2)} from trial to trial, median "
+            f"{_load_text(load, shown)}{share}"
+        )
+    if load is not None:
+        return f"{lost} was lost up to {_load_text(load, shown)}{share}"
+    if verdict == "found" and first.lower is not None and last.upper is not None:
         text = f"{lost} was lost up to {shown.text(first.lower)}{share}"
-        more = f"more than {goal_text(last.loss_ratio)}" if last.loss_ratio else "something"
         return text if first is last else f"{text}, and {more} at {shown.text(last.upper)}"
-    if first.kind == "at_least_high" and first.lower is not None:
+    if verdict == "at_least_high" and first.lower is not None:
         return f"{lost} was lost at every speed tried, up to {shown.text(first.lower)}{share}"
-    if first.kind == "sender_limited" and first.lower is not None:
+    if verdict == "sender_limited" and first.lower is not None:
         return f"{lost} was lost up to {shown.text(first.lower)}{share}, sender limited"
-    if first.kind == "below_low" and last.upper is not None:
-        more = f"more than {goal_text(last.loss_ratio)}" if last.loss_ratio else "something"
+    if verdict == "below_low" and last.upper is not None:
         return f"{more} was lost already at {shown.text(last.upper)}, the lowest speed tried"
     return f"no speed could be found up to which {lost} is lost"

@@ -18,6 +18,8 @@ from lanlab.workloads.without_effect import STATIONS_NEEDS, refuse_without_effec
 
 #: Readings of each station if nothing else ends a trial: as many as were published.
 _READINGS = 800
+#: Of all stations together, where nobody says how many; beyond them a trial takes minutes.
+_READINGS_OF_ALL = 800_000
 #: Readings of all stations that may be asked for: 640 MB in an engine.
 _MOST_ASKED_READINGS = 2**24
 #: Octets of the files of all stations together, where nobody says how large one is.
@@ -64,7 +66,8 @@ class StationsParameters(ServiceParameters):
     rate_operations_per_s: float | None = Field(default=None, gt=0, le=1e7)
     #: `each`: a write is done when the server has brought it to its disk.
     sync: Literal["none", "each"] = "none"
-    #: A station ends after so many, of which each single one is kept; absent: 800, unless there is
+    #: A station ends after so many, of which each single one is kept; absent: 800, or their
+    #: share of 800,000 where that is less (from 1,001 stations on), unless there is
     #: another end, and not more of them kept than `kept_readings`.
     readings_per_station: int | None = Field(default=None, ge=1, le=10_000_000)
     #: No operation begins after so long.
@@ -138,7 +141,8 @@ class StationsParameters(ServiceParameters):
     def readings_each(self) -> int | None:
         """Readings after which a station ends; `None` if only time or the interval ends it."""
         if self.readings_per_station is None and self.time_s is None:
-            return None if self.interval_ratio is not None else _READINGS
+            share = min(_READINGS, _READINGS_OF_ALL // self.stations)
+            return None if self.interval_ratio is not None else share
         return self.readings_per_station
 
 

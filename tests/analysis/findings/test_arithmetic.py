@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from lanlab.analysis.findings.contrast import Estimate, contrast, contrasts, scale_for
+from lanlab.analysis.findings.drift_within import change
 from lanlab.analysis.findings.planning import trials_needed
 from lanlab.analysis.findings.printed import PrintedRatio, half_digit, number_of, times
 from lanlab.analysis.findings.sample import (
@@ -251,3 +252,17 @@ def test_what_no_number_of_trials_decides_has_none() -> None:
     assert trials_needed(known(0.2, error, (5,), below=0.3), 0.0, None, 0.05) is None
     assert trials_needed(known(0.001, error, (5,)), 0.0, None, 0.05) is None
     assert trials_needed(Estimate(1.0, "all equal", "none"), 0.0, None, 0.05) is None
+
+
+@pytest.mark.parametrize(("scale", "step"), [("linear", 3.0), ("log", 3.0 / 260)])
+def test_a_drift_of_what_was_read_in_steps_has_at_least_their_error(
+    scale: str, step: float
+) -> None:
+    """Of four equal values at places 1, 2, 3 and 5: a slope's error is sd / sqrt(8.75), times 4."""
+    seen = change(Trials((260.0,) * 4, (), (1, 2, 3, 5), resolution=3.0), scale)  # type: ignore[arg-type]
+    assert (seen.value, seen.basis, seen.df, seen.n) == (0.0, "tested", 2.0, (4,))
+    assert seen.error == pytest.approx(4 * step / math.sqrt(12) / math.sqrt(8.75))
+    by_log = change(Trials((10.0, 20.0, 40.0), (), (0, 1, 2)), "log")
+    assert by_log.value == pytest.approx(math.log(4))
+    assert change(Trials((1.0, 2.0), (), (3, 3)), "linear").basis == "too few"
+    assert change(Trials((5.0,) * 3, (), (0, 1, 2)), "linear").basis == "all equal"

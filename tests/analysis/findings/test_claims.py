@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from scipy import stats
 
+from lanlab.analysis.findings import Judged
+from lanlab.analysis.findings.as_data import _comparison
 from lanlab.analysis.findings.claim import (
     Comparison,
     Gap,
@@ -248,3 +250,30 @@ def test_a_claim_and_its_contrary_are_one_question_and_two_keys() -> None:
     assert at_least.key != at_most.key
     assert claim(estimate(1.0), least=2.0, strict=True).key != at_least.key
     assert claim(estimate(1.0), least=2.0, conditions=("x",)).question != at_least.question
+
+
+def test_as_data_a_p_stands_only_where_something_was_tested() -> None:
+    seen = claim(estimate(3.0, n=(5, 6), hedges_g=0.7), least=1.0, lost_trials=2, candidates=3)
+    judged = Judged(seen, HOLDS, 0.04, 7, 0.99, 2.0, math.inf, 12)  # type: ignore[arg-type]
+    assert _comparison(judged) == {
+        "what": "a",
+        "metric": "m",
+        "measure": "difference",
+        "verdict": HOLDS,
+        "value": 3.0,
+        "low": 2.0,
+        "high": None,
+        "confidence": 0.99,
+        "claimed_least": 1.0,
+        "claimed_most": None,
+        "test": "t",
+        "p": pytest.approx(2 * t_above(2)),
+        "p_holm": 0.04,
+        "hedges_g": 0.7,
+        "trials": [5, 6],
+        "lost_trials": 2,
+        "candidates": 3,
+        "trials_needed": 12,
+    }
+    untested = claim(number(0.05, 0.05), least=1.0)
+    assert _comparison(replace(judged, comparison=untested))["p"] is None

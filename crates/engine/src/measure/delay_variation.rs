@@ -154,6 +154,29 @@ mod tests {
     }
 
     #[test]
+    fn several_flows_are_one_sample_and_the_greatest_smoothed_variation_counts() {
+        // Delays in ns; the flows of the first meter arrive by turns.
+        let flows = [[0, 1600, 1600], [0, 160, 0], [500, 500, 820]];
+        let mut meters = [DelayVariationMeter::new(), DelayVariationMeter::new()];
+        let mut last = flows.map(|_| LastDelay::default());
+        for number in 0..3 {
+            for (flow, delays) in flows.iter().enumerate() {
+                let (meter, sent_ns) = (&mut meters[flow / 2], 1_000_000 * number);
+                let arrived_ns = sent_ns + delays[number as usize];
+                meter.record(&mut last[flow], number, sent_ns, arrived_ns);
+            }
+        }
+        for (flow, last) in last.iter().enumerate() {
+            meters[flow / 2].end(last);
+        }
+
+        let all = DelayVariationMeter::merge(meters.iter()).unwrap();
+        // 1600, 0; 160, 160; 0, 320. Smoothed: 93 (100, then 15/16 of it), 19 and 20.
+        assert_eq!((all.samples, all.mean_ns, all.smoothed_ns), (6, 2240 / 6, 93));
+        assert_eq!((all.p50_ns, all.p90_ns, all.max_ns), (160, 1600, 1600));
+    }
+
+    #[test]
     fn one_message_has_no_variation() {
         let (mut meter, mut flow) = (DelayVariationMeter::new(), LastDelay::default());
         meter.record(&mut flow, 0, 1, 2);

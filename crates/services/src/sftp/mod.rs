@@ -10,6 +10,8 @@ mod fields;
 mod frames;
 mod message;
 
+use russh::cipher;
+
 pub use cut::Cut;
 pub use fields::{Attributes, Fields};
 pub use frames::Frames;
@@ -23,6 +25,17 @@ pub const MAX_MESSAGE_OCTETS: usize = 256 * 1024;
 
 /// Longest piece of a file in a message: OpenSSH's limits too, which leave 1 KiB for the rest.
 pub const MAX_PIECE_OCTETS: u32 = 255 * 1024;
+
+/// Ciphers of both ends, in the client's order. The fastest that is common first: processors have
+/// instructions for AES. With one list a copy has the same cipher at any server of today.
+pub const CIPHERS: [cipher::Name; 6] = [
+    cipher::AES_128_GCM,
+    cipher::AES_256_GCM,
+    cipher::CHACHA20_POLY1305,
+    cipher::AES_128_CTR,
+    cipher::AES_192_CTR,
+    cipher::AES_256_CTR,
+];
 
 /// Types of messages (section 3).
 pub mod kind {

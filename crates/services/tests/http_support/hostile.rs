@@ -107,6 +107,7 @@ pub async fn to_scripted(
 }
 
 /// What every service over HTTP must make of a peer that does not keep to it while a file is read.
+#[allow(clippy::too_many_lines, reason = "most of them are one table")]
 pub async fn reading_from_hostile_peers(service: ServiceKind, greeting: fn() -> Vec<u8>) {
     let chunked = |body: &str| {
         format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}").into_bytes()
@@ -198,7 +199,7 @@ pub async fn reading_from_hostile_peers(service: ServiceKind, greeting: fn() -> 
             Class::Missing,
         ),
     ];
-    let each = cases.map(|(what, bytes, then, class)| async move {
+    let each = cases.into_iter().map(|(what, bytes, then, class)| async move {
         let session = to_scripted(service, greeting(), vec![(bytes, then)]).await;
         let read = within_seconds(10, read_whole(&session, &path("x"))).await;
         let fault = read.expect_err(what);
@@ -309,7 +310,7 @@ pub async fn writing_to_hostile_peers(service: ServiceKind, greeting: fn() -> Ve
         ("never read", Vec::new(), Then::Hang, Class::TimedOut),
         ("gone", Vec::new(), Then::Close, Class::Reset),
     ];
-    let each = cases.map(|(what, bytes, then, class)| {
+    let each = cases.into_iter().map(|(what, bytes, then, class)| {
         let data = Arc::clone(&data);
         async move {
             let session = to_scripted(service, greeting(), vec![(bytes, then)]).await;

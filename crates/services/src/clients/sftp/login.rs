@@ -5,12 +5,12 @@ use std::sync::{Arc, PoisonError};
 
 use russh::client::{self, AuthResult, Handle, KeyboardInteractiveAuthResponse};
 use russh::keys::{PrivateKeyWithHashAlg, decode_secret_key};
-use russh::{ChannelMsg, MethodKind, Preferred, cipher, compression};
+use russh::{ChannelMsg, MethodKind, Preferred, compression};
 
 use crate::fault::{Class, Fault, Result};
 use crate::path::ServicePath;
 use crate::session::Facts;
-use crate::sftp::{Cut, MAX_PIECE_OCTETS, extension, kind};
+use crate::sftp::{CIPHERS, Cut, MAX_PIECE_OCTETS, extension, kind};
 use crate::target::{Credentials, Target};
 use crate::transport;
 
@@ -41,16 +41,6 @@ const PACKET_OCTETS: u32 = 65_535;
 
 /// Packets that wait for us at most; with their length the memory of a connection.
 const WAITING_PACKETS: usize = 64;
-
-/// The fastest that is common first: processors have instructions for AES.
-const CIPHERS: [cipher::Name; 6] = [
-    cipher::AES_128_GCM,
-    cipher::AES_256_GCM,
-    cipher::CHACHA20_POLY1305,
-    cipher::AES_128_CTR,
-    cipher::AES_192_CTR,
-    cipher::AES_256_CTR,
-];
 
 /// Connect and log in.
 pub async fn connect(target: &Target) -> Result<Session> {

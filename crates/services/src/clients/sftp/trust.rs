@@ -141,7 +141,8 @@ impl client::Handler for Verifier {
         let (cipher, exchange) = (plain(names.cipher.as_ref()), plain(names.kex.as_ref()));
         // A cipher that authenticates itself has no use for the MAC that was agreed on.
         let whole = cipher.contains("gcm") || cipher.contains("poly1305");
-        let mac = if whole { String::new() } else { format!(", {}", plain(names.server_mac.as_ref())) };
+        let mac =
+            if whole { String::new() } else { format!(", {}", plain(names.server_mac.as_ref())) };
         let server = String::from_utf8_lossy(session.remote_sshid());
         let server = server.trim().trim_start_matches("SSH-2.0-");
         let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);

@@ -25,7 +25,7 @@ use crate::fault::{Class, Fault, Result};
 use crate::servers::confined::Confined;
 use crate::servers::gate::Proof;
 use crate::servers::{self, Bounds, Offer, Serving, login};
-use crate::sftp::{Cut, Frames};
+use crate::sftp::{CIPHERS, Cut, Frames};
 use crate::target::Credentials;
 use crate::trust;
 
@@ -77,6 +77,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         // A station may think for as long as it likes.
         inactivity_timeout: None,
         preferred: Preferred {
+            cipher: Cow::Borrowed(&CIPHERS),
             compression: Cow::Borrowed(&[compression::NONE]),
             ..Preferred::DEFAULT
         },

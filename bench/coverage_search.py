@@ -1,0 +1,124 @@
+"""
+Simulate the search for saturation and print the table of docs/statistics.md: how often the bounds
+and the interval hold the capacity, and what the search says.
+
+    .venv/bin/python bench/coverage_search.py 300
+
+Seeds are fixed: it prints the same each time. `tests/analysis/test_capacity.py` holds some of it.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lanlab.analysis.capacity import Capacity, capacity
+from lanlab.plan import SearchResult, SearchRule, SearchState
+from lanlab.plan.seen import Seen
+
+#: Standard deviations of the capacity from trial to trial, as shares.
+SPREADS = (0.0, 0.005, 0.02, 0.05)
+WIDTH_RATIO = 0.01
+
+
+@dataclass(frozen=True)
+class Device:
+    """A simulated device under test; its median capacity differs from search to search."""
+
+    spread: float
+    #: Share of the messages that is lost at random, whatever the load, and how many together.
+    random_loss: float = 0.0
+    burst: int = 1
+    #: Messages of a full-length trial at the capacity.
+    messages: int = 20_000
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A search of a device."""
+
+    truth: float
+    result: SearchResult
+    capacity: Capacity
+    trials: int
+
+    @property
+    def bounds_held(self) -> bool:
+        """Whether the bounds of the strictest goal hold the capacity, as found before."""
+        first = self.result.goals[0]
+        return (first.lower or 0) <= self.truth < (first.upper or 0)
+
+    @property
+    def interval_held(self) -> bool:
+        """Whether the interval holds the capacity; one that is missing does not."""
+        load = self.capacity.load
+        return load is not None and (load.low or 0) <= self.truth <= (load.high or math.inf)
+
+
+def searched(device: Device, seed: int, goals: Sequence[float] = (0.0, 0.001, 0.01)) -> Searched:
+    """Search a device."""
+    chance = np.random.default_rng([20261123, seed])
+    truth = 10e6 * math.exp(chance.uniform(-0.05, 0.05))
+    rule = SearchRule(
+        factor="rate_bps", low=120_000, high=12_000_000, metric="received_ratio",
+        loss_goals=tuple(goals), short_time_s=0.5, full_time_s=2.0, width_ratio=WIDTH_RATIO,
+        whole=True,
+    )  # fmt: skip
+    state, trials = SearchState(rule), 0
+    while (step := state.next_step()) is not None:
+        able = truth * math.exp(chance.normal(0, device.spread))
+        offered = device.messages * step.time_s / rule.full_time_s * step.level / truth
+        lost = round(offered * max(0.0, 1 - able / step.level))
+        expected = (offered - lost) * device.random_loss
+        lost += device.burst * int(chance.poisson(expected / device.burst))
+        state.record(Seen(lost / offered, 1.0, offered, lost))
+        trials += 1
+    result = state.result()
+    assert result is not None
+    return Searched(truth, result, capacity(result, WIDTH_RATIO), trials)
+
+
+def main() -> int:
+    """Print the table."""
+    draws = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    print(
+        "| varies by | random loss | bounds hold it | interval holds it | half width | says "
+        "`not steady` | `random loss` for a goal of 0 | loss held | trials |\n" + "|---" * 9 + "|"
+    )
+    for random_loss in (0.0, 2e-4, 1e-3):
+        for spread in SPREADS:
+            ends = [searched(Device(spread, random_loss), seed) for seed in range(draws)]
+            print(_row(spread, random_loss, ends), flush=True)
+    return 0
+
+
+def _row(spread: float, random_loss: float, ends: Sequence[Searched]) -> str:
+    def share(happened: Sequence[bool]) -> str:
+        return f"{100 * sum(happened) / len(happened):.1f} %" if happened else ""
+
+    loads = [end.capacity.load for end in ends]
+    halves = [
+        math.log(load.high / load.low) / 2 for load in loads if load and load.low and load.high
+    ]
+    seen = [end.capacity.random_loss for end in ends]
+    held = [loss.low <= random_loss <= loss.high for loss in seen if loss is not None]
+    cells = (
+        f"{100 * spread:g} %",
+        f"{100 * random_loss:g} %",
+        share([end.bounds_held for end in ends]),
+        share([end.interval_held for end in ends]),
+        f"{100 * float(np.median(halves)):.2g} %",
+        share([end.capacity.goals[-1][0] == "not_steady" for end in ends]),
+        share([end.capacity.goals[0][0] == "random_loss" for end in ends]),
+        share(held),
+        f"{sum(end.trials for end in ends) / len(ends):.0f}",
+    )
+    return "| " + " | ".join(cells) + " |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

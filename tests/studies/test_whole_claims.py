@@ -1,0 +1,47 @@
+"""Claims of the papers that were once tested in part, or as more than was said."""
+
+from __future__ import annotations
+
+import pytest
+
+from lanlab.studies import load_study
+
+#: What a statement must have for its claim to be the paper's whole claim, and what its note says.
+WHOLE = [
+    ("milanovic-srbljic", "f4", ["'min': 0.5"], "second cause"),
+    ("milanovic-srbljic", "f6", ["'received_ratio'", "'min': 4.0"], "no limit"),
+    ("milanovic-srbljic", "f11", ["'max': 2.0", "'min': 1.8"], "almost"),
+    (
+        "milanovic-srbljic",
+        "f12",
+        ["'for_each': ['transport']", "'486dx2'", "'pentium'"],
+        "UDP and TCP",
+    ),
+    (
+        "milanovic-srbljic",
+        "f15",
+        ["'os': 'nt4'", "'pentium'", "'486dx2'"],
+        "all three ran Windows NT",
+    ),
+    ("poo-tan", "f9", ["'margin_ratio': 0.25", "'form': 'count'"], "comparable"),
+    ("poo-tan", "f10", ["'peak_then_decline'", "'stations': 14"], "ours"),
+    ("poo-tan", "f23", ["'less'", "'trend'"], "frequent"),
+    ("poo-tan", "f27", ["'effect'", "'untestable'"], "ours"),
+    ("poo-tan", "f28", ["'min': 0.5", "'3com-3server'", "'ibm-pc-network'"], "half"),
+    ("schomer-claason", "f9", ["'min': 2.1"], "well over"),
+    ("schomer-claason", "f12", ["'no_trend'"], "chosen after the trials were seen"),
+    ("manford-kolahi", "f4", ["'min': -21500000.0", "'min': 20500000.0"], "whichever is above"),
+    ("manford-kolahi", "f7", ["'min': -10800000.0", "'min': 9800000.0"], "whichever is above"),
+    ("manford-kolahi", "f13", ["'extreme'", "'at_level': 384"], ""),
+    ("brutman-mtcp", "f1", ["'less'"], "our inference"),
+]
+
+
+@pytest.mark.parametrize(("study", "name", "parts", "note"), WHOLE)
+def test_a_claim_is_tested_whole(study: str, name: str, parts: list[str], note: str) -> None:
+    """Each was narrower or stronger than what its paper says."""
+    [finding] = [one for one in load_study(study).findings if one.id == name]
+    statement = str(finding.statement.model_dump(mode="json", exclude_none=True))
+    for part in parts:
+        assert part in statement, statement
+    assert note in (finding.note or "")
