@@ -238,12 +238,9 @@ class _Asking:
         most_s = _files_s(self._parameters)
         try:
             return asked.result(most_s)
-        except EngineOverdue as overdue:
+        except BaseException as error:
             cancel(self._engine, asked)
-            raise _too_long(overdue, (self._engine,), most_s) from None
-        except BaseException:
-            cancel(self._engine, asked)
-            raise
+            raise _cause(error, (self._engine,), most_s) from None
 
 
 class _Together:
@@ -277,12 +274,9 @@ class _Together:
             for measurement in asked:
                 measurement.wait_ready(_setup_s(self._parameters))
             self._arm(asked, lead_s)
-        except EngineOverdue as overdue:
+        except BaseException as error:
             self._cancel(asked)
-            raise _too_long(overdue, engines, _setup_s(self._parameters)) from None
-        except BaseException:
-            self._cancel(asked)
-            raise
+            raise _cause(error, engines, _setup_s(self._parameters)) from None
         failed: LabError | None = None
         try:
             for measurement in asked:
@@ -292,12 +286,9 @@ class _Together:
                     failed = failed or error
                     if error.partial is not None:
                         self._parts.append(dict(error.partial))
-        except EngineOverdue as overdue:
+        except BaseException as error:
             self._cancel(asked)
-            raise _too_long(overdue, engines, _longest_s(self._parameters)) from None
-        except BaseException:
-            self._cancel(asked)
-            raise
+            raise _cause(error, engines, _longest_s(self._parameters)) from None
         return failed
 
     def _start(self, place: int, host: _Host) -> Measurement:
@@ -365,9 +356,9 @@ def _share_a_clock(one: End, other: End) -> bool:
     return one.boot_id is not None and one.boot_id == other.boot_id
 
 
-def _too_long(overdue: EngineOverdue, engines: Sequence[Engine], most_s: float) -> LabError:
-    """Engines that answer that they are cancelled wait for their server."""
-    if any(engine.is_lost for engine in engines):
+def _cause(overdue: BaseException, engines: Sequence[Engine], most_s: float) -> BaseException:
+    """Engines that have no end, and yet answer that they are cancelled, wait for their server."""
+    if not isinstance(overdue, EngineOverdue) or any(engine.is_lost for engine in engines):
         return overdue
     return EngineError(
         "stations.too_long",
