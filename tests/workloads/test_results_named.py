@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from made_up_ends import CAPABLE, cpu, exchange_of, host_window
 
-from lanlab.workloads import CounterChanges, Exchange, workload
+from lanlab.workloads import CounterChanges, TrialOutcome, workload
 from lanlab.workloads.copy_results import copy_metrics
 from lanlab.workloads.echo import EchoParameters
 
@@ -53,8 +53,8 @@ def test_each_number_of_a_copy_has_its_own_name_in_seconds() -> None:
         "operations": {name: times((3 + at) * 10**6) for at, name in enumerate(_OPERATIONS)},
         "cpu": cpu(10**9, 3 * 10**9), "host": host_window(),
     }  # fmt: skip
-    exchange = Exchange({"cpu_s": 6.0}, copied, {"capabilities": {"connector": CAPABLE}})
-    found = copy_metrics(exchange)
+    results: dict[str, Any] = {"client": copied, "server": {"cpu_s": 6.0}}
+    found = copy_metrics(TrialOutcome(results, {"capabilities": {"client": CAPABLE}}))
 
     expected = {
         "elapsed_s": 4.0, "elapsed_ns": 4 * 10**9, "copied_bytes": 2 * 10**9, "copied_files": 8,
