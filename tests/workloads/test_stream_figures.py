@@ -159,7 +159,7 @@ def lost(received: dict[str, Any], source: dict[str, int], target: dict[str, int
     counted = lost_by_place(
         stream_sent(**sent),
         stream_received(measured_messages=900, **received),
-        CounterChanges(source, target),
+        CounterChanges({"sender": source, "receiver": target}),
     )
     assert tuple(counted) == LOST_ON_THE_WAY
     return list(counted.values())
@@ -205,14 +205,24 @@ def test_the_lesser_of_two_counts_of_a_backlog_is_taken_or_the_only_one() -> Non
 @pytest.mark.parametrize(
     ("received", "changes", "how", "unseen"),
     [
-        ({}, CounterChanges({"qdisc_drops": 0}, {}), {}, set()),
-        ({"host": None}, CounterChanges({"qdisc_drops": 0}, {"rx_drops": 0}), {}, set()),
-        ({"host": None}, CounterChanges({"qdisc_drops": 0}, {}), {}, {"backlog"}),
+        ({}, CounterChanges({"sender": {"qdisc_drops": 0}, "receiver": {}}), {}, set()),
+        (
+            {"host": None},
+            CounterChanges({"sender": {"qdisc_drops": 0}, "receiver": {"rx_drops": 0}}),
+            {},
+            set(),
+        ),
+        (
+            {"host": None},
+            CounterChanges({"sender": {"qdisc_drops": 0}, "receiver": {}}),
+            {},
+            {"backlog"},
+        ),
         ({}, CounterChanges(), {}, {"sender_queue"}),
         ({}, CounterChanges(), {"capabilities": {"local_drop_reports": True}}, set()),
         (
             {"socket_dropped_datagrams": None},
-            CounterChanges({"qdisc_drops": 0}, {}),
+            CounterChanges({"sender": {"qdisc_drops": 0}, "receiver": {}}),
             {},
             {"socket_buffer"},
         ),

@@ -135,7 +135,7 @@ def test_what_the_queue_refused_is_not_among_what_it_lost() -> None:
     found = metrics(
         stream_sent(offered_messages=1007, sent_messages=1000, refused_messages=7, total_refused=7),
         stream_received(measured_messages=997),
-        CounterChanges({"qdisc_drops": 9}, {"rx_drops": 0}),
+        CounterChanges({"sender": {"qdisc_drops": 9}, "receiver": {"rx_drops": 0}}),
     )
     places = ("refused_messages", "lost_sender_queue_messages", "lost_link_messages")
     assert [found[place] for place in places] == [7, 2, 1]
@@ -322,8 +322,8 @@ def test_what_an_end_can_tell_is_asked_of_that_end() -> None:
     """The sender's engine knows the time of its threads, the receiver's does not."""
     exchange = exchange_of(stream_sent(), stream_received())
     exchange.setup["capabilities"] = {
-        "connector": {"thread_usage": True},
-        "listener": {"thread_usage": False},
+        "sender": {"thread_usage": True},
+        "receiver": {"thread_usage": False},
     }
     condition = {"message_size_bytes": 500, "time_s": 1, "rate_messages_per_s": 1000}
     checked = StreamParameters.model_validate(condition)
