@@ -25,8 +25,8 @@ def spells(random: Random, trials: int, length: float) -> np.ndarray:
     return np.array(found)
 
 
-def two_runs(random: Random, n: int, conditions: int, length: float) -> list[Compared]:
-    """Two runs without a difference, one after the other, in randomised blocks."""
+def two_sides(random: Random, n: int, conditions: int, length: float) -> list[Compared]:
+    """Two sides without a difference, one after the other, by Welch's test."""
     factors = spells(random, 2 * n * conditions, length).reshape(2, n, conditions)
     for block in factors.reshape(-1, conditions):
         random.shuffle(block)
@@ -41,7 +41,7 @@ def two_runs(random: Random, n: int, conditions: int, length: float) -> list[Com
                 factors={"size": at},
                 parameters={},
                 names=("RUN1", "RUN2"),
-                by_block=False,
+                basis="mixed",
             )
             for at in range(conditions)
         ]
@@ -49,7 +49,7 @@ def two_runs(random: Random, n: int, conditions: int, length: float) -> list[Com
 
 
 def _called_better(random: Random, n: int, conditions: int, length: float) -> bool:
-    return any(one.better is not None for one in two_runs(random, n, conditions, length))
+    return any(one.better is not None for one in two_sides(random, n, conditions, length))
 
 
 def _seen(random: Random, spread: float, length: float) -> bool:

@@ -41,7 +41,7 @@ def one(base: list[float], other: list[float], metric: str = "goodput_bps") -> C
         factors={},
         parameters={},
         names=("RUN1", "RUN2"),
-        by_block=False,
+        basis="mixed",
     )
     return judged([found])[0]
 

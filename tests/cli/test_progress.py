@@ -45,7 +45,7 @@ def test_a_search_promises_no_number_of_trials(lanlab: Lanlab) -> None:
 
     assert said.code == 0, said.err
     assert "at most" not in said.err
-    assert "about 5 trials and repeats of disturbed or failed ones (a search takes" in said.err
+    assert "about 10 trials and repeats of disturbed or failed ones (a search takes" in said.err
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from fault_counting import network_of
 from fault_scene import Scene, until
 from fault_studies import REPEATS
 
+from lanlab.roles import ROLES
 from lanlab.store import TrialRecord
 
 #: Place of its holder after those of two hosts.
@@ -101,7 +102,7 @@ def _cut(scene: Scene) -> Outcome:
     error = trial.error or {}
     assert "switch: the interface port1 is down; seen as: host" in error["message"], error
     assert error["retry_helps"], error
-    assert trial.raw["sender"] and trial.raw["receiver"], trial.raw.keys()
+    assert all(trial.raw[role] for role in ROLES[trial.workload]), trial.raw.keys()
     return completed(scene)
 
 

@@ -11,6 +11,8 @@ from fault import Fault, Outcome, completed
 from fault_counting import beside_a_used_store
 from fault_scene import Scene, until
 
+from lanlab.roles import ROLES
+
 _KILL, _STOP, _CONTINUE = signal.SIGKILL, signal.SIGSTOP, signal.SIGCONT
 
 
@@ -70,7 +72,7 @@ def _engines_killed(scene: Scene, *which: int) -> Outcome:
     assert error["host"] in {f"host{index}" for index in which}, error
     if len(which) == 1:
         # What the other end had measured until then.
-        other = failed.raw[("receiver", "sender")[which[0]]]
+        other = failed.raw[ROLES[failed.workload][1 - which[0]]]
         assert other is not None and other["kind"], failed.raw
     return completed(scene)
 

@@ -183,4 +183,4 @@ def test_ipv6_literals_in_urls(pair: Pair, tmp_path: Path, service: str) -> None
         for direction in ("upload", "download"):
             exchange = copy(pair.engines, server=url, trust=trust, direction=direction)
             assert metrics_of(exchange)["copied_files"] == 6
-    assert exchange.setup["spec"]["service"]["address"] == "::1"
+    assert exchange.setup["requests"]["client"]["spec"]["service"]["address"] == "::1"

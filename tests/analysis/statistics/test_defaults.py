@@ -58,6 +58,7 @@ PRINTED = statistics.PrintedMean(5.0, 1.0, 6)
 #: Each with data that it takes, by its name.
 CALLS: dict[str, Callable[..., Any]] = {
     "bootstrap_interval": partial(statistics.bootstrap_interval, range(40), seed=1),
+    "by_spread": partial(statistics.by_spread, A, B, statistics.KnownSpread(1.0, 5.0)),
     "condition_mean": partial(statistics.condition_mean, "loss_ratio", [0.1, 0.2, 0.4]),
     "drift": partial(statistics.drift, [A, B]),
     "factorial": partial(
