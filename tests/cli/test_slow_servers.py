@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -29,23 +31,29 @@ def drip(relay: Relay, after: int) -> None:
     relay.back = back
 
 
+@contextmanager
+def dripping(engine: Engine, service: str, tmp_path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """A server that drips while the block lasts: its URL, and options to trust it."""
+    root = tmp_path / "served"
+    root.mkdir()
+    with Served(engine, service, root) as (url, trust), Relay(url) as relay:
+        drip(relay, 300_000)
+        yield relay.url, () if trust is None else ("--trust", trust)
+        relay.back = lambda octets, _: octets
+
+
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_drip_is_ended_within_the_timeout(
     lanlab: Lanlab, engine: Engine, tmp_path: Path, service: str
 ) -> None:
     """Whatever the service is: some attempts of two seconds, not the hours that it would take."""
-    root = tmp_path / "served"
-    root.mkdir()
-    with Served(engine, service, root) as (url, trust), Relay(url) as relay:
-        drip(relay, 300_000)
-        trusted = () if trust is None else ("--trust", trust)
+    with dripping(engine, service, tmp_path) as (url, trusted):
         began = time.monotonic()
         said = lanlab(
-            *("copy", "1x20MB", relay.url, "--download", *trusted),
+            *("copy", "1x20MB", url, "--download", *trusted),
             *("--trials", "1", "--retries", "1", "--timeout", "2"),
         )
         elapsed_s = time.monotonic() - began
-        relay.back = lambda octets, _: octets
     assert said.code == 1, said
     assert elapsed_s < 40
     assert "error: 1 of 1" in said.err or "error: " in said.err
@@ -58,18 +66,13 @@ def test_stations_at_a_drip_are_ended_within_the_timeout(
     lanlab: Lanlab, engine: Engine, tmp_path: Path, service: str
 ) -> None:
     """The trial, and what removes its files: both end."""
-    root = tmp_path / "served"
-    root.mkdir()
-    with Served(engine, service, root) as (url, trust), Relay(url) as relay:
-        drip(relay, 300_000)
-        trusted = () if trust is None else ("--trust", trust)
+    with dripping(engine, service, tmp_path) as (url, trusted):
         began = time.monotonic()
         said = lanlab(
-            *("stations", relay.url, "--stations", "2", "--time", "2", "--size", "64k", *trusted),
+            *("stations", url, "--stations", "2", "--time", "2", "--size", "64k", *trusted),
             *("--trials", "1", "--retries", "1", "--timeout", "2"),
         )
         elapsed_s = time.monotonic() - began
-        relay.back = lambda octets, _: octets
     assert elapsed_s < 40, said
 
 

@@ -10,23 +10,22 @@ from __future__ import annotations
 import contextlib
 import queue
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lanlab.engine import Measurement
 from lanlab.errors import EngineError, EngineOverdue, LabError
+from lanlab.performers.base import OnProgress
 from lanlab.performers.clocks import Clocks, clock_record, read_clocks
 from lanlab.performers.engine_host import EngineHost, cancel, too_long
-from lanlab.workloads.outcome import Progress, TrialOutcome
+from lanlab.workloads.outcome import TrialOutcome
 from lanlab.workloads.steps import Before, Line, Part, Steps, Told
 
 #: Codes of what an engine says of its peer, and of a request that we have ended.
 _OF_THE_PEER = "peer."
 _CANCELLED = "cancelled"
-#: A start that came too late is tried again with twice the lead, so often.
+#: Attempts at a start; each has twice the lead of the one that came too late.
 _START_ATTEMPTS = 5
-
-OnProgress = Callable[[Progress], None]
 
 
 def conduct_timed(
@@ -104,7 +103,7 @@ class _TimedRun:
         self._told: list[Told] = []
         self._over: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._progress: list[Line | None] = [None] * len(self._hosts)
-        #: How long is waited now.
+        #: Time that the parts have for what they are at now, seconds.
         self._within_s = steps.setup_s
         #: What was wrong, if something was.
         self._error: BaseException | None = None
@@ -119,9 +118,8 @@ class _TimedRun:
                 for part in group:
                     self._start(part, before, setup)
                 for place in range(first, len(self._asked)):
-                    ready = self._of(
-                        place, lambda p: self._asked[p].wait_ready(self._steps.setup_s)
-                    )
+                    with self._keeping_partial(place):
+                        ready = self._asked[place].wait_ready(self._steps.setup_s)
                     before = Before(ready.get("ports") or (), before.clock)
                     setup["setup_round_trip_ns"] = ready.get("setup_round_trip_ns")
             setup["start"] = self._start_together(lead_s)
@@ -145,10 +143,11 @@ class _TimedRun:
         self._asked.append(measurement)
         self._told.append(told)
 
-    def _of(self, place: int, wait: Callable[[int], Any]) -> Any:
-        """What waiting for a part gives; what it had measured until it failed is kept."""
+    @contextlib.contextmanager
+    def _keeping_partial(self, place: int) -> Iterator[None]:
+        """While a part is waited for: keep what it had measured until it failed."""
         try:
-            return wait(place)
+            yield
         except EngineError as error:
             if error.partial is not None:
                 self._told[place].result = dict(error.partial)
@@ -187,7 +186,8 @@ class _TimedRun:
                 raise failed or self._asked[min(waiting)].overdue(longest_s) from None
             waiting.remove(place)
             try:
-                self._told[place].result = self._of(place, lambda p: self._asked[p].result(0.0))
+                with self._keeping_partial(place):
+                    self._told[place].result = self._asked[place].result(0.0)
             except EngineError as error:
                 if not self._steps.are_alike:
                     raise

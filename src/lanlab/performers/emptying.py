@@ -6,7 +6,6 @@ killed has left.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -65,8 +64,11 @@ class Emptying:
             EngineError: It could not be removed. That its server refuses to remove it does not make
                 what was measured wrong.
         """
-        with contextlib.suppress(*() if failed is None else (LabError,)):
+        try:
             self._empty()
+        except LabError:
+            if failed is None:
+                raise
 
     def _empty(self) -> None:
         try:

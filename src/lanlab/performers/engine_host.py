@@ -10,8 +10,8 @@ from typing import Any
 from lanlab.engine import Engine, Measurement
 from lanlab.errors import EngineError, EngineLost, EngineOverdue, LabError
 
-#: A request has so long to answer that it is cancelled, and again to tell what it has measured;
-#: then its engine hangs.
+#: Time to answer that a request is cancelled, and again to tell what it has measured, seconds. An
+#: engine that takes longer hangs.
 CANCEL_S = 5.0
 
 

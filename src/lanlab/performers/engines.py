@@ -62,7 +62,8 @@ def conduct(
     """
     outcome = TrialOutcome()
     try:
-        with EngineStage(hosts, steps.too_long_hint) as stage:
+        with contextlib.ExitStack() as opened:
+            stage = EngineStage(hosts, opened, steps.too_long_hint)
             outcome.setup = stage.setup
             steps.open(stage)
             try:

@@ -47,7 +47,8 @@ class Hosts:
 
     def __init__(self, testbed: Testbed, *, has_engines: bool = True) -> None:
         self._testbed = testbed
-        self._path = engine_path()
+        # Without engines there need be none on this machine.
+        self._path = engine_path() if has_engines else ""
         self._engines: dict[str, Engine] = {}
         self._facts: dict[str, dict[str, Any]] = {}
         try:

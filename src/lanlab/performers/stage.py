@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from lanlab.performers.engine_host import EngineHost, ask
 from lanlab.workloads.steps import Part, Request
@@ -22,34 +21,26 @@ _whole: set[tuple[str, str]] = set()
 
 class EngineStage:
     """
-    The hosts of one trial, and what was opened for it, until the block is left.
+    The hosts of one trial, and what is opened for it.
 
     Args:
         hosts: By role, the one that begins first.
+        opened: Takes what ends with the trial.
         too_long_hint: See `Steps.too_long_hint`.
     """
 
     def __init__(
-        self, hosts: Mapping[str, Sequence[EngineHost]], too_long_hint: str | None = None
+        self,
+        hosts: Mapping[str, Sequence[EngineHost]],
+        opened: contextlib.ExitStack,
+        too_long_hint: str | None,
     ) -> None:
-        self._hosts, self._too_long_hint = hosts, too_long_hint
-        self._opened = contextlib.ExitStack()
+        self._hosts, self._opened, self._too_long_hint = hosts, opened, too_long_hint
         #: For the trial's record.
         self.setup: dict[str, Any] = {"capabilities": {role: {} for role in hosts}}
         #: The file server, once there is one, and the role of its host: the last.
         self.server: Server | None = None
         self.server_role = tuple(hosts)[-1]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._opened.close()
 
     def host_of(self, part: Part) -> EngineHost:
         """The host that does a part of the timed step."""

@@ -72,4 +72,5 @@ def counter_changes(
         total = sums.setdefault(roles.get(interface.partition("/")[0], ""), {})
         for counter, value in counters.items():
             total[counter] = total.get(counter, 0) + value - earlier.get(counter, 0)
-    return CounterChanges(sums, sums.pop("", {}))
+    between = sums.pop("", {})
+    return CounterChanges(sums, between)

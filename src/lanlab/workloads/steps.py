@@ -155,10 +155,11 @@ class Steps:
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
         """The parts of the timed step. Those of one group are set up at once, the next group when
         all before it are ready; then all start together."""
+        # Every workload has one; the steps that do nothing unless a workload has them do not raise.
         raise NotImplementedError
 
     def longest_s(self) -> float:
-        """After which the timed step is given up, its start included."""
+        """Time after which the timed step is given up, its start included, seconds."""
         raise NotImplementedError
 
     def lead_beyond_s(self) -> float:
