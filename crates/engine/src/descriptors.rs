@@ -1,7 +1,7 @@
 //! Whether this process may have as many files and sockets open as a measurement needs, seen before it
 //! begins.
 
-use lanlab_link as link;
+use lanlab_os as os;
 
 use crate::failure::Failure;
 
@@ -13,8 +13,8 @@ const OWN: u64 = 64;
 /// # Errors
 /// Fewer are allowed than `needed` and this process's own.
 pub fn provide(needed: u64, whose: &str) -> Result<(), Failure> {
-    link::raise_descriptor_limit_to(OWN + needed);
-    link::descriptor_limit().map_or(Ok(()), |limit| check(OWN + needed, whose, limit))
+    os::raise_descriptor_limit_to(OWN + needed);
+    os::descriptor_limit().map_or(Ok(()), |limit| check(OWN + needed, whose, limit))
 }
 
 fn check(needed: u64, whose: &str, limit: u64) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_units::Instant;
 
 use crate::cost::Cost;
@@ -39,7 +39,7 @@ pub fn serve(mut input: impl BufRead, output: &Output) {
         engine_version: env!("CARGO_PKG_VERSION").into(),
         schema_version: SCHEMA_VERSION,
         pid: std::process::id(),
-        capabilities: link::capabilities().into(),
+        capabilities: os::capabilities().into(),
         progress_interval_ns: PROGRESS_INTERVAL_NS,
         max_line_bytes: MAX_LINE_BYTES as u64,
     }));
@@ -169,13 +169,13 @@ fn answer(
     match request {
         Request::Describe {} => Ok(Some(Outcome::Description(Box::new(host::describe())))),
         Request::Ping {} => Ok(Some(Outcome::Pong(Pong {
-            monotonic_ns: link::monotonic().as_nanos(),
-            realtime_ns: link::realtime_ns(),
-            engine_cpu_ns: link::process_cpu_ns(),
+            monotonic_ns: os::monotonic().as_nanos(),
+            realtime_ns: os::realtime_ns(),
+            engine_cpu_ns: os::process_cpu_ns(),
         }))),
         Request::Arm(arm) => {
             let running = find(measurements, arm.target)?;
-            let margin_ns = running.arm(Instant::from_nanos(arm.at_ns), link::monotonic())?;
+            let margin_ns = running.arm(Instant::from_nanos(arm.at_ns), os::monotonic())?;
             Ok(Some(Outcome::Armed(Armed { margin_ns })))
         }
         Request::Cancel(cancel) => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_units::Instant;
 
 use crate::host::udp_counters;
@@ -31,9 +31,9 @@ impl HostSnapshot {
         // between them is not taken for a step of the clock.
         let (at, realtime_ns) = (0..4)
             .map(|_| {
-                let before = link::monotonic();
-                let realtime_ns = link::realtime_ns();
-                (link::monotonic().nanos_since(before), before, realtime_ns)
+                let before = os::monotonic();
+                let realtime_ns = os::realtime_ns();
+                (os::monotonic().nanos_since(before), before, realtime_ns)
             })
             .min()
             .map(|(_, before, realtime_ns)| (before, realtime_ns))?;
@@ -41,7 +41,7 @@ impl HostSnapshot {
             at,
             realtime_ns,
             processors,
-            engine_cpu_ns: link::process_cpu_ns()?,
+            engine_cpu_ns: os::process_cpu_ns()?,
             softnet: softnet(&fs::read_to_string("/proc/net/softnet_stat").ok()?),
             udp_counters: udp_counters(),
         })
@@ -136,8 +136,8 @@ mod tests {
     #[test]
     fn a_busy_thread_shows_as_time_of_the_engine() {
         let before = HostSnapshot::take().unwrap();
-        let end = link::monotonic().plus_nanos(30_000_000);
-        while link::monotonic() < end {
+        let end = os::monotonic().plus_nanos(30_000_000);
+        while os::monotonic() < end {
             std::hint::spin_loop();
         }
         let window = before.until(&HostSnapshot::take().unwrap());

@@ -27,7 +27,7 @@ mod workloads;
 use std::io::{BufReader, Write, stdin, stdout};
 use std::process::ExitCode;
 
-use lanlab_link as link;
+use lanlab_os as os;
 
 const USAGE: &str = "\
 lanlab-engine: the measuring engine of lanlab
@@ -45,8 +45,8 @@ pub fn run(arguments: &[String]) -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         [] => {
-            link::prepare_thread();
-            link::raise_descriptor_limit();
+            os::prepare_thread();
+            os::raise_descriptor_limit();
             let output = output::Output::new(stdout());
             driver::serve(BufReader::new(stdin()), &output);
             // Measurements that still run are of no use to anyone: their driver is gone.
@@ -79,8 +79,8 @@ fn schema() -> String {
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 fn offloads(device: &str, set: Option<bool>) -> ExitCode {
     let found = match set {
-        None => link::offloads::offloads(device),
-        Some(on) => link::offloads::set_offloads(device, on),
+        None => os::offloads::offloads(device),
+        Some(on) => os::offloads::set_offloads(device, on),
     };
     match found {
         Ok(offloads) => {

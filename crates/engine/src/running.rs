@@ -8,7 +8,7 @@ use std::time::Duration;
 use base64::Engine as _;
 #[cfg(feature = "services")]
 use base64::prelude::BASE64_STANDARD;
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_units::Instant;
 
 use crate::beside::{Work, beside};
@@ -152,7 +152,7 @@ impl Running {
         &self,
         mut while_waiting: impl FnMut() -> Result<(), Failure>,
     ) -> Result<Instant, Failure> {
-        let deadline = link::monotonic().plus_nanos(ARM_TIMEOUT_NS);
+        let deadline = os::monotonic().plus_nanos(ARM_TIMEOUT_NS);
         loop {
             if self.is_cancelled() {
                 return Err(Failure::cancelled());
@@ -160,7 +160,7 @@ impl Running {
             if let Some(start) = self.start() {
                 return Ok(start);
             }
-            if link::monotonic() >= deadline {
+            if os::monotonic() >= deadline {
                 return Err(Failure::new("arm.timeout", "ready for 60 s and not armed"));
             }
             while_waiting()?;
@@ -174,7 +174,7 @@ impl Running {
     /// Wait until the start, and give the time then; `None` if the driver wants the end before.
     pub fn wait_to_begin(&self, start: Instant) -> Option<Instant> {
         loop {
-            let left_ns = start.nanos_since(link::monotonic());
+            let left_ns = start.nanos_since(os::monotonic());
             if self.is_cancelled() {
                 return None;
             }
@@ -227,7 +227,7 @@ impl Running {
         let mut next_report = start.plus_nanos(PROGRESS_INTERVAL_NS);
         let mut first = None;
         while !work.is_over() {
-            let now = link::monotonic();
+            let now = os::monotonic();
             if first.is_none() && now >= measured_from {
                 first = HostSnapshot::take();
             }

@@ -1,6 +1,6 @@
 //! Waiting for a moment, as exactly as the system allows: sleep to shortly before, then spin.
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_units::Instant;
 
 /// How early a thread asks to be woken until it has learnt how late the system wakes it.
@@ -65,20 +65,20 @@ impl Waiter {
 
     /// Wait until `deadline`, and give the time then.
     pub fn wait_until(&mut self, deadline: Instant) -> Instant {
-        let mut now = link::monotonic();
+        let mut now = os::monotonic();
         let left_ns = deadline.nanos_since(now);
         let margin_ns = self.margin.of(left_ns);
         if left_ns > margin_ns {
             let wake_at = deadline.minus_nanos(margin_ns);
-            link::sleep_until(wake_at);
-            now = link::monotonic();
+            os::sleep_until(wake_at);
+            now = os::monotonic();
             self.margin.learn(now.nanos_since(wake_at));
         } else {
             self.margin.spun(left_ns);
         }
         while now < deadline {
             std::hint::spin_loop();
-            now = link::monotonic();
+            now = os::monotonic();
         }
         now
     }
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn nothing_returns_before_its_time() {
         let mut waiter = Waiter::new();
-        let mut deadline = link::monotonic();
+        let mut deadline = os::monotonic();
         for _ in 0..50 {
             deadline = deadline.plus_nanos(100_000);
             assert!(waiter.wait_until(deadline) >= deadline);

@@ -60,7 +60,7 @@ pub fn write_all_at(file: &File, mut data: &[u8], mut offset: u64) -> io::Result
 /// # Errors
 /// What the system says.
 pub fn write_all_parts_at(file: &File, parts: [&[u8]; 2], offset: u64) -> io::Result<()> {
-    let mut done = lanlab_link::write_parts_at(file, parts, offset)?;
+    let mut done = lanlab_os::write_parts_at(file, parts, offset)?;
     let mut offset = offset;
     for part in parts {
         let written = done.min(part.len());

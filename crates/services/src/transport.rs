@@ -128,7 +128,7 @@ pub async fn connect_to(target: &Target, peer: SocketAddr) -> Result<TcpStream> 
                 socket.set_recv_buffer_size(bytes)?;
             }
             let Some(address) = target.bind else { return Ok(()) };
-            lanlab_link::choose_port_late(&socket)?;
+            lanlab_os::choose_port_late(&socket)?;
             socket.bind(SocketAddr::new(address, 0))
         };
         set().map_err(|error| failed(&error))?;

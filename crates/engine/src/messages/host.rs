@@ -23,8 +23,8 @@ pub struct Capabilities {
     pub processor_binding: bool,
 }
 
-impl From<lanlab_link::Capabilities> for Capabilities {
-    fn from(c: lanlab_link::Capabilities) -> Self {
+impl From<lanlab_os::Capabilities> for Capabilities {
+    fn from(c: lanlab_os::Capabilities) -> Self {
         Self {
             batch: c.batch,
             segment: c.segment,

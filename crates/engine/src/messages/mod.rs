@@ -357,8 +357,8 @@ pub struct CpuTime {
     pub involuntary_switches: u64,
 }
 
-impl From<lanlab_link::Usage> for CpuTime {
-    fn from(usage: lanlab_link::Usage) -> Self {
+impl From<lanlab_os::Usage> for CpuTime {
+    fn from(usage: lanlab_os::Usage) -> Self {
         Self {
             user_ns: usage.user_ns,
             system_ns: usage.system_ns,

@@ -99,7 +99,7 @@ impl session::Session for Session {
     async fn close(&self, file: File) -> Result<()> {
         // A mounted share may tell only now that it could not keep what was written.
         let File { file, path } = file;
-        with("close", &path, lanlab_link::close_file(file))
+        with("close", &path, lanlab_os::close_file(file))
     }
 
     async fn remove(&self, path: &ServicePath) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_services::{AnySession, ServicePath, Session, connect};
 
 use super::crew::runtime;
@@ -17,7 +17,7 @@ use crate::running::Running;
 
 /// Compare every file at the service with what it should be.
 pub fn check_upload(spec: &CopySpec, running: &Running) -> Measured {
-    let start = link::monotonic();
+    let start = os::monotonic();
     let work = || -> Result<Verified, Failure> {
         let files = Files::find(&spec.files, running)?;
         files.check_same(spec.files_digest.as_deref())?;
@@ -27,7 +27,7 @@ pub fn check_upload(spec: &CopySpec, running: &Running) -> Measured {
     };
     let (verified, _) = running.with_progress(start, start, work);
     let verified = verified.map_err(|failure| Box::new((failure, None)))?;
-    let elapsed_ns = link::monotonic().nanos_since(start);
+    let elapsed_ns = os::monotonic().nanos_since(start);
     Ok(Outcome::CopyChecked(CopyChecked { verified, elapsed_ns }))
 }
 

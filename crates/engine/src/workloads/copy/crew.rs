@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_services::{AnySession, Below, Class, Fault, Manner, ServicePath, Session, connect};
 use lanlab_units::Instant;
 use tokio::runtime::{Builder, Runtime};
@@ -105,7 +105,7 @@ struct Done {
     manner: Manner,
     facts: lanlab_services::Facts,
     connect_ns: u64,
-    cpu: link::Usage,
+    cpu: os::Usage,
     failure: Option<Failure>,
 }
 
@@ -163,12 +163,12 @@ impl Job<'_> {
         tell: &mpsc::Sender<Result<(), Failure>>,
         starts: &mpsc::Receiver<Instant>,
     ) -> Result<Done, Failure> {
-        link::prepare_thread();
+        os::prepare_thread();
         let runtime = runtime()?;
         let connected = runtime.block_on(async {
-            let began = link::monotonic();
+            let began = os::monotonic();
             let session = self.watch.unless_stopped(self.connect()).await;
-            let connect_ns = link::monotonic().nanos_since(began);
+            let connect_ns = os::monotonic().nanos_since(began);
             let session = session.map_err(Trouble::into_failure)?;
             let manner = manner(self.spec, session.manner())?;
             Ok((session, manner, connect_ns))
@@ -186,13 +186,13 @@ impl Job<'_> {
         let _ = tell.send(Ok(()));
         let start = starts.recv().map_err(|_| Failure::cancelled())?;
         let is_time = self.watch.running.wait_to_begin(start);
-        let before = link::thread_usage();
+        let before = os::thread_usage();
         let mut hashes = Hashes::new();
         let failure = match is_time {
             None => Some(Failure::cancelled()),
             Some(_) => runtime.block_on(self.copy_all(session, &mover, &mut hashes)).err(),
         };
-        let cpu = link::thread_usage().since(before);
+        let cpu = os::thread_usage().since(before);
         if failure.is_some() {
             self.watch.stop();
         }
@@ -236,13 +236,13 @@ impl Job<'_> {
     ) -> Result<Option<Vec<u64>>, Failure> {
         let entry = &self.files.entries[number];
         let path = remote_path(self.spec, &entry.path)?;
-        let opened = link::monotonic();
+        let opened = os::monotonic();
         let mut pause = FIRST_PAUSE;
         for retries in 0.. {
             let attempt = self.attempt(number, &path, session, mover, retries > 0);
             match self.watch.unless_stopped(attempt).await {
                 Ok((first_byte, hashes)) => {
-                    let closed = link::monotonic();
+                    let closed = os::monotonic();
                     let bytes = entry.bytes;
                     mover.meters.borrow_mut().file(FileTime {
                         number,
@@ -368,7 +368,7 @@ impl Timed {
     fn joined(self, job: &Job<'_>) -> (Copied, Meters, Hashes, Option<Failure>) {
         let mut meters = Meters::new();
         let (mut hashes, mut connect_ns, mut cpu) =
-            (Hashes::new(), Vec::new(), link::Usage::default());
+            (Hashes::new(), Vec::new(), os::Usage::default());
         let mut failure: Option<Failure> = None;
         let mut agreed = None;
         for done in self.done {

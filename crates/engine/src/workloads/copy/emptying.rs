@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_services::{AnySession, Class, Fault, ServicePath, Session};
 
 use super::moving::Trouble;
@@ -42,7 +42,7 @@ pub async fn remove_written(
     let mut seen = Seen::in_these(session, &working, &directories).await?;
     let mut left: Vec<_> = files.iter().filter(|file| seen.may_hold(file)).collect();
     let mut removed = HashSet::new();
-    let until = link::monotonic().plus_nanos(HELD_WITHIN_NS);
+    let until = os::monotonic().plus_nanos(HELD_WITHIN_NS);
     loop {
         // What the server says of those that it does not remove. That there is none, it may say of
         // one that the user may not remove, too (FTP).
@@ -67,7 +67,7 @@ pub async fn remove_written(
         }
         seen = Seen::in_these(session, &working, &directories).await?;
         left.retain(|file| seen.is_file(file) || is_refused(file));
-        let is_late = link::monotonic() >= until;
+        let is_late = os::monotonic() >= until;
         let held = left.iter().find(|file| !said.contains_key(**file));
         match held {
             Some(file) if is_late => return Err(held_open(file.as_str()).into()),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_services::{Access, Below, Kind, ServicePath, read_at};
 use twox_hash::XxHash3_64;
 
@@ -227,7 +227,7 @@ impl Truth {
             ErrorKind::NotADirectory | ErrorKind::NotFound => changed(&path),
             _ => of_file("open", &path, &error),
         })?;
-        link::will_read_in_order(&file);
+        os::will_read_in_order(&file);
         Ok(Self::File { file, path })
     }
 

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_services::{Access, Below, Kind, ServicePath, write_all_at};
 use twox_hash::XxHash3_64;
 
@@ -65,7 +65,7 @@ impl Sink {
             Self::File { file, path } => {
                 let synced = if sync == CopySync::File { file.sync_data() } else { Ok(()) };
                 synced
-                    .and_then(|()| link::close_file(file))
+                    .and_then(|()| os::close_file(file))
                     .map_err(|error| of_file("close", &path, &error))?;
                 Ok(None)
             }
@@ -153,7 +153,7 @@ impl Place {
         let file = self.below.file(&place, Access::Read);
         let file = file.map_err(|error| self.failed("open", &place, &error))?;
         let path = self.below.place(Some(&place));
-        link::will_read_in_order(&file);
+        os::will_read_in_order(&file);
         let (buffer, scratch) = buffers;
         let mut offset = 0;
         while offset < entry.bytes {

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_services::{
     Access, AnyFile, AnySession, Class, Fault, Manner, Pace, ServicePath, Session,
 };
@@ -77,7 +77,7 @@ impl<'a> Watch<'a> {
 
     /// With the bounds of a copy, from now on.
     pub fn bounded(spec: &CopySpec, running: &'a Running) -> Self {
-        let until = |longest_ns| (link::monotonic().plus_nanos(longest_ns), longest_ns);
+        let until = |longest_ns| (os::monotonic().plus_nanos(longest_ns), longest_ns);
         Self {
             patience: Duration::from_nanos(spec.service.timeout_ns),
             until: spec.longest_ns.map(until),
@@ -95,7 +95,7 @@ impl<'a> Watch<'a> {
             return Err(Failure::cancelled());
         }
         match self.until {
-            Some((until, longest_ns)) if link::monotonic() >= until => {
+            Some((until, longest_ns)) if os::monotonic() >= until => {
                 let message = format!("not done within {} s", longest_ns / 1_000_000_000);
                 Err(Failure::new(TOO_LONG, message)
                     .hint("see why the server is so slow, or allow more by `--longest`"))
@@ -177,9 +177,9 @@ impl<'a> Mover<'a> {
         kind: Operation,
         call: impl Future<Output = lanlab_services::Result<T>>,
     ) -> Result<T, Trouble> {
-        let began = link::monotonic();
+        let began = os::monotonic();
         let done = call.await?;
-        self.meters.borrow_mut().operation(kind, began, link::monotonic(), 0);
+        self.meters.borrow_mut().operation(kind, began, os::monotonic(), 0);
         Ok(done)
     }
 
@@ -210,7 +210,7 @@ impl<'a> Mover<'a> {
             self.timed(Operation::Sync, session.sync(&file)).await?;
         }
         self.close(session, file).await?;
-        Ok(place.first.get().unwrap_or_else(link::monotonic))
+        Ok(place.first.get().unwrap_or_else(os::monotonic))
     }
 
     async fn send(
@@ -226,7 +226,7 @@ impl<'a> Mover<'a> {
             self.watch.check()?;
             let block = &mut buffer[..length];
             truth.fill(offset, block)?;
-            let began = link::monotonic();
+            let began = os::monotonic();
             session.write_at(file, offset, block).await?;
             self.moved(Operation::Write, began, place, length);
         }
@@ -257,7 +257,7 @@ impl<'a> Mover<'a> {
             }
         }
         self.close(session, file).await?;
-        Ok(place.first.get().unwrap_or_else(link::monotonic))
+        Ok(place.first.get().unwrap_or_else(os::monotonic))
     }
 
     async fn receive(
@@ -277,7 +277,7 @@ impl<'a> Mover<'a> {
             let mut filled = 0;
             while filled < length {
                 self.watch.check()?;
-                let began = link::monotonic();
+                let began = os::monotonic();
                 let at = offset + filled as u64;
                 let got = session.read_at(file, at, &mut block[filled..]).await?;
                 if got == 0 || got > length - filled {
@@ -301,7 +301,7 @@ impl<'a> Mover<'a> {
 
     /// Note a call that is done; gives how long it took.
     fn moved(&self, kind: Operation, began: Instant, place: &Place, length: usize) -> Duration {
-        let ended = link::monotonic();
+        let ended = os::monotonic();
         place.first.set(place.first.get().or(Some(ended)));
         self.meters.borrow_mut().operation(kind, began, ended, length as u64);
         self.watch.running.count(0, length as u64);

@@ -1,7 +1,7 @@
 //! The directory of a trial at the service: made, marked as ours, and emptied again. Nothing outside
 //! of it is touched, nor anything in it that the trial did not write.
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_services::{Access, AnySession, Class, ServicePath, Session, connect};
 
 use super::crew::{local_place, runtime};
@@ -43,7 +43,7 @@ pub fn path(text: String) -> Result<ServicePath, Failure> {
 
 /// Make the directory of a trial and, of a download, put its files there.
 pub fn prepare(spec: &CopySpec, running: &Running) -> Measured {
-    let start = link::monotonic();
+    let start = os::monotonic();
     let work = || -> Result<CopyPrepared, Failure> {
         let files = Files::find(&spec.files, running)?;
         let mark = mark(spec, &files)?;

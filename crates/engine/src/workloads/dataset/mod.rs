@@ -8,7 +8,7 @@ use std::hash::Hasher;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_services::{read_at, write_all_at};
 use twox_hash::XxHash3_64;
 
@@ -70,10 +70,10 @@ pub fn of_file(what: &str, path: &Path, error: &io::Error) -> Failure {
 
 /// Make a dataset, or see that it is there.
 pub fn make(request: &Dataset, running: &Running) -> Measured {
-    let start = link::monotonic();
+    let start = os::monotonic();
     let work = || running.with_progress(start, start, || make_all(request, running)).0;
     let mut made = work().map_err(|failure| Box::new((failure, None)))?;
-    made.elapsed_ns = link::monotonic().nanos_since(start);
+    made.elapsed_ns = os::monotonic().nanos_since(start);
     Ok(Outcome::DatasetMade(made))
 }
 
@@ -132,7 +132,7 @@ fn is_right(
         Ok(_) => {}
     }
     let file = File::open(path).map_err(|error| of_file("open", path, &error))?;
-    link::will_read_in_order(&file);
+    os::will_read_in_order(&file);
     let mut offset = 0;
     while offset < size {
         stop_if_cancelled(running)?;
@@ -169,7 +169,7 @@ fn write(
         write_all_at(&file, part, offset).map_err(|error| failed(&error))?;
         offset += part.len() as u64;
     }
-    link::close_file(file).map_err(|error| failed(&error))
+    os::close_file(file).map_err(|error| failed(&error))
 }
 
 /// End if the driver wants it.
@@ -188,7 +188,7 @@ pub fn check_drop_caches(request: &DropCaches) -> Result<Cost, Failure> {
 pub fn drop_caches(request: &DropCaches, running: &Running) -> Measured {
     let work = || -> Result<CachesDropped, Failure> {
         let directory = absolute(&request.directory)?;
-        let Err(error) = link::drop_all_caches() else {
+        let Err(error) = os::drop_all_caches() else {
             return Ok(CachesDropped { of: DroppedOf::Everything, reason: None });
         };
         let reason = format!("/proc/sys/vm/drop_caches: {error}");
@@ -225,7 +225,7 @@ fn forget(
             })?;
             let path = entry.path();
             File::open(&path)
-                .and_then(|file| link::forget_cached(&file))
+                .and_then(|file| os::forget_cached(&file))
                 .map_err(|error| of_file("forget", &path, &error))?;
         }
     }

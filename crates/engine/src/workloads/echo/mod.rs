@@ -4,7 +4,7 @@ mod requester;
 mod tcp;
 mod udp;
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_units::{Instant, Pace};
 
 use super::conclude;
@@ -138,7 +138,7 @@ impl Plan {
     /// Nothing was there: rest as the way of waiting has it.
     fn rest(&self) {
         if self.receive == Receive::Poll {
-            link::sleep_until(link::monotonic().plus_nanos(POLL_NS));
+            os::sleep_until(os::monotonic().plus_nanos(POLL_NS));
         }
     }
 }

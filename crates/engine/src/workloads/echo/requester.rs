@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lanlab_link as link;
-use lanlab_link::Usage;
+use lanlab_os as os;
+use lanlab_os::Usage;
 use lanlab_units::{Instant, Pace};
 
 use super::Plan;
@@ -170,17 +170,17 @@ impl<'a> Counts<'a> {
         running: &Running,
     ) -> Result<(EndedBy, Usage), Failure> {
         let end = self.plan.end(self.start);
-        let mut usage = link::thread_usage();
+        let mut usage = os::thread_usage();
         let mut sequence = 0;
         let ended_by = loop {
-            let sent_at = link::monotonic();
+            let sent_at = os::monotonic();
             if running.is_cancelled() {
                 break EndedBy::Cancelled;
             }
             if self.first_measured == u64::MAX && sent_at >= self.warmup_end {
                 self.first_measured = sequence;
                 self.measured_from = sent_at;
-                usage = link::thread_usage();
+                usage = os::thread_usage();
             }
             let measured = sequence >= self.first_measured;
             if sent_at >= end || (measured && self.offered == self.plan.requests()) {
@@ -198,7 +198,7 @@ impl<'a> Counts<'a> {
                 Handed::Refused => {
                     self.refused += u64::from(measured);
                     sequence += 1;
-                    link::sleep_until(sent_at.plus_nanos(1_000_000));
+                    os::sleep_until(sent_at.plus_nanos(1_000_000));
                     continue;
                 }
                 Handed::Sent => {}
@@ -210,7 +210,7 @@ impl<'a> Counts<'a> {
                 Some(ended_by) => break ended_by,
             }
         };
-        Ok((ended_by, link::thread_usage().since(usage)))
+        Ok((ended_by, os::thread_usage().since(usage)))
     }
 
     /// Until the reply to `sequence` is there or overdue. `Some` if that is the end of all.
@@ -224,7 +224,7 @@ impl<'a> Counts<'a> {
     ) -> Result<Option<EndedBy>, Failure> {
         loop {
             let heard = replies.next()?;
-            let now = link::monotonic();
+            let now = os::monotonic();
             let overdue = now.nanos_since(sent_at) > self.plan.timeout_ns;
             match heard {
                 Heard::Reply(number) if number == sequence => {
@@ -280,13 +280,13 @@ impl<'a> Counts<'a> {
                 let measured = first_measured..total;
                 send_on_schedule(plan, pace, start, measured, requests, heard_ns, running)
             });
-            let usage = link::thread_usage();
+            let usage = os::thread_usage();
             let mut stopped = None;
             // Until the last reply is there or overdue, which is known once all has been sent.
             let mut last_due = None;
             while stopped.is_none() {
                 let heard = replies.next().inspect_err(|_| running.cancel())?;
-                let now = link::monotonic();
+                let now = os::monotonic();
                 if matches!(heard, Heard::Reply(_) | Heard::Alive) {
                     heard_ns.store(now.as_nanos(), Ordering::Relaxed);
                 }
@@ -326,9 +326,9 @@ impl<'a> Counts<'a> {
             let sent = sender.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             self.sent = sent.sent;
             self.refused = sent.refused;
-            self.last = self.last.max(link::monotonic());
+            self.last = self.last.max(os::monotonic());
             let ended_by = stopped.or(sent.stopped).unwrap_or(EndedBy::Finished);
-            Ok((ended_by, link::thread_usage().since(usage).plus(sent.usage)))
+            Ok((ended_by, os::thread_usage().since(usage).plus(sent.usage)))
         })
     }
 
@@ -380,23 +380,23 @@ fn send_on_schedule(
     heard_ns: &AtomicU64,
     running: &Running,
 ) -> Result<Scheduled, Failure> {
-    link::prepare_thread();
-    let before = link::thread_usage();
+    os::prepare_thread();
+    let before = os::thread_usage();
     let mut pacer = Pacer::new(pace, start, 1);
     let mut waiter = Waiter::new();
     let mut scheduled = Scheduled { sent: 0, refused: 0, stopped: None, usage: before };
     while pacer.taken() < measured.end && scheduled.stopped.is_none() {
-        let now = link::monotonic();
+        let now = os::monotonic();
         match pacer.turn(now, measured.end) {
             Turn::Wait(until) if until > now.plus_nanos(CHECK_NS) => {
-                link::sleep_until(now.plus_nanos(CHECK_NS));
+                os::sleep_until(now.plus_nanos(CHECK_NS));
                 requests.keep_alive(now);
             }
             Turn::Wait(until) => {
                 waiter.wait_until(until);
             }
             Turn::Send(_) if requests.pauses_for_silence() && is_quiet(heard_ns, now) => {
-                link::sleep_until(now.plus_nanos(CHECK_NS));
+                os::sleep_until(now.plus_nanos(CHECK_NS));
                 requests.keep_alive(now);
             }
             Turn::Send(_) => {
@@ -417,6 +417,6 @@ fn send_on_schedule(
             scheduled.stopped = Some(EndedBy::Cancelled);
         }
     }
-    scheduled.usage = link::thread_usage().since(before);
+    scheduled.usage = os::thread_usage().since(before);
     Ok(scheduled)
 }

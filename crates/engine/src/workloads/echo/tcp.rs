@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_wire::session::Token;
 
@@ -47,7 +47,7 @@ pub fn respond(
 
 fn answer(stream: &TcpStream, plan: &Plan, running: &Running) -> Result<EchoResponded, Failure> {
     let mut message = vec![0; plan.message_bytes];
-    let before = link::thread_usage();
+    let before = os::thread_usage();
     let mut answered = 0;
     let ended_by = loop {
         match read_message(stream, &mut message, plan, running)? {
@@ -69,7 +69,7 @@ fn answer(stream: &TcpStream, plan: &Plan, running: &Running) -> Result<EchoResp
         answered_messages: answered,
         refused_messages: 0,
         foreign_datagrams: 0,
-        cpu: link::thread_usage().since(before).into(),
+        cpu: os::thread_usage().since(before).into(),
     })
 }
 
@@ -82,23 +82,20 @@ fn read_message(
     running: &Running,
 ) -> Result<Option<EndedBy>, Failure> {
     let mut filled = 0;
-    let mut last_heard = link::monotonic();
+    let mut last_heard = os::monotonic();
     while filled < message.len() {
         let place = &mut message[filled..];
-        let outcome = if plan.waits_in_call() {
-            stream.read(place)
-        } else {
-            link::receive_now(stream, place)
-        };
+        let outcome =
+            if plan.waits_in_call() { stream.read(place) } else { os::receive_now(stream, place) };
         match outcome {
             Ok(0) if filled == 0 => return Ok(Some(EndedBy::Finished)),
             Ok(0) => return Ok(Some(EndedBy::PeerClosed)),
             Ok(octets) => {
                 filled += octets;
-                last_heard = link::monotonic();
+                last_heard = os::monotonic();
             }
             Err(error) if is_idle(&error) => {
-                let now = link::monotonic();
+                let now = os::monotonic();
                 if running.is_cancelled() {
                     return Ok(Some(EndedBy::Cancelled));
                 }
@@ -132,7 +129,7 @@ fn write_message(
                 last_progress = None;
             }
             Err(error) if is_idle(&error) => {
-                let now = link::monotonic();
+                let now = os::monotonic();
                 if running.is_cancelled() {
                     return Ok(Some(EndedBy::Cancelled));
                 }
@@ -229,7 +226,7 @@ impl Replies for StreamReplies<'_> {
             let outcome = if self.plan.waits_in_call() {
                 (&mut &*self.stream).read(place)
             } else {
-                link::receive_now(self.stream, place)
+                os::receive_now(self.stream, place)
             };
             match outcome {
                 Ok(0) => return Ok(Heard::Closed),

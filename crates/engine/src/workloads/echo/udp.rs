@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lanlab_link as link;
-use lanlab_link::{DatagramSocket, ReceiveBatch};
+use lanlab_os as os;
+use lanlab_os::{DatagramSocket, ReceiveBatch};
 use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
 use lanlab_wire::session::{Kind, Message, QUESTION_LEN, Token};
@@ -68,14 +68,14 @@ impl Responder<'_> {
             .map_err(|error| Failure::system("receive time-out", &error))?;
         let layout = Layout::of(self.plan.message_bytes);
         let mut batch = ReceiveBatch::plain(self.plan.message_bytes.max(QUESTION_LEN) + 1);
-        let before = link::thread_usage();
+        let before = os::thread_usage();
         let (mut answered, mut refused, mut foreign) = (0, 0, 0);
         let mut last_heard = self.start;
         let mut next_alive = self.start;
         let latest_end = self.plan.latest_end(self.start);
         let mut finished = false;
         let ended_by = loop {
-            let now = link::monotonic();
+            let now = os::monotonic();
             if now > latest_end {
                 return Err(super::went_on_too_long());
             }
@@ -87,7 +87,7 @@ impl Responder<'_> {
             match socket.receive_batch(&mut batch, self.plan.waits_in_call()) {
                 Ok(_) => {}
                 Err(error) if is_idle(&error) => {
-                    let now = link::monotonic();
+                    let now = os::monotonic();
                     if finished && now.nanos_since(last_heard) > TAIL_NS {
                         break EndedBy::Finished;
                     }
@@ -139,15 +139,14 @@ impl Responder<'_> {
             answered_messages: answered,
             refused_messages: refused,
             foreign_datagrams: foreign,
-            cpu: link::thread_usage().since(before).into(),
+            cpu: os::thread_usage().since(before).into(),
         })
     }
 
     fn answer(&mut self, message: &Message, answered: u64) {
         if let Kind::Finish { .. } = message.kind {
             self.say(Kind::Finished { received_messages: answered });
-        } else if let Some(reply) = self.accepted.acceptor.handle_again(message, link::monotonic())
-        {
+        } else if let Some(reply) = self.accepted.acceptor.handle_again(message, os::monotonic()) {
             self.say(reply.kind);
         }
     }
@@ -226,9 +225,9 @@ pub fn request(
 fn agree_on_end(socket: &DatagramSocket, token: Token) -> EndedBy {
     let finish = Kind::Finish { first_measured: 0, sent_messages: 0 };
     let finish = Message { token, flow: 0, kind: finish }.emit();
-    let deadline = link::monotonic().plus_nanos(CONFIRM_NS);
+    let deadline = os::monotonic().plus_nanos(CONFIRM_NS);
     let mut buffer = [0; QUESTION_LEN + 1];
-    while link::monotonic() < deadline {
+    while os::monotonic() < deadline {
         let _ = socket.plain().send(&finish);
         if let Ok(length) = socket.plain().recv(&mut buffer)
             && let Ok(message) = Message::parse(&buffer[..length])

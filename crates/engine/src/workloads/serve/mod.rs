@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_services::ServiceKind;
 use lanlab_services::servers::{self, Bounds, Offer};
 use tokio::runtime::{Builder, Runtime};
@@ -79,7 +79,7 @@ fn run(request: &Serve, running: &Running) -> Result<ServeEnded, Failure> {
     };
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
-        let (start, cpu_ns) = (link::monotonic(), link::process_cpu_ns());
+        let (start, cpu_ns) = (os::monotonic(), os::process_cpu_ns());
         let connections = request.connections as usize;
         let bounds = Bounds { connections, ..Bounds::default() };
         let serving = servers::serve_within(&offer, &bounds).await.map_err(failure_of)?;
@@ -96,8 +96,8 @@ fn run(request: &Serve, running: &Running) -> Result<ServeEnded, Failure> {
         let accepted = serving.accepted();
         serving.end().await;
         let engine_cpu_ns =
-            cpu_ns.zip(link::process_cpu_ns()).map(|(before, after)| after.saturating_sub(before));
-        let elapsed_ns = link::monotonic().nanos_since(start);
+            cpu_ns.zip(os::process_cpu_ns()).map(|(before, after)| after.saturating_sub(before));
+        let elapsed_ns = os::monotonic().nanos_since(start);
         Ok(ServeEnded { accepted, elapsed_ns, engine_cpu_ns })
     });
     // A task that keeps a thread in a system's call does not keep us.

@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lanlab_link as link;
-use lanlab_link::{DatagramOptions, DatagramSocket};
+use lanlab_os as os;
+use lanlab_os::{DatagramOptions, DatagramSocket};
 use lanlab_units::Instant;
 use lanlab_wire::session::{Message, QUESTION_LEN, Token};
 
@@ -78,13 +78,13 @@ pub fn connect_datagram(
         .connect(peer)
         .map_err(|error| Failure::system(format!("connect to {peer}"), &error))?;
     let system = |error: &io::Error| Failure::system(format!("session with {peer}"), error);
-    let mut initiator = Initiator::new(token, flow, random_u64()?, link::monotonic());
+    let mut initiator = Initiator::new(token, flow, random_u64()?, os::monotonic());
     let mut buffer = [0; QUESTION_LEN + 1];
     loop {
         if running.is_cancelled() {
             return Err(Failure::cancelled());
         }
-        let now = link::monotonic();
+        let now = os::monotonic();
         while let Some(message) = initiator.poll_transmit(now) {
             match socket.plain().send(&message.emit()) {
                 // A port that is not open yet, or a link that is not up yet: asked again in time.
@@ -114,17 +114,17 @@ pub fn connect_datagram(
         match socket.plain().recv(&mut buffer) {
             Ok(length) => {
                 if let Ok(message) = Message::parse(&buffer[..length]) {
-                    initiator.handle(&message, link::monotonic());
+                    initiator.handle(&message, os::monotonic());
                 }
             }
             Err(error) if is_idle(&error) => {}
             // The port is not open: the peer may be about to open it.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                link::sleep_until(link::monotonic().plus_nanos(1_000_000));
+                os::sleep_until(os::monotonic().plus_nanos(1_000_000));
             }
             Err(error) => return Err(system(&error)),
         }
-        initiator.handle_timeout(link::monotonic());
+        initiator.handle_timeout(os::monotonic());
     }
 }
 
@@ -146,21 +146,21 @@ pub fn accept_datagram(
 ) -> Result<Accepted, Failure> {
     let mut acceptor = Acceptor::new(token, flow, random_u64()?);
     let mut buffer = [0; QUESTION_LEN + 1];
-    let deadline = link::monotonic().plus_nanos(ACCEPT_TIMEOUT_NS);
+    let deadline = os::monotonic().plus_nanos(ACCEPT_TIMEOUT_NS);
     let system = |error: &io::Error| Failure::system("session set-up", error);
     socket.set_receive_timeout(Some(TICK)).map_err(|error| system(&error))?;
     let mut next_turn = Instant::ZERO;
     let reply = loop {
         check_waiting(running, deadline)?;
         // However much comes, the others have their turn.
-        let now = link::monotonic();
+        let now = os::monotonic();
         if now >= next_turn {
             next_turn = now + TICK;
             while_waiting()?;
         }
         match socket.plain().recv_from(&mut buffer) {
             Ok((length, from)) if from.ip() == peer => {
-                let now = link::monotonic();
+                let now = os::monotonic();
                 let message = Message::parse(&buffer[..length]).ok();
                 let reply = message.and_then(|message| acceptor.handle(&message, from, now));
                 if acceptor.peer().is_some() {
@@ -221,7 +221,7 @@ impl Accepted {
             Ok(None) => return Ok(false),
             Ok(Some(length)) if answer => {
                 let message = Message::parse(&buffer[..length]).ok();
-                let now = link::monotonic();
+                let now = os::monotonic();
                 let reply = message.and_then(|message| self.acceptor.handle_again(&message, now));
                 if let Some(reply) = reply {
                     let _ = self.socket.plain().send(&reply.emit());

@@ -7,7 +7,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_wire::session::Token;
 
@@ -66,7 +66,7 @@ pub fn check_kernel_timestamps(transport: Transport) -> Result<(), Failure> {
     if transport == Transport::Tcp {
         return Err(Failure::value("timestamps", "kernel", "program over tcp"));
     }
-    if !link::capabilities().kernel_timestamps {
+    if !os::capabilities().kernel_timestamps {
         return Err(Failure::new(
             "timestamps.unsupported",
             "no time stamps of the kernel on this system",
@@ -86,7 +86,7 @@ pub fn check_processor(processor: Option<u16>) -> Result<(), Failure> {
 /// Bind this thread to a processor, if one is asked for.
 pub fn bind(processor: Option<u16>) -> Result<(), Failure> {
     let Some(processor) = processor else { return Ok(()) };
-    link::bind_to_processor(processor.into()).map_err(|error| {
+    os::bind_to_processor(processor.into()).map_err(|error| {
         Failure::new("processor.unusable", format!("processor {processor}: {error}"))
             .hint("the first processor is 0; `nproc --all` says how many there are")
     })
@@ -155,7 +155,7 @@ fn check_waiting(running: &Running, deadline: Instant) -> Result<(), Failure> {
     if running.is_cancelled() {
         return Err(Failure::cancelled());
     }
-    if link::monotonic() >= deadline {
+    if os::monotonic() >= deadline {
         let seconds = ACCEPT_TIMEOUT_NS / 1_000_000_000;
         return Err(Failure::new("peer.no_answer", format!("no sender came in {seconds} s"))
             .hint("see whether the other engine was started and the link is up"));

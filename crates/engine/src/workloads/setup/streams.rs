@@ -5,10 +5,10 @@ use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_wire::session::{ANSWER_LEN, Kind, Message, QUESTION_LEN, Token};
-use link::socket_options::{apply_buffers, apply_dscp};
+use os::socket_options::{apply_buffers, apply_dscp};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::{ACCEPT_TIMEOUT_NS, TICK, check_waiting, is_closed, is_idle, random_u64};
@@ -35,7 +35,7 @@ fn tcp_socket(address: SocketAddr, options: &SocketOptions, flow: u16) -> Result
     let socket = build().map_err(|error| Failure::system("TCP socket", &error))?;
     let controls = &options.congestion_controls;
     if let Some(name) = controls.get(flow as usize % controls.len().max(1)) {
-        link::set_congestion_control(&socket, name).map_err(|error| {
+        os::set_congestion_control(&socket, name).map_err(|error| {
             Failure::new(
                 "socket.congestion_control",
                 format!("congestion control `{name}`: {error}"),
@@ -87,7 +87,7 @@ enum Opened {
 impl Opening {
     fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        let deadline = link::monotonic().plus_nanos(OPENING_NS);
+        let deadline = os::monotonic().plus_nanos(OPENING_NS);
         Ok(Self { stream, octets: [0; QUESTION_LEN], filled: 0, deadline })
     }
 
@@ -98,7 +98,7 @@ impl Opening {
                 Ok(0) => return Opened::Foreign,
                 Ok(octets) => self.filled += octets,
                 Err(error) if is_idle(&error) => {
-                    let late = link::monotonic() >= self.deadline;
+                    let late = os::monotonic() >= self.deadline;
                     return if late { Opened::Foreign } else { Opened::Not };
                 }
                 Err(_) => return Opened::Foreign,
@@ -141,7 +141,7 @@ pub fn accept_streams(
 ) -> Result<Vec<TcpStream>, Failure> {
     let mut streams: Vec<Option<TcpStream>> = (0..flows).map(|_| None).collect();
     let mut opening: VecDeque<Opening> = VecDeque::with_capacity(MAX_OPENING + 1);
-    let deadline = link::monotonic().plus_nanos(ACCEPT_TIMEOUT_NS);
+    let deadline = os::monotonic().plus_nanos(ACCEPT_TIMEOUT_NS);
     while streams.iter().any(Option::is_none) {
         check_waiting(running, deadline)?;
         let mut idle = true;
@@ -176,7 +176,7 @@ pub fn accept_streams(
             opening.pop_front();
         }
         if idle {
-            link::sleep_until(link::monotonic().plus_nanos(1_000_000));
+            os::sleep_until(os::monotonic().plus_nanos(1_000_000));
         }
     }
     Ok(streams.into_iter().flatten().collect())
@@ -201,14 +201,14 @@ pub fn connect_stream(
         let stream = TcpStream::from(socket);
         stream.set_nodelay(options.nodelay)?;
         stream.set_read_timeout(Some(TICK))?;
-        let sent_at = link::monotonic();
+        let sent_at = os::monotonic();
         let hello = Message { token, flow, kind: Kind::Hello { nonce } };
         (&stream).write_all(&hello.emit())?;
         let mut octets = [0; ANSWER_LEN];
         read_answer(&stream, &mut octets, sent_at.plus_nanos(SETUP_NS), running)?;
         match Message::parse(&octets) {
             Ok(reply) if reply.kind == Kind::Accept { nonce } && reply.token.matches(&token) => {
-                Ok((stream, link::monotonic().nanos_since(sent_at)))
+                Ok((stream, os::monotonic().nanos_since(sent_at)))
             }
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
@@ -241,7 +241,7 @@ fn read_answer(
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(more) => filled += more,
             Err(error) if is_idle(&error) => {
-                if running.is_cancelled() || link::monotonic() >= deadline {
+                if running.is_cancelled() || os::monotonic() >= deadline {
                     return Err(io::ErrorKind::TimedOut.into());
                 }
             }
@@ -253,7 +253,7 @@ fn read_answer(
 
 /// What TCP knows of a connection, where the system tells.
 pub fn tcp_facts(stream: &TcpStream) -> Option<TcpFacts> {
-    let info = link::tcp_info(stream).ok()?;
+    let info = os::tcp_info(stream).ok()?;
     Some(TcpFacts {
         congestion_control: congestion_control(stream),
         segments_sent: info.segments_sent,

@@ -10,7 +10,7 @@ use std::io;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_units::Instant;
 
 use super::job::Job;
@@ -67,7 +67,7 @@ impl Clockwork {
     pub async fn until(&self, at: Instant, job: &Job) {
         let mut wake_at = None;
         poll_fn(move |context| {
-            let now = link::monotonic();
+            let now = os::monotonic();
             if now >= at || job.stopped().is_some() {
                 return Poll::Ready(());
             }
@@ -99,7 +99,7 @@ impl Clockwork {
     pub async fn run(self: Rc<Self>) {
         loop {
             self.alarm.rings().await;
-            self.wake(link::monotonic());
+            self.wake(os::monotonic());
         }
     }
 
@@ -136,7 +136,7 @@ mod alarm {
     use tokio::io::unix::AsyncFd;
 
     /// An alarm of the kernel, to the nanosecond.
-    pub struct Alarm(AsyncFd<lanlab_link::Alarm>);
+    pub struct Alarm(AsyncFd<lanlab_os::Alarm>);
 
     impl Alarm {
         #[expect(
@@ -144,7 +144,7 @@ mod alarm {
             reason = "what replaces it is unsafe, for types that change descriptors"
         )]
         pub fn new() -> io::Result<Self> {
-            AsyncFd::new(lanlab_link::Alarm::new()?).map(Self)
+            AsyncFd::new(lanlab_os::Alarm::new()?).map(Self)
         }
 
         pub fn set(&self, at: Instant) {
@@ -167,7 +167,7 @@ mod alarm {
     use std::io;
     use std::time::Duration;
 
-    use lanlab_link as link;
+    use lanlab_os as os;
     use lanlab_units::Instant;
     use tokio::sync::Notify;
 
@@ -196,7 +196,7 @@ mod alarm {
                     self.is_set.notified().await;
                     continue;
                 };
-                let left_ns = at.nanos_since(link::monotonic());
+                let left_ns = at.nanos_since(os::monotonic());
                 if left_ns == 0 {
                     self.at.set(None);
                     return;

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_units::Instant;
 use tokio::sync::Semaphore;
 use tokio::task::{JoinSet, LocalSet};
@@ -57,13 +57,13 @@ pub struct Watch {
 pub struct Worked {
     pub readings: KeptReadings,
     pub tally: Tally,
-    pub cpu: link::Usage,
+    pub cpu: os::Usage,
 }
 
 impl Watch {
     /// A thread for one station whose calls keep it.
     pub fn work_alone<C: Connector>(self, connector: C) -> Result<Worked, Failure> {
-        link::prepare_thread();
+        os::prepare_thread();
         let pace = Pace::Alone(Waiter::new().into());
         let desk = self.desk(connector, pace);
         let mut stations = Vec::new();
@@ -77,15 +77,15 @@ impl Watch {
         let start = self.begun(&desk)?;
         if self.is_crowded {
             // To spin would only keep the others from their own start.
-            link::sleep_until(start);
+            os::sleep_until(start);
         } else {
             Waiter::new().wait_until(start);
         }
-        let before = link::thread_usage();
+        let before = os::thread_usage();
         for station in &mut stations {
             at_once(station.work(&desk));
         }
-        let cpu = link::thread_usage().since(before);
+        let cpu = os::thread_usage().since(before);
         let _ = self.over.send(());
         if self.leave.recv().is_ok() {
             for station in stations {
@@ -97,7 +97,7 @@ impl Watch {
 
     /// A thread for many stations, which wait for their servers together.
     pub fn work_together<C: Connector>(self, connector: C) -> Result<Worked, Failure> {
-        link::prepare_thread();
+        os::prepare_thread();
         let runtime = runtime()?;
         let guard = runtime.enter();
         let clockwork = Clockwork::new().map_err(|error| Failure::system("an alarm", &error))?;
@@ -122,10 +122,10 @@ impl Watch {
             working.spawn_local_on(work, &local);
         }
         Waiter::new().wait_until(start);
-        let before = link::thread_usage();
+        let before = os::thread_usage();
         let working = self.unless_dropped(working, &clockwork);
         let worked = runtime.block_on(local.run_until(working));
-        let cpu = link::thread_usage().since(before);
+        let cpu = os::thread_usage().since(before);
         let _ = self.over.send(());
         let stations = worked?;
         if self.leave.recv().is_ok() {
@@ -228,7 +228,7 @@ async fn leave_all<C: Connector>(stations: Vec<Station<C>>, desk: &Rc<Desk<C>>) 
     while leaving.join_next().await.is_some() {}
 }
 
-fn came_to<C>(desk: Desk<C>, cpu: link::Usage) -> Worked {
+fn came_to<C>(desk: Desk<C>, cpu: os::Usage) -> Worked {
     Worked { readings: desk.readings.into_inner().into_kept(), tally: desk.tally.into_inner(), cpu }
 }
 

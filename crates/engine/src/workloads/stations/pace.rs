@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_units::Instant;
 
 use super::clockwork::Clockwork;
@@ -28,12 +28,12 @@ impl Pace {
         match self {
             Self::Alone(waiter) => {
                 while job.stopped().is_none() {
-                    let now = link::monotonic();
+                    let now = os::monotonic();
                     if at.nanos_since(now) <= TICK_NS {
                         waiter.borrow_mut().wait_until(at);
                         return;
                     }
-                    link::sleep_until(now.plus_nanos(TICK_NS));
+                    os::sleep_until(now.plus_nanos(TICK_NS));
                 }
             }
             Self::Shared(clockwork) => clockwork.until(at, job).await,

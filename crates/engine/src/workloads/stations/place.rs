@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_services::{Access, AnySession, Class, Fault, ServicePath, Session, connect};
 
 use super::course::blocks;
@@ -29,7 +29,7 @@ const MOST_PIECE_BYTES: usize = 1 << 20;
 
 /// Make the directory of a trial, and write the files of all stations.
 pub fn prepare(spec: &StationsSpec, running: &Running) -> Measured {
-    let start = link::monotonic();
+    let start = os::monotonic();
     let work = || {
         let watch = Watch::new(running);
         let work = watch.unless_stopped(make(spec, &watch));
@@ -37,7 +37,7 @@ pub fn prepare(spec: &StationsSpec, running: &Running) -> Measured {
     };
     let (prepared, _) = running.with_progress(start, start, work);
     let (files, bytes) = prepared.map_err(|failure| Box::new((failure, None)))?;
-    let elapsed_ns = link::monotonic().nanos_since(start);
+    let elapsed_ns = os::monotonic().nanos_since(start);
     Ok(Outcome::StationsPrepared(StationsPrepared { files, bytes, elapsed_ns }))
 }
 
@@ -218,7 +218,7 @@ async fn remove_files(
     remains: &mut Remains,
 ) -> Result<(), Trouble> {
     let directory = path(format!("{}/files", spec.working_name))?;
-    let until = link::monotonic().plus_nanos(HELD_WITHIN_NS);
+    let until = os::monotonic().plus_nanos(HELD_WITHIN_NS);
     let mut ours = HashSet::new();
     loop {
         let Some(fault) = removed_directory(session, &directory).await? else {
@@ -235,7 +235,7 @@ async fn remove_files(
             }
         }
         let entries = session.list(Some(&directory)).await?;
-        let is_late = link::monotonic() >= until;
+        let is_late = os::monotonic() >= until;
         let held = |name: &String| ours.contains(name) && !said.contains_key(name);
         if let Some(entry) = entries.iter().find(|entry| held(&entry.name)) {
             if is_late {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_services::{Facts, Manner};
 
 use super::course::blocks;
@@ -27,7 +27,7 @@ pub struct Course {
 pub fn joined(job: &Job, threads: Vec<Worked>, course: Course) -> (Stationed, Vec<KeptReadings>) {
     let count = threads.len() as u32;
     let mut tally = Tally::new();
-    let mut cpu = link::Usage::default();
+    let mut cpu = os::Usage::default();
     let mut busiest_ns = 0;
     let mut readings = Vec::with_capacity(threads.len());
     for thread in threads {
@@ -39,7 +39,7 @@ pub fn joined(job: &Job, threads: Vec<Worked>, course: Course) -> (Stationed, Ve
     let thinned = alike(&mut readings);
     let summed = Summed::of(&readings, job.spec.own.first, job.spec.own.count);
     let (facts, manner) = tally.agreed.clone().unwrap_or_else(nobody);
-    let is_known = link::capabilities().thread_usage && course.elapsed_ns > 0;
+    let is_known = os::capabilities().thread_usage && course.elapsed_ns > 0;
     let stationed = Stationed {
         stations: job.spec.own.count,
         threads: count,

@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_services::{AnySession, Target, connect};
 use lanlab_units::Instant;
 
@@ -100,7 +100,7 @@ fn run<C: Connector + Clone + Send>(
     running: &Running,
     connector: &C,
 ) -> Result<(Vec<Worked>, Course), Failure> {
-    let began = link::monotonic();
+    let began = os::monotonic();
     let shares = shares(&job.spec);
     let alone = is_alone(&job.spec);
     let processors = thread::available_parallelism().map_or(1, usize::from);
@@ -155,7 +155,7 @@ fn run<C: Connector + Clone + Send>(
                     let _ = begin.send(start);
                 }
                 look_on(job, running, &dones, &overs, count);
-                link::monotonic().nanos_since(start)
+                os::monotonic().nanos_since(start)
             });
         if job.stopped() == Some(StationsEnd::Cancelled) {
             drop(leaves);
@@ -195,7 +195,7 @@ fn all_connected(
             Err(RecvTimeoutError::Disconnected) => return Err(station_is_gone()),
         }
     }
-    let connected_ns = link::monotonic().as_nanos();
+    let connected_ns = os::monotonic().as_nanos();
     running.ready(Vec::new(), None);
     Ok((running.wait_for_start(|| Ok(()))?, connected_ns))
 }

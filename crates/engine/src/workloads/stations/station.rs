@@ -1,6 +1,6 @@
 //! One station: its connection, its file, and one operation after another.
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_services::{Access, Class, Fault, Result, ServicePath, Session};
 use lanlab_units::Instant;
 
@@ -70,14 +70,14 @@ enum End {
 impl<C: Connector> Station<C> {
     /// Connect, again and again as long as that may help, and open the file.
     pub async fn connected(number: u32, desk: &Desk<C>) -> std::result::Result<Self, Failure> {
-        let began = link::monotonic();
+        let began = os::monotonic();
         let mut pause_ns = FIRST_PAUSE_NS;
         for attempt in 1.. {
             let session = match desk.connector.connect(number).await {
                 Ok(session) => session,
                 Err(fault) if fault.class.is_passing() && attempt < SETUP_ATTEMPTS => {
                     count(&mut desk.tally.borrow_mut().setup_errors, &fault);
-                    desk.pace.until(link::monotonic().plus_nanos(pause_ns), &desk.job).await;
+                    desk.pace.until(os::monotonic().plus_nanos(pause_ns), &desk.job).await;
                     pause_ns = (2 * pause_ns).min(MOST_PAUSE_NS);
                     continue;
                 }
@@ -109,7 +109,7 @@ impl<C: Connector> Station<C> {
             };
             station.open(desk).await.map_err(|fault| named(number, fault))?;
             let mut tally = desk.tally.borrow_mut();
-            tally.connect.record(link::monotonic().nanos_since(began).cast_signed());
+            tally.connect.record(os::monotonic().nanos_since(began).cast_signed());
             tally.agreed.get_or_insert((facts, manner));
             return Ok(station);
         }
@@ -140,7 +140,7 @@ impl<C: Connector> Station<C> {
                 if tally.ended.len() < MOST_ENDED {
                     tally.ended.push(StationEnded {
                         station: self.number,
-                        at_ns: desk.since_start_ns(link::monotonic()),
+                        at_ns: desk.since_start_ns(os::monotonic()),
                         readings: self.readings.into(),
                         code: failure.code.into(),
                         message: failure.message,
@@ -170,13 +170,13 @@ impl<C: Connector> Station<C> {
                 None if spec.think_ns > 0 => free.map(|free| free.plus_nanos(spec.think_ns)),
                 None => None,
             };
-            let mut began = link::monotonic();
+            let mut began = os::monotonic();
             if let Some(due) = due
                 && due < end
                 && began < due
             {
                 desk.pace.until(due, &desk.job).await;
-                began = link::monotonic();
+                began = os::monotonic();
                 if desk.job.stopped().is_some() {
                     break;
                 }
@@ -219,7 +219,7 @@ impl<C: Connector> Station<C> {
         self.operations += 1;
         for attempt in 0..=spec.retries {
             let done = self.attempt(desk, turn).await;
-            let ended = link::monotonic();
+            let ended = os::monotonic();
             let outcome = self.outcome(desk, turn, &done);
             self.readings += 1;
             let start_ns = desk.since_start_ns(began);
@@ -254,13 +254,13 @@ impl<C: Connector> Station<C> {
             }
             let is_last = !is_passing || attempt == spec.retries || self.readings >= most;
             if is_last || desk.job.stopped().is_some() {
-                return Ok(link::monotonic());
+                return Ok(os::monotonic());
             }
-            desk.pace.until(link::monotonic().plus_nanos(pause_ns), &desk.job).await;
+            desk.pace.until(os::monotonic().plus_nanos(pause_ns), &desk.job).await;
             pause_ns = (2 * pause_ns).min(MOST_PAUSE_NS);
-            began = link::monotonic();
+            began = os::monotonic();
         }
-        Ok(link::monotonic())
+        Ok(os::monotonic())
     }
 
     /// What became of an attempt; a block that was read is compared.
@@ -379,7 +379,7 @@ impl<C: Connector> Station<C> {
             if is_last || desk.job.stopped().is_some() {
                 return Err(fault);
             }
-            desk.pace.until(link::monotonic().plus_nanos(pause_ns), &desk.job).await;
+            desk.pace.until(os::monotonic().plus_nanos(pause_ns), &desk.job).await;
             pause_ns = (2 * pause_ns).min(MOST_PAUSE_NS);
         }
         unreachable!("the loop ends with an attempt")

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_services::{
     Access, AnyFile, AnySession, Class, Entry, Facts, Fault, Manner, Result, ServiceKind,
     ServicePath, Session, Target, connect,
@@ -245,9 +245,9 @@ fn trial_until(name: &str, malice: Malice, mut spec: StationsSpec, cancel: Optio
     let hostile = Hostile { target: spec.service.clone(), malice, memory: Arc::clone(&memory) };
     let measured: Measured = thread::scope(|scope| {
         let working = scope.spawn(|| running::work_with(&spec, &running, &hostile));
-        let deadline = link::monotonic().plus_nanos(20_000_000_000);
-        while !working.is_finished() && link::monotonic() < deadline {
-            let now = link::monotonic();
+        let deadline = os::monotonic().plus_nanos(20_000_000_000);
+        while !working.is_finished() && os::monotonic() < deadline {
+            let now = os::monotonic();
             if running.arm(now.plus_nanos(20_000_000), now).is_ok() {
                 break;
             }
@@ -598,10 +598,10 @@ fn a_narrow_interval_ends_a_trial() {
 fn a_cancelled_trial_keeps_what_it_has() {
     let until = StationsUntil { time_ns: Some(60_000_000_000), ..StationsUntil::default() };
     let thinks = StationsSpec { until, think_ns: 1_000_000, ..spec() };
-    let began = link::monotonic();
+    let began = os::monotonic();
     let trial = trial_until("cancelled", Malice::None, with_stations(5, thinks), Some(500));
     assert_eq!(trial.code, Some("cancelled"));
     assert_eq!(trial.stationed.ended_by, StationsEnd::Cancelled);
     assert!(!trial.readings.is_empty());
-    assert!(link::monotonic().nanos_since(began) < 10_000_000_000);
+    assert!(os::monotonic().nanos_since(began) < 10_000_000_000);
 }

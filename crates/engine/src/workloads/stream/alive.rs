@@ -7,8 +7,8 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use lanlab_link as link;
-use lanlab_link::DatagramSocket;
+use lanlab_os as os;
+use lanlab_os::DatagramSocket;
 use lanlab_units::Instant;
 use lanlab_wire::session::{Kind, Message, Token};
 
@@ -108,7 +108,7 @@ pub fn say_alive_beside<T>(
         |work| {
             let mut next = start;
             while !work.is_over() {
-                let now = link::monotonic();
+                let now = os::monotonic();
                 if now >= next {
                     for word in words {
                         word.say_alive();

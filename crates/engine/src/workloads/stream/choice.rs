@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use lanlab_link as link;
-use lanlab_link::{
+use lanlab_os as os;
+use lanlab_os::{
     DatagramOptions, DatagramSocket, Interest, Readiness, ReceiveBatch, SendBatch, Usage,
 };
 use lanlab_units::Instant;
@@ -220,16 +220,16 @@ fn beside<F: Flow + Send>(
 ) -> io::Result<(F, Usage)> {
     thread::scope(|scope| {
         let receiver = scope.spawn(move || {
-            link::prepare_thread();
+            os::prepare_thread();
             let mut shared = shared();
-            let before = link::thread_usage();
+            let before = os::thread_usage();
             crew::drive_receivers(std::slice::from_mut(&mut flow), &mut shared, receive)
                 .map_err(|failure| io::Error::other(failure.message))?;
-            Ok::<_, io::Error>((flow, link::thread_usage().since(before)))
+            Ok::<_, io::Error>((flow, os::thread_usage().since(before)))
         });
-        let before = link::thread_usage();
+        let before = os::thread_usage();
         let outcome = send();
-        let own = link::thread_usage().since(before);
+        let own = os::thread_usage().since(before);
         let (flow, usage) =
             receiver.join().map_err(|_| io::Error::other("the receiver stopped"))??;
         outcome.map(|()| (flow, usage.plus(own)))
@@ -285,22 +285,22 @@ fn datagrams(case: Case, sender: Io, receive: Receive) -> io::Result<(f64, Usage
     let group = match sender {
         Io::Single => 1,
         Io::Segment => segments_at_once(case.message_bytes),
-        _ => link::BATCH_MESSAGES,
+        _ => os::BATCH_MESSAGES,
     };
     if segment {
         joined::enable(&socket, case.receive_buffer_bytes)?;
     }
     let buffer_bytes = if segment { JOINED_BYTES } else { case.message_bytes + 1 };
-    let end = link::monotonic().plus_nanos(ROUND_NS);
+    let end = os::monotonic().plus_nanos(ROUND_NS);
     let alone = receive == Receive::Block;
     let flow = CountingDatagrams { socket, alone, end, messages: 0 };
     let (flow, usage) = beside(
         flow,
-        || ReceiveBatch::new(link::BATCH_MESSAGES, buffer_bytes),
+        || ReceiveBatch::new(os::BATCH_MESSAGES, buffer_bytes),
         receive,
         || {
             let mut messages = SendBatch::new(group, case.message_bytes, padding());
-            while link::monotonic() < end {
+            while os::monotonic() < end {
                 match sender {
                     Io::Segment if group > 1 => source.send_segments(&messages, group, true)?,
                     Io::Batch => drop(source.send_batch(&mut messages, group, true)?),
@@ -326,7 +326,7 @@ impl Flow for CountingOctets {
         let outcome = if self.alone {
             io::Read::read(&mut &self.stream, buffer)
         } else {
-            link::receive_now(&self.stream, buffer)
+            os::receive_now(&self.stream, buffer)
         };
         match outcome {
             Ok(0) => Ok(Turn::Over),
@@ -359,8 +359,8 @@ fn octets(case: Case, receive: Receive) -> io::Result<(f64, Usage)> {
         receive,
         || {
             let message = vec![0x5a; case.message_bytes];
-            let end = link::monotonic().plus_nanos(ROUND_NS);
-            while link::monotonic() < end {
+            let end = os::monotonic().plus_nanos(ROUND_NS);
+            while os::monotonic() < end {
                 (&source).write_all(&message)?;
             }
             source.shutdown(Shutdown::Write)

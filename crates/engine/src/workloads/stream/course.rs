@@ -1,6 +1,6 @@
 //! What both senders share: when a message is due, from when on it is measured, and what was sent.
 
-use lanlab_link::Usage;
+use lanlab_os::Usage;
 use lanlab_units::Instant;
 
 use super::crew::ThreadUsage;

@@ -9,8 +9,8 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
-use lanlab_link as link;
-use lanlab_link::{Readiness, Usage};
+use lanlab_os as os;
+use lanlab_os::{Readiness, Usage};
 use lanlab_units::Instant;
 
 use super::Plan;
@@ -75,13 +75,13 @@ pub struct ThreadUsage {
 impl ThreadUsage {
     /// A flow begins to be measured.
     pub fn begin(&mut self) {
-        self.begun.get_or_insert_with(link::thread_usage);
+        self.begun.get_or_insert_with(os::thread_usage);
     }
 
     /// A flow is no longer measured.
     pub fn end(&mut self) {
         if let Some(begun) = self.begun {
-            self.used = link::thread_usage().since(begun);
+            self.used = os::thread_usage().since(begun);
         }
     }
 
@@ -127,7 +127,7 @@ pub fn run<S: Send, R: Send>(
                 .into_iter()
                 .map(|share| {
                     scope.spawn(move || {
-                        link::prepare_thread();
+                        os::prepare_thread();
                         bind(processor)?;
                         work(share)
                     })
@@ -189,7 +189,7 @@ fn check_interval_ns(flows: usize) -> u64 {
 /// Drive one flow that waits by itself until it has ended.
 fn drive_alone<F: Flow>(flow: &mut F, shared: &mut F::Shared) -> Result<(), Failure> {
     let mut waiter = Waiter::new();
-    let mut now = link::monotonic();
+    let mut now = os::monotonic();
     loop {
         match flow.turn(now, shared)? {
             Turn::Over => return Ok(()),
@@ -197,10 +197,10 @@ fn drive_alone<F: Flow>(flow: &mut F, shared: &mut F::Shared) -> Result<(), Fail
                 now = waiter.wait_until(until);
                 continue;
             }
-            Turn::Wait { until, exact: false } => link::sleep_until(until),
+            Turn::Wait { until, exact: false } => os::sleep_until(until),
             Turn::Again | Turn::Blocked => {}
         }
-        now = link::monotonic();
+        now = os::monotonic();
     }
 }
 
@@ -231,9 +231,9 @@ fn drive_senders<F: Flow>(flows: &mut [F], shared: &mut F::Shared) -> Result<(),
     let mut waiting = vec![false; flows.len()];
     let (mut waiting_count, mut left) = (0_usize, flows.len());
     let check_ns = check_interval_ns(flows.len());
-    let mut next_check = link::monotonic().plus_nanos(check_ns);
+    let mut next_check = os::monotonic().plus_nanos(check_ns);
     while left > 0 {
-        let mut now = link::monotonic();
+        let mut now = os::monotonic();
         let due = queue.peek().map_or(next_check, |Reverse((due, _))| *due);
         if due > now && waiting_count == 0 {
             now = waiter.wait_until(due);
@@ -242,7 +242,7 @@ fn drive_senders<F: Flow>(flows: &mut [F], shared: &mut F::Shared) -> Result<(),
             let ready = readiness
                 .wait(Duration::from_nanos(wait_ns))
                 .map_err(|error| readiness_failure(&error))?;
-            now = link::monotonic();
+            now = os::monotonic();
             for index in ready {
                 if std::mem::take(&mut waiting[index]) {
                     waiting_count -= 1;
@@ -302,10 +302,10 @@ pub fn drive_receivers<F: Flow>(
     let mut ready: Vec<usize> = Vec::with_capacity(flows.len());
     let mut drained = true;
     while left > 0 {
-        let mut now = link::monotonic();
+        let mut now = os::monotonic();
         if receive == Receive::Poll && drained {
-            link::sleep_until(now.plus_nanos(POLL_NS));
-            now = link::monotonic();
+            os::sleep_until(now.plus_nanos(POLL_NS));
+            now = os::monotonic();
         }
         ready.clear();
         if now >= next_check || few {
@@ -318,7 +318,7 @@ pub fn drive_receivers<F: Flow>(
                 .wait(Duration::from_nanos(wait_ns))
                 .map_err(|error| readiness_failure(&error))?;
             ready.extend(found.filter(|index| !over[*index]));
-            now = link::monotonic();
+            now = os::monotonic();
         }
         drained = true;
         for index in ready.iter().copied() {
@@ -326,7 +326,7 @@ pub fn drive_receivers<F: Flow>(
                 match flows[index].turn(now, shared)? {
                     Turn::Again => {
                         drained &= turn < TURNS_IN_A_ROW;
-                        now = link::monotonic();
+                        now = os::monotonic();
                     }
                     Turn::Wait { .. } | Turn::Blocked => break,
                     Turn::Over => {
@@ -389,7 +389,7 @@ mod tests {
 
     #[test]
     fn flows_of_one_thread_take_turns_by_their_schedules() {
-        let start = link::monotonic();
+        let start = os::monotonic();
         let mut flows: Vec<Ticking> = (0..4_u64)
             .map(|index| Ticking { next: start.plus_nanos(250_000 * index), left: 5 })
             .collect();

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use lanlab_link::{BATCH_MESSAGES, DatagramSocket};
+use lanlab_os::{BATCH_MESSAGES, DatagramSocket};
 
 /// The kernel joins datagrams to at most so much.
 pub const JOINED_BYTES: usize = 65_536;
@@ -28,7 +28,7 @@ pub fn enable(socket: &DatagramSocket, asked_bytes: Option<u32>) -> io::Result<(
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
-    use lanlab_link::DatagramOptions;
+    use lanlab_os::DatagramOptions;
 
     fn buffer_bytes(asked_bytes: Option<u32>) -> usize {
         let options = DatagramOptions {

@@ -220,17 +220,17 @@ impl Plan {
 /// Check how messages pass between program and system, and find how many at once. What is left to
 /// the engine stays `auto` here.
 fn check_io(spec: &StreamSpec, pace: Option<Pace>) -> Result<(Io, usize), Failure> {
-    let capabilities = lanlab_link::capabilities();
+    let capabilities = lanlab_os::capabilities();
     let udp = spec.transport == Transport::Udp;
     // A paced sender groups no more messages than it must.
     let paced_group = pace.map(|pace| {
         let needed = (pace.messages_per_s() / GROUP_FROM_MESSAGES_PER_S).ceil() as usize;
-        needed.clamp(1, lanlab_link::BATCH_MESSAGES)
+        needed.clamp(1, lanlab_os::BATCH_MESSAGES)
     });
     let size = spec.message_size_bytes as usize;
     let largest_group = match spec.io {
         // A TCP message is a write: to join several is the receiver's matter and TCP's, not ours.
-        Io::Auto if udp && capabilities.batch => lanlab_link::BATCH_MESSAGES,
+        Io::Auto if udp && capabilities.batch => lanlab_os::BATCH_MESSAGES,
         Io::Single | Io::Auto => 1,
         Io::Batch if udp && !capabilities.batch => {
             return Err(Failure::new(
@@ -239,7 +239,7 @@ fn check_io(spec: &StreamSpec, pace: Option<Pace>) -> Result<(Io, usize), Failur
             )
             .hint("use io `single`"));
         }
-        Io::Batch => lanlab_link::BATCH_MESSAGES,
+        Io::Batch => lanlab_os::BATCH_MESSAGES,
         Io::Segment if !udp => {
             return Err(Failure::value("io", "segment", "single, batch or auto over tcp"));
         }
@@ -257,7 +257,7 @@ fn check_io(spec: &StreamSpec, pace: Option<Pace>) -> Result<(Io, usize), Failur
 
 /// Messages of one size that one buffer takes with io `segment`.
 fn segments_at_once(message_bytes: usize) -> usize {
-    (MAX_SEGMENT_BUFFER_BYTES / message_bytes.max(1)).clamp(1, lanlab_link::BATCH_MESSAGES)
+    (MAX_SEGMENT_BUFFER_BYTES / message_bytes.max(1)).clamp(1, lanlab_os::BATCH_MESSAGES)
 }
 
 impl Plan {
@@ -287,7 +287,7 @@ impl Plan {
     fn choose_receiving(&mut self, spec: &StreamSpec) {
         if self.io == Io::Auto {
             // Whatever is there is taken at once.
-            let batch = spec.transport == Transport::Udp && lanlab_link::capabilities().batch;
+            let batch = spec.transport == Transport::Udp && lanlab_os::capabilities().batch;
             self.io = if batch { Io::Batch } else { Io::Single };
         }
         let rate = self.shared_pace.map(|pace| pace.messages_per_s());
@@ -321,7 +321,7 @@ pub fn check_receive(request: &StreamReceive) -> Result<Cost, Failure> {
     }
     let buffers = match (udp, plan.io) {
         (true, Io::Single) => udp_receive::buffer_bytes(&plan),
-        (true, _) => lanlab_link::BATCH_MESSAGES * udp_receive::read_bytes(&plan),
+        (true, _) => lanlab_os::BATCH_MESSAGES * udp_receive::read_bytes(&plan),
         (false, _) => plan.read_bytes,
     };
     Ok(plan.cost(buffers, request.load.rivals))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use lanlab_link as link;
+use lanlab_os as os;
 use lanlab_units::Instant;
 
 use crate::failure::Failure;
@@ -25,7 +25,7 @@ pub fn check(load: &ReceiverLoad) -> Result<(), Failure> {
         Some(ratio) if !(0.01..=1.0).contains(&ratio) => {
             Err(Failure::value("load.quota_ratio", ratio, "0.01 to 1"))
         }
-        _ if !link::capabilities().thread_usage && *load != ReceiverLoad::default() => {
+        _ if !os::capabilities().thread_usage && *load != ReceiverLoad::default() => {
             Err(Failure::new("load.unsupported", "no CPU time of threads on this system"))
         }
         _ => Ok(()),
@@ -68,13 +68,13 @@ impl Slowness {
     /// So many messages were taken: work on each, then rest if the quota is used up.
     pub fn after(&mut self, messages: u64) {
         if self.load.work_ns > 0 && messages > 0 {
-            let from_ns = link::thread_cpu_ns();
+            let from_ns = os::thread_cpu_ns();
             let until_ns = from_ns + messages * self.load.work_ns;
             // By CPU time: what others take from the thread is not work.
-            while link::thread_cpu_ns() < until_ns {
+            while os::thread_cpu_ns() < until_ns {
                 std::hint::spin_loop();
             }
-            self.worked_ns += link::thread_cpu_ns() - from_ns;
+            self.worked_ns += os::thread_cpu_ns() - from_ns;
         }
         if let Some(ratio) = self.load.quota_ratio {
             self.keep_to_quota(ratio);
@@ -82,14 +82,14 @@ impl Slowness {
     }
 
     fn keep_to_quota(&mut self, ratio: f64) {
-        let (now, used_ns) = (link::monotonic(), link::thread_cpu_ns());
+        let (now, used_ns) = (os::monotonic(), os::thread_cpu_ns());
         let (began, used_then_ns) = *self.period.get_or_insert((now, used_ns));
         let end = began.plus_nanos(PERIOD_NS);
         if now >= end {
             self.period = Some((now, used_ns));
         } else if (used_ns - used_then_ns) as f64 >= ratio * PERIOD_NS as f64 {
-            link::sleep_until(end);
-            self.period = Some((link::monotonic(), link::thread_cpu_ns()));
+            os::sleep_until(end);
+            self.period = Some((os::monotonic(), os::thread_cpu_ns()));
         }
     }
 
@@ -121,21 +121,21 @@ mod tests {
     #[test]
     fn work_takes_its_time_for_each_message() {
         let mut slowness = slowness(ReceiverLoad { work_ns: 1_000_000, ..Default::default() });
-        let before = link::monotonic();
+        let before = os::monotonic();
         slowness.after(5);
         // It may be held up; it never works for less, nor longer than it says.
-        let elapsed_ns = link::monotonic().nanos_since(before);
+        let elapsed_ns = os::monotonic().nanos_since(before);
         assert!((5_000_000..=elapsed_ns).contains(&slowness.worked_ns()), "{elapsed_ns}");
     }
 
     #[test]
     fn a_quota_leaves_the_rest_of_the_time_to_others() {
         let mut slowness = slowness(ReceiverLoad { quota_ratio: Some(0.2), ..Default::default() });
-        let (began, used_ns) = (link::monotonic(), link::thread_cpu_ns());
-        while link::monotonic().nanos_since(began) < 200_000_000 {
+        let (began, used_ns) = (os::monotonic(), os::thread_cpu_ns());
+        while os::monotonic().nanos_since(began) < 200_000_000 {
             slowness.after(1);
         }
-        let used_ns = link::thread_cpu_ns() - used_ns;
+        let used_ns = os::thread_cpu_ns() - used_ns;
         assert!(used_ns < 60_000_000, "{used_ns} of 200 ms, where 40 are allowed");
     }
 

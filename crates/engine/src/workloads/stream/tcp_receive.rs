@@ -3,8 +3,8 @@
 use std::io::{self, Read};
 use std::net::TcpStream;
 
-use lanlab_link as link;
-use lanlab_link::{Interest, Readiness, Usage};
+use lanlab_os as os;
+use lanlab_os::{Interest, Readiness, Usage};
 use lanlab_units::Instant;
 
 use super::crew::{self, Driven, Flow, ThreadUsage, Turn};
@@ -148,13 +148,13 @@ impl Flow for Receiver<'_> {
         let outcome = if self.alone {
             (&mut &self.stream).read(&mut shared.buffer)
         } else {
-            link::receive_now(&self.stream, &mut shared.buffer)
+            os::receive_now(&self.stream, &mut shared.buffer)
         };
         let ended_by = match outcome {
             // The time now: the call may have waited.
-            Ok(0) => Some(self.end_of_stream(link::monotonic())),
+            Ok(0) => Some(self.end_of_stream(os::monotonic())),
             Ok(octets) => {
-                let now = link::monotonic();
+                let now = os::monotonic();
                 if now >= self.window_start {
                     shared.usage.begin();
                 }
@@ -254,7 +254,7 @@ impl<'a> Receiver<'a> {
     }
 
     fn finish(mut self) -> Received {
-        let now = link::monotonic();
+        let now = os::monotonic();
         let received = &mut self.received;
         received.receive_buffer_bytes =
             socket2::SockRef::from(&self.stream).recv_buffer_size().unwrap_or(0) as u64;

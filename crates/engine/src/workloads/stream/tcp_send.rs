@@ -4,8 +4,8 @@ use std::io::{self, IoSlice, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use lanlab_link as link;
-use lanlab_link::{Interest, Readiness};
+use lanlab_os as os;
+use lanlab_os::{Interest, Readiness};
 use lanlab_units::Instant;
 
 use super::course::{Course, Sent, SharedMeters, Step, sum_up};
@@ -59,7 +59,7 @@ pub fn send(
         };
         let (stopped, failure) = crew::send_from(start, &mut flows, &mut shared, running);
         for flow in flows.iter_mut().filter(|flow| flow.phase != Phase::Over) {
-            flow.stop(stopped, link::monotonic(), &mut shared);
+            flow.stop(stopped, os::monotonic(), &mut shared);
         }
         let flows = flows.into_iter().map(Sender::finish).collect();
         Ok(Driven { flows, meters: shared.meters, failure })
@@ -243,7 +243,7 @@ impl<'a> Sender<'a> {
         let part = left % size;
         let rest = &shared.message[if part == 0 { 0 } else { size - part }..];
         let written = if messages > 1 && self.alone {
-            let mut slices = [IoSlice::new(&[]); link::BATCH_MESSAGES];
+            let mut slices = [IoSlice::new(&[]); os::BATCH_MESSAGES];
             let count = left.div_ceil(size);
             slices[0] = IoSlice::new(rest);
             for slice in &mut slices[1..count] {
@@ -253,7 +253,7 @@ impl<'a> Sender<'a> {
         } else if self.alone {
             (&mut &self.stream).write(rest)
         } else {
-            link::send_now(&self.stream, rest)
+            os::send_now(&self.stream, rest)
         };
         self.take(written, now, shared)
     }
@@ -300,7 +300,7 @@ impl<'a> Sender<'a> {
 
     /// Whether nothing has been acknowledged for too long, as far as the system tells.
     fn is_quiet(&mut self, now: Instant) -> bool {
-        let acknowledged = link::tcp_info(&self.stream).map_or(0, |info| info.acknowledged_bytes);
+        let acknowledged = os::tcp_info(&self.stream).map_or(0, |info| info.acknowledged_bytes);
         if acknowledged > self.acknowledged_bytes {
             self.acknowledged_bytes = acknowledged;
             self.last_progress = now;
@@ -310,7 +310,7 @@ impl<'a> Sender<'a> {
 
     /// Wait until the receiver has taken all and closed its end.
     fn drain(&mut self, now: Instant) -> Turn {
-        match link::receive_now(&self.stream, &mut [0; 64]) {
+        match os::receive_now(&self.stream, &mut [0; 64]) {
             Ok(0) => self.over(EndedBy::Finished),
             // A receiver has nothing to say: this is none of ours.
             Ok(_) => self.over(EndedBy::Unconfirmed),

@@ -3,8 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
-use lanlab_link as link;
-use lanlab_link::{BATCH_MESSAGES, Interest, Readiness, ReceiveBatch, Usage};
+use lanlab_os as os;
+use lanlab_os::{BATCH_MESSAGES, Interest, Readiness, ReceiveBatch, Usage};
 use lanlab_units::Instant;
 use lanlab_wire::session::QUESTION_LEN;
 
@@ -92,7 +92,7 @@ pub fn receive(
         shared.slowness.begin(request.processor)?;
         let failure = crew::drive_receivers(&mut flows, &mut shared, plan.receive).err();
         for flow in flows.iter_mut().filter(|flow| !flow.is_over) {
-            flow.stop(EndedBy::Failed, link::monotonic(), &mut shared.meters);
+            flow.stop(EndedBy::Failed, os::monotonic(), &mut shared.meters);
         }
         let flows =
             flows.into_iter().map(|flow| (flow.ended_by, flow.intake.tally.counts)).collect();
@@ -293,13 +293,13 @@ impl<'a> Receiver<'a> {
     /// Take in what the last call has brought.
     fn take_batch(&mut self, shared: &mut Shared) {
         let Shared { batch, meters, slowness } = shared;
-        let now = link::monotonic();
+        let now = os::monotonic();
         if now >= self.window_start {
             meters.usage.begin();
         }
         meters.receive_calls += 1;
         let kernel_shift_ns = match self.plan.timestamps {
-            Timestamps::Kernel => Some(link::realtime_ns().wrapping_sub(now.as_nanos())),
+            Timestamps::Kernel => Some(os::realtime_ns().wrapping_sub(now.as_nanos())),
             Timestamps::Program => None,
         };
         let before = self.intake.tally.counts.total_messages;
@@ -392,7 +392,7 @@ mod tests {
     use crate::output::Output;
     use crate::session::Acceptor;
     use crate::workloads::stream::tests::spec;
-    use lanlab_link::{DatagramOptions, DatagramSocket};
+    use lanlab_os::{DatagramOptions, DatagramSocket};
     use lanlab_wire::session::Token;
 
     #[test]

@@ -4,8 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use lanlab_link as link;
-use lanlab_link::{DatagramSocket, Interest, Readiness, SendBatch};
+use lanlab_os as os;
+use lanlab_os::{DatagramSocket, Interest, Readiness, SendBatch};
 use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
 use lanlab_wire::session::{Kind, Message, QUESTION_LEN, Token};
@@ -71,7 +71,7 @@ pub fn send(
         };
         let (stopped, failure) = crew::send_from(start, &mut flows, &mut shared, running);
         for flow in flows.iter_mut().filter(|flow| !matches!(flow.phase, Phase::Over)) {
-            flow.stop(stopped, link::monotonic(), &mut shared);
+            flow.stop(stopped, os::monotonic(), &mut shared);
         }
         let flows = flows.into_iter().map(|flow| flow.course.sent).collect();
         Ok(Driven { flows, meters: shared.meters, failure })
@@ -266,7 +266,7 @@ impl<'a> Sender<'a> {
             Err(error) if is_idle(&error) => {
                 self.blocked_since = Some(now);
                 if self.alone {
-                    link::wait_writable(self.socket.plain(), BLOCKED)
+                    os::wait_writable(self.socket.plain(), BLOCKED)
                         .map_err(|error| Failure::system("waiting for room", &error))?;
                 }
                 Ok(Turn::Blocked)

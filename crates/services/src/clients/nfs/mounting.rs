@@ -82,7 +82,7 @@ pub fn read_root(reader: &mut Reader<'_>) -> Result<Vec<u8>> {
 async fn connect_to(target: &Target, port: u16) -> Result<Connection> {
     let peer = SocketAddr::new(transport::address(target)?, port);
     let stream = transport::connect_to(target, peer).await?;
-    let (user, group) = lanlab_link::user_and_group().unwrap_or(NOBODY);
+    let (user, group) = lanlab_os::user_and_group().unwrap_or(NOBODY);
     let user = rpc::auth_sys(0, "lanlab", user, group);
     Ok(Connection::new(stream, user, Duration::from_nanos(target.timeout_ns)))
 }

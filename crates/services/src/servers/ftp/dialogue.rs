@@ -355,7 +355,7 @@ impl Dialogue {
         let offset = if append { file.metadata()?.len() } else { offset };
         let Some(mut wire) = self.connection(Way::In).await? else { return no_connection() };
         let received = data::receive(&mut wire, &file, offset).await;
-        let closed = lanlab_link::close_file(file).map_err(Broken::File);
+        let closed = lanlab_os::close_file(file).map_err(Broken::File);
         ending(received.and(closed))
     }
 

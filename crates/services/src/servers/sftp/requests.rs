@@ -83,7 +83,7 @@ impl Requests {
             kind::OPEN => self.open(number, fields),
             kind::CLOSE => {
                 if let Open::File { file, .. } = self.handles.remove(fields.string().whole()?)? {
-                    lanlab_link::close_file(file)?;
+                    lanlab_os::close_file(file)?;
                 }
                 Ok(done(number))
             }

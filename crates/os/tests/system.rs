@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-use lanlab_link::{
+use lanlab_os::{
     Usage, capabilities, monotonic, prepare_thread, realtime_ns, set_congestion_control,
     sleep_until, tcp_info, thread_usage,
 };
@@ -118,8 +118,8 @@ fn a_congestion_control_that_is_not_there_is_refused() {
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 mod linux {
     use super::*;
-    use lanlab_link::offloads::{offloads, set_offloads};
-    use lanlab_link::{Alarm, choose_port_late, descriptor_limit};
+    use lanlab_os::offloads::{offloads, set_offloads};
+    use lanlab_os::{Alarm, choose_port_late, descriptor_limit};
 
     #[test]
     fn an_alarm_goes_off_at_its_time_and_once() {

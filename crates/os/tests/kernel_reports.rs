@@ -4,7 +4,7 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use lanlab_link::{
+use lanlab_os::{
     DatagramOptions, DatagramSocket, Interest, Readiness, ReceiveBatch, bind_to_processor,
     monotonic, realtime_ns, wait_writable,
 };

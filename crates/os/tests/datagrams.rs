@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use lanlab_link::{
+use lanlab_os::{
     BATCH_MESSAGES, DatagramOptions, DatagramSocket, ReceiveBatch, SendBatch, capabilities,
 };
 
