@@ -135,7 +135,7 @@ pub struct Facts {
 }
 
 /// Whether what a server calls an entry of a directory is one name, not a way to somewhere else.
-pub(crate) fn is_name(name: &str) -> bool {
+pub fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains('/')
 }
 

@@ -4,9 +4,10 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
-use lanlab_services::servers::{Offer, Serving, serve};
+use lanlab_clients::connect;
+use lanlab_servers::{Offer, Serving, serve};
 use lanlab_services::{
-    Access, Class, Credentials, Entry, ServiceKind, ServicePath, Session, Target, Trust, connect,
+    Access, Class, Credentials, Entry, ServiceKind, ServicePath, Session, Target, Trust,
 };
 use tempfile::TempDir;
 

@@ -3,7 +3,9 @@
 #[path = "../../../fuzz/seeds.rs"]
 mod seeds;
 
-use lanlab_services::hostile;
+#[path = "../../../fuzz/file_services.rs"]
+mod file_services;
+
 use proptest::prelude::*;
 
 /// Cuts of one seed that are fed, too; it is another seed then.
@@ -22,30 +24,30 @@ fn feed_all(target: &str, feed: fn(&[u8])) {
 
 #[test]
 fn ftp_answers() {
-    feed_all("ftp_answers", hostile::ftp_answers);
+    feed_all("ftp_answers", file_services::ftp_answers);
 }
 
 #[test]
 fn http_answers() {
-    feed_all("http_answers", hostile::http_answers);
+    feed_all("http_answers", file_services::http_answers);
 }
 
 #[test]
 fn nfs_answers() {
-    feed_all("nfs_answers", hostile::nfs_answers);
+    feed_all("nfs_answers", file_services::nfs_answers);
 }
 
 #[test]
 fn nfs_calls() {
-    feed_all("nfs_calls", hostile::nfs_calls);
+    feed_all("nfs_calls", file_services::nfs_calls);
 }
 
 #[test]
 fn s3_requests() {
-    feed_all("s3_requests", hostile::s3_requests);
+    feed_all("s3_requests", file_services::s3_requests);
 }
 
 #[test]
 fn sftp_messages() {
-    feed_all("sftp_messages", hostile::sftp_messages);
+    feed_all("sftp_messages", file_services::sftp_messages);
 }

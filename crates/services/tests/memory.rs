@@ -2,7 +2,8 @@
 
 mod stage;
 
-use lanlab_services::{Access, Class, ServiceKind, Session, connect};
+use lanlab_clients::connect;
+use lanlab_services::{Access, Class, ServiceKind, Session};
 use stage::{content, get, path, put, run, target};
 
 #[test]

@@ -5,8 +5,10 @@
 mod ganesha;
 mod multiplexed;
 
-use lanlab_services::servers::serve;
-use lanlab_services::{Access, Class, ServiceKind::Nfs, Session, connect};
+use lanlab_clients::connect;
+use lanlab_servers::serve;
+use lanlab_services::ServiceKind::Nfs;
+use lanlab_services::{Access, Class, Session};
 use multiplexed::{
     Pass, content, ends_wholly, get, holds_names, keeps_read_only, lists_many, moves_a_large_file,
     notices_a_shrunk_file, offer, path, proxy, put, reaches_far, read_through, run, served,

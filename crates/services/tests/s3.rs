@@ -4,8 +4,9 @@
 mod http_support;
 
 use http_support::*;
-use lanlab_services::servers::{Offer, serve};
-use lanlab_services::{Class, Credentials, ServiceKind, Session, Target, connect};
+use lanlab_clients::connect;
+use lanlab_servers::{Offer, serve};
+use lanlab_services::{Class, Credentials, ServiceKind, Session, Target};
 
 const KIND: ServiceKind = ServiceKind::S3;
 

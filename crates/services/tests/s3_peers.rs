@@ -9,8 +9,8 @@ use std::process::Command;
 
 use http_support::peer_programs::{can_run, missing};
 use http_support::*;
+use lanlab_servers::Serving;
 use lanlab_services::ServiceKind;
-use lanlab_services::servers::Serving;
 use tokio::runtime::Runtime;
 
 /// What stands for the command of Amazon on `PATH` may be there and not run.

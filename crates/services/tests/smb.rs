@@ -5,8 +5,10 @@ mod multiplexed;
 #[cfg(unix)]
 mod samba;
 
-use lanlab_services::servers::{Offer, serve};
-use lanlab_services::{Access, Class, Credentials, ServiceKind::Smb, Session, Target, connect};
+use lanlab_clients::connect;
+use lanlab_servers::{Offer, serve};
+use lanlab_services::ServiceKind::Smb;
+use lanlab_services::{Access, Class, Credentials, Session, Target};
 use multiplexed::{
     Pass, content, ends_wholly, get, holds_names, keeps_read_only, lists_many, moves_a_large_file,
     notices_a_shrunk_file, offer, path, proxy, put, reaches_far, read_through, run, served,

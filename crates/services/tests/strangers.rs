@@ -8,8 +8,9 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use lanlab_services::servers::{Bounds, Offer, Serving, serve_within};
-use lanlab_services::{Class, Credentials, ServiceKind, Target, Trust, connect};
+use lanlab_clients::connect;
+use lanlab_servers::{Bounds, Offer, Serving, serve_within};
+use lanlab_services::{Class, Credentials, ServiceKind, Target, Trust};
 use stage::{LOOPBACK, content, get, path, put, run, target, user};
 use tempfile::TempDir;
 

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use http_support::peer_programs::{Running, can_run, missing};
 use http_support::*;
-use lanlab_services::{Access, Class, Credentials, ServiceKind, Session, Target, connect};
+use lanlab_clients::connect;
+use lanlab_services::{Access, Class, Credentials, ServiceKind, Session, Target};
 
 const KIND: ServiceKind = ServiceKind::Webdav;
 

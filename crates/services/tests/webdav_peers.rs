@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 
 use http_support::peer_programs::can_run;
 use http_support::{content, offer};
-use lanlab_services::servers::{Offer, Serving, serve};
+use lanlab_servers::{Offer, Serving, serve};
 use lanlab_services::{Credentials, ServiceKind};
 use tokio::runtime::Runtime;
 

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use http_support::{Said, ask, offer};
+use lanlab_servers::{Offer, Serving, serve};
 use lanlab_services::ServiceKind;
-use lanlab_services::servers::{Offer, Serving, serve};
 
 /// For anybody, so that a request is what stands in a test.
 async fn open_server(root: &Path, read_only: bool) -> Serving {

@@ -5,7 +5,8 @@ use std::net::TcpListener;
 use std::thread;
 use std::time::Duration;
 
-use lanlab_services::{Access, Class, Credentials, Fault, ServiceKind, Session, connect};
+use lanlab_clients::connect;
+use lanlab_services::{Access, Class, Credentials, Fault, ServiceKind, Session};
 
 use crate::stage::{self, LOOPBACK, impatient, path, run, target, user};
 

@@ -11,7 +11,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use lanlab_services::{Access, Class, ServiceKind, Session, Target, connect};
+use lanlab_clients::connect;
+use lanlab_services::{Access, Class, ServiceKind, Session, Target};
 use stage::{LOOPBACK, content, get, keeps_awkward_names, path, put, run, served};
 use tempfile::TempDir;
 

@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use lanlab_services::{
-    Access, AnySession, Class, Credentials, ServiceKind, Session, Target, Trust, connect,
-};
+use lanlab_clients::{AnySession, connect};
+use lanlab_services::{Access, Class, Credentials, ServiceKind, Session, Target, Trust};
 use tempfile::TempDir;
 
 use crate::BOTH;

@@ -6,7 +6,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lanlab_services::{Class, ServiceKind::Nfs, Session, Target, connect};
+use lanlab_clients::connect;
+use lanlab_services::ServiceKind::Nfs;
+use lanlab_services::{Class, Session, Target};
 use tempfile::TempDir;
 
 use super::multiplexed::peer_programs::{can_run, missing};

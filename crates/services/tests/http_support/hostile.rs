@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lanlab_services::{Access, AnySession, Class, ServiceKind, Session, connect};
+use lanlab_clients::{AnySession, connect};
+use lanlab_services::{Access, Class, ServiceKind, Session};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, LocalSet};

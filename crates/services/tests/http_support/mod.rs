@@ -16,10 +16,10 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::time::Duration;
 
-use lanlab_services::servers::{Offer, Serving, serve};
+use lanlab_clients::{AnySession, connect};
+use lanlab_servers::{Offer, Serving, serve};
 use lanlab_services::{
-    Access, AnySession, Class, Credentials, Fault, ServiceKind, ServicePath, Session, Target,
-    Trust, connect,
+    Access, Class, Credentials, Fault, ServiceKind, ServicePath, Session, Target, Trust,
 };
 
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);

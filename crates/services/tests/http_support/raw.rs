@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use lanlab_servers::{Offer, Serving, serve};
 use lanlab_services::ServiceKind;
-use lanlab_services::servers::{Offer, Serving, serve};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 

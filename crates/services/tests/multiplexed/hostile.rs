@@ -6,7 +6,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lanlab_services::{Access, Class, Fault, ServiceKind, Session, Target, connect};
+use lanlab_clients::connect;
+use lanlab_services::{Access, Class, Fault, ServiceKind, Session, Target};
 
 use super::{LOOPBACK, content, path, served, target};
 

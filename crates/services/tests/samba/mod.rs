@@ -9,7 +9,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lanlab_services::{Class, Credentials, ServiceKind::Smb, Session, Target, connect};
+use lanlab_clients::connect;
+use lanlab_services::ServiceKind::Smb;
+use lanlab_services::{Class, Credentials, Session, Target};
 use tempfile::TempDir;
 
 use super::multiplexed::peer_programs::{can_run, missing};

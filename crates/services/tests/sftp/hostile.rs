@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use lanlab_services::{Access, Class, Fault, Session, Target, Trust, connect};
+use lanlab_clients::connect;
+use lanlab_services::{Access, Class, Fault, Session, Target, Trust};
 use russh::keys::PrivateKey;
 use russh::keys::ssh_key::private::Ed25519Keypair;
 use russh::server::{Auth, ChannelOpenHandle, Config, Handler, Msg, run_stream};

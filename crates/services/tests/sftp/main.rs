@@ -9,7 +9,8 @@ mod stage;
 use std::net::TcpListener;
 use std::process::Command;
 
-use lanlab_services::{Access, Class, ServiceKind, Session, Target, Trust, connect};
+use lanlab_clients::connect;
+use lanlab_services::{Access, Class, ServiceKind, Session, Target, Trust};
 use stage::{LOOPBACK, check_refusals, content, get, keeps_awkward_names, path, put, run, served};
 use tempfile::TempDir;
 

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use lanlab_services::{Access, Class, Credentials, Session, Target, Trust, connect};
+use lanlab_clients::connect;
+use lanlab_services::{Access, Class, Credentials, Session, Target, Trust};
 use tempfile::TempDir;
 
 use crate::SFTP;

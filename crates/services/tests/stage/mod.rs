@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use lanlab_services::servers::{Offer, Serving, serve};
+use lanlab_servers::{Offer, Serving, serve};
 use lanlab_services::{
     Access, Class, Credentials, ServiceKind, ServicePath, Session, Target, Trust,
 };

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use lanlab_clients::{AnySession, connect};
 use lanlab_os as os;
-use lanlab_services::{AnySession, ServicePath, Session, connect};
+use lanlab_services::{ServicePath, Session};
 
 use super::crew::runtime;
 use super::files::Files;

@@ -5,8 +5,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use lanlab_clients::{AnySession, Below, connect};
 use lanlab_os as os;
-use lanlab_services::{AnySession, Below, Class, Fault, Manner, ServicePath, Session, connect};
+use lanlab_services::{Class, Fault, Manner, ServicePath, Session};
 use lanlab_units::Instant;
 use tokio::runtime::{Builder, Runtime};
 

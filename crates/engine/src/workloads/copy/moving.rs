@@ -8,10 +8,9 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use lanlab_clients::{AnyFile, AnySession, Pace};
 use lanlab_os as os;
-use lanlab_services::{
-    Access, AnyFile, AnySession, Class, Fault, Manner, Pace, ServicePath, Session,
-};
+use lanlab_services::{Access, Class, Fault, Manner, ServicePath, Session};
 use lanlab_units::Instant;
 
 use super::files::Truth;

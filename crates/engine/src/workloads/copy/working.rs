@@ -1,8 +1,9 @@
 //! The directory of a trial at the service: made, marked as ours, and emptied again. Nothing outside
 //! of it is touched, nor anything in it that the trial did not write.
 
+use lanlab_clients::{AnySession, connect};
 use lanlab_os as os;
-use lanlab_services::{Access, AnySession, Class, ServicePath, Session, connect};
+use lanlab_services::{Access, Class, ServicePath, Session};
 
 use super::crew::{local_place, runtime};
 use super::emptying::remove_written;

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lanlab_os as os;
-use lanlab_services::{read_at, write_all_at};
+use lanlab_os::positioned::{read_at, write_all_at};
 use twox_hash::XxHash3_64;
 
 use crate::cost::{Cost, OWN_THREADS};

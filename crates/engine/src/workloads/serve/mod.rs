@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use lanlab_os as os;
+use lanlab_servers as servers;
+use lanlab_servers::{Bounds, Offer};
 use lanlab_services::ServiceKind;
-use lanlab_services::servers::{self, Bounds, Offer};
 use tokio::runtime::{Builder, Runtime};
 
 use super::conclude;

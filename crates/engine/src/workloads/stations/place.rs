@@ -4,8 +4,9 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
+use lanlab_clients::{AnySession, connect};
 use lanlab_os as os;
-use lanlab_services::{Access, AnySession, Class, Fault, ServicePath, Session, connect};
+use lanlab_services::{Access, Class, Fault, ServicePath, Session};
 
 use super::course::blocks;
 use super::job::paths;

@@ -5,8 +5,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use lanlab_clients::{AnySession, connect};
 use lanlab_os as os;
-use lanlab_services::{AnySession, Target, connect};
+use lanlab_services::Target;
 use lanlab_units::Instant;
 
 use super::crew::{Watch, Worked, station_is_gone};

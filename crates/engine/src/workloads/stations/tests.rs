@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use lanlab_clients::{AnyFile, AnySession, connect};
 use lanlab_os as os;
 use lanlab_services::{
-    Access, AnyFile, AnySession, Class, Entry, Facts, Fault, Manner, Result, ServiceKind,
-    ServicePath, Session, Target, connect,
+    Access, Class, Entry, Facts, Fault, Manner, Result, ServiceKind, ServicePath, Session, Target,
 };
 
 use super::desk::Connector;
