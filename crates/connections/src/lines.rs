@@ -29,6 +29,9 @@ impl<W: AsyncRead + AsyncWrite + Unpin> Lines<W> {
     }
 
     /// The connection again, to speak TLS on it: nothing may have come that TLS did not protect.
+    ///
+    /// # Errors
+    /// Something came in clear.
     pub fn into_wire(self) -> io::Result<W> {
         if self.pending.is_empty() {
             return Ok(self.wire);
@@ -38,6 +41,9 @@ impl<W: AsyncRead + AsyncWrite + Unpin> Lines<W> {
     }
 
     /// The next line without its end; `None` where the connection ends between two lines.
+    ///
+    /// # Errors
+    /// The connection is broken, ends within a line, or brings one that is too long.
     pub async fn next(&mut self) -> io::Result<Option<String>> {
         loop {
             let end = self.pending.iter().position(|octet| *octet == b'\n');
@@ -72,12 +78,18 @@ impl<W: AsyncRead + AsyncWrite + Unpin> Lines<W> {
     }
 
     /// Send lines, which hold their ends.
+    ///
+    /// # Errors
+    /// The connection is broken.
     pub async fn send(&mut self, lines: &str) -> io::Result<()> {
         self.wire.write_all(lines.as_bytes()).await?;
         self.wire.flush().await
     }
 
     /// Say farewell (over TLS) and that no more is sent.
+    ///
+    /// # Errors
+    /// The connection is broken.
     pub async fn shutdown(&mut self) -> io::Result<()> {
         self.wire.shutdown().await
     }

@@ -15,6 +15,7 @@ mod driver;
 mod failure;
 mod host;
 mod host_window;
+#[cfg(any(test, feature = "fuzz"))]
 pub mod hostile;
 mod measure;
 mod messages;

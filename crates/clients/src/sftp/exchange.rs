@@ -253,7 +253,7 @@ fn take(
     version: &mut Option<oneshot::Sender<Bytes>>,
 ) -> Result<()> {
     loop {
-        let message = frames.next().map_err(|length| {
+        let message = frames.next_message().map_err(|length| {
             let message = format!("found an SFTP message of {length} octets");
             Fault::new(Class::Protocol, message).hint("does the server's shell print something?")
         })?;

@@ -62,7 +62,7 @@ fn messages(pieces: &[&[u8]]) -> (Vec<Bytes>, Option<usize>) {
     for piece in pieces {
         frames.push(piece);
         loop {
-            match frames.next() {
+            match frames.next_message() {
                 Ok(Some(message)) => found.push(message),
                 Ok(None) => break,
                 Err(length) => return (found, Some(length)),

@@ -220,7 +220,7 @@ async fn answer(channel: Channel<Msg>, mut requests: Requests) {
             _ => continue,
         }
         loop {
-            match frames.next() {
+            match frames.next_message() {
                 Ok(Some(request)) => {
                     let Some(reply) = requests.answer(&request) else { break 'all };
                     if writing.data_bytes(reply).await.is_err() {

@@ -20,7 +20,7 @@ impl Frames {
     ///
     /// # Errors
     /// Its length, if that is none or more than is allowed.
-    pub fn next(&mut self) -> Result<Option<Bytes>, usize> {
+    pub fn next_message(&mut self) -> Result<Option<Bytes>, usize> {
         let Some((length, _)) = self.pending.split_first_chunk::<4>() else { return Ok(None) };
         let length = u32::from_be_bytes(*length) as usize;
         if length == 0 || length > MAX_MESSAGE_OCTETS {
@@ -45,7 +45,7 @@ mod tests {
         for (octets, found) in [([0, 0, 0, 0], 0), ([0xff; 4], 0xffff_ffff)] {
             let mut frames = Frames::default();
             frames.push(&octets);
-            assert_eq!(frames.next(), Err(found));
+            assert_eq!(frames.next_message(), Err(found));
         }
     }
 
@@ -63,7 +63,7 @@ mod tests {
             let (mut frames, mut found) = (Frames::default(), Vec::new());
             for part in stream.chunks(step) {
                 frames.push(part);
-                while let Some(message) = frames.next().unwrap() {
+                while let Some(message) = frames.next_message().unwrap() {
                     found.push(message.to_vec());
                 }
             }

@@ -40,6 +40,9 @@ impl Message {
     }
 
     /// At most `room` octets with their length before them, which `fill` writes and counts.
+    ///
+    /// # Errors
+    /// That of `fill`.
     pub fn filled<E>(
         self,
         room: usize,

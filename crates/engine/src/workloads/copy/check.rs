@@ -11,10 +11,9 @@ use super::files::Files;
 use super::local::{Sink, wrong, wrong_size};
 use super::moving::{Mover, Trouble, Watch, manner};
 use super::working::{files_path, remote_path};
-use crate::driver::Measured;
 use crate::failure::Failure;
 use crate::messages::{CopyChecked, CopySpec, CopySync, CopyVerify, Outcome, Verified};
-use crate::running::Running;
+use crate::running::{Measured, Running};
 
 /// Compare every file at the service with what it should be.
 pub fn check_upload(spec: &CopySpec, running: &Running) -> Measured {

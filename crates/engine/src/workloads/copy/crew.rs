@@ -17,12 +17,11 @@ use super::local::{Place, Sink, compare_hashes};
 use super::meters::{FileTime, Meters};
 use super::moving::{Mover, TOO_LONG, Trouble, Watch, manner};
 use super::working::{path, remote_path};
-use crate::driver::Measured;
 use crate::failure::Failure;
 use crate::messages::{
     ClientSide, Copied, CopySpec, CopyVerify, CpuTime, Direction, HostWindow, Outcome, Verified,
 };
-use crate::running::Running;
+use crate::running::{Measured, Running};
 use crate::workloads::conclude;
 use crate::workloads::dataset::absolute;
 

@@ -11,12 +11,11 @@ use super::files::Files;
 use super::meters::Meters;
 use super::moving::{Mover, Trouble, Watch, manner};
 use super::remains::{Remains, remove_working};
-use crate::driver::Measured;
 use crate::failure::Failure;
 use crate::messages::{
     CopiedFiles, CopyEmptied, CopyPrepared, CopySpec, CopySync, Direction, Outcome,
 };
-use crate::running::Running;
+use crate::running::{Measured, Running};
 use crate::workloads::dataset;
 
 const MARK_NAME: &str = "lanlab-mark";

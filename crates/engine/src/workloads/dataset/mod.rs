@@ -13,12 +13,11 @@ use lanlab_os::positioned::{read_at, write_all_at};
 use twox_hash::XxHash3_64;
 
 use crate::cost::{Cost, OWN_THREADS};
-use crate::driver::Measured;
 use crate::failure::Failure;
 use crate::messages::{
     CachesDropped, Dataset, DatasetMade, DatasetSpec, DropCaches, DroppedOf, Outcome,
 };
-use crate::running::Running;
+use crate::running::{Measured, Running};
 
 pub use content::{Content, first_difference, mix};
 pub use sizes::{MOST_FILES, sizes};

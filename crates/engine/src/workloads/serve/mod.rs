@@ -13,10 +13,9 @@ use super::copy::failure_of;
 use super::dataset::absolute;
 use crate::cost::{Cost, OWN_THREADS};
 use crate::descriptors;
-use crate::driver::Measured;
 use crate::failure::Failure;
 use crate::messages::{Outcome, Serve, ServeEnded, Served};
-use crate::running::Running;
+use crate::running::{Measured, Running};
 
 /// Threads that serve: as many processors, but no more than a small server has.
 const MOST_THREADS: usize = 4;

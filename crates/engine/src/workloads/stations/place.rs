@@ -11,10 +11,9 @@ use lanlab_services::{Access, Class, Fault, ServicePath, Session};
 use super::course::blocks;
 use super::job::paths;
 use super::pattern::{Pattern, Place};
-use crate::driver::Measured;
 use crate::failure::Failure;
 use crate::messages::{Outcome, StationSync, StationsEmptied, StationsPrepared, StationsSpec};
-use crate::running::Running;
+use crate::running::{Measured, Running};
 use crate::workloads::copy::working::{
     self, MARK_LINE, make_marked, mark_path, not_ours, path, read_mark,
 };

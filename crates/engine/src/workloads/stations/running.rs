@@ -16,10 +16,9 @@ use super::interval::IntervalRule;
 use super::job::{Done, Job};
 use super::result::{Course, joined};
 use super::{is_alone, limits, readings, room, slices, threads};
-use crate::driver::Measured;
 use crate::failure::Failure;
 use crate::messages::{HostWindow, Outcome, StationsEnd, StationsSpec};
-use crate::running::Running;
+use crate::running::{Measured, Running};
 use crate::workloads::conclude;
 
 /// How often it is looked how far stations are, and whether that is enough.

@@ -20,13 +20,12 @@ use super::made_up::spec;
 use super::readings::{OUTCOMES, READING_BYTES};
 use super::slices::CELL_BYTES;
 use super::{prepare, running};
-use crate::driver::Measured;
 use crate::messages::{
     Arrivals, BlockAccess, OpenLoop, Outcome, OwnStations, StationOperation, Stationed,
     StationsEnd, StationsSpec, StationsUntil,
 };
 use crate::output::Output;
-use crate::running::Running;
+use crate::running::{Measured, Running};
 
 /// What is wrong with a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

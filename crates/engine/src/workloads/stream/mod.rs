@@ -22,13 +22,12 @@ use super::setup::{
     parse_token,
 };
 use crate::cost::{Cost, FLOW_BYTES, METERS_BYTES, OWN_THREADS};
-use crate::driver::Measured;
 use crate::failure::Failure;
 use crate::messages::{
     Amount, Choice, EndedBy, Io, Outcome, Rate, Receive, StreamReceive, StreamReceived, StreamSend,
     StreamSent, StreamSpec, Timestamps, Transport, WhenLate,
 };
-use crate::running::Running;
+use crate::running::{Measured, Running};
 
 const MAX_FLOWS: u16 = 1000;
 const MAX_THREADS: u16 = 64;

@@ -1,9 +1,9 @@
 //! What has been fed to a fuzz target once is fed to it by every test run.
 
-#[path = "../../../fuzz/seeds.rs"]
+#[path = "../../../../fuzz/seeds.rs"]
 mod seeds;
 
-use lanlab_engine::hostile;
+use crate::hostile;
 
 /// Feed every seed of `target` to `feed`.
 fn feed_all(target: &str, feed: fn(&[u8])) {
