@@ -40,7 +40,7 @@ async fn compare(spec: &CopySpec, files: &Files, watch: &Watch<'_>) -> Result<Ve
     if spec.verify == CopyVerify::Size {
         verified.files = compare_sizes(spec, files, &session).await?;
     } else {
-        let mover = Mover::new(manner(spec, session.manner())?, CopySync::None, watch);
+        let mover = Mover::new(manner(spec, session.capabilities())?, CopySync::None, watch);
         for (number, entry) in files.entries.iter().enumerate() {
             let path = remote_path(spec, &entry.path)?;
             let sink = Sink::compare(files.truth(number)?, entry.path.as_str().to_owned());

@@ -96,7 +96,7 @@ async fn make(
         place.make(files)?;
     }
     if spec.direction == Direction::Download {
-        let mover = Mover::new(manner(spec, session.manner())?, CopySync::None, watch);
+        let mover = Mover::new(manner(spec, session.capabilities())?, CopySync::None, watch);
         for (number, entry) in files.entries.iter().enumerate() {
             let truth = files.truth(number)?;
             let path = remote_path(spec, &entry.path)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lanlab_os as os;
-use lanlab_services::{Facts, Manner};
+use lanlab_services::{Facts, TransferCapabilities};
 
 use super::course::blocks;
 use super::crew::Worked;
@@ -107,10 +107,10 @@ fn ended_by(job: &Job, tally: &Tally) -> StationsEnd {
 }
 
 /// No station came so far as to agree on anything.
-fn nobody() -> (Facts, Manner) {
+fn nobody() -> (Facts, TransferCapabilities) {
     let none = || "none".to_owned();
     let facts = Facts { protocol: none(), protection: none(), server: None, no_delay: None };
-    let manner = Manner {
+    let manner = TransferCapabilities {
         in_order: false,
         block_bytes: 0,
         depth: 0,

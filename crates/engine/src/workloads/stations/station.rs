@@ -83,7 +83,7 @@ impl<C: Connector> Station<C> {
                 }
                 Err(fault) => return Err(named(number, fault)),
             };
-            let (facts, manner) = (session.facts(), session.manner());
+            let (facts, manner) = (session.facts(), session.capabilities());
             let spec = &desk.job.spec;
             let whole_files = manner.in_order;
             let blocks = blocks(spec, whole_files);
