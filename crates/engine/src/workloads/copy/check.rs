@@ -11,8 +11,7 @@ use super::local::{Sink, wrong, wrong_size};
 use super::moving::{Mover, Trouble, Watch, manner};
 use super::working::{files_path, remote_path};
 use crate::driver::Measured;
-use crate::failure::Failure;
-use crate::messages::{CopyChecked, CopySpec, CopySync, CopyVerify, Outcome, Verified};
+use crate::messages::{CopyChecked, CopySpec, CopySync, CopyVerify, Failure, Outcome, Verified};
 use crate::running::Running;
 
 /// Compare every file at the service with what it should be.

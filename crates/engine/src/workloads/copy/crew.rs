@@ -19,9 +19,9 @@ use super::meters::{FileTime, Meters};
 use super::moving::{Mover, TOO_LONG, Trouble, Watch, manner};
 use super::working::{path, remote_path};
 use crate::driver::Measured;
-use crate::failure::Failure;
+use crate::host::cpu_time;
 use crate::messages::{
-    ClientSide, Copied, CopySpec, CopyVerify, CpuTime, Direction, HostWindow, Outcome, Verified,
+    ClientSide, Copied, CopySpec, CopyVerify, Direction, Failure, HostWindow, Outcome, Verified,
 };
 use crate::running::Running;
 use crate::workloads::conclude;
@@ -406,7 +406,7 @@ impl Timed {
             file_time: meters.file_time().finish(),
             operations: meters.operation_times(),
             stalls: meters.stalls(),
-            cpu: CpuTime::from(cpu),
+            cpu: cpu_time(cpu),
             host: self.host,
             verified: Verified { how: CopyVerify::None, files: 0, bytes: 0 },
             left_out: job.files.left_out,

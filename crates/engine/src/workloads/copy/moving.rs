@@ -19,8 +19,7 @@ use super::files::Truth;
 use super::local::Sink;
 use super::meters::{Meters, Operation};
 use super::{SESSION_BYTES, failure_of, lanes};
-use crate::failure::Failure;
-use crate::messages::{CopySpec, CopySync};
+use crate::messages::{CopySpec, CopySync, Failure};
 use crate::running::Running;
 
 /// A request has taken longer than it may.

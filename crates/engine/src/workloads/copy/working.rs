@@ -11,9 +11,8 @@ use super::meters::Meters;
 use super::moving::{Mover, Trouble, Watch, manner};
 use super::remains::{Remains, remove_working};
 use crate::driver::Measured;
-use crate::failure::Failure;
 use crate::messages::{
-    CopiedFiles, CopyEmptied, CopyPrepared, CopySpec, CopySync, Direction, Outcome,
+    CopiedFiles, CopyEmptied, CopyPrepared, CopySpec, CopySync, Direction, Failure, Outcome,
 };
 use crate::running::Running;
 use crate::workloads::dataset;

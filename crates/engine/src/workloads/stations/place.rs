@@ -11,8 +11,9 @@ use super::course::blocks;
 use super::job::paths;
 use super::pattern::{Pattern, Place};
 use crate::driver::Measured;
-use crate::failure::Failure;
-use crate::messages::{Outcome, StationSync, StationsEmptied, StationsPrepared, StationsSpec};
+use crate::messages::{
+    Failure, Outcome, StationSync, StationsEmptied, StationsPrepared, StationsSpec,
+};
 use crate::running::Running;
 use crate::workloads::copy::working::{
     self, MARK_LINE, make_marked, mark_path, not_ours, path, read_mark,

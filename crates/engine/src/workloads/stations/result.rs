@@ -11,8 +11,9 @@ use super::desk::Tally;
 use super::job::Job;
 use super::readings::{Dropped, KeptReadings, OUTCOMES};
 use super::slices::Slices;
+use crate::host::cpu_time;
 use crate::measure::DistributionMeter;
-use crate::messages::{CpuTime, HostWindow, StationSetup, Stationed, StationsEnd, Thinned};
+use crate::messages::{HostWindow, StationSetup, Stationed, StationsEnd, Thinned};
 
 /// Times that are not those of stations.
 pub struct Course {
@@ -69,7 +70,7 @@ pub fn joined(job: &Job, threads: Vec<Worked>, course: Course) -> (Stationed, Ve
         manner,
         whole_files: manner.in_order,
         blocks: blocks(&job.spec, manner.in_order),
-        cpu: CpuTime::from(cpu),
+        cpu: cpu_time(cpu),
         busiest_thread_ratio: is_known.then(|| busiest_ns as f64 / course.elapsed_ns as f64),
         host: course.host,
     };

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use lanlab_services::{Facts, Target, TransferCapabilities};
+use lanlab_files::{Facts, Target, TransferCapabilities};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
