@@ -4,12 +4,10 @@
 #![allow(dead_code, unused_imports, reason = "each test takes what it needs")]
 
 mod hostile;
-#[path = "../peer_programs/mod.rs"]
-pub mod peer_programs;
 mod raw;
 
+use crate::peer_programs::missing;
 pub use hostile::*;
-use peer_programs::missing;
 pub use raw::*;
 
 use std::net::{IpAddr, Ipv4Addr};

@@ -1,10 +1,6 @@
 //! What the tests of single services share.
-#![allow(dead_code, reason = "each test takes its part")]
 
-#[path = "../peer_programs/mod.rs"]
-mod peer_programs;
-
-pub use peer_programs::*;
+pub use crate::peer_programs::*;
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
