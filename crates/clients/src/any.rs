@@ -1,8 +1,9 @@
 //! The services that there are, behind one type: a line for each. A match costs nothing beside an
 //! operation, where a boxed future would cost an allocation.
 
-use lanlab_services::{
-    Access, Class, Entry, Facts, Fault, Manner, Result, ServiceKind, ServicePath, Session, Target,
+use lanlab_files::{
+    Access, Class, Entry, Facts, Fault, Result, ServiceKind, ServicePath, Session, Target,
+    TransferCapabilities,
 };
 
 macro_rules! services {
@@ -56,8 +57,8 @@ macro_rules! services {
         impl Session for AnySession {
             type File = AnyFile;
 
-            fn manner(&self) -> Manner {
-                each!(self, session => session.manner())
+            fn capabilities(&self) -> TransferCapabilities {
+                each!(self, session => session.capabilities())
             }
 
             fn facts(&self) -> Facts {

@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions};
-use lanlab_services::{Access, ServicePath};
+use lanlab_files::{Access, ServicePath};
 
 /// Somebody who has a lease on a file (fcntl(2)) gives it back when another opens the file, within
 /// this time.

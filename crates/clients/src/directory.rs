@@ -5,9 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use lanlab_files as files;
+use lanlab_files::{
+    Access, Class, Entry, Facts, Fault, Result, ServicePath, Target, TransferCapabilities,
+};
 use lanlab_os::positioned;
-use lanlab_services as services;
-use lanlab_services::{Access, Class, Entry, Facts, Fault, Manner, Result, ServicePath, Target};
 
 use crate::below::{Below, Kind};
 
@@ -50,11 +52,11 @@ fn with<T>(what: &str, path: &Path, done: std::io::Result<T>) -> Result<T> {
     done.map_err(|error| Fault::of_file(format_args!("{what} {}", path.display()), &error))
 }
 
-impl services::Session for Session {
+impl files::Session for Session {
     type File = File;
 
-    fn manner(&self) -> Manner {
-        Manner {
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
             in_order: false,
             block_bytes: BLOCK_BYTES,
             depth: 1,

@@ -1,4 +1,4 @@
-//! Clients of file services: each is a [`lanlab_services::Session`] whose every call is one operation.
+//! Clients of file services: each is a [`lanlab_files::Session`] whose every call is one operation.
 
 mod any;
 mod below;
@@ -20,4 +20,3 @@ mod webdav;
 
 pub use any::{AnyFile, AnySession, connect};
 pub use below::{Below, Found, Kind};
-pub use transport::Pace;

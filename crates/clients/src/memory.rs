@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use lanlab_services as services;
-use lanlab_services::{Access, Class, Entry, Facts, Fault, Manner, Result, ServicePath, Target};
+use lanlab_files as files;
+use lanlab_files::{
+    Access, Class, Entry, Facts, Fault, Result, ServicePath, Target, TransferCapabilities,
+};
 
 /// Octets of a call when a whole file is moved.
 const BLOCK_BYTES: u32 = 1 << 18;
@@ -74,11 +76,11 @@ fn below<'a>(
         .map_while(move |(name, found)| Some((name.strip_prefix(prefix)?, found)))
 }
 
-impl services::Session for Session {
+impl files::Session for Session {
     type File = File;
 
-    fn manner(&self) -> Manner {
-        Manner {
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
             in_order: false,
             block_bytes: BLOCK_BYTES,
             depth: 1,

@@ -12,9 +12,10 @@
 use hyper::header::IF_NONE_MATCH;
 use hyper::http::request::Builder;
 use hyper::{Method, StatusCode};
-use lanlab_services as services;
-use lanlab_services::{
-    Access, Class, Entry, Facts, Fault, Manner, Result, ServiceKind, ServicePath, Target,
+use lanlab_files as files;
+use lanlab_files::{
+    Access, Class, Entry, Facts, Fault, Result, ServiceKind, ServicePath, Target,
+    TransferCapabilities,
 };
 
 use crate::http::{
@@ -150,11 +151,11 @@ impl Session {
     }
 }
 
-impl services::Session for Session {
+impl files::Session for Session {
     type File = File;
 
-    fn manner(&self) -> Manner {
-        Manner {
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
             in_order: true,
             block_bytes: BLOCK_BYTES,
             depth: 1,

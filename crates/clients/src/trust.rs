@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lanlab_connections::tls::{provider, sha256_hex};
-use lanlab_services::{Class, Fault, Result, Trust};
+use lanlab_files::{Class, Fault, Result, Trust};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};

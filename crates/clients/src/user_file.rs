@@ -4,7 +4,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 
-use lanlab_services::{Class, Fault, Result};
+use lanlab_files::{Class, Fault, Result};
 
 /// All of a regular file, or of one that symbolic links lead to.
 ///

@@ -9,10 +9,10 @@ use base64::prelude::BASE64_STANDARD;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, IF_NONE_MATCH};
 use hyper::http::request::Builder;
 use hyper::{Method, Request, StatusCode};
-use lanlab_services as services;
-use lanlab_services::{
-    Access, Class, Credentials, Entry, Facts, Fault, Manner, Result, ServiceKind, ServicePath,
-    Target,
+use lanlab_files as files;
+use lanlab_files::{
+    Access, Class, Credentials, Entry, Facts, Fault, Result, ServiceKind, ServicePath, Target,
+    TransferCapabilities,
 };
 use lanlab_wire::percent;
 
@@ -53,7 +53,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
     let base = match target.directory.trim_matches('/') {
         "" => "/".to_owned(),
         directory => {
-            let bad = |bad: lanlab_services::BadPath| Fault::new(Class::Name, bad.message);
+            let bad = |bad: lanlab_files::BadPath| Fault::new(Class::Name, bad.message);
             format!("/{}/", percent::encode(ServicePath::new(directory).map_err(bad)?.as_str()))
         }
     };
@@ -161,11 +161,11 @@ fn method(verb: &str) -> Method {
     Method::from_bytes(verb.as_bytes()).unwrap_or_default()
 }
 
-impl services::Session for Session {
+impl files::Session for Session {
     type File = File;
 
-    fn manner(&self) -> Manner {
-        Manner {
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
             in_order: true,
             block_bytes: BLOCK_BYTES,
             depth: 1,

@@ -12,13 +12,11 @@ mod cost;
 #[cfg(feature = "services")]
 mod descriptors;
 mod driver;
-mod failure;
 mod host;
 mod host_window;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod hostile;
 mod measure;
-mod messages;
 mod output;
 mod running;
 mod session;
@@ -28,6 +26,7 @@ mod workloads;
 use std::io::{BufReader, Write, stdin, stdout};
 use std::process::ExitCode;
 
+use lanlab_messages as messages;
 use lanlab_os as os;
 
 const USAGE: &str = "\

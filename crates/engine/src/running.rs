@@ -12,11 +12,10 @@ use lanlab_os as os;
 use lanlab_units::Instant;
 
 use crate::beside::{Work, beside};
-use crate::failure::Failure;
 use crate::host_window::HostSnapshot;
+use crate::messages::{Failure, HostWindow, Outcome, PROGRESS_INTERVAL_NS, Progress, Ready, Reply};
 #[cfg(feature = "services")]
 use crate::messages::{FileTimes, Served, StationReadings, StationSlices};
-use crate::messages::{HostWindow, Outcome, PROGRESS_INTERVAL_NS, Progress, Ready, Reply};
 use crate::output::Output;
 use crate::waiting::Waiter;
 

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use lanlab_connections::tls;
-use lanlab_services::{Class, Fault, Result};
+use lanlab_files::{Class, Fault, Result};
 use rcgen::{CertificateParams, KeyPair};
 use rustls::ServerConfig;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};

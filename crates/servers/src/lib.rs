@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use lanlab_services::{Class, Credentials, Fault, Result, ServiceKind};
+use lanlab_files::{Class, Credentials, Fault, Result, ServiceKind};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 
@@ -113,7 +113,7 @@ impl Serving {
         self.share.as_deref()
     }
 
-    /// SHA-256 of its certificate or host key, hexadecimal, for [`lanlab_services::Trust::Sha256`].
+    /// SHA-256 of its certificate or host key, hexadecimal, for [`lanlab_files::Trust::Sha256`].
     pub fn trust_sha256(&self) -> Option<&str> {
         self.trust_sha256.as_deref()
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lanlab_services::Credentials;
+use lanlab_files::Credentials;
 use sha2::{Digest, Sha256};
 
 /// A wrong password is answered only after this time.

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use hyper::http::request::Parts;
 use hyper::{Request, StatusCode};
-use lanlab_services::{Credentials, Result, ServiceKind};
+use lanlab_files::{Credentials, Result, ServiceKind};
 
 use super::http::{self, IDLE, Lingering};
 use crate::{Bounds, Offer, Serving, login};

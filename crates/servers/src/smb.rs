@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lanlab_services::{Class, Fault, Result};
+use lanlab_files::{Class, Fault, Result};
 use smb_server::{Access, BuildError, LocalFsBackend, Share, SmbServer};
 use tracing::instrument::WithSubscriber;
 use tracing::span::{Attributes, Id, Record};

@@ -16,7 +16,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Method, Request, Response, StatusCode};
-use lanlab_services::{Result, ServiceKind};
+use lanlab_files::{Result, ServiceKind};
 use lanlab_wire::percent;
 
 use super::http::{self, FileBody, Lingering, confined};

@@ -3,7 +3,7 @@
 use std::io;
 
 use lanlab_connections::{Lines, Wire};
-use lanlab_services::{Class, Fault, Result, Target};
+use lanlab_files::{Class, Fault, Result, Target};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::transport;

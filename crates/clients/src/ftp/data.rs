@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lanlab_connections::Wire;
-use lanlab_services::{Class, Fault, Result, Target};
+use lanlab_files::{Class, Fault, MinimumRate, Result, Target};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::{TlsConnector, TlsStream};
 
-use crate::transport::{self, Pace};
+use crate::transport;
 use crate::trust;
 
 use super::control::Control;
@@ -157,7 +157,7 @@ impl DataConnections {
             length,
             beginning,
             has_worked,
-            pace: Pace::default(),
+            pace: MinimumRate::default(),
         }
     }
 
@@ -222,7 +222,7 @@ pub struct Transfer {
     pub length: Option<u64>,
     beginning: Beginning,
     has_worked: Arc<AtomicBool>,
-    pace: Pace,
+    pace: MinimumRate,
 }
 
 impl Transfer {

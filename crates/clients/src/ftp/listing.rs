@@ -1,6 +1,6 @@
 //! What is in a directory: MLSD, which is defined (RFC 3659 section 7), and LIST, which is not.
 
-use lanlab_services::{Class, Entry, Fault, Result, is_name};
+use lanlab_files::{Class, Entry, Fault, Result, is_name};
 
 /// Read what MLSD gave.
 pub fn mlsd(text: &str) -> Result<Vec<Entry>> {

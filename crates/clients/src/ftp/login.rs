@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lanlab_connections::Wire;
-use lanlab_services::{Class, Facts, Fault, Result, ServiceKind, ServicePath, Target};
+use lanlab_files::{Class, Facts, Fault, Result, ServiceKind, ServicePath, Target};
 use rustls::ClientConfig;
 use rustls::client::TicketRequest;
 use tokio::sync::Mutex;

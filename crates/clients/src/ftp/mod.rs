@@ -13,8 +13,8 @@ pub mod reply;
 
 use std::net::SocketAddr;
 
-use lanlab_services as services;
-use lanlab_services::{Access, Class, Entry, Facts, Fault, Manner, Result, ServicePath};
+use lanlab_files as files;
+use lanlab_files::{Access, Class, Entry, Facts, Fault, Result, ServicePath, TransferCapabilities};
 use tokio::sync::Mutex;
 
 use control::Control;
@@ -160,11 +160,11 @@ impl Session {
     }
 }
 
-impl services::Session for Session {
+impl files::Session for Session {
     type File = File;
 
-    fn manner(&self) -> Manner {
-        Manner {
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
             in_order: true,
             block_bytes: BLOCK_BYTES,
             depth: 1,

@@ -1,6 +1,6 @@
 //! What a server answers (RFC 959 section 4.2), and what it means.
 
-use lanlab_services::{Class, Fault};
+use lanlab_files::{Class, Fault};
 
 /// Octets of a server's words that an error repeats.
 const MAX_WORDS: usize = 200;

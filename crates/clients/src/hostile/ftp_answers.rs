@@ -2,7 +2,7 @@
 
 use lanlab_connections::Lines;
 use lanlab_connections::scripted::{Feed, Pieces, at_once};
-use lanlab_services::{Class, Entry, Fault, is_name};
+use lanlab_files::{Class, Entry, Fault, is_name};
 
 use crate::ftp::control::read_reply;
 use crate::ftp::listing;

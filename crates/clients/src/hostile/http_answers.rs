@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use hyper::StatusCode;
 use lanlab_connections::scripted::{Feed, Pieces};
-use lanlab_services::{Entry, Fault, ServiceKind, Target, Trust, is_name};
+use lanlab_files::{Entry, Fault, ServiceKind, Target, Trust, is_name};
 use lanlab_wire::percent;
 
 use crate::http::connection::Connection;

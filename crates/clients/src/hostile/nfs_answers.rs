@@ -1,7 +1,7 @@
 //! What a server of NFS says.
 
 use lanlab_connections::scripted::{Feed, Pieces, at_once};
-use lanlab_services::{Class, Fault};
+use lanlab_files::{Class, Fault};
 use lanlab_wire::nfs3::xdr::{Reader, Writer};
 use lanlab_wire::nfs3::{Attributes, MAX_HANDLE_OCTETS, rpc};
 use tokio::io::BufReader;

@@ -1,6 +1,6 @@
 //! What a server of SFTP says.
 
-use lanlab_services::is_name;
+use lanlab_files::is_name;
 use lanlab_wire::sftp::{Fields, Message, kind};
 
 use crate::sftp::exchange::extensions;

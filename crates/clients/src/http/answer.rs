@@ -2,14 +2,14 @@
 
 use hyper::StatusCode;
 use hyper::header::{CONTENT_RANGE, HeaderName};
-use lanlab_services::{Class, Fault, Result};
+use lanlab_files::{Class, Fault, MinimumRate, Result};
 
 use super::REFUSAL_BYTES;
 use super::chunks::{Chunks, Step};
 use super::connection::{Broken, Connection};
 use super::head::{Framing, Head};
 use super::peer::Http;
-use crate::transport::{self, Pace};
+use crate::transport;
 
 /// Octets by which the buffer of a whole answer grows.
 const GROW_BYTES: usize = 1 << 14;
@@ -21,7 +21,7 @@ pub struct Answer {
     head: Head,
     body: Body,
     received_bytes: u64,
-    pace: Pace,
+    pace: MinimumRate,
 }
 
 /// What is still to come of a body.
@@ -41,7 +41,7 @@ impl Answer {
             Framing::Chunked => Body::Chunks(Chunks::default()),
             Framing::UntilClose => Body::UntilClose,
         };
-        Self { connection, head, body, received_bytes: 0, pace: Pace::default() }
+        Self { connection, head, body, received_bytes: 0, pace: MinimumRate::default() }
     }
 
     /// Whether it was done, or why not.
@@ -60,6 +60,15 @@ impl Answer {
             Framing::Nothing => Some(0),
             Framing::Length(size_bytes) => Some(size_bytes),
             Framing::Chunked | Framing::UntilClose => None,
+        }
+    }
+
+    /// Whether nothing more need come, after `at` octets were read: all that the server said it would
+    /// send, or whole chunks.
+    pub fn may_end_at(&self, at: u64) -> bool {
+        match &self.body {
+            Body::Chunks(chunks) => chunks.is_between(),
+            Body::Left(_) | Body::UntilClose => self.said_bytes() == Some(at),
         }
     }
 

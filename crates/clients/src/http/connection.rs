@@ -7,7 +7,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use lanlab_services::{Class, Fault};
+use lanlab_files::{Class, Fault};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::head::{Head, Heads};

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use hyper::header::{CONTENT_LENGTH, HOST, HeaderValue};
 use hyper::http::request::{Builder, Parts};
 use hyper::{Method, Request};
-use lanlab_services::{Class, Fault, Result};
+use lanlab_files::{Class, Fault, Result};
 
 /// What is sent after the head of a request.
 #[derive(Debug)]

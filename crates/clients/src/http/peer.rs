@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hyper::header::{HeaderValue, SERVER};
 use hyper::{Method, Request};
-use lanlab_services::{Class, Fault, Result, Target};
+use lanlab_files::{Class, Fault, Result, Target};
 use rustls::ClientConfig;
 
 use super::answer::Answer;

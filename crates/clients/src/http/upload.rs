@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use hyper::StatusCode;
 use hyper::http::request::Builder;
-use lanlab_services::{Class, Fault, Result};
+use lanlab_files::{Class, Fault, Result};
 
 use super::BLOCK_BYTES;
 use super::answer::Answer;

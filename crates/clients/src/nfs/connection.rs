@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use lanlab_services::{Class, Fault, Result};
+use lanlab_files::{Class, Fault, Result};
 use lanlab_wire::nfs3::Status;
 use lanlab_wire::nfs3::rpc::{self, Accepted};
 use lanlab_wire::nfs3::xdr::{Garbled, Reader, Writer};

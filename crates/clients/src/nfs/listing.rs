@@ -1,6 +1,6 @@
 //! What is in a directory, page by page (READDIRPLUS, RFC 1813, section 3.3.17).
 
-use lanlab_services::{Class, Entry, Fault, Result, ServicePath, is_name};
+use lanlab_files::{Class, Entry, Fault, Result, ServicePath, is_name};
 use lanlab_wire::nfs3::xdr::{Garbled, Reader, Writer};
 use lanlab_wire::nfs3::{Attributes, DIRECTORY, MAX_HANDLE_OCTETS, MAX_NAME_OCTETS, procedure};
 

@@ -15,8 +15,10 @@ pub mod mounting;
 mod status;
 
 use connection::{Answer, Connection, MAX_DATA_OCTETS, garbled};
-use lanlab_services as services;
-use lanlab_services::{Access, Class, Entry, Facts, Fault, Manner, Result, ServicePath, Target};
+use lanlab_files as files;
+use lanlab_files::{
+    Access, Class, Entry, Facts, Fault, Result, ServicePath, Target, TransferCapabilities,
+};
 use lanlab_wire::nfs3::xdr::{Reader, Writer};
 use lanlab_wire::nfs3::{
     Attributes, DIRECTORY, FILE_SYNC, GUARDED, MAX_HANDLE_OCTETS, MOUNT, NFS, UNCHECKED, UNSTABLE,
@@ -302,11 +304,11 @@ fn same_verifier(file: &File, reader: &mut Reader<'_>) -> Result<()> {
     Err(Fault::new(Class::Reset, message).hint("write the file again"))
 }
 
-impl services::Session for Session {
+impl files::Session for Session {
     type File = File;
 
-    fn manner(&self) -> Manner {
-        Manner {
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
             in_order: false,
             block_bytes: self.read_octets.min(self.write_octets),
             depth: DEPTH,

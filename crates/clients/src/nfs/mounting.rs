@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use lanlab_services::{Class, Fault, Result, Target};
+use lanlab_files::{Class, Fault, Result, Target};
 use lanlab_wire::nfs3::xdr::{Reader, Writer};
 use lanlab_wire::nfs3::{MAX_HANDLE_OCTETS, MOUNT, NFS, PORTMAP, PORTMAP_PORT, Status, mount, rpc};
 

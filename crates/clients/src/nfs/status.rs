@@ -1,6 +1,6 @@
 //! What a status of NFS means to whoever copies.
 
-use lanlab_services::Class;
+use lanlab_files::Class;
 use lanlab_wire::nfs3::Status;
 
 /// What kind of thing went wrong.

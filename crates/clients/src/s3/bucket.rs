@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hyper::http::request::Builder;
 use hyper::{Method, Request};
-use lanlab_services::Credentials;
+use lanlab_files::Credentials;
 use lanlab_wire::sigv4::{self, ALGORITHM, Key, Scope, Signed, UNSIGNED};
 use lanlab_wire::{calendar, percent};
 

@@ -1,6 +1,6 @@
 //! What a server answers to `ListObjectsV2`.
 
-use lanlab_services::{Entry, is_name};
+use lanlab_files::{Entry, is_name};
 use lanlab_wire::xml;
 
 /// Some of the entries of a directory, and where the rest begins.

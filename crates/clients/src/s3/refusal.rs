@@ -1,7 +1,7 @@
 //! Why a server of S3 does not do what it was asked.
 
 use hyper::StatusCode;
-use lanlab_services::{Class, Fault};
+use lanlab_files::{Class, Fault};
 use lanlab_wire::xml;
 
 use crate::http;

@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use lanlab_files::{Credentials, Session as _, Trust};
 use lanlab_servers::{Offer, Serving, serve};
-use lanlab_services::{Credentials, Session as _, Trust};
 
 use super::*;
 

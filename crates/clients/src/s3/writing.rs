@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use hyper::header::ETAG;
 use hyper::{Method, StatusCode};
-use lanlab_services::{Class, Fault, Result};
+use lanlab_files::{Class, Fault, Result};
 use lanlab_wire::xml;
 use quick_xml::escape::escape;
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use lanlab_connections::ssh::Cut;
-use lanlab_services::{Class, Fault, Result, Target};
+use lanlab_files::{Class, Fault, Result, Target};
 use lanlab_wire::sftp::{Fields, Frames, Message, VERSION, kind, status};
 use russh::client::{Handle, Msg};
 use russh::{Channel, ChannelMsg, ChannelReadHalf, ChannelWriteHalf, Disconnect};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lanlab_services::{Class, Fault};
+use lanlab_files::{Class, Fault};
 use lanlab_wire::sftp::status;
 
 use super::exchange::Reply;

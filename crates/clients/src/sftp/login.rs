@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, PoisonError};
 
 use lanlab_connections::ssh::{CIPHERS, Cut};
-use lanlab_services::{Class, Credentials, Facts, Fault, Result, ServicePath, Target};
+use lanlab_files::{Class, Credentials, Facts, Fault, Result, ServicePath, Target};
 use lanlab_wire::sftp::{MAX_PIECE_OCTETS, extension, kind};
 use russh::client::{self, AuthResult, Handle, KeyboardInteractiveAuthResponse};
 use russh::keys::{PrivateKeyWithHashAlg, decode_secret_key};

@@ -9,8 +9,10 @@ mod login;
 mod trust;
 
 use bytes::Bytes;
-use lanlab_services as services;
-use lanlab_services::{Access, Class, Entry, Facts, Fault, Manner, Result, ServicePath, is_name};
+use lanlab_files as files;
+use lanlab_files::{
+    Access, Class, Entry, Facts, Fault, Result, ServicePath, TransferCapabilities, is_name,
+};
 use lanlab_wire::sftp::{Attributes, Fields, extension, flag, kind, status};
 
 use exchange::{Exchange, Reply};
@@ -112,11 +114,11 @@ impl Session {
     }
 }
 
-impl services::Session for Session {
+impl files::Session for Session {
     type File = File;
 
-    fn manner(&self) -> Manner {
-        Manner {
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
             in_order: false,
             block_bytes: self.abilities.read_bytes.min(self.abilities.write_bytes),
             depth: DEPTH,

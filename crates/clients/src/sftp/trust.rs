@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lanlab_connections::tls;
-use lanlab_services::{Class, Fault, Result, Target, Trust};
+use lanlab_files::{Class, Fault, Result, Target, Trust};
 use russh::Names;
 use russh::client;
 use russh::keys::{Algorithm, PublicKey, PublicKeyOrCertificate};

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use lanlab_services::{Class, Fault, Result};
+use lanlab_files::{Class, Fault, Result};
 use smb2::msg::close::CloseRequest;
 use smb2::msg::create::{
     CreateDisposition, CreateRequest, CreateResponse, ImpersonationLevel, ShareAccess,

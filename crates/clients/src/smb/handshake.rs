@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lanlab_services::{Class, Fault, Result, Target};
+use lanlab_files::{Class, Fault, Result, Target};
 use smb2::client::Cipher;
 use smb2::client::connection::Connection;
 use smb2::client::session::Session as Login;

@@ -6,9 +6,9 @@
 
 use std::time::Duration;
 
-use lanlab_services as services;
-use lanlab_services::{
-    Access, Class, Entry, Facts, Fault, Manner, Result, ServicePath, Target, is_name,
+use lanlab_files as files;
+use lanlab_files::{
+    Access, Class, Entry, Facts, Fault, Result, ServicePath, Target, TransferCapabilities, is_name,
 };
 use smb2::client::Cipher;
 use smb2::crypto::signing::SigningAlgorithm;
@@ -279,12 +279,12 @@ impl Session {
     }
 }
 
-impl services::Session for Session {
+impl files::Session for Session {
     type File = File;
 
-    fn manner(&self) -> Manner {
+    fn capabilities(&self) -> TransferCapabilities {
         let octets = self.read_octets.min(self.write_octets) as u32;
-        Manner {
+        TransferCapabilities {
             in_order: false,
             block_bytes: octets.min(BLOCK_BYTES),
             depth: DEPTH,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lanlab_services::{Class, Fault, Result};
+use lanlab_files::{Class, Fault, Result};
 use smb2::client::Cipher;
 use smb2::crypto::encryption::{decrypt_message, encrypt_message};
 use smb2::crypto::signing::{SigningAlgorithm, sign_message, verify_signature};

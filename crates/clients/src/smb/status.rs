@@ -1,6 +1,6 @@
 //! What a server's status ([MS-ERREF] section 2.3) says can be done about a failure.
 
-use lanlab_services::{Class, Fault};
+use lanlab_files::{Class, Fault};
 use smb2::types::status::NtStatus;
 use smb2::{Error, ErrorKind};
 

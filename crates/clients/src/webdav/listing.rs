@@ -1,6 +1,6 @@
 //! What a server answers to PROPFIND (RFC 4918, section 9.1).
 
-use lanlab_services::{Entry, is_name};
+use lanlab_files::{Entry, is_name};
 use lanlab_wire::{percent, xml};
 
 #[derive(Default)]

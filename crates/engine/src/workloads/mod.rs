@@ -12,8 +12,7 @@ mod setup;
 pub mod stations;
 pub mod stream;
 
-use crate::failure::Failure;
-use crate::messages::Outcome;
+use crate::messages::{Failure, Outcome};
 use crate::running::Measured;
 
 /// An outcome, or an error that carries it as what was seen until then.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lanlab_connections::Wire;
+use lanlab_files::Result as Done;
 use lanlab_os::positioned;
-use lanlab_services::Result as Done;
 use rustls::ServerConfig;
 use socket2::SockRef;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

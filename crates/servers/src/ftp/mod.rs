@@ -16,7 +16,7 @@ use crate::{Bounds, Offer, Serving};
 
 use data::Tls;
 use dialogue::Dialogue;
-use lanlab_services::{Credentials, Result, ServiceKind};
+use lanlab_files::{Credentials, Result, ServiceKind};
 
 /// What a connection takes before it has logged in: a line, and what TLS holds of a handshake.
 const STRANGER_BYTES: usize = 64 << 10;

@@ -7,7 +7,7 @@ use http_body_util::BodyExt;
 use hyper::Request;
 use hyper::http::request::Parts;
 use lanlab_connections::scripted::{Feed, at_once};
-use lanlab_services::Credentials;
+use lanlab_files::Credentials;
 use lanlab_wire::{percent, sigv4};
 
 use crate::http::{confined, octets_asked};

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use lanlab_connections::scripted::{Pieces, at_once};
-use lanlab_services::Entry;
+use lanlab_files::Entry;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::Bounds;

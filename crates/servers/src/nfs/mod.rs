@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use lanlab_services::{Fault, Result};
+use lanlab_files::{Fault, Result};
 use tokio::net::TcpStream;
 
 use crate::gate::Proof;

@@ -7,7 +7,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hyper::header::AUTHORIZATION;
-use lanlab_services::Credentials;
+use lanlab_files::Credentials;
 use lanlab_wire::sigv4::{self, ALGORITHM, Key, Scope, Signed, UNSIGNED};
 use lanlab_wire::{calendar, hexadecimal};
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use lanlab_connections::ssh::{CIPHERS, Cut};
 use lanlab_connections::tls;
-use lanlab_services::{Class, Credentials, Fault, Result};
+use lanlab_files::{Class, Credentials, Fault, Result};
 use lanlab_wire::sftp::Frames;
 use russh::keys::PrivateKey;
 use russh::keys::ssh_key::private::Ed25519Keypair;

@@ -3,16 +3,15 @@
 use std::collections::HashMap;
 
 use lanlab_clients::{AnySession, connect};
+use lanlab_files::{ServicePath, Session};
 use lanlab_os as os;
-use lanlab_services::{ServicePath, Session};
 
 use super::crew::runtime;
 use super::files::Files;
 use super::local::{Sink, wrong, wrong_size};
 use super::moving::{Mover, Trouble, Watch, manner};
 use super::working::{files_path, remote_path};
-use crate::failure::Failure;
-use crate::messages::{CopyChecked, CopySpec, CopySync, CopyVerify, Outcome, Verified};
+use crate::messages::{CopyChecked, CopySpec, CopySync, CopyVerify, Failure, Outcome, Verified};
 use crate::running::{Measured, Running};
 
 /// Compare every file at the service with what it should be.
@@ -40,7 +39,7 @@ async fn compare(spec: &CopySpec, files: &Files, watch: &Watch<'_>) -> Result<Ve
     if spec.verify == CopyVerify::Size {
         verified.files = compare_sizes(spec, files, &session).await?;
     } else {
-        let mover = Mover::new(manner(spec, session.manner())?, CopySync::None, watch);
+        let mover = Mover::new(manner(spec, session.capabilities())?, CopySync::None, watch);
         for (number, entry) in files.entries.iter().enumerate() {
             let path = remote_path(spec, &entry.path)?;
             let sink = Sink::compare(files.truth(number)?, entry.path.as_str().to_owned());
@@ -59,7 +58,7 @@ async fn compare(spec: &CopySpec, files: &Files, watch: &Watch<'_>) -> Result<Ve
 /// A copy that is there, but too short or too long, is wrong.
 fn short_is_wrong(trouble: Trouble, path: &ServicePath, bytes: u64) -> Trouble {
     match trouble {
-        Trouble::Service(fault) if fault.class == lanlab_services::Class::Length => {
+        Trouble::Service(fault) if fault.class == lanlab_files::Class::Length => {
             let mut failure = wrong(path.as_str(), bytes);
             failure.message = format!("`{path}`: the copy is not whole: {}", fault.message);
             failure.into()

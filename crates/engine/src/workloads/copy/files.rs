@@ -8,13 +8,12 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use lanlab_clients::{Below, Kind};
+use lanlab_files::{Access, ServicePath};
 use lanlab_os as os;
 use lanlab_os::positioned::read_at;
-use lanlab_services::{Access, ServicePath};
 use twox_hash::XxHash3_64;
 
-use crate::failure::Failure;
-use crate::messages::{CopiedFiles, DatasetSpec, LeftOut};
+use crate::messages::{CopiedFiles, DatasetSpec, Failure, LeftOut};
 use crate::running::Running;
 use crate::workloads::dataset::{
     self, MOST_FILES, absolute, first_difference, of_file, stop_if_cancelled,

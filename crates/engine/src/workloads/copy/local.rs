@@ -6,15 +6,14 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use lanlab_clients::{Below, Kind};
+use lanlab_files::{Access, ServicePath};
 use lanlab_os as os;
 use lanlab_os::positioned::write_all_at;
-use lanlab_services::{Access, ServicePath};
 use twox_hash::XxHash3_64;
 
 use super::files::{Entry, Files, Truth, read_all};
 use super::working::Written;
-use crate::failure::Failure;
-use crate::messages::CopySync;
+use crate::messages::{CopySync, Failure};
 use crate::running::Running;
 use crate::workloads::dataset::{of_file, stop_if_cancelled};
 

@@ -13,9 +13,8 @@ use lanlab_os::positioned::{read_at, write_all_at};
 use twox_hash::XxHash3_64;
 
 use crate::cost::{Cost, OWN_THREADS};
-use crate::failure::Failure;
 use crate::messages::{
-    CachesDropped, Dataset, DatasetMade, DatasetSpec, DropCaches, DroppedOf, Outcome,
+    CachesDropped, Dataset, DatasetMade, DatasetSpec, DropCaches, DroppedOf, Failure, Outcome,
 };
 use crate::running::{Measured, Running};
 

@@ -13,10 +13,9 @@ use super::setup::{
     parse_token,
 };
 use crate::cost::{Cost, FLOW_BYTES, METERS_BYTES, OWN_THREADS};
-use crate::failure::Failure;
 use crate::messages::{
-    EchoAmount, EchoRequest, EchoRequested, EchoRespond, EchoResponded, EchoSpec, EndedBy, Outcome,
-    Receive, Timestamps, Transport,
+    EchoAmount, EchoRequest, EchoRequested, EchoRespond, EchoResponded, EchoSpec, EndedBy, Failure,
+    Outcome, Receive, Timestamps, Transport,
 };
 use crate::running::{Measured, Running};
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use lanlab_files::ServiceKind;
 use lanlab_os as os;
 use lanlab_servers as servers;
 use lanlab_servers::{Bounds, Offer};
-use lanlab_services::ServiceKind;
 use tokio::runtime::{Builder, Runtime};
 
 use super::conclude;
@@ -13,8 +13,7 @@ use super::copy::failure_of;
 use super::dataset::absolute;
 use crate::cost::{Cost, OWN_THREADS};
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::messages::{Outcome, Serve, ServeEnded, Served};
+use crate::messages::{Failure, Outcome, Serve, ServeEnded, Served};
 use crate::running::{Measured, Running};
 
 /// Threads that serve: as many processors, but no more than a small server has.

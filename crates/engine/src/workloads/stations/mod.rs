@@ -28,13 +28,12 @@ mod station;
 #[cfg(test)]
 mod tests;
 
-use lanlab_services::ServiceKind;
+use lanlab_files::ServiceKind;
 
 use super::copy::check_words;
 use super::setup::check_range;
 use crate::cost::{Cost, METERS_BYTES, MOST_MEMORY_BYTES, OWN_THREADS};
-use crate::failure::Failure;
-use crate::messages::{StationOperation, StationsSpec};
+use crate::messages::{Failure, StationOperation, StationsSpec};
 
 pub use place::{empty, prepare};
 pub use running::work;

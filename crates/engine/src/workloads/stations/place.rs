@@ -5,14 +5,15 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use lanlab_clients::{AnySession, connect};
+use lanlab_files::{Access, Class, Fault, ServicePath, Session};
 use lanlab_os as os;
-use lanlab_services::{Access, Class, Fault, ServicePath, Session};
 
 use super::course::blocks;
 use super::job::paths;
 use super::pattern::{Pattern, Place};
-use crate::failure::Failure;
-use crate::messages::{Outcome, StationSync, StationsEmptied, StationsPrepared, StationsSpec};
+use crate::messages::{
+    Failure, Outcome, StationSync, StationsEmptied, StationsPrepared, StationsSpec,
+};
 use crate::running::{Measured, Running};
 use crate::workloads::copy::working::{
     self, MARK_LINE, make_marked, mark_path, not_ours, path, read_mark,
@@ -46,7 +47,7 @@ async fn make(spec: &StationsSpec, watch: &Watch<'_>) -> Result<(u64, u64), Trou
     let session = connect(&service).await?;
     let mark = format!("{MARK_LINE}{}\n", spec.token);
     make_marked(&session, &spec.working_name, mark.as_bytes()).await?;
-    let manner = session.manner();
+    let manner = session.capabilities();
     if spec.sync == StationSync::Each && manner.in_order {
         let allowed = "`none`, as this service has no word for that";
         return Err(Failure::value("sync", "each", allowed).into());
@@ -84,7 +85,7 @@ async fn write(
     pattern: &Pattern,
     piece: &mut Vec<u8>,
 ) -> Result<u64, Trouble> {
-    let manner = session.manner();
+    let manner = session.capabilities();
     let message = spec.message_size_bytes as usize;
     let count = if manner.in_order { 1 } else { blocks(spec, false) };
     let at_once = (manner.block_bytes as usize).min(MOST_PIECE_BYTES) / message;
@@ -115,7 +116,7 @@ fn file_paths(
     station: u32,
     session: &AnySession,
 ) -> Result<Vec<ServicePath>, Failure> {
-    let whole_files = session.manner().in_order;
+    let whole_files = session.capabilities().in_order;
     paths(spec, station, whole_files, blocks(spec, whole_files))
 }
 
@@ -139,7 +140,7 @@ async fn by_hands(
 }
 
 /// The service as a station has it.
-fn of_station(spec: &StationsSpec, station: u32) -> lanlab_services::Target {
+fn of_station(spec: &StationsSpec, station: u32) -> lanlab_files::Target {
     let mut target = spec.service.clone();
     if let Some(credentials) = &mut target.credentials {
         credentials.user = credentials.user.replace(super::running::STATION, &station.to_string());

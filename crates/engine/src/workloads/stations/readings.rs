@@ -6,7 +6,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use lanlab_services::Class;
+use lanlab_files::Class;
 
 use super::slices::Slices;
 use crate::measure::DistributionMeter;

@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use lanlab_clients::{AnySession, connect};
+use lanlab_files::Target;
 use lanlab_os as os;
-use lanlab_services::Target;
 use lanlab_units::Instant;
 
 use super::crew::{Watch, Worked, station_is_gone};
@@ -16,8 +16,7 @@ use super::interval::IntervalRule;
 use super::job::{Done, Job};
 use super::result::{Course, joined};
 use super::{is_alone, limits, readings, room, slices, threads};
-use crate::failure::Failure;
-use crate::messages::{HostWindow, Outcome, StationsEnd, StationsSpec};
+use crate::messages::{Failure, HostWindow, Outcome, StationsEnd, StationsSpec};
 use crate::running::{Measured, Running};
 use crate::workloads::conclude;
 
@@ -37,7 +36,7 @@ pub struct ServiceConnector {
 impl Connector for ServiceConnector {
     type Session = AnySession;
 
-    async fn connect(&self, station: u32) -> lanlab_services::Result<AnySession> {
+    async fn connect(&self, station: u32) -> lanlab_files::Result<AnySession> {
         match &self.target.credentials {
             Some(credentials) if credentials.user.contains(STATION) => {
                 let mut target = (*self.target).clone();

@@ -22,10 +22,9 @@ use super::setup::{
     parse_token,
 };
 use crate::cost::{Cost, FLOW_BYTES, METERS_BYTES, OWN_THREADS};
-use crate::failure::Failure;
 use crate::messages::{
-    Amount, Choice, EndedBy, Io, Outcome, Rate, Receive, StreamReceive, StreamReceived, StreamSend,
-    StreamSent, StreamSpec, Timestamps, Transport, WhenLate,
+    Amount, Choice, EndedBy, Failure, Io, Outcome, Rate, Receive, StreamReceive, StreamReceived,
+    StreamSend, StreamSent, StreamSpec, Timestamps, Transport, WhenLate,
 };
 use crate::running::{Measured, Running};
 
@@ -156,6 +155,7 @@ impl Plan {
         })
     }
 
+    #[cfg(any(test, feature = "fuzz"))]
     /// Payload of a message.
     pub(crate) fn message_bytes(&self) -> usize {
         self.message_bytes

@@ -11,7 +11,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, Mac};
 use hyper::header::AUTHORIZATION;
-use lanlab_services::Credentials;
+use lanlab_files::Credentials;
 use sha1::Sha1;
 
 use super::constant_time_same;

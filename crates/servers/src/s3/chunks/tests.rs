@@ -3,7 +3,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use hyper::Request;
-use lanlab_services::Credentials;
+use lanlab_files::Credentials;
 use proptest::prelude::*;
 
 use super::super::authentication::{Payload, admit};

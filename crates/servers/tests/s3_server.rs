@@ -1,0 +1,265 @@
+//! The embedded S3 server, asked as programs ask it.
+
+use std::time::{Duration, SystemTime};
+
+use crate::http_support::*;
+
+#[tokio::test]
+async fn a_bucket_is_there_and_stays() {
+    let root = tempfile::tempdir().unwrap();
+    let serving = open_bucket(root.path()).await;
+    let listed = ask(&serving, "GET /", &[], b"").await;
+    assert!(listed.body.contains("<Buckets><Bucket><Name>lanlab</Name>"), "{}", listed.body);
+    assert_eq!(ask(&serving, "HEAD /lanlab", &[], b"").await.status, 200);
+    assert_eq!(ask(&serving, "HEAD /other", &[], b"").await.status, 404);
+    let location = ask(&serving, "GET /lanlab?location", &[], b"").await;
+    assert!(location.body.contains("<LocationConstraint"), "{}", location.body);
+    // Of a bucket that never had versions nothing is said; of one that had, `Suspended` would be.
+    let versioning = ask(&serving, "GET /lanlab?versioning", &[], b"").await;
+    assert_eq!(versioning.status, 200);
+    let empty = "<VersioningConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"></VersioningConfiguration>";
+    assert!(versioning.body.ends_with(empty), "{}", versioning.body);
+    for (line, status, wanted) in [
+        ("PUT /lanlab", 409, "BucketAlreadyOwnedByYou"),
+        ("PUT /other", 403, "AccessDenied"),
+        ("GET /other", 404, "NoSuchBucket"),
+        ("DELETE /lanlab", 403, "AccessDenied"),
+        ("GET /lanlab/none", 404, "NoSuchKey"),
+        ("GET /lanlab/a//b", 400, "KeyTooLongError"),
+        ("GET /lanlab/../x", 400, "KeyTooLongError"),
+        ("GET /lanlab/%2e%2e/x", 400, "KeyTooLongError"),
+        ("GET /lanlab?versions", 501, "NotImplemented"),
+        ("GET /lanlab?list-type=2&continuation-token=!", 400, "InvalidArgument"),
+        ("GET /lanlab?max-keys=-1", 400, "InvalidArgument"),
+        ("POST /lanlab/x?uploadId=none", 404, "NoSuchUpload"),
+    ] {
+        let body: &[u8] = match line {
+            "POST /lanlab/x?uploadId=none" => {
+                b"<CompleteMultipartUpload><Part><PartNumber>1</PartNumber></Part></CompleteMultipartUpload>"
+            }
+            _ => b"",
+        };
+        let said = ask(&serving, line, &[], body).await;
+        assert_eq!((said.status, code(&said)), (status, wanted), "{line}: {}", said.body);
+    }
+    std::fs::write(root.path().join("x"), "x").unwrap();
+    assert_eq!(code(&ask(&serving, "DELETE /lanlab", &[], b"").await), "BucketNotEmpty");
+    serving.end().await;
+}
+
+#[tokio::test]
+async fn an_object_keeps_the_time_that_rclone_gives_it() {
+    let root = tempfile::tempdir().unwrap();
+    let serving = open_bucket(root.path()).await;
+    let time = "X-Amz-Meta-Mtime: 1234567890.25";
+    let put = ask(&serving, "PUT /lanlab/x", &[time], b"abc").await;
+    assert_eq!(put.status, 200);
+    let modified = std::fs::metadata(root.path().join("x")).unwrap().modified().unwrap();
+    let wanted = SystemTime::UNIX_EPOCH + Duration::from_millis(1_234_567_890_250);
+    assert_eq!(modified, wanted);
+    let head = ask(&serving, "HEAD /lanlab/x", &[], b"").await;
+    for line in [
+        "x-amz-meta-mtime: 1234567890.250000000",
+        "last-modified: fri, 13 feb 2009 23:31:30 gmt",
+        "content-length: 3",
+    ] {
+        assert!(head.head.contains(line), "{line}: {}", head.head);
+    }
+    assert_eq!(head.body, "");
+    // The same time and size are not the same object.
+    let etag =
+        |said: &Said| said.head.lines().find(|line| line.starts_with("etag")).map(str::to_owned);
+    assert_eq!(etag(&put), etag(&head));
+    let again = ask(&serving, "PUT /lanlab/x", &[time], b"abd").await;
+    assert_ne!(etag(&put), etag(&again));
+    assert!(!etag(&put).unwrap().contains("md5"));
+    let wrong = ask(&serving, "PUT /lanlab/y", &["X-Amz-Meta-Mtime: soon"], b"abc").await;
+    assert_eq!(code(&wrong), "InvalidArgument");
+
+    // A copy keeps it, or takes another.
+    let copy = ["x-amz-copy-source: /lanlab/x"];
+    assert_eq!(ask(&serving, "PUT /lanlab/in/y", &copy, b"").await.status, 200);
+    assert_eq!(std::fs::read(root.path().join("in/y")).unwrap(), b"abd");
+    let head = ask(&serving, "HEAD /lanlab/in/y", &[], b"").await;
+    assert!(head.head.contains("mtime: 1234567890.25"), "{}", head.head);
+    assert_eq!(code(&ask(&serving, "PUT /lanlab/x", &copy, b"").await), "InvalidRequest");
+    let replaced =
+        ["x-amz-copy-source: lanlab/x", "x-amz-metadata-directive: REPLACE", "x-amz-meta-mtime: 7"];
+    assert_eq!(ask(&serving, "PUT /lanlab/x", &replaced, b"").await.status, 200);
+    assert!(ask(&serving, "HEAD /lanlab/x", &[], b"").await.head.contains("mtime: 7.000000000"));
+    assert_eq!(std::fs::read(root.path().join("x")).unwrap(), b"abd");
+    let elsewhere = ["x-amz-copy-source: /lanlab/../x"];
+    assert_eq!(code(&ask(&serving, "PUT /lanlab/z", &elsewhere, b"").await), "KeyTooLongError");
+    serving.end().await;
+}
+
+#[tokio::test]
+async fn a_range_and_conditions_are_heeded() {
+    let root = tempfile::tempdir().unwrap();
+    let serving = open_bucket(root.path()).await;
+    let put = ask(&serving, "PUT /lanlab/x", &[], b"0123456789").await;
+    let etag = put.head.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap().to_owned();
+    let part = ask(&serving, "GET /lanlab/x", &["Range: bytes=2-4"], b"").await;
+    assert_eq!((part.status, part.body.as_str()), (206, "234"));
+    assert!(part.head.contains("content-range: bytes 2-4/10"), "{}", part.head);
+    let end = ask(&serving, "GET /lanlab/x", &["Range: bytes=-3"], b"").await;
+    assert_eq!((end.status, end.body.as_str()), (206, "789"));
+    let beyond = ask(&serving, "GET /lanlab/x", &["Range: bytes=10-"], b"").await;
+    assert_eq!((beyond.status, code(&beyond)), (416, "InvalidRange"));
+    assert!(beyond.head.contains("content-range: bytes */10"), "{}", beyond.head);
+    let of = |field: String| {
+        let serving = &serving;
+        async move { ask(serving, "GET /lanlab/x", &[&field], b"").await.status }
+    };
+    assert_eq!(of(format!("If-Match: {etag}")).await, 200);
+    assert_eq!(of("If-Match: \"other\"".to_owned()).await, 412);
+    assert_eq!(of(format!("If-None-Match: {etag}")).await, 304);
+    assert_eq!(of("If-None-Match: \"other\"".to_owned()).await, 200);
+    let over = ask(&serving, "PUT /lanlab/x", &["If-None-Match: *"], b"new").await;
+    assert_eq!((over.status, code(&over)), (412, "PreconditionFailed"));
+    assert_eq!(
+        code(&ask(&serving, "PUT /lanlab/x", &["If-Match: *"], b"").await),
+        "NotImplemented"
+    );
+    let sealed = ["x-amz-server-side-encryption: AES256"];
+    assert_eq!(code(&ask(&serving, "PUT /lanlab/x", &sealed, b"").await), "NotImplemented");
+    assert_eq!(std::fs::read(root.path().join("x")).unwrap(), b"0123456789");
+    serving.end().await;
+}
+
+#[tokio::test]
+async fn keys_are_listed_as_the_client_wants_them_and_deleted_together() {
+    let root = tempfile::tempdir().unwrap();
+    let serving = open_bucket(root.path()).await;
+    for name in ["a b", "a&b", "c", "d"] {
+        std::fs::write(root.path().join(name), name).unwrap();
+    }
+    let plain = ask(&serving, "GET /lanlab?prefix=a", &[], b"").await;
+    assert!(plain.body.contains("<Key>a b</Key>") && plain.body.contains("<Key>a&amp;b</Key>"));
+    let encoded =
+        ask(&serving, "GET /lanlab?list-type=2&encoding-type=url&prefix=a+b", &[], b"").await;
+    assert!(encoded.body.contains("<Key>a%20b</Key>"), "{}", encoded.body);
+    assert!(encoded.body.contains("<EncodingType>url</EncodingType>"));
+    assert!(encoded.body.contains("<KeyCount>1</KeyCount>"));
+    let mut seen = Vec::new();
+    let mut after = String::new();
+    for _ in 0..9 {
+        let line = format!("GET /lanlab?list-type=2&max-keys=1{after}");
+        let page = ask(&serving, &line, &[], b"").await.body;
+        let between = |one: &str, other: &str| {
+            page.split_once(one)
+                .and_then(|(_, rest)| rest.split_once(other))
+                .map(|(text, _)| text.to_owned())
+        };
+        seen.extend(between("<Key>", "</Key>"));
+        let Some(token) = between("<NextContinuationToken>", "</") else { break };
+        after = format!("&continuation-token={token}");
+    }
+    assert_eq!(seen, ["a b", "a&amp;b", "c", "d"]);
+
+    let delete = "<Delete><Object><Key>a&amp;b</Key></Object><Object><Key>none</Key></Object>\
+                  <Object><Key>../x</Key></Object></Delete>";
+    let done = ask(&serving, "POST /lanlab?delete", &[], delete.as_bytes()).await;
+    assert!(done.body.contains("<Deleted><Key>a&amp;b</Key></Deleted>"), "{}", done.body);
+    assert!(done.body.contains("<Deleted><Key>none</Key></Deleted>"), "{}", done.body);
+    assert!(
+        done.body.contains("<Error><Key>../x</Key><Code>KeyTooLongError</Code>"),
+        "{}",
+        done.body
+    );
+    assert!(!root.path().join("a&b").exists() && root.path().join("a b").exists());
+    for bad in ["", "<Delete/>", "<Delete><Object>", "<Other><Key>c</Key></Other>"] {
+        let said = ask(&serving, "POST /lanlab?delete", &[], bad.as_bytes()).await;
+        assert_eq!(code(&said), "MalformedXML", "{bad}");
+    }
+    let many = format!("<Delete>{}</Delete>", "<Object><Key>c</Key></Object>".repeat(1001));
+    let said = ask(&serving, "POST /lanlab?delete", &[], many.as_bytes()).await;
+    assert_eq!(code(&said), "MalformedXML");
+    let long = vec![b' '; (4 << 20) + 1];
+    let said = ask(&serving, "POST /lanlab?delete", &[], &long).await;
+    assert_eq!(code(&said), "MaxMessageLengthExceeded");
+    assert!(root.path().join("c").exists());
+    serving.end().await;
+}
+
+#[tokio::test]
+async fn parts_are_listed_joined_and_forgotten() {
+    let root = tempfile::tempdir().unwrap();
+    let serving = open_bucket(root.path()).await;
+    let begin = || async {
+        let fields = ["x-amz-meta-mtime: 5"];
+        let body = ask(&serving, "POST /lanlab/in/x?uploads", &fields, b"").await.body;
+        let (_, rest) = body.split_once("<UploadId>").unwrap();
+        rest.split_once('<').unwrap().0.to_owned()
+    };
+    let upload_id = begin().await;
+    let (large, small) = (content(5 << 20, 1), content(10, 2));
+    let mut etags = Vec::new();
+    for (number, data) in [(2, &small), (1, &large)] {
+        let line = format!("PUT /lanlab/in/x?partNumber={number}&uploadId={upload_id}");
+        let said = ask(&serving, &line, &[], data).await;
+        etags.push(
+            said.head.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap().to_owned(),
+        );
+    }
+    let line = format!("GET /lanlab/in/x?uploadId={upload_id}");
+    let listed = ask(&serving, &line, &[], b"").await.body;
+    assert!(
+        listed.contains("<Size>5242880</Size>") && listed.contains("<Size>10</Size>"),
+        "{listed}"
+    );
+    let some = ask(&serving, &format!("{line}&max-parts=1"), &[], b"").await.body;
+    assert!(some.contains("<NextPartNumberMarker>1</NextPartNumberMarker>"), "{some}");
+    let rest = ask(&serving, &format!("{line}&part-number-marker=1"), &[], b"").await.body;
+    assert!(
+        rest.contains("<PartNumber>2</PartNumber>") && !rest.contains("<PartNumber>1<"),
+        "{rest}"
+    );
+
+    let complete = |parts: &[(u32, &str)]| {
+        let parts = parts.iter().map(|(number, etag)| {
+            format!("<Part><PartNumber>{number}</PartNumber><ETag>{etag}</ETag></Part>")
+        });
+        let parts: String = parts.collect();
+        format!("<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>")
+    };
+    let (second, first) = (etags[0].as_str(), etags[1].as_str());
+    let line = format!("POST /lanlab/in/x?uploadId={upload_id}");
+    for (parts, wanted) in [
+        (&[(2, second), (1, first)][..], "InvalidPartOrder"),
+        (&[(1, second)], "InvalidPart"),
+        (&[(1, first), (3, second)], "InvalidPart"),
+        (&[], "InvalidRequest"),
+    ] {
+        let said = ask(&serving, &line, &[], complete(parts).as_bytes()).await;
+        assert_eq!(code(&said), wanted, "{parts:?}");
+    }
+    assert_eq!(code(&ask(&serving, &line, &[], b"<Other/>").await), "MalformedXML");
+    let said = ask(&serving, &line, &[], complete(&[(1, first), (2, second)]).as_bytes()).await;
+    assert_eq!(said.status, 200, "{}", said.body);
+    assert!(std::fs::read(root.path().join("in/x")).unwrap() == [large, small].concat());
+    let modified = std::fs::metadata(root.path().join("in/x")).unwrap().modified().unwrap();
+    assert_eq!(modified, SystemTime::UNIX_EPOCH + Duration::from_secs(5));
+
+    // The first of two is too small; then all is given up.
+    let upload_id = begin().await;
+    let mut etags = Vec::new();
+    for number in 1..=2 {
+        let line = format!("PUT /lanlab/in/x?partNumber={number}&uploadId={upload_id}");
+        let said = ask(&serving, &line, &[], b"small").await;
+        etags.push(
+            said.head.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap().to_owned(),
+        );
+    }
+    let line = format!("POST /lanlab/in/x?uploadId={upload_id}");
+    let parts = [(1, etags[0].as_str()), (2, etags[1].as_str())];
+    assert_eq!(
+        code(&ask(&serving, &line, &[], complete(&parts).as_bytes()).await),
+        "EntityTooSmall"
+    );
+    let line = format!("/lanlab/in/x?uploadId={upload_id}");
+    assert_eq!(ask(&serving, &format!("DELETE {line}"), &[], b"").await.status, 204);
+    assert_eq!(code(&ask(&serving, &format!("GET {line}"), &[], b"").await), "NoSuchUpload");
+    assert_eq!(std::fs::read_dir(root.path().join("in")).unwrap().count(), 1);
+    serving.end().await;
+}
