@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from lanlab.services import SERVICES
 from lanlab.store import Level, RunRecord
 from lanlab.studies import PublishedValue, Study
 from lanlab.workloads.registry import WORKLOADS
@@ -93,13 +94,6 @@ _NAMES = {
 }
 #: Factors whose levels say by themselves what they are of.
 _SELF_TOLD = frozenset({"dataset", "direction"})
-_SERVICES = {
-    "directory": "directory",
-    "webdav": "WebDAV",
-    "webdavs": "WebDAV with TLS",
-    "ftps": "FTP with TLS",
-    "s3s": "S3 with TLS",
-}
 #: Metrics that are pure numbers, and no shares of anything.
 _BARE = frozenset({"jain_index"})
 #: Unit shown, and its size in the inner unit, by inner unit.
@@ -172,7 +166,8 @@ def level_text(study: Study, key: str, level: Level) -> str:
     if key == "transport":
         return str(level).upper()
     if key == "service":
-        return _SERVICES.get(str(level), str(level).upper())
+        known = SERVICES.get(str(level))
+        return str(level).upper() if known is None else known.title
     if key in _SELF_TOLD:
         return str(level)
     if isinstance(level, bool):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.report.table import EMPTY, Cell, Column, Table
+from lanlab.services import SERVICES
 from lanlab.store import TrialRecord
 from lanlab.units import format_rate, format_time
 
@@ -133,7 +134,7 @@ def _remark(trials: Sequence[TrialRecord]) -> str:
     busy = [
         t.metrics["busiest_thread_ratio"] for t in trials if "busiest_thread_ratio" in t.metrics
     ]
-    if busy and max(busy) > 0.9 and trials[0].parameters["service"] not in ("directory", "memory"):
+    if busy and max(busy) > 0.9 and not SERVICES[str(trials[0].parameters["service"])].is_local:
         said.append("this host is the limit")
     return ", ".join(said)
 
