@@ -147,12 +147,12 @@ def _thinned(trial: TrialRecord) -> int:
 
 def _unsteady(trial: TrialRecord) -> str:
     """Why there is no steady state, in few words; empty if there is one."""
-    from lanlab.workloads.station_metrics import RECORD
+    from lanlab.workloads.metrics import STATION_SUMS
     from lanlab.workloads.station_steady import least_readings
 
     if trial.metrics.get("steady_ratio") != 0:
         return ""
-    sums = (trial.raw.get("client") or {}).get(RECORD) or {}
+    sums = (trial.raw.get("client") or {}).get(STATION_SUMS) or {}
     steady = sums.get("steady") or {}
     if steady and steady["active_end_ns"] <= steady["active_start_ns"]:
         return "never all at work"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -11,8 +10,9 @@ from lanlab.errors import UsageError
 from lanlab.roles import ROLES
 from lanlab.services import SERVICES
 from lanlab.workloads import copy_datasets as datasets
-from lanlab.workloads.copy_results import METRICS, copy_metrics
+from lanlab.workloads.copy_results import copy_metrics
 from lanlab.workloads.copy_steps import CopySteps
+from lanlab.workloads.metrics import COPY
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import Seconds, Share, SizeBytes
 from lanlab.workloads.service_parameters import ServiceParameters
@@ -95,7 +95,7 @@ class Copy:
     name = "copy"
     roles = ROLES[name]
     Parameters = CopyParameters
-    metrics: Mapping[str, str] = METRICS
+    metrics = COPY
 
     def expected_time_s(self, parameters: CopyParameters) -> float:
         """About how long a trial takes where no link holds it up, seconds."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field, model_validator
 
 from lanlab.roles import ROLES
 from lanlab.services import SERVICES
+from lanlab.workloads.metrics import STATIONS
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import Seconds, Share, SizeBytes
 from lanlab.workloads.service_parameters import ServiceParameters
-from lanlab.workloads.stations_results import METRICS, stations_metrics
+from lanlab.workloads.stations_results import stations_metrics
 from lanlab.workloads.stations_steps import MOST_READINGS, StationsSteps
 from lanlab.workloads.steps import Steps
 from lanlab.workloads.without_effect import STATIONS_NEEDS, refuse_without_effect
@@ -138,7 +138,7 @@ class Stations:
     name = "stations"
     roles = ROLES[name]
     Parameters = StationsParameters
-    metrics: Mapping[str, str] = METRICS
+    metrics = STATIONS
 
     def expected_time_s(self, parameters: StationsParameters) -> float:
         """About how long a trial takes, seconds."""
