@@ -8,9 +8,9 @@ use lanlab_os::Usage;
 use lanlab_units::{Instant, Pace};
 
 use super::Plan;
-use crate::failure::Failure;
+use crate::host::cpu_time;
 use crate::measure::{DistributionMeter, Pacer, Seen, SequenceWindow, Turn};
-use crate::messages::{EchoRequested, EndedBy};
+use crate::messages::{EchoRequested, EndedBy, Failure};
 use crate::running::Running;
 use crate::waiting::Waiter;
 use crate::workloads::setup::bind;
@@ -110,7 +110,7 @@ pub fn run(
         round_trip: counts.round_trip.finish(),
         kernel_round_trip: (counts.kernel_round_trip.samples() > 0)
             .then(|| counts.kernel_round_trip.finish()),
-        cpu: usage.into(),
+        cpu: cpu_time(usage),
         host,
         tcp: None,
     })

@@ -12,8 +12,7 @@ use os::socket_options::{apply_buffers, apply_dscp};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::{ACCEPT_TIMEOUT_NS, TICK, check_waiting, is_closed, is_idle, random_u64};
-use crate::failure::Failure;
-use crate::messages::{SocketOptions, TcpFacts};
+use crate::messages::{Failure, SocketOptions, TcpFacts};
 use crate::running::Running;
 use crate::session::SETUP_NS;
 

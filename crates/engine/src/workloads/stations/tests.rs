@@ -11,8 +11,8 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lanlab_os as os;
 use lanlab_services::{
-    Access, AnyFile, AnySession, Class, Entry, Facts, Fault, Manner, Result, ServiceKind,
-    ServicePath, Session, Target, connect,
+    Access, AnyFile, AnySession, Class, Entry, Facts, Fault, Result, ServiceKind, ServicePath,
+    Session, Target, TransferCapabilities, connect,
 };
 
 use super::desk::Connector;
@@ -123,8 +123,8 @@ impl Sly {
 impl Session for Sly {
     type File = AnyFile;
 
-    fn manner(&self) -> Manner {
-        self.inner.manner()
+    fn capabilities(&self) -> TransferCapabilities {
+        self.inner.capabilities()
     }
 
     fn facts(&self) -> Facts {
