@@ -14,7 +14,6 @@ mod calendar;
 mod clients;
 mod fault;
 mod ftp;
-mod hexadecimal;
 pub mod hostile;
 mod multiplex;
 mod nfs3;
