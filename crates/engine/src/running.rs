@@ -12,10 +12,9 @@ use lanlab_os as os;
 use lanlab_units::Instant;
 
 use crate::beside::{Work, beside};
-use crate::failure::Failure;
 use crate::host_window::HostSnapshot;
 #[cfg(feature = "services")]
-use crate::messages::{FileTimes, Served, StationReadings, StationSlices};
+use crate::messages::{Failure, FileTimes, Served, StationReadings, StationSlices};
 use crate::messages::{HostWindow, PROGRESS_INTERVAL_NS, Progress, Ready, Reply};
 use crate::output::Output;
 use crate::waiting::Waiter;

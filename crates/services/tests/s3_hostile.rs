@@ -1,11 +1,8 @@
 //! The embedded S3 server, asked as no program should.
-#![allow(clippy::large_futures, reason = "a test has room on its stack")]
-
-mod http_support;
 
 use std::time::Duration;
 
-use http_support::*;
+use crate::http_support::*;
 use proptest::prelude::*;
 
 #[tokio::test]

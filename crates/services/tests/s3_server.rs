@@ -1,11 +1,8 @@
 //! The embedded S3 server, asked as programs ask it.
-#![allow(clippy::large_futures, reason = "a test has room on its stack")]
-
-mod http_support;
 
 use std::time::{Duration, SystemTime};
 
-use http_support::*;
+use crate::http_support::*;
 
 #[tokio::test]
 async fn a_bucket_is_there_and_stays() {

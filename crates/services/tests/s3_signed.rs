@@ -1,17 +1,14 @@
 //! URLs that somebody signed and somebody else uses, over HTTP: with this test's own signatures, made
 //! as the Amazon S3 API Reference says ("Authenticating Requests: Using Query Parameters", and of
 //! version 2 "Query string request authentication alternative").
-#![allow(clippy::large_futures, reason = "a test has room on its stack")]
-
-mod http_support;
 
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::http_support::{Said, octets, served, user};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, Mac};
-use http_support::{Said, octets, served, user};
 use lanlab_services::ServiceKind;
 use sha1::Sha1;
 use sha2::{Digest, Sha256};

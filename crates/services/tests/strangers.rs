@@ -1,16 +1,13 @@
 //! Whoever does not log in, or does not end what he has begun: he is given up in time, makes room for
 //! others where there are many of him, and guesses passwords slowly.
 
-#[path = "stage/mod.rs"]
-mod stage;
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use crate::stage::{LOOPBACK, content, get, path, put, run, target, user};
 use lanlab_services::servers::{Bounds, Offer, Serving, serve_within};
 use lanlab_services::{Class, Credentials, ServiceKind, Target, Trust, connect};
-use stage::{LOOPBACK, content, get, path, put, run, target, user};
 use tempfile::TempDir;
 
 const ALL: [ServiceKind; 9] = [

@@ -1,14 +1,11 @@
 //! HTTP and `WebDAV` beyond what every service does alike.
-#![allow(clippy::large_futures, reason = "a test has room on its stack")]
-
-mod http_support;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use http_support::peer_programs::{Running, can_run, missing};
-use http_support::*;
+use crate::http_support::*;
+use crate::peer_programs::{Running, can_run, missing};
 use lanlab_services::{Access, Class, Credentials, ServiceKind, Session, Target, connect};
 
 const KIND: ServiceKind = ServiceKind::Webdav;

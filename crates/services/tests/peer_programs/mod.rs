@@ -1,7 +1,6 @@
 //! Programs of others and rights that a test needs: it is skipped where one is missing, and fails
 //! there with `LANLAB_REQUIRE_PEERS=1`. What this system cannot have is named in
 //! `LANLAB_ABSENT_PEERS`, with spaces between.
-#![allow(dead_code, reason = "each test takes its part")]
 
 use std::io::Write;
 use std::process::{Child, Command};

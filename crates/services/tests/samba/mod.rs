@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use lanlab_services::{Class, Credentials, ServiceKind::Smb, Session, Target, connect};
 use tempfile::TempDir;
 
-use super::multiplexed::peer_programs::{can_run, missing};
-use super::multiplexed::{
+use crate::multiplexed::{
     LOOPBACK, content, get, holds_names, lists_many, moves_a_large_file, path, put, run, served,
     shares_a_file, target, tells_why_not, user,
 };
+use crate::peer_programs::{can_run, missing};
 
 const SECRET: &str = "not-shown";
 

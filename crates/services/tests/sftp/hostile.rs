@@ -13,7 +13,7 @@ use russh::keys::ssh_key::private::Ed25519Keypair;
 use russh::server::{Auth, ChannelOpenHandle, Config, Handler, Msg, run_stream};
 use russh::{Channel, ChannelId, ChannelMsg};
 
-use crate::SFTP;
+use super::SFTP;
 use crate::stage::{LOOPBACK, content, impatient, path, run, target};
 
 /// A server at the level of TCP: what it does with a connection.

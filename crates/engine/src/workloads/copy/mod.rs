@@ -26,8 +26,7 @@ use lanlab_services::{Class, Fault};
 use super::dataset::absolute;
 use super::setup::check_range;
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
-use crate::failure::Failure;
-use crate::messages::{ClientSide, CopiedFiles, CopySpec, Direction};
+use crate::messages::{ClientSide, CopiedFiles, CopySpec, Direction, Failure};
 
 pub use check::check_upload;
 pub use crew::{copy, runtime};

@@ -14,9 +14,8 @@ use twox_hash::XxHash3_64;
 
 use crate::cost::{Cost, OWN_THREADS};
 use crate::driver::Measured;
-use crate::failure::Failure;
 use crate::messages::{
-    CachesDropped, Dataset, DatasetMade, DatasetSpec, DropCaches, DroppedOf, Outcome,
+    CachesDropped, Dataset, DatasetMade, DatasetSpec, DropCaches, DroppedOf, Failure, Outcome,
 };
 use crate::running::Running;
 

@@ -2,8 +2,7 @@
 //! system.
 
 use super::content::mix;
-use crate::failure::Failure;
-use crate::messages::{DatasetSpec, FileGroup};
+use crate::messages::{DatasetSpec, Failure, FileGroup};
 
 /// Files of a dataset at most.
 pub const MOST_FILES: usize = 100_000;

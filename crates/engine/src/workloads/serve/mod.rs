@@ -13,8 +13,7 @@ use super::dataset::absolute;
 use crate::cost::{Cost, OWN_THREADS};
 use crate::descriptors;
 use crate::driver::Measured;
-use crate::failure::Failure;
-use crate::messages::{Outcome, Serve, ServeEnded, Served};
+use crate::messages::{Failure, Outcome, Serve, ServeEnded, Served};
 use crate::running::Running;
 
 /// Threads that serve: as many processors, but no more than a small server has.

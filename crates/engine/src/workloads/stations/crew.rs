@@ -21,7 +21,7 @@ use super::pace::Pace;
 use super::readings::{KeptReadings, Readings};
 use super::slices::Slices;
 use super::station::Station;
-use crate::failure::Failure;
+use crate::messages::Failure;
 use crate::waiting::Waiter;
 use crate::workloads::copy::runtime;
 

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lanlab_services::{Facts, Fault, Manner, Result, Session};
+use lanlab_services::{Facts, Fault, Result, Session, TransferCapabilities};
 use lanlab_units::Instant;
 
 use super::job::{Done, Job};
@@ -40,7 +40,7 @@ pub struct Tally {
     pub unstarted: u64,
     pub own_lateness: DistributionMeter,
     pub checked: BlockCheck,
-    pub agreed: Option<(Facts, Manner)>,
+    pub agreed: Option<(Facts, TransferCapabilities)>,
     /// Stations that had as many readings as they were to have, and those whose time was over.
     pub full_stations: u32,
     pub late_stations: u32,

@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use lanlab_services::ServicePath;
 
 use super::pattern::Pattern;
-use crate::failure::Failure;
-use crate::messages::{StationOperation, StationsEnd, StationsSpec};
+use crate::messages::{Failure, StationOperation, StationsEnd, StationsSpec};
 
 /// Ends that stop all stations at once, by their numbers.
 const STOPS: [StationsEnd; 3] = [StationsEnd::Interval, StationsEnd::Full, StationsEnd::Cancelled];

@@ -33,8 +33,7 @@ use lanlab_services::ServiceKind;
 use super::copy::check_words;
 use super::setup::check_range;
 use crate::cost::{Cost, METERS_BYTES, MOST_MEMORY_BYTES, OWN_THREADS};
-use crate::failure::Failure;
-use crate::messages::{StationOperation, StationsSpec};
+use crate::messages::{Failure, StationOperation, StationsSpec};
 
 pub use place::{empty, prepare};
 pub use running::work;

@@ -11,8 +11,9 @@ use super::course::blocks;
 use super::job::paths;
 use super::pattern::{Pattern, Place};
 use crate::driver::Measured;
-use crate::failure::Failure;
-use crate::messages::{Outcome, StationSync, StationsEmptied, StationsPrepared, StationsSpec};
+use crate::messages::{
+    Failure, Outcome, StationSync, StationsEmptied, StationsPrepared, StationsSpec,
+};
 use crate::running::Running;
 use crate::workloads::copy::working::{
     self, MARK_LINE, make_marked, mark_path, not_ours, path, read_mark,
@@ -46,7 +47,7 @@ async fn make(spec: &StationsSpec, watch: &Watch<'_>) -> Result<(u64, u64), Trou
     let session = connect(&service).await?;
     let mark = format!("{MARK_LINE}{}\n", spec.token);
     make_marked(&session, &spec.working_name, mark.as_bytes()).await?;
-    let manner = session.manner();
+    let manner = session.capabilities();
     if spec.sync == StationSync::Each && manner.in_order {
         let allowed = "`none`, as this service has no word for that";
         return Err(Failure::value("sync", "each", allowed).into());
@@ -84,7 +85,7 @@ async fn write(
     pattern: &Pattern,
     piece: &mut Vec<u8>,
 ) -> Result<u64, Trouble> {
-    let manner = session.manner();
+    let manner = session.capabilities();
     let message = spec.message_size_bytes as usize;
     let count = if manner.in_order { 1 } else { blocks(spec, false) };
     let at_once = (manner.block_bytes as usize).min(MOST_PIECE_BYTES) / message;
@@ -115,7 +116,7 @@ fn file_paths(
     station: u32,
     session: &AnySession,
 ) -> Result<Vec<ServicePath>, Failure> {
-    let whole_files = session.manner().in_order;
+    let whole_files = session.capabilities().in_order;
     paths(spec, station, whole_files, blocks(spec, whole_files))
 }
 

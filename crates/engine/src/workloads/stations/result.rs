@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lanlab_os as os;
-use lanlab_services::{Facts, Manner};
+use lanlab_services::{Facts, TransferCapabilities};
 
 use super::course::blocks;
 use super::crew::Worked;
@@ -11,8 +11,9 @@ use super::desk::Tally;
 use super::job::Job;
 use super::readings::{Dropped, KeptReadings, OUTCOMES};
 use super::slices::Slices;
+use crate::host::cpu_time;
 use crate::measure::DistributionMeter;
-use crate::messages::{CpuTime, HostWindow, StationSetup, Stationed, StationsEnd, Thinned};
+use crate::messages::{HostWindow, StationSetup, Stationed, StationsEnd, Thinned};
 
 /// Times that are not those of stations.
 pub struct Course {
@@ -69,7 +70,7 @@ pub fn joined(job: &Job, threads: Vec<Worked>, course: Course) -> (Stationed, Ve
         manner,
         whole_files: manner.in_order,
         blocks: blocks(&job.spec, manner.in_order),
-        cpu: CpuTime::from(cpu),
+        cpu: cpu_time(cpu),
         busiest_thread_ratio: is_known.then(|| busiest_ns as f64 / course.elapsed_ns as f64),
         host: course.host,
     };
@@ -107,10 +108,10 @@ fn ended_by(job: &Job, tally: &Tally) -> StationsEnd {
 }
 
 /// No station came so far as to agree on anything.
-fn nobody() -> (Facts, Manner) {
+fn nobody() -> (Facts, TransferCapabilities) {
     let none = || "none".to_owned();
     let facts = Facts { protocol: none(), protection: none(), server: None, no_delay: None };
-    let manner = Manner {
+    let manner = TransferCapabilities {
         in_order: false,
         block_bytes: 0,
         depth: 0,

@@ -16,8 +16,7 @@ use super::job::{Done, Job};
 use super::result::{Course, joined};
 use super::{is_alone, limits, readings, room, slices, threads};
 use crate::driver::Measured;
-use crate::failure::Failure;
-use crate::messages::{HostWindow, Outcome, StationsEnd, StationsSpec};
+use crate::messages::{Failure, HostWindow, Outcome, StationsEnd, StationsSpec};
 use crate::running::Running;
 use crate::workloads::conclude;
 

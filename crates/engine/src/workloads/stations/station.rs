@@ -9,8 +9,7 @@ use super::desk::{Connector, Desk, MOST_ENDED, count};
 use super::job::paths;
 use super::pattern::{HEAD_BYTES, Place};
 use super::readings::{Outcome, Reading, level};
-use crate::failure::Failure;
-use crate::messages::{StationEnded, StationSync};
+use crate::messages::{Failure, StationEnded, StationSync};
 use crate::workloads::copy::failure_of;
 
 /// Before an operation is tried again: so long, twice as long before each further attempt, and no
@@ -83,7 +82,7 @@ impl<C: Connector> Station<C> {
                 }
                 Err(fault) => return Err(named(number, fault)),
             };
-            let (facts, manner) = (session.facts(), session.manner());
+            let (facts, manner) = (session.facts(), session.capabilities());
             let spec = &desk.job.spec;
             let whole_files = manner.in_order;
             let blocks = blocks(spec, whole_files);

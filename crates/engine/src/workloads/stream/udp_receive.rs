@@ -15,11 +15,11 @@ use super::joined::{self, JOINED_BYTES};
 use super::slowness::Slowness;
 use super::tally::{Arrival, Counts, Meters};
 use super::{Plan, Session, worst_end};
-use crate::failure::Failure;
+use crate::host::cpu_time;
 use crate::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
 use crate::messages::{
-    EndedBy, FlowReceived, HostWindow, Intervals, Io, Receive, StreamReceive, StreamReceived,
-    Timestamps,
+    EndedBy, Failure, FlowReceived, HostWindow, Intervals, Io, Receive, StreamReceive,
+    StreamReceived, Timestamps,
 };
 use crate::running::Running;
 use crate::workloads::setup::{
@@ -169,10 +169,9 @@ fn sum_up(
         one_way_delay: (one_way_delay.samples() > 0).then(|| one_way_delay.finish()),
         intervals: merged_intervals(meters),
         receive_buffer_bytes,
-        cpu: meters
-            .iter()
-            .fold(Usage::default(), |all, thread| all.plus(thread.usage.used()))
-            .into(),
+        cpu: cpu_time(
+            meters.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used())),
+        ),
         host,
         flows: flows
             .into_iter()

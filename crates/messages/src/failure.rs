@@ -6,16 +6,21 @@ use std::io;
 /// this machine's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
+    /// Stable and dotted.
     pub code: &'static str,
+    /// What was found and, where it can be said, what is allowed.
     pub message: String,
+    /// What to do, if anything can be done.
     pub hint: Option<String>,
 }
 
 impl Failure {
+    /// A failure without a hint.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), hint: None }
     }
 
+    /// The same failure with a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

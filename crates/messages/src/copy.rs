@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use lanlab_services::{Facts, Manner, Target};
+use lanlab_files::{Facts, Target, TransferCapabilities};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -186,7 +186,7 @@ pub struct Copied {
     /// What the first connection agreed on with the server.
     pub facts: Facts,
     /// How the files were moved.
-    pub manner: Manner,
+    pub manner: TransferCapabilities,
     /// From the opening of a file to its first octet: received of a download, taken by the server
     /// with the first call of an upload.
     pub first_byte: Distribution,

@@ -14,6 +14,7 @@ mod copy;
 #[cfg(feature = "services")]
 mod dataset;
 mod echo;
+mod failure;
 mod host;
 #[cfg(feature = "services")]
 mod serve;
@@ -29,6 +30,7 @@ pub use copy::*;
 #[cfg(feature = "services")]
 pub use dataset::*;
 pub use echo::*;
+pub use failure::Failure;
 pub use host::*;
 #[cfg(feature = "services")]
 pub use serve::*;
@@ -355,17 +357,6 @@ pub struct CpuTime {
     pub voluntary_switches: u64,
     /// Times the CPU was taken from a thread.
     pub involuntary_switches: u64,
-}
-
-impl From<lanlab_os::Usage> for CpuTime {
-    fn from(usage: lanlab_os::Usage) -> Self {
-        Self {
-            user_ns: usage.user_ns,
-            system_ns: usage.system_ns,
-            voluntary_switches: usage.voluntary_switches,
-            involuntary_switches: usage.involuntary_switches,
-        }
-    }
 }
 
 /// Transport protocol.

@@ -17,8 +17,8 @@ pub trait Session: Sized {
     /// An open file.
     type File;
 
-    /// How a file is best moved by this service.
-    fn manner(&self) -> Manner;
+    /// How this service moves a file best.
+    fn capabilities(&self) -> TransferCapabilities;
 
     /// What the two ends agreed on.
     fn facts(&self) -> Facts;
@@ -27,7 +27,7 @@ pub trait Session: Sized {
     fn open(&self, path: &ServicePath, access: Access) -> impl Future<Output = Result<Self::File>>;
 
     /// Read into `buffer` what lies from `offset` on, and give how much that was: at least one octet
-    /// unless the file ends there. Where [`Manner::in_order`], `offset` is where the last read ended.
+    /// unless the file ends there. Where [`TransferCapabilities::in_order`], `offset` is where the last read ended.
     fn read_at(
         &self,
         file: &Self::File,
@@ -35,7 +35,7 @@ pub trait Session: Sized {
         buffer: &mut [u8],
     ) -> impl Future<Output = Result<usize>>;
 
-    /// Write all of `data` from `offset` on. Where [`Manner::in_order`], `offset` is where the last
+    /// Write all of `data` from `offset` on. Where [`TransferCapabilities::in_order`], `offset` is where the last
     /// write ended.
     fn write_at(
         &self,
@@ -44,7 +44,7 @@ pub trait Session: Sized {
         data: &[u8],
     ) -> impl Future<Output = Result<()>>;
 
-    /// Write all of two parts, one behind the other: as one operation where [`Manner::blocking`],
+    /// Write all of two parts, one behind the other: as one operation where [`TransferCapabilities::blocking`],
     /// without putting them together first; else as two.
     fn write_parts_at(
         &self,
@@ -98,19 +98,20 @@ pub enum Access {
         /// Octets that will be written in all.
         size_bytes: u64,
     },
-    /// Read and write anywhere in what is there; see [`Manner::can_update`].
+    /// Read and write anywhere in what is there; see [`TransferCapabilities::can_update`].
     Update,
 }
 
 /// How a file is best moved by a service.
 #[expect(clippy::struct_excessive_bools, reason = "four answers to as many questions, in any mix")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Manner {
+#[schemars(rename = "Manner")]
+pub struct TransferCapabilities {
     /// Whether a file is one stream: its octets in order, one call at a time.
     pub in_order: bool,
     /// Octets of a call when a whole file is moved.
     pub block_bytes: u32,
-    /// Calls under way at once then; 1 where [`Manner::in_order`].
+    /// Calls under way at once then; 1 where [`TransferCapabilities::in_order`].
     pub depth: u16,
     /// Whether a call keeps the thread until it is done, as one of the operating system does.
     pub blocking: bool,
@@ -135,7 +136,7 @@ pub struct Facts {
 }
 
 /// Whether what a server calls an entry of a directory is one name, not a way to somewhere else.
-pub(crate) fn is_name(name: &str) -> bool {
+pub fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains('/')
 }
 

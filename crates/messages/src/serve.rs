@@ -1,6 +1,6 @@
 use std::net::IpAddr;
 
-use lanlab_services::{Credentials, ServiceKind};
+use lanlab_files::{Credentials, ServiceKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -23,21 +23,6 @@ pub struct Capabilities {
     pub processor_binding: bool,
 }
 
-impl From<lanlab_os::Capabilities> for Capabilities {
-    fn from(c: lanlab_os::Capabilities) -> Self {
-        Self {
-            batch: c.batch,
-            segment: c.segment,
-            local_drop_reports: c.local_drop_reports,
-            tcp_info: c.tcp_info,
-            thread_usage: c.thread_usage,
-            socket_drop_reports: c.socket_drop_reports,
-            kernel_timestamps: c.kernel_timestamps,
-            processor_binding: c.processor_binding,
-        }
-    }
-}
-
 /// Facts of a host that its figures depend on. What the system does not tell is `null` or empty.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct HostFacts {

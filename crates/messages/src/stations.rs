@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use lanlab_services::{Facts, Manner, Target};
+use lanlab_files::{Facts, Target, TransferCapabilities};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -265,7 +265,7 @@ pub struct Stationed {
     /// What the first connection agreed on with the server.
     pub facts: Facts,
     /// How the service moves files.
-    pub manner: Manner,
+    pub manner: TransferCapabilities,
     /// Whether an operation is a whole file.
     pub whole_files: bool,
     /// Blocks, or files, of each station.
