@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
-use lanlab_services::ServicePath;
+use lanlab_files::ServicePath;
 
 use super::pattern::Pattern;
 use crate::messages::{Failure, StationOperation, StationsEnd, StationsSpec};
@@ -51,16 +51,16 @@ impl Job {
     }
 }
 
-/// What stations of one thread have done so far, for whoever looks on.
+/// What the stations of one thread have done so far: written by that thread, read by others.
 #[derive(Debug, Default)]
-pub struct Done {
+pub struct ThreadTotals {
     pub operations: AtomicU64,
     pub bytes: AtomicU64,
     /// Response times of the operations that went well.
     pub response_ns: AtomicU64,
 }
 
-impl Done {
+impl ThreadTotals {
     pub fn store(&self, operations: u64, bytes: u64, response_ns: u64) {
         self.operations.store(operations, Ordering::Relaxed);
         self.bytes.store(bytes, Ordering::Relaxed);

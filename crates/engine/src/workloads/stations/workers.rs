@@ -1,4 +1,4 @@
-//! The threads that stations are spread over: connected, started together, and taken leave of when
+//! The worker threads that stations are spread over: connected, started together, and taken leave of when
 //! none of them measures any more.
 
 use std::future::Future;
@@ -11,16 +11,16 @@ use std::time::Duration;
 
 use lanlab_os as os;
 use lanlab_units::Instant;
+use lanlab_workloads::stations::{
+    Connector, Context as StationContext, Job, Readings, Slices, Station, ThreadTotals, Worked,
+    may_be_thinned,
+};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinSet, LocalSet};
 
-use super::clockwork::Clockwork;
-use super::desk::{Connector, Desk, Tally};
-use super::job::{Done, Job};
-use super::pace::Pace;
-use super::readings::{KeptReadings, Readings};
-use super::slices::Slices;
-use super::station::Station;
+use super::clock::ThreadClock;
+use super::timers::Timers;
+use crate::host::cpu_time;
 use crate::messages::Failure;
 use crate::waiting::Waiter;
 use crate::workloads::copy::runtime;
@@ -31,7 +31,7 @@ const TICK: Duration = Duration::from_millis(20);
 const LEAVING: usize = 64;
 
 /// The stations of one thread, and what it talks to the others by.
-pub struct Watch {
+pub struct Worker {
     pub stations: Vec<u32>,
     /// Connections that it may be making at once.
     pub connects: usize,
@@ -42,7 +42,7 @@ pub struct Watch {
     /// Whether there are as many threads as stations, more than processors.
     pub is_crowded: bool,
     pub job: Arc<Job>,
-    pub done: Arc<Done>,
+    pub totals: Arc<ThreadTotals>,
     /// That all are connected, or why not.
     pub connected: Sender<Result<(), Failure>>,
     /// The start; gone if there is none.
@@ -53,28 +53,21 @@ pub struct Watch {
     pub leave: Receiver<()>,
 }
 
-/// What the stations of a thread came to.
-pub struct Worked {
-    pub readings: KeptReadings,
-    pub tally: Tally,
-    pub cpu: os::Usage,
-}
-
-impl Watch {
+impl Worker {
     /// A thread for one station whose calls keep it.
     pub fn work_alone<C: Connector>(self, connector: C) -> Result<Worked, Failure> {
         os::prepare_thread();
-        let pace = Pace::Alone(Waiter::new().into());
-        let desk = self.desk(connector, pace);
+        let clock = ThreadClock::Alone(Waiter::new().into());
+        let context = self.context(connector, clock);
         let mut stations = Vec::new();
         for number in &self.stations {
-            let connected = at_once(Station::connected(*number, &desk));
+            let connected = at_once(Station::connected(*number, &context));
             stations.push(connected.inspect_err(|failure| {
                 let _ = self.connected.send(Err(failure.clone()));
             })?);
         }
         let _ = self.connected.send(Ok(()));
-        let start = self.begun(&desk)?;
+        let start = self.begun(&context)?;
         if self.is_crowded {
             // To spin would only keep the others from their own start.
             os::sleep_until(start);
@@ -83,16 +76,16 @@ impl Watch {
         }
         let before = os::thread_usage();
         for station in &mut stations {
-            at_once(station.work(&desk));
+            at_once(station.work(&context));
         }
         let cpu = os::thread_usage().since(before);
         let _ = self.over.send(());
         if self.leave.recv().is_ok() {
             for station in stations {
-                at_once(station.finish(&desk));
+                at_once(station.finish(&context));
             }
         }
-        Ok(came_to(desk, cpu))
+        Ok(came_to(context, cpu))
     }
 
     /// A thread for many stations, which wait for their servers together.
@@ -100,78 +93,85 @@ impl Watch {
         os::prepare_thread();
         let runtime = runtime()?;
         let guard = runtime.enter();
-        let clockwork = Clockwork::new().map_err(|error| Failure::system("an alarm", &error))?;
+        let timers = Timers::new().map_err(|error| Failure::system("an alarm", &error))?;
         drop(guard);
-        let desk = Rc::new(self.desk(connector, Pace::Shared(Rc::clone(&clockwork))));
+        let context = Rc::new(self.context(connector, ThreadClock::Shared(Rc::clone(&timers))));
         let local = LocalSet::new();
-        let bell = local.spawn_local(Rc::clone(&clockwork).run());
-        let connecting = self.connect_all(&desk);
+        let bell = local.spawn_local(Rc::clone(&timers).run());
+        let connecting = self.connect_all(&context);
         let connected = runtime.block_on(local.run_until(connecting)).inspect_err(|failure| {
             let _ = self.connected.send(Err(failure.clone()));
         });
         let stations = connected?;
         let _ = self.connected.send(Ok(()));
-        let start = self.begun(&desk)?;
+        let start = self.begun(&context)?;
         let mut working = JoinSet::new();
         for mut station in stations {
-            let desk = Rc::clone(&desk);
+            let context = Rc::clone(&context);
             let work = async move {
-                station.work(&desk).await;
+                station.work(&context).await;
                 station
             };
             working.spawn_local_on(work, &local);
         }
         Waiter::new().wait_until(start);
         let before = os::thread_usage();
-        let working = self.unless_dropped(working, &clockwork);
+        let working = self.unless_dropped(working, &timers);
         let worked = runtime.block_on(local.run_until(working));
         let cpu = os::thread_usage().since(before);
         let _ = self.over.send(());
         let stations = worked?;
         if self.leave.recv().is_ok() {
-            runtime.block_on(local.run_until(leave_all(stations, &desk)));
+            runtime.block_on(local.run_until(leave_all(stations, &context)));
         } else {
             drop(stations);
         }
         bell.abort();
-        // What is still under way has the desk, too.
+        // What is still under way has the context, too.
         drop(local);
         drop(runtime);
-        let desk = Rc::try_unwrap(desk)
+        let context = Rc::try_unwrap(context)
             .map_err(|_| Failure::new("engine.defect", "a station outlived its thread's work"))?;
-        Ok(came_to(desk, cpu))
+        Ok(came_to(context, cpu))
     }
 
-    fn desk<C: Connector>(&self, connector: C, pace: Pace) -> Desk<C> {
-        let done = Arc::clone(&self.done);
+    fn context<C: Connector>(
+        &self,
+        connector: C,
+        clock: ThreadClock,
+    ) -> StationContext<C, ThreadClock> {
+        let totals = Arc::clone(&self.totals);
         let spec = &self.job.spec;
-        let slices = super::may_be_thinned(spec).then(|| {
+        let slices = may_be_thinned(spec).then(|| {
             let first = self.stations.first().copied().unwrap_or(0);
             Slices::new(first, self.step, self.stations.len(), spec.until.time_ns)
         });
         let readings = Readings::new(self.room, slices);
-        Desk::new(Arc::clone(&self.job), connector, pace, readings, done)
+        StationContext::new(Arc::clone(&self.job), connector, clock, readings, totals)
     }
 
     /// Wait for the start to be said.
-    fn begun<C: Connector>(&self, desk: &Desk<C>) -> Result<Instant, Failure> {
+    fn begun<C: Connector>(
+        &self,
+        context: &StationContext<C, ThreadClock>,
+    ) -> Result<Instant, Failure> {
         let start = self.starts.recv().map_err(|_| Failure::cancelled())?;
-        desk.start.set(start);
+        context.start.set(start);
         Ok(start)
     }
 
     /// Connect all stations, so many at once.
     async fn connect_all<C: Connector>(
         &self,
-        desk: &Rc<Desk<C>>,
+        context: &Rc<StationContext<C, ThreadClock>>,
     ) -> Result<Vec<Station<C>>, Failure> {
         let turns = Rc::new(Semaphore::new(self.connects));
         let mut connecting = JoinSet::new();
         for number in self.stations.iter().copied() {
-            let (desk, turns) = (Rc::clone(desk), Rc::clone(&turns));
+            let (context, turns) = (Rc::clone(context), Rc::clone(&turns));
             connecting.spawn_local(async move {
                 let _turn = turns.acquire().await;
-                Station::connected(number, &desk).await
+                Station::connected(number, &context).await
             });
         }
         let mut stations = Vec::with_capacity(self.stations.len());
@@ -193,7 +193,7 @@ impl Watch {
     async fn unless_dropped<C: Connector>(
         &self,
         mut working: JoinSet<Station<C>>,
-        clockwork: &Clockwork,
+        timers: &Timers,
     ) -> Result<Vec<Station<C>>, Failure> {
         let mut stations = Vec::with_capacity(self.stations.len());
         while !working.is_empty() {
@@ -201,7 +201,7 @@ impl Watch {
                 Ok(Some(Ok(station))) => stations.push(station),
                 Ok(Some(Err(_))) => return Err(station_is_gone()),
                 Err(_) if self.job.stopped().is_some() => {
-                    clockwork.wake_all();
+                    timers.wake_all();
                     if self.job.is_dropped.load(std::sync::atomic::Ordering::Relaxed) {
                         break;
                     }
@@ -215,21 +215,28 @@ impl Watch {
 }
 
 /// Take leave of all, so many at once.
-async fn leave_all<C: Connector>(stations: Vec<Station<C>>, desk: &Rc<Desk<C>>) {
+async fn leave_all<C: Connector>(
+    stations: Vec<Station<C>>,
+    context: &Rc<StationContext<C, ThreadClock>>,
+) {
     let turns = Rc::new(Semaphore::new(LEAVING));
     let mut leaving = JoinSet::new();
     for station in stations {
-        let (desk, turns) = (Rc::clone(desk), Rc::clone(&turns));
+        let (context, turns) = (Rc::clone(context), Rc::clone(&turns));
         leaving.spawn_local(async move {
             let _turn = turns.acquire().await;
-            station.finish(&desk).await;
+            station.finish(&context).await;
         });
     }
     while leaving.join_next().await.is_some() {}
 }
 
-fn came_to<C>(desk: Desk<C>, cpu: os::Usage) -> Worked {
-    Worked { readings: desk.readings.into_inner().into_kept(), tally: desk.tally.into_inner(), cpu }
+fn came_to<C>(context: StationContext<C, ThreadClock>, cpu: os::Usage) -> Worked {
+    Worked {
+        readings: context.readings.into_inner().into_kept(),
+        counts: context.counts.into_inner(),
+        cpu: cpu_time(cpu),
+    }
 }
 
 pub fn station_is_gone() -> Failure {

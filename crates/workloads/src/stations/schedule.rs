@@ -1,7 +1,7 @@
 //! What a station does next, and when: no clock and no service here.
 
+use crate::dataset::mix;
 use crate::messages::{Arrivals, BlockAccess, StationOperation, StationsSpec};
-use crate::workloads::dataset::mix;
 
 /// The golden ratio in 64 bits.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -19,7 +19,7 @@ pub struct Turn {
 
 /// The operations of one station, without end.
 #[derive(Debug)]
-pub struct Course {
+pub struct Schedule {
     random: Random,
     /// Of gaps, so that what is done does not depend on when it is due.
     gaps: Random,
@@ -39,7 +39,7 @@ enum Due {
     Poisson { at_ns: f64, gap_ns: f64 },
 }
 
-impl Course {
+impl Schedule {
     pub fn new(spec: &StationsSpec, station: u32, blocks: u32) -> Self {
         let key = mix(spec.seed ^ mix(u64::from(station).wrapping_add(STEP)));
         let stations = f64::from(spec.stations);
@@ -138,18 +138,18 @@ impl Random {
 
 #[cfg(test)]
 mod tests {
-    use super::super::made_up::spec;
+    use super::super::example::spec;
     use super::*;
     use crate::messages::OpenLoop;
 
-    fn turns(course: &mut Course, count: usize) -> Vec<Turn> {
-        (0..count).map(|_| course.next()).collect()
+    fn turns(schedule: &mut Schedule, count: usize) -> Vec<Turn> {
+        (0..count).map(|_| schedule.next()).collect()
     }
 
     #[test]
     fn blocks_come_in_order_and_again() {
-        let mut course = Course::new(&spec(), 3, 4);
-        let found: Vec<u32> = turns(&mut course, 10).iter().map(|turn| turn.block).collect();
+        let mut schedule = Schedule::new(&spec(), 3, 4);
+        let found: Vec<u32> = turns(&mut schedule, 10).iter().map(|turn| turn.block).collect();
         assert_eq!(found, [0, 1, 2, 3, 0, 1, 2, 3, 0, 1]);
     }
 
@@ -161,7 +161,7 @@ mod tests {
             read_ratio: 0.7,
             ..spec()
         };
-        let found = turns(&mut Course::new(&spec, 0, 10), 100_000);
+        let found = turns(&mut Schedule::new(&spec, 0, 10), 100_000);
         let reads = found.iter().filter(|turn| !turn.is_write).count();
         // Six standard deviations of a binomial of 100,000 and 0.7, and of 0.1.
         assert!((69_130..70_870).contains(&reads), "{reads}");
@@ -169,8 +169,8 @@ mod tests {
             let count = found.iter().filter(|turn| turn.block == block).count();
             assert!((9_431..10_569).contains(&count), "{block}: {count}");
         }
-        assert_eq!(found, turns(&mut Course::new(&spec, 0, 10), 100_000));
-        assert_ne!(found, turns(&mut Course::new(&spec, 1, 10), 100_000));
+        assert_eq!(found, turns(&mut Schedule::new(&spec, 0, 10), 100_000));
+        assert_ne!(found, turns(&mut Schedule::new(&spec, 1, 10), 100_000));
     }
 
     #[test]
@@ -178,7 +178,7 @@ mod tests {
         let open_loop = Some(OpenLoop { rate_per_s: 1000.0, arrivals: Arrivals::Fixed });
         let spec = StationsSpec { stations: 4, open_loop, ..spec() };
         let mut due: Vec<u64> = (0..4)
-            .flat_map(|station| turns(&mut Course::new(&spec, station, 1), 25))
+            .flat_map(|station| turns(&mut Schedule::new(&spec, station, 1), 25))
             .filter_map(|turn| turn.due_ns)
             .collect();
         due.sort_unstable();
@@ -190,7 +190,7 @@ mod tests {
     fn poisson_arrivals_have_the_mean_and_spread_of_their_kind() {
         let open_loop = Some(OpenLoop { rate_per_s: 1000.0, arrivals: Arrivals::Poisson });
         let spec = StationsSpec { stations: 4, open_loop, ..spec() };
-        let due: Vec<u64> = turns(&mut Course::new(&spec, 2, 1), 100_000)
+        let due: Vec<u64> = turns(&mut Schedule::new(&spec, 2, 1), 100_000)
             .iter()
             .filter_map(|turn| turn.due_ns)
             .collect();
@@ -209,10 +209,10 @@ mod tests {
     fn what_was_due_and_not_begun_is_counted() {
         let open_loop = Some(OpenLoop { rate_per_s: 1000.0, arrivals: Arrivals::Fixed });
         let spec = StationsSpec { stations: 1, open_loop, ..spec() };
-        let mut course = Course::new(&spec, 0, 1);
-        turns(&mut course, 40);
-        let next = course.next();
-        assert_eq!(course.due_before(100_000_000, next), 60);
+        let mut schedule = Schedule::new(&spec, 0, 1);
+        turns(&mut schedule, 40);
+        let next = schedule.next();
+        assert_eq!(schedule.due_before(100_000_000, next), 60);
     }
 
     #[test]

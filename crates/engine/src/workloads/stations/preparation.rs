@@ -7,9 +7,9 @@ use std::collections::{HashMap, HashSet};
 use lanlab_os as os;
 use lanlab_services::{Access, AnySession, Class, Fault, ServicePath, Session, connect};
 
-use super::course::blocks;
-use super::job::paths;
-use super::pattern::{Pattern, Place};
+use lanlab_workloads::stations::pattern::{Pattern, Place};
+use lanlab_workloads::stations::{blocks, paths};
+
 use crate::driver::Measured;
 use crate::messages::{
     Failure, Outcome, StationSync, StationsEmptied, StationsPrepared, StationsSpec,
@@ -143,7 +143,7 @@ async fn by_hands(
 fn of_station(spec: &StationsSpec, station: u32) -> lanlab_services::Target {
     let mut target = spec.service.clone();
     if let Some(credentials) = &mut target.credentials {
-        credentials.user = credentials.user.replace(super::running::STATION, &station.to_string());
+        credentials.user = credentials.user.replace(super::trial::STATION, &station.to_string());
     }
     target
 }

@@ -72,7 +72,7 @@ mod tests {
         let mut rule = IntervalRule::new(ratio);
         let (mut time_ns, mut state) = (0, 1_u64);
         for look in 1..100_000 {
-            state = crate::workloads::dataset::mix(state);
+            state = crate::dataset::mix(state);
             time_ns += 100 * (1000 - spread + state % (2 * spread + 1));
             if rule.look(100 * look, time_ns) {
                 return look;

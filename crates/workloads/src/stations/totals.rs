@@ -2,79 +2,94 @@
 
 use std::collections::BTreeMap;
 
-use lanlab_os as os;
-use lanlab_services::{Facts, TransferCapabilities};
+use lanlab_files::{Facts, TransferCapabilities};
 
-use super::course::blocks;
-use super::crew::Worked;
-use super::desk::Tally;
+use super::context::Counts;
 use super::job::Job;
 use super::readings::{Dropped, KeptReadings, OUTCOMES};
+use super::schedule::blocks;
 use super::slices::Slices;
-use crate::host::cpu_time;
 use crate::measure::DistributionMeter;
-use crate::messages::{HostWindow, StationSetup, Stationed, StationsEnd, Thinned};
+use crate::messages::{CpuTime, HostWindow, StationSetup, Stationed, StationsEnd, Thinned};
 
-/// Times that are not those of stations.
-pub struct Course {
+/// Times of the trial as a whole.
+pub struct Times {
     /// How long all took to connect.
     pub setup_ns: u64,
     /// From the start until no station worked any more.
     pub elapsed_ns: u64,
     pub host: Option<HostWindow>,
+    /// Whether the system tells the CPU time of a thread.
+    pub is_cpu_known: bool,
+}
+
+/// What the stations of a thread came to.
+pub struct Worked {
+    pub readings: KeptReadings,
+    pub counts: Counts,
+    pub cpu: CpuTime,
 }
 
 /// One result of all threads, and their readings.
-pub fn joined(job: &Job, threads: Vec<Worked>, course: Course) -> (Stationed, Vec<KeptReadings>) {
-    let count = threads.len() as u32;
-    let mut tally = Tally::new();
-    let mut cpu = os::Usage::default();
+pub fn joined(job: &Job, threads: Vec<Worked>, times: Times) -> (Stationed, Vec<KeptReadings>) {
+    let thread_count = threads.len() as u32;
+    let mut counts = Counts::new();
+    let mut cpu = CpuTime::default();
     let mut busiest_ns = 0;
     let mut readings = Vec::with_capacity(threads.len());
     for thread in threads {
-        tally.add(thread.tally);
+        counts.add(thread.counts);
         busiest_ns = busiest_ns.max(thread.cpu.user_ns + thread.cpu.system_ns);
-        cpu = cpu.plus(thread.cpu);
+        cpu = plus(cpu, thread.cpu);
         readings.push(thread.readings);
     }
     let thinned = alike(&mut readings);
     let summed = Summed::of(&readings, job.spec.own.first, job.spec.own.count);
-    let (facts, manner) = tally.agreed.clone().unwrap_or_else(nobody);
-    let is_known = os::capabilities().thread_usage && course.elapsed_ns > 0;
+    let (facts, manner) = counts.agreed.clone().unwrap_or_else(nobody);
+    let is_known = times.is_cpu_known && times.elapsed_ns > 0;
     let stationed = Stationed {
         stations: job.spec.own.count,
-        threads: count,
+        threads: thread_count,
         elapsed_ns: summed.last_ns,
         start_skew_ns: summed.start_skew_ns(job.spec.open_loop.is_some()),
-        ended_by: ended_by(job, &tally),
+        ended_by: ended_by(job, &counts),
         readings: summed.readings,
         thinned,
         bytes: summed.bytes,
         outcomes: OUTCOMES.map(str::to_owned).to_vec(),
         errors: summed.errors,
         retries: summed.retries,
-        unstarted: tally.unstarted,
+        unstarted: counts.unstarted,
         response: summed.response.finish(),
-        own_lateness: tally.own_lateness.finish(),
+        own_lateness: counts.own_lateness.finish(),
         setup: StationSetup {
-            connect: tally.connect.finish(),
-            elapsed_ns: course.setup_ns,
-            errors: tally.setup_errors,
+            connect: counts.connect.finish(),
+            elapsed_ns: times.setup_ns,
+            errors: counts.setup_errors,
         },
-        checked: tally.checked,
-        reconnects: tally.reconnects,
-        reconnect_errors: tally.reconnect_errors,
-        ended: tally.ended,
-        ended_stations: tally.ended_stations,
+        checked: counts.checked,
+        reconnects: counts.reconnects,
+        reconnect_errors: counts.reconnect_errors,
+        ended: counts.ended,
+        ended_stations: counts.ended_stations,
         facts,
         manner,
         whole_files: manner.in_order,
         blocks: blocks(&job.spec, manner.in_order),
-        cpu: cpu_time(cpu),
-        busiest_thread_ratio: is_known.then(|| busiest_ns as f64 / course.elapsed_ns as f64),
-        host: course.host,
+        cpu,
+        busiest_thread_ratio: is_known.then(|| busiest_ns as f64 / times.elapsed_ns as f64),
+        host: times.host,
     };
     (stationed, readings)
+}
+
+fn plus(one: CpuTime, other: CpuTime) -> CpuTime {
+    CpuTime {
+        user_ns: one.user_ns + other.user_ns,
+        system_ns: one.system_ns + other.system_ns,
+        voluntary_switches: one.voluntary_switches + other.voluntary_switches,
+        involuntary_switches: one.involuntary_switches + other.involuntary_switches,
+    }
 }
 
 /// Thin all threads' readings as much as those of the one that had to the most, and make their slices
@@ -96,13 +111,13 @@ fn alike(threads: &mut [KeptReadings]) -> Option<Thinned> {
     })
 }
 
-fn ended_by(job: &Job, tally: &Tally) -> StationsEnd {
-    if tally.ended_stations == job.spec.own.count {
+fn ended_by(job: &Job, counts: &Counts) -> StationsEnd {
+    if counts.ended_stations == job.spec.own.count {
         return StationsEnd::NoStation;
     }
     match job.stopped() {
         Some(end) => end,
-        None if tally.late_stations > 0 => StationsEnd::Time,
+        None if counts.late_stations > 0 => StationsEnd::Time,
         None => StationsEnd::Readings,
     }
 }

@@ -103,7 +103,7 @@ impl SequenceWindow {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
+    use std::collections::BTreeSet;
 
     use super::*;
     use proptest::prelude::*;
@@ -149,7 +149,7 @@ mod tests {
         /// Against a set that never forgets.
         #[test]
         fn agrees_with_a_set(steps in prop::collection::vec((0_u64..200, any::<bool>()), 1..300)) {
-            let (mut window, mut set, mut newest) = (SequenceWindow::new(), HashSet::new(), 0_u64);
+            let (mut window, mut set, mut newest) = (SequenceWindow::new(), BTreeSet::new(), 0_u64);
             for (step, forward) in steps {
                 let sequence = if forward { newest + step } else { newest.saturating_sub(step) };
                 let expected = match (set.insert(sequence), sequence >= newest || set.len() == 1) {

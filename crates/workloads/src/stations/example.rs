@@ -1,6 +1,6 @@
 //! A trial as tests begin with it.
 
-use lanlab_services::{ServiceKind, Target, Trust};
+use lanlab_files::{ServiceKind, Target, Trust};
 
 use crate::messages::{
     BlockAccess, OwnStations, StationOperation, StationSync, StationsSpec, StationsUntil,

@@ -1,20 +1,20 @@
-//! What the stations of one thread have in common: their readings, counts, and how they wait.
+//! What the stations of one thread share: their readings, counts and clock.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lanlab_services::{Facts, Fault, Result, Session, TransferCapabilities};
+use lanlab_files::{Facts, Fault, Result, Session, TransferCapabilities};
 use lanlab_units::Instant;
 
-use super::job::{Done, Job};
-use super::pace::Pace;
+use super::job::{Job, ThreadTotals};
 use super::pattern::{Place, Wrong};
 use super::readings::{Outcome, Reading, Readings};
+use crate::Clock;
 use crate::measure::DistributionMeter;
 use crate::messages::{BlockCheck, StationEnded, StationsEnd};
 
-/// How often whoever looks on is told how far it is.
+/// Time between two updates of the totals that other threads read.
 const TELL_NS: u64 = 10_000_000;
 /// Stations that ended before the others, of which is kept why.
 pub const MOST_ENDED: usize = 64;
@@ -30,7 +30,7 @@ pub trait Connector: 'static {
 
 /// Counts of what is rare.
 #[derive(Debug)]
-pub struct Tally {
+pub struct Counts {
     pub connect: DistributionMeter,
     pub setup_errors: BTreeMap<String, u64>,
     pub reconnects: u64,
@@ -46,7 +46,7 @@ pub struct Tally {
     pub late_stations: u32,
 }
 
-impl Tally {
+impl Counts {
     pub fn new() -> Self {
         Self {
             connect: DistributionMeter::new(),
@@ -106,36 +106,36 @@ impl Tally {
     }
 }
 
-/// What the stations of one thread have in common.
-pub struct Desk<C> {
+/// What the stations of one thread share.
+pub struct Context<C, K> {
     pub job: Arc<Job>,
     pub connector: C,
-    pub pace: Pace,
+    pub clock: K,
     pub readings: RefCell<Readings>,
-    pub tally: RefCell<Tally>,
-    done: Arc<Done>,
-    counts: Cell<[u64; 3]>,
+    pub counts: RefCell<Counts>,
+    totals: Arc<ThreadTotals>,
+    done: Cell<[u64; 3]>,
     told_at_ns: Cell<u64>,
     /// The start, once it is known.
     pub start: Cell<Instant>,
 }
 
-impl<C: Connector> Desk<C> {
+impl<C: Connector, K: Clock> Context<C, K> {
     pub fn new(
         job: Arc<Job>,
         connector: C,
-        pace: Pace,
+        clock: K,
         readings: Readings,
-        done: Arc<Done>,
+        totals: Arc<ThreadTotals>,
     ) -> Self {
         Self {
             job,
             connector,
-            pace,
+            clock,
             readings: RefCell::new(readings),
-            tally: RefCell::new(Tally::new()),
-            done,
-            counts: Cell::new([0; 3]),
+            counts: RefCell::new(Counts::new()),
+            totals,
+            done: Cell::new([0; 3]),
             told_at_ns: Cell::new(0),
             start: Cell::new(Instant::ZERO),
         }
@@ -146,22 +146,32 @@ impl<C: Connector> Desk<C> {
         if !self.readings.borrow_mut().push(reading) && self.is_bounded() {
             self.job.stop(StationsEnd::Full);
         }
-        let [mut operations, mut bytes, mut response_ns] = self.counts.get();
+        let [mut operations, mut bytes, mut response_ns] = self.done.get();
         if reading.outcome == Outcome::OK {
             operations += 1;
             bytes += u64::from(reading.bytes);
             response_ns += reading.response_ns();
-            self.counts.set([operations, bytes, response_ns]);
+            self.done.set([operations, bytes, response_ns]);
         }
         if reading.end_ns >= self.told_at_ns.get() + TELL_NS {
             self.told_at_ns.set(reading.end_ns);
-            self.done.store(operations, bytes, response_ns);
+            self.totals.store(operations, bytes, response_ns);
         }
     }
 
     /// Whether there may be more readings than there is room for.
     fn is_bounded(&self) -> bool {
         super::may_be_thinned(&self.job.spec)
+    }
+
+    /// Wait until a moment, or until the job is stopped.
+    pub async fn wait_until(&self, at: Instant) {
+        self.clock.wait_until(at, || self.job.stopped().is_some()).await;
+    }
+
+    /// Wait for so long, or until the job is stopped.
+    pub async fn pause(&self, pause_ns: u64) {
+        self.wait_until(self.clock.now().plus_nanos(pause_ns)).await;
     }
 
     /// From the start, nanoseconds.

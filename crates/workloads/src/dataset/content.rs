@@ -104,7 +104,7 @@ pub fn first_difference(left: &[u8], right: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::HashSet;
+    use std::collections::BTreeSet;
 
     fn whole(content: Content, length: usize) -> Vec<u8> {
         let mut octets = vec![0; length];
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn no_word_comes_twice() {
         let octets = whole(Content::new(7, 3, 0.0), 1 << 20);
-        let words: HashSet<&[u8]> = octets.chunks(8).collect();
+        let words: BTreeSet<&[u8]> = octets.chunks(8).collect();
         assert_eq!(words.len(), octets.len() / 8);
         // And all values are as frequent: nothing for Huffman's code.
         let mut counts = [0_u32; 256];

@@ -4,9 +4,7 @@
 //! eighth operation and so on stays, and whatever was no first attempt that went well. What is dropped
 //! makes room for the next one, so that no station ever waits for more than one reading to be kept.
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
-use lanlab_services::Class;
+use lanlab_files::Class;
 
 use super::slices::Slices;
 use crate::measure::DistributionMeter;
@@ -254,16 +252,18 @@ impl Readings {
     }
 }
 
-/// Readings as the octets of lines.
-pub fn lines(readings: &[Reading]) -> impl Iterator<Item = (u32, String)> {
+/// Readings as the bytes of lines, each with how many readings are in it.
+pub fn lines(readings: &[Reading]) -> impl Iterator<Item = (u32, Vec<u8>)> {
     readings.chunks(READINGS_A_LINE).map(|part| {
-        let octets: Vec<u8> = part.iter().flat_map(|reading| reading.to_octets()).collect();
-        (part.len() as u32, BASE64_STANDARD.encode(octets))
+        (part.len() as u32, part.iter().flat_map(|reading| reading.to_octets()).collect())
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine;
+    use base64::prelude::BASE64_STANDARD;
+
     use super::*;
     use crate::messages::{MAX_REPLY_BYTES, Reply, StationReadings};
 
@@ -295,6 +295,7 @@ mod tests {
         let lines: Vec<_> = lines(&readings).collect();
         assert_eq!(lines.iter().map(|(count, _)| *count).collect::<Vec<_>>(), [16_384, 1]);
         for (readings, octets) in lines {
+            let octets = BASE64_STANDARD.encode(octets);
             let reply = Reply::StationReadings(StationReadings { id: u64::MAX, readings, octets });
             let text = serde_json::to_vec(&reply).unwrap();
             assert!(text.len() < MAX_REPLY_BYTES, "{} bytes", text.len());

@@ -1,16 +1,15 @@
 //! One station: its connection, its file, and one operation after another.
 
-use lanlab_os as os;
-use lanlab_services::{Access, Class, Fault, Result, ServicePath, Session};
+use lanlab_files::{Access, Class, Fault, Result, ServicePath, Session};
 use lanlab_units::Instant;
 
-use super::course::{Course, Turn, blocks};
-use super::desk::{Connector, Desk, MOST_ENDED, count};
+use super::context::{Connector, Context, MOST_ENDED, count};
 use super::job::paths;
 use super::pattern::{HEAD_BYTES, Place};
 use super::readings::{Outcome, Reading, level};
+use super::schedule::{Schedule, Turn, blocks};
 use crate::messages::{Failure, StationEnded, StationSync};
-use crate::workloads::copy::failure_of;
+use crate::{Clock, failure_of};
 
 /// Before an operation is tried again: so long, twice as long before each further attempt, and no
 /// longer than the most. As copies do.
@@ -41,7 +40,7 @@ pub struct Station<C: Connector> {
     /// Whether description and body are written as two pieces: then nothing is copied into the buffer
     /// first.
     gathers: bool,
-    course: Course,
+    schedule: Schedule,
     /// How often each block was written; none where nothing is.
     writes: Vec<u32>,
     /// The count that what is written next has.
@@ -67,23 +66,30 @@ enum End {
 }
 
 impl<C: Connector> Station<C> {
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
     /// Connect, again and again as long as that may help, and open the file.
-    pub async fn connected(number: u32, desk: &Desk<C>) -> std::result::Result<Self, Failure> {
-        let began = os::monotonic();
+    pub async fn connected(
+        number: u32,
+        context: &Context<C, impl Clock>,
+    ) -> std::result::Result<Self, Failure> {
+        let began = context.clock.now();
         let mut pause_ns = FIRST_PAUSE_NS;
         for attempt in 1.. {
-            let session = match desk.connector.connect(number).await {
+            let session = match context.connector.connect(number).await {
                 Ok(session) => session,
                 Err(fault) if fault.class.is_passing() && attempt < SETUP_ATTEMPTS => {
-                    count(&mut desk.tally.borrow_mut().setup_errors, &fault);
-                    desk.pace.until(os::monotonic().plus_nanos(pause_ns), &desk.job).await;
+                    count(&mut context.counts.borrow_mut().setup_errors, &fault);
+                    context.pause(pause_ns).await;
                     pause_ns = (2 * pause_ns).min(MOST_PAUSE_NS);
                     continue;
                 }
                 Err(fault) => return Err(named(number, fault)),
             };
             let (facts, manner) = (session.facts(), session.capabilities());
-            let spec = &desk.job.spec;
+            let spec = &context.job.spec;
             let whole_files = manner.in_order;
             let blocks = blocks(spec, whole_files);
             let mut station = Self {
@@ -95,8 +101,8 @@ impl<C: Connector> Station<C> {
                 gathers: manner.blocking
                     && !whole_files
                     && spec.message_size_bytes >= GATHERED_BYTES,
-                course: Course::new(spec, number, blocks),
-                writes: if desk.job.writes() { vec![0; blocks as usize] } else { Vec::new() },
+                schedule: Schedule::new(spec, number, blocks),
+                writes: if context.job.writes() { vec![0; blocks as usize] } else { Vec::new() },
                 generation: 0,
                 head: None,
                 last: [0; READ_BACK],
@@ -106,40 +112,40 @@ impl<C: Connector> Station<C> {
                 operations: 0,
                 failures: 0,
             };
-            station.open(desk).await.map_err(|fault| named(number, fault))?;
-            let mut tally = desk.tally.borrow_mut();
-            tally.connect.record(os::monotonic().nanos_since(began).cast_signed());
-            tally.agreed.get_or_insert((facts, manner));
+            station.open(context).await.map_err(|fault| named(number, fault))?;
+            let mut counts = context.counts.borrow_mut();
+            counts.connect.record(context.clock.now().nanos_since(began).cast_signed());
+            counts.agreed.get_or_insert((facts, manner));
             return Ok(station);
         }
         unreachable!("the loop ends with an attempt")
     }
 
     /// Open the file, where it stays open.
-    async fn open(&mut self, desk: &Desk<C>) -> Result<()> {
+    async fn open(&mut self, context: &Context<C, impl Clock>) -> Result<()> {
         if let Some(session) = &self.session
             && !self.whole_files
         {
-            let access = if desk.job.writes() { Access::Update } else { Access::Read };
+            let access = if context.job.writes() { Access::Update } else { Access::Read };
             self.file = Some(session.open(&self.paths[0], access).await?);
         }
         Ok(())
     }
 
     /// One operation after another, until the end.
-    pub async fn work(&mut self, desk: &Desk<C>) {
-        match self.operations(desk).await {
+    pub async fn work(&mut self, context: &Context<C, impl Clock>) {
+        match self.operations(context).await {
             End::Due => {}
             // Who is told to stop does not try for long to go on.
-            End::Fault(_) if desk.job.stopped().is_some() => {}
+            End::Fault(_) if context.job.stopped().is_some() => {}
             End::Fault(fault) => {
                 let failure = failure_of(fault);
-                let mut tally = desk.tally.borrow_mut();
-                tally.ended_stations += 1;
-                if tally.ended.len() < MOST_ENDED {
-                    tally.ended.push(StationEnded {
+                let mut counts = context.counts.borrow_mut();
+                counts.ended_stations += 1;
+                if counts.ended.len() < MOST_ENDED {
+                    counts.ended.push(StationEnded {
                         station: self.number,
-                        at_ns: desk.since_start_ns(os::monotonic()),
+                        at_ns: context.since_start_ns(context.clock.now()),
                         readings: self.readings.into(),
                         code: failure.code.into(),
                         message: failure.message,
@@ -149,55 +155,55 @@ impl<C: Connector> Station<C> {
         }
     }
 
-    async fn operations(&mut self, desk: &Desk<C>) -> End {
-        let spec = &desk.job.spec;
-        let start = desk.start.get();
+    async fn operations(&mut self, context: &Context<C, impl Clock>) -> End {
+        let spec = &context.job.spec;
+        let start = context.start.get();
         let end = spec.until.time_ns.map_or(Instant::FAR_FUTURE, |ns| start.plus_nanos(ns));
         let most = spec.until.readings_per_station.unwrap_or(u32::MAX);
         let mut free: Option<Instant> = None;
-        while desk.job.stopped().is_none() {
+        while context.job.stopped().is_none() {
             if self.readings >= most {
-                desk.tally.borrow_mut().full_stations += 1;
+                context.counts.borrow_mut().full_stations += 1;
                 break;
             }
-            let turn = self.course.next();
+            let turn = self.schedule.next();
             if turn.is_write {
-                self.fill(turn.block, desk);
+                self.fill(turn.block, context);
             }
             let due = match turn.due_ns {
                 Some(due_ns) => Some(start.plus_nanos(due_ns)),
                 None if spec.think_ns > 0 => free.map(|free| free.plus_nanos(spec.think_ns)),
                 None => None,
             };
-            let mut began = os::monotonic();
+            let mut began = context.clock.now();
             if let Some(due) = due
                 && due < end
                 && began < due
             {
-                desk.pace.until(due, &desk.job).await;
-                began = os::monotonic();
-                if desk.job.stopped().is_some() {
+                context.wait_until(due).await;
+                began = context.clock.now();
+                if context.job.stopped().is_some() {
                     break;
                 }
                 let late_ns = began.nanos_since(due);
-                desk.tally.borrow_mut().own_lateness.record(late_ns.cast_signed());
+                context.counts.borrow_mut().own_lateness.record(late_ns.cast_signed());
             }
             if began >= end || due.is_some_and(|due| due >= end) {
-                let mut tally = desk.tally.borrow_mut();
-                tally.late_stations += 1;
+                let mut counts = context.counts.borrow_mut();
+                counts.late_stations += 1;
                 if let Some(end_ns) = spec.until.time_ns {
                     // Nobody asks it for another turn.
-                    let course = std::mem::replace(&mut self.course, Course::new(spec, 0, 1));
-                    tally.unstarted += course.due_before(end_ns, turn);
+                    let schedule = std::mem::replace(&mut self.schedule, Schedule::new(spec, 0, 1));
+                    counts.unstarted += schedule.due_before(end_ns, turn);
                 }
                 break;
             }
             let intended = if turn.due_ns.is_some() { due } else { None };
-            match self.operation(desk, turn, intended, began, most).await {
+            match self.operation(context, turn, intended, began, most).await {
                 Ok(ended) => free = Some(ended),
                 Err(fault) => return End::Fault(fault),
             }
-            desk.pace.breathe(self.readings == 1).await;
+            context.clock.give_way(self.readings == 1).await;
         }
         End::Due
     }
@@ -206,26 +212,26 @@ impl<C: Connector> Station<C> {
     /// station cannot go on after.
     async fn operation(
         &mut self,
-        desk: &Desk<C>,
+        context: &Context<C, impl Clock>,
         turn: Turn,
         intended: Option<Instant>,
         mut began: Instant,
         most: u32,
     ) -> Result<Instant> {
-        let spec = &desk.job.spec;
+        let spec = &context.job.spec;
         let mut pause_ns = FIRST_PAUSE_NS;
         let number = self.operations;
         self.operations += 1;
         for attempt in 0..=spec.retries {
-            let done = self.attempt(desk, turn).await;
-            let ended = os::monotonic();
-            let outcome = self.outcome(desk, turn, &done);
+            let done = self.attempt(context, turn).await;
+            let ended = context.clock.now();
+            let outcome = self.outcome(context, turn, &done);
             self.readings += 1;
-            let start_ns = desk.since_start_ns(began);
-            desk.keep(Reading {
-                intended_ns: intended.map_or(start_ns, |at| desk.since_start_ns(at)),
+            let start_ns = context.since_start_ns(began);
+            context.keep(Reading {
+                intended_ns: intended.map_or(start_ns, |at| context.since_start_ns(at)),
                 start_ns,
-                end_ns: desk.since_start_ns(ended),
+                end_ns: context.since_start_ns(ended),
                 station: self.number,
                 block: turn.block,
                 bytes: if outcome == Outcome::OK { spec.message_size_bytes } else { 0 },
@@ -249,21 +255,26 @@ impl<C: Connector> Station<C> {
                 // Whatever it was, the old connection is of no use.
                 self.file = None;
                 self.session = None;
-                self.reconnect(desk).await?;
+                self.reconnect(context).await?;
             }
             let is_last = !is_passing || attempt == spec.retries || self.readings >= most;
-            if is_last || desk.job.stopped().is_some() {
-                return Ok(os::monotonic());
+            if is_last || context.job.stopped().is_some() {
+                return Ok(context.clock.now());
             }
-            desk.pace.until(os::monotonic().plus_nanos(pause_ns), &desk.job).await;
+            context.pause(pause_ns).await;
             pause_ns = (2 * pause_ns).min(MOST_PAUSE_NS);
-            began = os::monotonic();
+            began = context.clock.now();
         }
-        Ok(os::monotonic())
+        Ok(context.clock.now())
     }
 
     /// What became of an attempt; a block that was read is compared.
-    fn outcome(&mut self, desk: &Desk<C>, turn: Turn, done: &Result<()>) -> Outcome {
+    fn outcome(
+        &mut self,
+        context: &Context<C, impl Clock>,
+        turn: Turn,
+        done: &Result<()>,
+    ) -> Outcome {
         match done {
             Err(fault) => {
                 if turn.is_write {
@@ -277,14 +288,14 @@ impl<C: Connector> Station<C> {
                 self.written += 1;
                 Outcome::OK
             }
-            Ok(()) if self.is_right(desk, turn.block) => Outcome::OK,
+            Ok(()) if self.is_right(context, turn.block) => Outcome::OK,
             Ok(()) => Outcome::WRONG_DATA,
         }
     }
 
     /// Whether the buffer has what was last written to a block, as far as that is known.
-    fn is_right(&self, desk: &Desk<C>, block: u32) -> bool {
-        if !desk.job.spec.verify {
+    fn is_right(&self, context: &Context<C, impl Clock>, block: u32) -> bool {
+        if !context.job.spec.verify {
             return true;
         }
         let writes = self.writes.get(block as usize).copied().unwrap_or(0);
@@ -293,17 +304,17 @@ impl<C: Connector> Station<C> {
             return true;
         }
         let place = Place { station: self.number, block, generation: writes };
-        let checked = desk.job.pattern.check(place, &self.buffer);
-        let mut tally = desk.tally.borrow_mut();
-        tally.checked.blocks += 1;
-        checked.inspect_err(|wrong| tally.wrong(*wrong, place)).is_ok()
+        let checked = context.job.pattern.check(place, &self.buffer);
+        let mut counts = context.counts.borrow_mut();
+        counts.checked.blocks += 1;
+        checked.inspect_err(|wrong| counts.wrong(*wrong, place)).is_ok()
     }
 
     /// Have ready what is to be written to a block next.
-    fn fill(&mut self, block: u32, desk: &Desk<C>) {
+    fn fill(&mut self, block: u32, context: &Context<C, impl Clock>) {
         self.generation = ((self.writes[block as usize] & !IS_OPEN) + 1) & !IS_OPEN;
         let place = Place { station: self.number, block, generation: self.generation };
-        let pattern = &desk.job.pattern;
+        let pattern = &context.job.pattern;
         self.head = if self.gathers { pattern.description(place, self.buffer.len()) } else { None };
         if self.head.is_none() {
             pattern.fill(place, &mut self.buffer);
@@ -313,7 +324,7 @@ impl<C: Connector> Station<C> {
     /// Write what is ready.
     async fn write(
         &self,
-        desk: &Desk<C>,
+        context: &Context<C, impl Clock>,
         session: &C::Session,
         file: &FileOf<C>,
         turn: Turn,
@@ -323,11 +334,11 @@ impl<C: Connector> Station<C> {
             return session.write_at(file, at, &self.buffer).await;
         };
         let place = Place { station: self.number, block: turn.block, generation: self.generation };
-        let body = desk.job.pattern.body(place, self.buffer.len());
+        let body = context.job.pattern.body(place, self.buffer.len());
         session.write_parts_at(file, at, [head, body]).await
     }
 
-    async fn attempt(&mut self, desk: &Desk<C>, turn: Turn) -> Result<()> {
+    async fn attempt(&mut self, context: &Context<C, impl Clock>, turn: Turn) -> Result<()> {
         let Some(session) = &self.session else {
             return Err(Fault::new(Class::Reset, "the connection has ended"));
         };
@@ -335,8 +346,8 @@ impl<C: Connector> Station<C> {
         match (&self.file, turn.is_write) {
             (Some(file), false) => read(session, file, at, &mut self.buffer).await,
             (Some(file), true) => {
-                self.write(desk, session, file, turn).await?;
-                match desk.job.spec.sync {
+                self.write(context, session, file, turn).await?;
+                match context.job.spec.sync {
                     StationSync::None => Ok(()),
                     StationSync::Each => session.sync(file).await,
                 }
@@ -358,52 +369,52 @@ impl<C: Connector> Station<C> {
     }
 
     /// Connect anew, as often as an operation is tried.
-    async fn reconnect(&mut self, desk: &Desk<C>) -> Result<()> {
+    async fn reconnect(&mut self, context: &Context<C, impl Clock>) -> Result<()> {
         let mut pause_ns = FIRST_PAUSE_NS;
         for attempt in 0.. {
-            let connected = match desk.connector.connect(self.number).await {
+            let connected = match context.connector.connect(self.number).await {
                 Ok(session) => {
                     self.session = Some(session);
-                    self.open(desk).await
+                    self.open(context).await
                 }
                 Err(fault) => Err(fault),
             };
             let Err(fault) = connected else {
-                desk.tally.borrow_mut().reconnects += 1;
+                context.counts.borrow_mut().reconnects += 1;
                 return Ok(());
             };
             self.session = None;
-            count(&mut desk.tally.borrow_mut().reconnect_errors, &fault);
-            let is_last = !fault.class.is_passing() || attempt >= desk.job.spec.retries;
-            if is_last || desk.job.stopped().is_some() {
+            count(&mut context.counts.borrow_mut().reconnect_errors, &fault);
+            let is_last = !fault.class.is_passing() || attempt >= context.job.spec.retries;
+            if is_last || context.job.stopped().is_some() {
                 return Err(fault);
             }
-            desk.pace.until(os::monotonic().plus_nanos(pause_ns), &desk.job).await;
+            context.pause(pause_ns).await;
             pause_ns = (2 * pause_ns).min(MOST_PAUSE_NS);
         }
         unreachable!("the loop ends with an attempt")
     }
 
     /// See, once nothing is measured any more, that what was written last is there; take leave.
-    pub async fn finish(mut self, desk: &Desk<C>) {
+    pub async fn finish(mut self, context: &Context<C, impl Clock>) {
         let count = self.written.min(READ_BACK as u64) as usize;
         let mut blocks = self.last[..count].to_vec();
         blocks.sort_unstable();
         blocks.dedup();
         for block in blocks {
-            if !desk.job.spec.verify || self.session.is_none() {
+            if !context.job.spec.verify || self.session.is_none() {
                 break;
             }
             let turn = Turn { is_write: false, block, due_ns: None };
-            let done = self.attempt(desk, turn).await;
+            let done = self.attempt(context, turn).await;
             let is_wrong = match done {
-                Ok(()) => !self.is_right(desk, block),
+                Ok(()) => !self.is_right(context, block),
                 // That what was confirmed is not there is no better than another's in its place.
                 Err(fault) => matches!(fault.class, Class::Missing | Class::Length),
             };
-            let mut tally = desk.tally.borrow_mut();
-            tally.checked.read_back += 1;
-            tally.checked.read_back_wrong += u64::from(is_wrong);
+            let mut counts = context.counts.borrow_mut();
+            counts.checked.read_back += 1;
+            counts.checked.read_back_wrong += u64::from(is_wrong);
         }
         if let Some(session) = self.session.take() {
             // What was measured is measured: how the server takes its leave changes nothing of it.

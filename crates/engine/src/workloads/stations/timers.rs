@@ -13,7 +13,6 @@ use std::task::{Poll, Waker};
 use lanlab_os as os;
 use lanlab_units::Instant;
 
-use super::job::Job;
 use crate::waiting::Margin;
 
 /// One that waits.
@@ -43,14 +42,14 @@ impl Ord for Sleeper {
     }
 }
 
-/// All that wait on a thread.
-pub struct Clockwork {
+/// The timers of one thread.
+pub struct Timers {
     sleepers: RefCell<BinaryHeap<Sleeper>>,
     margin: RefCell<Margin>,
     alarm: alarm::Alarm,
 }
 
-impl Clockwork {
+impl Timers {
     /// On the runtime of this thread.
     ///
     /// # Errors
@@ -63,12 +62,12 @@ impl Clockwork {
         }))
     }
 
-    /// Wait until a moment, or until the job is stopped.
-    pub async fn until(&self, at: Instant, job: &Job) {
+    /// Wait until a moment, or until it is all over.
+    pub async fn wait_until(&self, at: Instant, is_over: impl Fn() -> bool) {
         let mut wake_at = None;
         poll_fn(move |context| {
             let now = os::monotonic();
-            if now >= at || job.stopped().is_some() {
+            if now >= at || is_over() {
                 return Poll::Ready(());
             }
             let is_noted = wake_at.is_some();

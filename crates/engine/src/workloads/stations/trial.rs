@@ -8,12 +8,9 @@ use std::time::Duration;
 use lanlab_os as os;
 use lanlab_services::{AnySession, Target, connect};
 use lanlab_units::Instant;
+use lanlab_workloads::stations::{Connector, Job, ThreadTotals, Times, Watch, Worked, joined};
 
-use super::crew::{Watch, Worked, station_is_gone};
-use super::desk::Connector;
-use super::interval::IntervalRule;
-use super::job::{Done, Job};
-use super::result::{Course, joined};
+use super::workers::{Worker, station_is_gone};
 use super::{is_alone, limits, readings, room, slices, threads};
 use crate::driver::Measured;
 use crate::messages::{Failure, HostWindow, Outcome, StationsEnd, StationsSpec};
@@ -21,7 +18,7 @@ use crate::running::Running;
 use crate::workloads::conclude;
 
 /// How often it is looked how far stations are, and whether that is enough.
-const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_nanos(Watch::LOOK_NS);
 /// What stands in a user's name for the number of the station.
 pub const STATION: &str = "{station}";
 /// Stack of a thread of one station: there are up to a thousand.
@@ -70,7 +67,7 @@ pub fn work_with<C: Connector + Clone + Send>(
     let (stationed, kept) = joined(&job, timed.0, timed.1);
     for of_thread in kept {
         for (count, octets) in readings::lines(&of_thread.all) {
-            running.tell_readings(count, octets);
+            running.tell_readings(count, &octets);
         }
         if let Some(slices) = of_thread.slices.filter(|_| stationed.thinned.is_some()) {
             for octets in slices.octets().chunks(slices::CELL_BYTES * slices::CELLS_A_LINE) {
@@ -98,7 +95,7 @@ fn run<C: Connector + Clone + Send>(
     job: &Arc<Job>,
     running: &Running,
     connector: &C,
-) -> Result<(Vec<Worked>, Course), Failure> {
+) -> Result<(Vec<Worked>, Times), Failure> {
     let began = os::monotonic();
     let shares = shares(&job.spec);
     let alone = is_alone(&job.spec);
@@ -107,20 +104,20 @@ fn run<C: Connector + Clone + Send>(
         let (connected, told) = mpsc::channel();
         let (over, overs) = mpsc::channel();
         let count = shares.len();
-        let (mut starts, mut leaves, mut dones) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut starts, mut leaves, mut totals) = (Vec::new(), Vec::new(), Vec::new());
         let mut workers = Vec::with_capacity(count);
         for (stations, room) in shares {
             let (start, begins) = mpsc::channel();
             let (leave, leaving) = mpsc::channel();
-            let done = Arc::new(Done::default());
-            let watch = Watch {
+            let own_totals = Arc::new(ThreadTotals::default());
+            let worker = Worker {
                 stations,
                 connects: (usize::from(job.spec.connects_at_once) / count).max(1),
                 room,
                 step: count as u32,
                 is_crowded: count > processors,
                 job: Arc::clone(job),
-                done: Arc::clone(&done),
+                totals: Arc::clone(&own_totals),
                 connected: connected.clone(),
                 starts: begins,
                 over: over.clone(),
@@ -128,7 +125,7 @@ fn run<C: Connector + Clone + Send>(
             };
             let connector = connector.clone();
             let work = move || {
-                if alone { watch.work_alone(connector) } else { watch.work_together(connector) }
+                if alone { worker.work_alone(connector) } else { worker.work_together(connector) }
             };
             let builder = thread::Builder::new();
             let builder = if alone { builder.stack_size(STACK_BYTES) } else { builder };
@@ -139,7 +136,7 @@ fn run<C: Connector + Clone + Send>(
                 .inspect_err(|_| job.stop(StationsEnd::Cancelled))?;
             starts.push(start);
             leaves.push(leave);
-            dones.push(done);
+            totals.push(own_totals);
             workers.push(worker);
         }
         drop((connected, over));
@@ -153,7 +150,7 @@ fn run<C: Connector + Clone + Send>(
                     // A thread that has failed meanwhile does not listen any more.
                     let _ = begin.send(start);
                 }
-                look_on(job, running, &dones, &overs, count);
+                look_on(job, running, &totals, &overs, count);
                 os::monotonic().nanos_since(start)
             });
         if job.stopped() == Some(StationsEnd::Cancelled) {
@@ -168,7 +165,10 @@ fn run<C: Connector + Clone + Send>(
             .map(|joined| joined.unwrap_or_else(|_| Err(station_is_gone())))
             .collect::<Result<Vec<_>, _>>()?;
         let setup_ns = setup_ns.saturating_sub(began.as_nanos());
-        Ok((worked, Course { setup_ns, elapsed_ns, host }))
+        Ok((
+            worked,
+            Times { setup_ns, elapsed_ns, host, is_cpu_known: os::capabilities().thread_usage },
+        ))
     })
 }
 
@@ -203,12 +203,12 @@ fn all_connected(
 fn look_on(
     job: &Job,
     running: &Running,
-    dones: &[Arc<Done>],
+    totals: &[Arc<ThreadTotals>],
     overs: &mpsc::Receiver<()>,
     count: usize,
 ) {
-    let mut rule = job.spec.until.interval_ratio.map(IntervalRule::new);
-    let (mut left, mut before) = (count, [0_u64; 3]);
+    let mut watch = Watch::new(job);
+    let mut left = count;
     while left > 0 {
         match overs.recv_timeout(LOOK) {
             Ok(()) => {
@@ -222,15 +222,8 @@ fn look_on(
         if running.is_cancelled() {
             job.stop(StationsEnd::Cancelled);
         }
-        let now = dones.iter().fold([0; 3], |all: [u64; 3], done| {
-            let [operations, bytes, response_ns] = done.load();
-            [all[0] + operations, all[1] + bytes, all[2] + response_ns]
-        });
-        running.count(now[0] - before[0], now[1] - before[1]);
-        before = now;
-        if rule.as_mut().is_some_and(|rule| rule.look(now[0], now[2])) {
-            job.stop(StationsEnd::Interval);
-        }
+        let [operations, bytes] = watch.look(job, totals.iter().map(|thread| &**thread));
+        running.count(operations, bytes);
     }
 }
 

@@ -6,7 +6,7 @@
 //! all, from a place that the description determines. So to fill or to compare one costs what copying
 //! or comparing memory costs.
 
-use crate::workloads::dataset::mix;
+use crate::dataset::mix;
 
 /// Octets of the description: tag, station, block, generation, length, check.
 pub const HEAD_BYTES: usize = 32;
