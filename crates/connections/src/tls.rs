@@ -2,13 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use lanlab_wire::hexadecimal;
 use rustls::crypto::CryptoProvider;
 use sha2::{Digest, Sha256};
 
 /// SHA-256 of octets, in hexadecimal: how a certificate or host key is named.
 pub fn sha256_hex(octets: &[u8]) -> String {
-    hexadecimal::written(&Sha256::digest(octets))
+    hex::encode(Sha256::digest(octets))
 }
 
 /// The cryptography that is used everywhere here.

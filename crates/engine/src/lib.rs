@@ -16,10 +16,8 @@ mod host;
 mod host_window;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod hostile;
-mod measure;
 mod output;
 mod running;
-mod session;
 mod waiting;
 mod workloads;
 

@@ -5,7 +5,6 @@
 
 pub mod calendar;
 mod error;
-pub mod hexadecimal;
 pub mod nfs3;
 pub mod percent;
 pub mod probe;

@@ -6,9 +6,10 @@
 
 use std::fmt::Write as _;
 
-use crate::{hexadecimal, percent};
 use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
+
+use crate::percent;
 
 /// What a signature of this version names its algorithm.
 pub const ALGORITHM: &str = "AWS4-HMAC-SHA256";
@@ -79,7 +80,7 @@ impl Signed<'_> {
 
     /// The text that is signed; `time` as in `20260101T000000Z`.
     pub fn text(&self, time: &str, scope: &Scope<'_>) -> String {
-        let hash = hexadecimal::written(&Sha256::digest(self.canonical()));
+        let hash = hex::encode(Sha256::digest(self.canonical()));
         format!("{ALGORITHM}\n{time}\n{}\n{hash}", scope.text())
     }
 }
@@ -112,12 +113,12 @@ impl Key {
 
     /// The signature of a text, hexadecimal.
     pub fn sign(&self, text: &str) -> String {
-        hexadecimal::written(&self.0.clone().chain_update(text).finalize().into_bytes())
+        hex::encode(self.0.clone().chain_update(text).finalize().into_bytes())
     }
 
     /// Whether a text has this signature, in a time that tells nothing of where it differs.
     pub fn has_signed(&self, text: &str, signature: &str) -> bool {
-        let Some(signature) = hexadecimal::read(signature) else { return false };
+        let Ok(signature) = hex::decode(signature) else { return false };
         self.0.clone().chain_update(text).verify_slice(&signature).is_ok()
     }
 }

@@ -5,13 +5,13 @@ use std::net::{IpAddr, Ipv4Addr};
 use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
 use lanlab_wire::session::{Kind, Message, Token};
+use lanlab_workloads::handshake::Acceptor;
+use lanlab_workloads::measure::IntervalMeter;
 
 use super::Feed;
-use crate::measure::IntervalMeter;
 use crate::messages::{
     Amount, ClockRelation, Io, Receive, SocketOptions, StreamSpec, Timestamps, Transport, WhenLate,
 };
-use crate::session::Acceptor;
 use crate::workloads::stream::Plan;
 use crate::workloads::stream::intake::{Heard, Intake};
 use crate::workloads::stream::tally::{Arrival, Meters};

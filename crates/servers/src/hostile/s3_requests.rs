@@ -13,7 +13,6 @@ use lanlab_wire::{percent, sigv4};
 use crate::http::{confined, octets_asked};
 use crate::s3::answers::Document;
 use crate::s3::authentication::{Payload, admit};
-use crate::s3::objects::keys_to_delete;
 use crate::s3::operation::Operation;
 use crate::s3::parts::listed;
 use crate::s3::receive::Intake;
@@ -151,24 +150,6 @@ fn refused(refusal: &Refusal, read_refusal: ReadRefusal) {
 fn documents(document: &[u8], refused: &impl Fn(&Refusal)) {
     // XML has no way to write this one character.
     let is_written = |text: &String| !text.contains('\0');
-    match keys_to_delete(document) {
-        Ok((keys, quiet)) => {
-            assert!(!keys.is_empty() && keys.len() <= document.len());
-            let mut again = Document::new();
-            again.open("Delete");
-            again.value("Quiet", quiet);
-            for key in &keys {
-                again.open("Object");
-                again.text("Key", key);
-                again.close("Object");
-            }
-            again.close("Delete");
-            if keys.iter().all(is_written) {
-                assert_eq!(keys_to_delete(again.finish().as_bytes()), Ok((keys, quiet)));
-            }
-        }
-        Err(refusal) => refused(&refusal),
-    }
     match listed(document) {
         Ok(parts) => {
             let mut again = Document::new();

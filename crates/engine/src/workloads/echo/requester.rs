@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use lanlab_os as os;
 use lanlab_os::Usage;
 use lanlab_units::{Instant, Pace};
+use lanlab_workloads::measure::{DistributionMeter, Pacer, Seen, SequenceWindow, Turn};
 
 use super::Plan;
 use crate::host::cpu_time;
-use crate::measure::{DistributionMeter, Pacer, Seen, SequenceWindow, Turn};
 use crate::messages::{EchoRequested, EndedBy, Failure};
 use crate::running::Running;
 use crate::waiting::Waiter;

@@ -6,10 +6,10 @@ use lanlab_files::ServiceKind;
 use lanlab_os as os;
 use lanlab_servers as servers;
 use lanlab_servers::{Bounds, Offer};
+use lanlab_workloads::failure_of;
 use tokio::runtime::{Builder, Runtime};
 
 use super::conclude;
-use super::copy::failure_of;
 use super::dataset::absolute;
 use crate::cost::{Cost, OWN_THREADS};
 use crate::descriptors;

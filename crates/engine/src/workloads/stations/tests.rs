@@ -15,12 +15,12 @@ use lanlab_files::{
     TransferCapabilities,
 };
 use lanlab_os as os;
+use lanlab_workloads::stations::Connector;
+use lanlab_workloads::stations::example::spec;
+use lanlab_workloads::stations::readings::{OUTCOMES, READING_BYTES};
+use lanlab_workloads::stations::slices::CELL_BYTES;
 
-use super::desk::Connector;
-use super::made_up::spec;
-use super::readings::{OUTCOMES, READING_BYTES};
-use super::slices::CELL_BYTES;
-use super::{prepare, running};
+use super::{prepare, trial as whole_trial};
 use crate::messages::{
     Arrivals, BlockAccess, OpenLoop, Outcome, OwnStations, StationOperation, Stationed,
     StationsEnd, StationsSpec, StationsUntil,
@@ -244,7 +244,7 @@ fn trial_until(name: &str, malice: Malice, mut spec: StationsSpec, cancel: Optio
     let memory = Arc::<Memory>::default();
     let hostile = Hostile { target: spec.service.clone(), malice, memory: Arc::clone(&memory) };
     let measured: Measured = thread::scope(|scope| {
-        let working = scope.spawn(|| running::work_with(&spec, &running, &hostile));
+        let working = scope.spawn(|| whole_trial::work_with(&spec, &running, &hostile));
         let deadline = os::monotonic().plus_nanos(20_000_000_000);
         while !working.is_finished() && os::monotonic() < deadline {
             let now = os::monotonic();

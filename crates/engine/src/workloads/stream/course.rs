@@ -2,11 +2,11 @@
 
 use lanlab_os::Usage;
 use lanlab_units::Instant;
+use lanlab_workloads::measure::{DistributionMeter, Pacer, Turn};
 
 use super::crew::ThreadUsage;
 use super::{Plan, worst_end};
 use crate::host::cpu_time;
-use crate::measure::{DistributionMeter, Pacer, Turn};
 use crate::messages::{
     Distribution, EndedBy, Failure, FlowSent, HostWindow, StreamSent, TcpFacts, WhenLate,
 };

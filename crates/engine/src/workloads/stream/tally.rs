@@ -2,12 +2,12 @@
 
 use lanlab_units::Instant;
 use lanlab_wire::probe::Layout;
+use lanlab_workloads::measure::{
+    DelayVariationMeter, DistributionMeter, IntervalMeter, LastDelay, Seen, SequenceWindow,
+};
 
 use super::Plan;
 use super::crew::ThreadUsage;
-use crate::measure::{
-    DelayVariationMeter, DistributionMeter, IntervalMeter, LastDelay, Seen, SequenceWindow,
-};
 use crate::messages::ClockRelation;
 
 /// What the flows of one thread measure together.

@@ -6,12 +6,12 @@ use std::net::TcpStream;
 use lanlab_os as os;
 use lanlab_os::{Interest, Readiness, Usage};
 use lanlab_units::Instant;
+use lanlab_workloads::measure::IntervalMeter;
 
 use super::crew::{self, Driven, Flow, ThreadUsage, Turn};
 use super::slowness::Slowness;
 use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
-use crate::measure::IntervalMeter;
 use crate::messages::{
     EndedBy, Failure, FlowReceived, HostWindow, Receive, StreamReceive, StreamReceived, Timestamps,
 };

@@ -7,6 +7,7 @@ use lanlab_os as os;
 use lanlab_os::{BATCH_MESSAGES, Interest, Readiness, ReceiveBatch, Usage};
 use lanlab_units::Instant;
 use lanlab_wire::session::QUESTION_LEN;
+use lanlab_workloads::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
 
 use super::alive::{Word, say_alive_beside};
 use super::crew::{self, Driven, Flow, Turn};
@@ -16,7 +17,6 @@ use super::slowness::Slowness;
 use super::tally::{Arrival, Counts, Meters};
 use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
-use crate::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
 use crate::messages::{
     EndedBy, Failure, FlowReceived, HostWindow, Intervals, Io, Receive, StreamReceive,
     StreamReceived, Timestamps,
@@ -389,10 +389,10 @@ mod tests {
     use super::*;
     use crate::messages::{Amount, Transport};
     use crate::output::Output;
-    use crate::session::Acceptor;
     use crate::workloads::stream::tests::spec;
     use lanlab_os::{DatagramOptions, DatagramSocket};
     use lanlab_wire::session::Token;
+    use lanlab_workloads::handshake::Acceptor;
 
     #[test]
     fn stragglers_are_waited_for_where_messages_have_come_out_of_order() {
