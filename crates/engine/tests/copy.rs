@@ -245,6 +245,22 @@ fn a_tree_is_copied_as_it_is_and_stays_as_it_is() {
 }
 
 #[test]
+fn directories_nested_more_than_64_deep_are_refused() {
+    let (served, source) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let deepest = (0..64).fold(source.path().to_owned(), |path, _| path.join("d"));
+    fs::create_dir_all(&deepest).unwrap();
+    fs::write(deepest.join("file"), "content").unwrap();
+    let (tree_of, here) = (json!({"tree": source.path()}), json!({"directory": source.path()}));
+    let spec = spec(served.path(), "upload", tree_of, here);
+    let mut engine = Engine::start();
+    let prepared = engine.result(&request("copy_prepare", &spec));
+    assert_eq!(prepared["files"], 1, "{prepared}");
+    engine.result(&request("copy_empty", &spec));
+    fs::create_dir(deepest.join("d")).unwrap();
+    assert_eq!(engine.ask(&request("copy_prepare", &spec))["code"], "copy.too_many");
+}
+
+#[test]
 fn a_file_that_changes_is_named() {
     let (served, here) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     fs::write(here.path().join("steady"), "s").unwrap();

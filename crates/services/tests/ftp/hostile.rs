@@ -216,6 +216,30 @@ fn no_space_is_told_whenever_the_server_says_it() {
     }
 }
 
+/// A server that writes to the data connection once all has come: to a client that has closed it,
+/// the second write fails. curl 7.88 is such a client, and vsftpd answers it with 426.
+#[test]
+fn an_upload_keeps_its_data_connection_until_the_server_has_confirmed() {
+    let port = scripted(|line, data| {
+        line.starts_with("STOR").then(|| {
+            let (mut from, _) = data.accept().unwrap();
+            from.read_to_end(&mut Vec::new()).unwrap();
+            let is_open = (0..10).all(|_| {
+                thread::sleep(Duration::from_millis(10));
+                from.write_all(b"ticket").is_ok()
+            });
+            let last = if is_open { "226 all of it" } else { "426 the connection broke" };
+            format!("150 ok\r\n{last}")
+        })
+    });
+    run(async {
+        let session = connect(&impatient(ServiceKind::Ftp, port)).await.unwrap();
+        let file = session.open(&path("f"), Access::Create { size_bytes: 5 }).await.unwrap();
+        session.write_at(&file, 0, b"abcde").await.unwrap();
+        session.close(file).await.unwrap();
+    });
+}
+
 #[test]
 fn what_was_asked_at_once_is_answered_in_its_order() {
     let (mut ports, mut seen) = (0, Vec::new());

@@ -229,6 +229,28 @@ async fn closing_after_the_last_byte(service: ServiceKind, greeting: fn() -> Vec
         let wanted = if rest.is_empty() { Ok(()) } else { Err(Class::Length) };
         assert_eq!(closed, wanted, "{what}");
     }
+    closing_after_a_whole_chunk(service, greeting).await;
+}
+
+/// The same, of an answer in chunks: what follows the last byte ends it, goes on, or is none.
+async fn closing_after_a_whole_chunk(service: ServiceKind, greeting: fn() -> Vec<u8>) {
+    let chunk = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n".to_vec();
+    let refusal = answer("500 No", "");
+    for (what, rest, then, wanted) in [
+        ("the last chunk", &b"0\r\n\r\n"[..], Then::GoOn, Ok(())),
+        ("more of a file left in its middle", b"3\r\nabc\r\n", Then::Hang, Ok(())),
+        ("a refusal", &refusal, Then::GoOn, Err(Class::Protocol)),
+        ("octets after the last chunk", b"0\r\n\r\nx", Then::GoOn, Err(Class::Length)),
+        ("its end", b"", Then::Close, Err(Class::Reset)),
+        ("nothing", b"", Then::Hang, Err(Class::TimedOut)),
+    ] {
+        let script = vec![([&chunk, rest].concat(), then)];
+        let session = to_scripted(service, greeting(), script).await;
+        let file = session.open(&path("x"), Access::Read).await.unwrap();
+        assert_eq!(session.read_at(&file, 0, &mut [0; 3]).await.unwrap(), 3);
+        let closed = session.close(file).await.map_err(|fault| fault.class);
+        assert_eq!(closed, wanted, "{what}");
+    }
 }
 
 /// An answer of another range than was asked for.

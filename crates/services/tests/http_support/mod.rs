@@ -130,7 +130,7 @@ pub async fn write_whole(
     data: &[u8],
 ) -> Result<(), Fault> {
     let size_bytes = data.len() as u64;
-    let block = session.manner().block_bytes as usize;
+    let block = session.capabilities().block_bytes as usize;
     let file = session.open(name, Access::Create { size_bytes }).await?;
     for (number, part) in data.chunks(block).enumerate() {
         session.write_at(&file, (number * block) as u64, part).await?;
@@ -140,7 +140,7 @@ pub async fn write_whole(
 
 pub async fn read_whole(session: &AnySession, name: &ServicePath) -> Result<Vec<u8>, Fault> {
     let file = session.open(name, Access::Read).await?;
-    let (mut data, mut buffer) = (Vec::new(), vec![0; session.manner().block_bytes as usize]);
+    let (mut data, mut buffer) = (Vec::new(), vec![0; session.capabilities().block_bytes as usize]);
     loop {
         match session.read_at(&file, data.len() as u64, &mut buffer).await? {
             0 => break,

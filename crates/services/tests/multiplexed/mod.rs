@@ -125,7 +125,7 @@ async fn check_lane(session: &AnySession, file: &AnyFile, data: &[u8], block: us
 pub async fn moves_a_large_file(target: &Target, root: &Path) {
     let session = connect(target).await.unwrap();
     let (name, data) = (path("large.bin"), content((64 << 20) + 4711, 3));
-    let block = session.manner().block_bytes as usize;
+    let block = session.capabilities().block_bytes as usize;
     let size_bytes = data.len() as u64;
     let file = session.open(&name, Access::Create { size_bytes }).await.unwrap();
     let lane = |first| write_lane(&session, &file, &data, block, first);

@@ -96,7 +96,7 @@ pub async fn served(service: ServiceKind, root: &Path) -> (Serving, Target) {
 pub async fn put(session: &impl Session, name: &ServicePath, data: &[u8]) {
     let size_bytes = data.len() as u64;
     let file = session.open(name, Access::Create { size_bytes }).await.unwrap();
-    let block = session.manner().block_bytes as usize;
+    let block = session.capabilities().block_bytes as usize;
     for (number, part) in data.chunks(block).enumerate() {
         session.write_at(&file, (number * block) as u64, part).await.unwrap();
     }
@@ -105,7 +105,7 @@ pub async fn put(session: &impl Session, name: &ServicePath, data: &[u8]) {
 
 pub async fn get(session: &impl Session, name: &ServicePath) -> Vec<u8> {
     let file = session.open(name, Access::Read).await.unwrap();
-    let mut buffer = vec![0; session.manner().block_bytes as usize];
+    let mut buffer = vec![0; session.capabilities().block_bytes as usize];
     let mut data = Vec::new();
     loop {
         match session.read_at(&file, data.len() as u64, &mut buffer).await.unwrap() {
