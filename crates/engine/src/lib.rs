@@ -15,10 +15,8 @@ mod driver;
 mod host;
 mod host_window;
 pub mod hostile;
-mod measure;
 mod output;
 mod running;
-mod session;
 mod waiting;
 mod workloads;
 

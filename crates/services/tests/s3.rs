@@ -73,7 +73,7 @@ async fn a_hostile_server_is_found_out_by_what_it_lists() {
     for (what, script) in cases {
         let script = script.into_iter().map(|bytes| (bytes, Then::GoOn)).collect();
         let session = to_scripted(KIND, greeting(), script).await;
-        let fault = within_seconds(10, session.list(None)).await.expect_err(what);
+        let fault = within_seconds(60, session.list(None)).await.expect_err(what);
         assert_eq!(fault.class, Class::Protocol, "{what}: {fault}");
     }
 }

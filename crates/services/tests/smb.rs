@@ -160,7 +160,7 @@ fn a_server_that_grants_no_credits_is_waited_for_no_longer_than_allowed() {
             }
             Pass::On
         });
-        let target = Target { port: Some(port), timeout_ns: 500_000_000, ..target };
+        let target = Target { port: Some(port), timeout_ns: 2_000_000_000, ..target };
         let session = connect(&target).await.unwrap();
         let mut last = Ok(());
         for _ in 0..10_000 {

@@ -10,7 +10,7 @@ from lanlab.analysis.comparison_published import BesidePublished
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.studies import Study
-from lanlab.workloads.directions import metric_direction
+from lanlab.workloads.metrics import metric_direction
 
 _INTERVALS = (
     "Intervals of 95 %, each of its condition alone; one that reaches the edge goes on beyond it. "

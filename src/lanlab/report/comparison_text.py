@@ -9,7 +9,7 @@ from lanlab.analysis.comparison import LEVEL, Compared
 from lanlab.figures.wording import Quantity, condition_text, number, plain, quantity
 from lanlab.report.modes_text import mode_sentences
 from lanlab.studies import Study
-from lanlab.workloads.directions import metric_direction
+from lanlab.workloads.metrics import metric_direction
 
 #: Beyond this factor a ratio is said as one, and so are the ends of its interval: "3.4 times", not
 #: "240 % more", and "1.1 (0.02 … 44) times", not "10 % (-98 … 4,300 %) more".

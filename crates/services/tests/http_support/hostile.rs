@@ -102,7 +102,7 @@ pub async fn to_scripted(
     script.extend(answers);
     let (port, _) = scripted(script).await;
     let mut target = target(service, port);
-    target.timeout_ns = 2_000_000_000;
+    target.timeout_ns = 5_000_000_000;
     connect(&target).await.unwrap()
 }
 
@@ -201,7 +201,7 @@ pub async fn reading_from_hostile_peers(service: ServiceKind, greeting: fn() -> 
     ];
     let each = cases.into_iter().map(|(what, bytes, then, class)| async move {
         let session = to_scripted(service, greeting(), vec![(bytes, then)]).await;
-        let read = within_seconds(10, read_whole(&session, &path("x"))).await;
+        let read = within_seconds(60, read_whole(&session, &path("x"))).await;
         let fault = read.expect_err(what);
         assert_eq!(fault.class, class, "{what}: {fault}");
         assert!(fault.message.contains("GET x"), "{what}: {fault}");
@@ -299,7 +299,7 @@ pub async fn a_short_file_is_one_segment(service: ServiceKind, greeting: fn() ->
         }
         assert!(!session.facts().protocol.contains("connections"));
     };
-    let (segments, ()) = within_seconds(10, async { tokio::join!(peer, copy) }).await;
+    let (segments, ()) = within_seconds(60, async { tokio::join!(peer, copy) }).await;
     for segment in segments {
         assert!(segment.starts_with(b"PUT /"));
         assert!(segment.windows(4).any(|octets| octets == b"\r\n\r\n"));
@@ -336,7 +336,7 @@ pub async fn writing_to_hostile_peers(service: ServiceKind, greeting: fn() -> Ve
         let data = Arc::clone(&data);
         async move {
             let session = to_scripted(service, greeting(), vec![(bytes, then)]).await;
-            let written = within_seconds(10, write_whole(&session, &path("x"), &data)).await;
+            let written = within_seconds(60, write_whole(&session, &path("x"), &data)).await;
             let fault = written.expect_err(what);
             assert_eq!(fault.class, class, "{what}: {fault}");
         }
@@ -345,7 +345,7 @@ pub async fn writing_to_hostile_peers(service: ServiceKind, greeting: fn() -> Ve
 }
 
 /// Cases that mostly wait, all at once.
-async fn side_by_side(cases: impl IntoIterator<Item = impl Future<Output = ()> + 'static>) {
+pub async fn side_by_side(cases: impl IntoIterator<Item = impl Future<Output = ()> + 'static>) {
     let here = LocalSet::new();
     let tasks: Vec<_> = cases.into_iter().map(|case| here.spawn_local(case)).collect();
     here.await;

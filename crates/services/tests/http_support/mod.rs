@@ -285,7 +285,7 @@ pub async fn an_end_is_an_end(service: ServiceKind) {
             }
         }
     };
-    let fault = within_seconds(10, rest).await;
+    let fault = within_seconds(60, rest).await;
     assert_eq!(fault.class, Class::Reset, "{fault}");
     let again = Offer { port, ..offer(service, root.path()) };
     serve(&again).await.expect("the port is free").end().await;

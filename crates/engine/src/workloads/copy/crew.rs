@@ -283,7 +283,7 @@ impl Job<'_> {
             let target = &self.spec.service;
             let address = target.address.map(|address| address.to_string());
             let server = target.server_name.clone().or(address);
-            let (done, moved) = self.watch.running.counted();
+            let (done, moved) = self.watch.running.progress.counted();
             let (files, all) = (self.files.entries.len(), self.files.bytes());
             failure.message = format!(
                 "{}: `{}` was under way, {done} of {files} files were done, {moved} of {all} bytes \

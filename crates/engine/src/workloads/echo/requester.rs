@@ -9,11 +9,11 @@ use lanlab_units::{Instant, Pace};
 
 use super::Plan;
 use crate::host::cpu_time;
-use crate::measure::{DistributionMeter, Pacer, Seen, SequenceWindow, Turn};
 use crate::messages::{EchoRequested, EndedBy, Failure};
 use crate::running::Running;
 use crate::waiting::Waiter;
 use crate::workloads::setup::bind;
+use lanlab_workloads::measure::{DistributionMeter, Pacer, Seen, SequenceWindow, Turn};
 
 /// How often a requester looks whether the driver wants it to stop.
 const CHECK_NS: u64 = 10_000_000;

@@ -14,7 +14,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use super::{ACCEPT_TIMEOUT_NS, TICK, check_waiting, is_closed, is_idle, random_u64};
 use crate::messages::{Failure, SocketOptions, TcpFacts};
 use crate::running::Running;
-use crate::session::SETUP_NS;
+use lanlab_workloads::handshake::SETUP_NS;
 
 fn tcp_socket(address: SocketAddr, options: &SocketOptions, flow: u16) -> Result<Socket, Failure> {
     let build = || -> io::Result<Socket> {

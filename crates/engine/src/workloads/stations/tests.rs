@@ -15,11 +15,11 @@ use lanlab_services::{
     Session, Target, TransferCapabilities, connect,
 };
 
-use super::desk::Connector;
-use super::made_up::spec;
-use super::readings::{OUTCOMES, READING_BYTES};
-use super::slices::CELL_BYTES;
-use super::{prepare, running};
+use lanlab_workloads::stations::Connector;
+use lanlab_workloads::stations::readings::{OUTCOMES, READING_BYTES};
+use lanlab_workloads::stations::slices::CELL_BYTES;
+
+use super::{prepare, trial as whole_trial};
 use crate::driver::Measured;
 use crate::messages::{
     Arrivals, BlockAccess, OpenLoop, Outcome, OwnStations, StationOperation, Stationed,
@@ -27,6 +27,7 @@ use crate::messages::{
 };
 use crate::output::Output;
 use crate::running::Running;
+use lanlab_workloads::stations::example::spec;
 
 /// What is wrong with a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -244,7 +245,7 @@ fn trial_until(name: &str, malice: Malice, mut spec: StationsSpec, cancel: Optio
     let memory = Arc::<Memory>::default();
     let hostile = Hostile { target: spec.service.clone(), malice, memory: Arc::clone(&memory) };
     let measured: Measured = thread::scope(|scope| {
-        let working = scope.spawn(|| running::work_with(&spec, &running, &hostile));
+        let working = scope.spawn(|| whole_trial::work_with(&spec, &running, &hostile));
         let deadline = os::monotonic().plus_nanos(20_000_000_000);
         while !working.is_finished() && os::monotonic() < deadline {
             let now = os::monotonic();

@@ -6,11 +6,11 @@ use lanlab_units::Instant;
 use super::crew::ThreadUsage;
 use super::{Plan, worst_end};
 use crate::host::cpu_time;
-use crate::measure::{DistributionMeter, Pacer, Turn};
 use crate::messages::{
     Distribution, EndedBy, Failure, FlowSent, HostWindow, StreamSent, TcpFacts, WhenLate,
 };
 use crate::running::Running;
+use lanlab_workloads::measure::{DistributionMeter, Pacer, Turn};
 
 /// A message that leaves later than this after its slot is counted as late.
 const LATE_NS: u64 = 1_000_000;

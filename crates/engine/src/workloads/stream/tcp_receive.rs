@@ -11,12 +11,12 @@ use super::crew::{self, Driven, Flow, ThreadUsage, Turn};
 use super::slowness::Slowness;
 use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
-use crate::measure::IntervalMeter;
 use crate::messages::{
     EndedBy, Failure, FlowReceived, HostWindow, Receive, StreamReceive, StreamReceived, Timestamps,
 };
 use crate::running::Running;
 use crate::workloads::setup::{TICK, accept_streams, is_idle, listen, tcp_facts};
+use lanlab_workloads::measure::IntervalMeter;
 
 /// Accept the sender's connections, then count until it closes them.
 pub fn receive(

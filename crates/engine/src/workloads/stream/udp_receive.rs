@@ -16,7 +16,6 @@ use super::slowness::Slowness;
 use super::tally::{Arrival, Counts, Meters};
 use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
-use crate::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
 use crate::messages::{
     EndedBy, Failure, FlowReceived, HostWindow, Intervals, Io, Receive, StreamReceive,
     StreamReceived, Timestamps,
@@ -25,6 +24,7 @@ use crate::running::Running;
 use crate::workloads::setup::{
     Accepted, TICK, accept_datagram, bind_datagram, is_idle, local_port,
 };
+use lanlab_workloads::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
 
 /// How often a receiver looks whether it shall stop.
 const CHECK_NS: u64 = 10_000_000;
@@ -389,10 +389,10 @@ mod tests {
     use super::*;
     use crate::messages::{Amount, Transport};
     use crate::output::Output;
-    use crate::session::Acceptor;
     use crate::workloads::stream::tests::spec;
     use lanlab_os::{DatagramOptions, DatagramSocket};
     use lanlab_wire::session::Token;
+    use lanlab_workloads::handshake::Acceptor;
 
     #[test]
     fn stragglers_are_waited_for_where_messages_have_come_out_of_order() {
