@@ -7,32 +7,24 @@ from collections.abc import Sequence
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Chart, Limit, Series
 from lanlab.figures.gather import (
+    FigureData,
     axis,
     caption,
     in_series,
     points_of,
     published_levels,
-    summaries_of,
 )
 from lanlab.figures.wording import quantity
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
+from lanlab.studies import Study
 
 RATES = ("rate_bps", "rate_messages_per_s")
 
 
-def received_against_sent(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def received_against_sent(data: FigureData) -> Chart:
     """Goodput at the receiver against the rate asked of the sender."""
-    x, y = quantity(study, "rate_bps"), quantity(study, "goodput_bps")
-    found = summaries_of(run, trials, study, figure, "goodput_bps")
-    series = sweep_series(found, study, "goodput_bps")
+    x, y = quantity(data.study, "rate_bps"), quantity(data.study, "goodput_bps")
+    found = data.own_summaries("goodput_bps")
+    series = sweep_series(found, data.study, "goodput_bps")
     rates = [point.x for one in series for point in one.points]
     limits = []
     if rates:
@@ -43,13 +35,13 @@ def received_against_sent(
             level = y.shown(level_bps)
             limits.append(Limit(f"link limit, {y.text(level_bps)}", ((0.0, level), (top, level))))
     return Chart(
-        title=figure.title,
-        x=axis(study, "rate_bps"),
-        y=axis(study, "goodput_bps"),
+        title=data.figure.title,
+        x=axis(data.study, "rate_bps"),
+        y=axis(data.study, "goodput_bps"),
         series=series,
         limits=tuple(limits),
-        published=published_levels(found, published, y),
-        caption=caption(run),
+        published=published_levels(found, data.published, y),
+        caption=caption(data.run),
     )
 
 

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from lanlab.figures.chart import Chart, Limit
-from lanlab.figures.gather import axis, caption, summaries_of
+from lanlab.figures.gather import FigureData, axis, caption
 from lanlab.figures.received_against_sent import sweep_series
 from lanlab.figures.wording import quantity
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
 
 _CURVE_POINTS = 40
 
 
-def received_ratio_against_sent(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def received_ratio_against_sent(data: FigureData) -> Chart:
     """The share of the messages asked for that the receiver counted, against the rate asked for."""
-    x, y = quantity(study, "rate_bps"), quantity(study, "received_ratio")
+    x, y = quantity(data.study, "rate_bps"), quantity(data.study, "received_ratio")
     series = sweep_series(
-        summaries_of(run, trials, study, figure, "received_ratio"), study, "received_ratio"
+        data.own_summaries("received_ratio"),
+        data.study,
+        "received_ratio",
     )
     rates = [point.x for one in series for point in one.points]
     limits = []
-    speeds = summaries_of(run, trials, study, figure, "goodput_bps")
+    speeds = data.own_summaries("goodput_bps")
     for carried_bps in sorted({s.limit for s in speeds if s.limit is not None}):
         corner, top = x.shown(carried_bps), max(rates, default=0.0)
         if rates and top > corner:
@@ -39,13 +30,13 @@ def received_ratio_against_sent(
         else:
             curve = [(0.0, y.shown(1.0)), (top, y.shown(1.0))] if rates else []
         if curve:
-            name = f"link limit, {quantity(study, 'goodput_bps').text(carried_bps)}"
+            name = f"link limit, {quantity(data.study, 'goodput_bps').text(carried_bps)}"
             limits.append(Limit(name, tuple(curve)))
     return Chart(
-        title=figure.title,
-        x=axis(study, "rate_bps"),
-        y=axis(study, "received_ratio"),
+        title=data.figure.title,
+        x=axis(data.study, "rate_bps"),
+        y=axis(data.study, "received_ratio"),
         series=series,
         limits=tuple(limits),
-        caption=caption(run, "Share of the messages asked for that the receiver counted."),
+        caption=caption(data.run, "Share of the messages asked for that the receiver counted."),
     )

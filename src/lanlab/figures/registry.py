@@ -14,6 +14,7 @@ from lanlab.figures.copy_times import copy_times
 from lanlab.figures.cost_per_byte_and_file import cost_per_byte_and_file
 from lanlab.figures.delay_throughput import delay_throughput
 from lanlab.figures.flow_shares import flow_shares
+from lanlab.figures.gather import FigureData
 from lanlab.figures.goodput_against_file_size import goodput_against_file_size
 from lanlab.figures.goodput_over_time import goodput_over_time
 from lanlab.figures.greatest_throughput import greatest_throughput_bars
@@ -37,7 +38,7 @@ from lanlab.studies.vocabulary import plain_level
 
 _SET_APART = "Of several series at one place each is drawn a little beside it."
 
-Builder = Callable[[RunRecord, Sequence[TrialRecord], Study, Published, Figure], Chart]
+Builder = Callable[[FigureData], Chart]
 
 FIGURES: Mapping[str, Builder] = {
     "against_factor": against_factor,
@@ -79,7 +80,7 @@ def build_figure(
     builder = of_name("figure", figure.figure, FIGURES)
     at = {name: plain_level(name, level) for name, level in figure.at.items()}
     trials = [t for t in trials if all(t.factors.get(name) == at[name] for name in at)]
-    chart = builder(run, trials, study, published, figure)
+    chart = builder(FigureData(run, trials, study, published, figure))
     if at:
         # Of the levels that were left out there is nothing to draw.
         chart = replace(chart, series=tuple(one for one in chart.series if one.points))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lanlab.figures.chart import Chart
+from lanlab.figures.gather import FigureData
 from lanlab.figures.station_curves import asymptotic_response_s, chart_along, named_curves
 from lanlab.figures.stations_within import response_figure, with_answer
 from lanlab.figures.wording import quantity
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
 
 if TYPE_CHECKING:
     from lanlab.analysis.stations import ServerModel, StationCurve
@@ -20,19 +18,13 @@ _OPERATIONS = "operations_per_s"
 _SAID = "Thin lines: a queue fitted to the response times, and its asymptotes."
 
 
-def throughput_against_stations(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def throughput_against_stations(data: FigureData) -> Chart:
     """
     The figure's `metric` (by default goodput; or operations per second) against the number of
     stations, a line for each level of the other factors; up to four of them with their bounds.
     """
-    metric = figure.metric or "goodput_bps"
-    shown = quantity(study, metric)
+    metric = data.figure.metric or "goodput_bps"
+    shown = quantity(data.study, metric)
 
     def value(curve: StationCurve, model: ServerModel, stations: int, asymptote: bool) -> float:
         if asymptote:
@@ -47,10 +39,14 @@ def throughput_against_stations(
 
     curves = [
         each
-        for each in named_curves(trials, study, figure)
+        for each in named_curves(data)
         if metric == _OPERATIONS
         or (metric == "goodput_bps" and each.curve.message_size_bytes is not None)
     ]
-    chart = chart_along(run, trials, study, figure, metric, curves, value, _SAID)
-    asked = response_figure(study, figure)
-    return chart if asked is None else with_answer(chart, trials, study, asked, draws_limit=False)
+    chart = chart_along(data, metric, curves, value, _SAID)
+    asked = response_figure(data.study, data.figure)
+    return (
+        chart
+        if asked is None
+        else with_answer(replace(data, figure=asked), chart, draws_limit=False)
+    )
