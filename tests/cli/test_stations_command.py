@@ -53,7 +53,7 @@ def test_as_json_it_has_every_trial_and_the_answer(lanlab: Lanlab) -> None:
     """The same for programs, and the readings as a series of the store."""
     said = lanlab(
         *("stations", "--service", "webdav", "--testbed", "loopback", "--stations", "1,3"),
-        *(*FEW, "--mix", "0.5", "--json"),
+        *(*FEW, "--read-ratio", "0.5", "--json"),
     )
 
     assert said.code == 0, said.err
@@ -83,7 +83,7 @@ def test_as_json_it_has_every_trial_and_the_answer(lanlab: Lanlab) -> None:
         (["--limit", "0"], "--limit: found 0"),
         (["--interval", "2"], "--interval: found `2`"),
         (["--size", "65MiB"], "--size: found"),
-        (["--mix", "1.5"], "--mix: found"),
+        (["--read-ratio", "1.5"], "--read-ratio: found"),
         (["--password-file", "x"], "no URL with a user"),
     ],
 )

@@ -24,6 +24,7 @@ from lanlab.studies.scaling import (
 from lanlab.studies.vocabulary import of_study
 from lanlab.units import parse_rate_bps
 from lanlab.workloads import WORKLOADS
+from lanlab.workloads.definitions import definitions
 
 #: A scale with more conditions than this is taken for a mistake.
 MAX_CONDITIONS = 10_000
@@ -295,6 +296,7 @@ def _fit(
         key = f"experiment.{scaled.experiment.id}"
         yield Problem(key, f"a number too large in {condition}", "numbers that can be")
     except ValidationError as error:
+        known = definitions(WORKLOADS[name].Parameters)
         for detail in error.errors(include_url=False):
             if not detail["loc"]:
                 # The model as a whole: the message says which of its values do not fit.
@@ -308,7 +310,7 @@ def _fit(
             else:
                 key = _source(study, scale_name, scaled, field)
             found = f"{show(detail['input'])} in {condition} (scale `{scale_name}`)"
-            yield Problem(key, found, allowed_by(detail))
+            yield Problem(key, found, allowed_by(detail, known.get(field)))
 
 
 def _source(study: Study, scale_name: str, scaled: ExperimentAtScale, key: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, get_args, get_origin
+from typing import Any
 
 from lanlab.errors import UsageError, of_name
 from lanlab.studies.base import Level
@@ -25,6 +25,7 @@ from lanlab.studies.model import (
     Waiting,
 )
 from lanlab.workloads import workload
+from lanlab.workloads.definitions import definitions
 from lanlab.workloads.parameters import TrialParameters
 
 
@@ -99,10 +100,5 @@ def validated(workload_name: str, parameters: Mapping[str, Any]) -> TrialParamet
 
 def is_numeric(workload_name: str, key: str) -> bool:
     """Whether a parameter is a quantity, with levels that can stand on an axis."""
-    field = workload(workload_name).Parameters.model_fields.get(key)
-    if field is None:
-        return False
-    # A quantity with units is `Annotated[int, …]`, one that may be absent a union with `None`.
-    kinds = get_args(field.annotation) or (field.annotation,)
-    plain = (get_args(kind)[0] if get_origin(kind) is Annotated else kind for kind in kinds)
-    return any(kind in (int, float) for kind in plain)
+    found = definitions(workload(workload_name).Parameters).get(key)
+    return found is not None and found.kind in (int, float) and not found.choices
