@@ -138,12 +138,12 @@ def test_one_driver_alone_has_the_keys_of_the_store() -> None:
         ("stream --tool iperf4", "--tool: found `iperf4`; allowed: lanlab, iperf3, iperf2"),
         (
             "stream --tool lanlab,iperf3 --size 10",
-            "driver `iperf3`: found --size 10; allowed over udp: 16 to 65507",
+            "--tool `iperf3`: found --size 10; allowed over udp: 16 to 65507",
         ),
         ("stream --tool nuttcp --io batch", "found --io batch; allowed: auto, single"),
         ("stream --tool iperf3 --warmup 0.5", "found --warmup 0.5; allowed: whole seconds"),
         ("stream --tool iperf3 --messages 9", "found no --time; allowed: a time"),
-        ("echo --tool iperf3", "driver `iperf3`: found echo; allowed: stream"),
+        ("echo --tool iperf3", "--tool `iperf3`: found echo; allowed: stream"),
         ("echo --tool sockperf --rate 100", "found --rate 100"),
     ],
 )

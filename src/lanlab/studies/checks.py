@@ -15,6 +15,7 @@ from lanlab.studies.finding_checks import finding_problems
 from lanlab.studies.model import Experiment, Figure, Search, Study
 from lanlab.studies.problems import Problem, allowed_by, did_you_mean, listed, schema_problems, show
 from lanlab.studies.scaling import (
+    MAX_CONDITIONS,
     ExperimentAtScale,
     combinations,
     experiment_at_scale,
@@ -25,9 +26,6 @@ from lanlab.studies.vocabulary import of_study
 from lanlab.units import parse_rate_bps
 from lanlab.workloads import WORKLOADS
 from lanlab.workloads.definitions import definitions
-
-#: A scale with more conditions than this is taken for a mistake.
-MAX_CONDITIONS = 10_000
 
 
 def problems(study: Study) -> Iterator[Problem]:
