@@ -53,7 +53,7 @@ def ratio_forest(study: Study, found: Sequence[Compared]) -> Chart:
                     low=None if ends is None else to_shown(ends[0]),
                     high=None if ends is None else to_shown(ends[1]),
                     trials=(),
-                    condition=f"{name}, {other}, {one.other.n} against {one.base.n} trials",
+                    condition=f"{name}, {other}, {one.other.n} against {one.base.n} {one.unit}s",
                 )
             )
         series.append(Series(other, tuple(points), "points"))
