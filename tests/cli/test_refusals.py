@@ -94,7 +94,10 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
         ("echo --silence 0", "--silence: found `0`; allowed: "),
         ("run", "give either a study or --resume RUN"),
         ("run small.toml --resume last", "give either a study or --resume RUN"),
-        ("run --resume last --link 10M", "--link beside --resume: a run goes on as it was begun"),
+        (
+            "run --resume last --link 10M",
+            "--link cannot be used with --resume: a run keeps its settings",
+        ),
         ("run small.toml --testbed loopback --link 10M", "loopback has no link `10M`"),
         ("runs --store postgresql://ada:secret@db/lab", "the store's URL has a password in it"),
         ("runs --store postgresql://db/lab?port=0", "port is `0`; allowed: 1 to 65535"),

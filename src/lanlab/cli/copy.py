@@ -141,5 +141,5 @@ def copy(
         console.print("\n".join(copy_lines(trial)))
     if len(done) > 1:
         console.print(found.summary(done))
-    console.print(f"kept as     {run.id}")
+    console.print(f"saved as    {run.id}")
     single.finish(run, records, verbose=verbose)

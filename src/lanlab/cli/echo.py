@@ -122,5 +122,5 @@ def echo(
     for trial in records:
         if trial.status == "done":
             console.print("\n".join(echo_lines(trial)))
-    console.print(f"kept as     {run.id}")
+    console.print(f"saved as    {run.id}")
     single.finish(run, records, verbose=verbose)

@@ -22,7 +22,7 @@ StudiesArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[STUDY]...",
-        help="Name of a study, or path of a study file; several with --alternate.",
+        help="Name of a study or path of a study file; several with --alternate.",
         autocompletion=complete.studies,
     ),
 ]
@@ -30,7 +30,7 @@ TestbedOption = Annotated[
     str,
     typer.Option(
         "--testbed",
-        help="Where to measure: `virtual` (hosts and a cable inside this machine) or `loopback`.",
+        help="Where to measure: `virtual` (virtual hosts and links on this machine) or `loopback`.",
         autocompletion=complete.testbeds,
         show_default=True,
     ),
@@ -40,15 +40,15 @@ LinkOption = Annotated[
     typer.Option(
         "--link",
         metavar="SPEED",
-        help="Speed of the virtual LAN's link, as in 10M, 100M, 1G or `unshaped`; append "
-        "`:switch` to join the hosts by a switch.",
+        help="Link speed of the virtual LAN, e.g. 10M, 100M, 1G or `unshaped`; append "
+        "`:switch` to connect the hosts through a switch.",
     ),
 ]
 ScaleOption = Annotated[
     str,
     typer.Option(
         "--scale",
-        help="How much of a study to run: `quick`, `full` (as published) or another of its scales.",
+        help="Scale of the study to run: `quick`, `full` (as published) or another of its scales.",
         autocompletion=complete.scales,
     ),
 ]
@@ -57,22 +57,22 @@ StoreOption = Annotated[
     typer.Option(
         "--store",
         metavar="PATH|URL",
-        help="Where records are kept: a file, or postgresql://USER@HOST/DATABASE. Default: "
-        "$LANLAB_STORE, else lanlab-results/store.sqlite.",
+        help="Results database: a file, or postgresql://USER@HOST/DATABASE. Default: "
+        "$LANLAB_STORE, or lanlab-results/store.sqlite.",
     ),
 ]
 JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object instead of text, at full precision.")
+    bool, typer.Option("--json", help="Print one JSON object, at full precision.")
 ]
 SeedOption = Annotated[
     int | None,
     typer.Option(
-        "--seed", min=0, max=2**63 - 1, help="Seed of the order of trials; drawn if not given."
+        "--seed", min=0, max=2**63 - 1, help="Seed for the order of trials. Default: random."
     ),
 ]
 VerboseOption = Annotated[
     bool,
-    typer.Option("--verbose", "-v", help="Say of each trial what disturbed it."),
+    typer.Option("--verbose", "-v", help="Explain every disturbance of every trial."),
 ]
 #: Text, as an empty path would become that of the current directory; `cli/command.py` refuses it.
 OutOption = Annotated[
@@ -80,7 +80,7 @@ OutOption = Annotated[
     typer.Option(
         "--out",
         metavar="FOLDER",
-        help="Folder to write to. Files in it that lanlab did not write stay. Default: beside the "
+        help="Folder to write to. Other files in it are left alone. Default: a folder beside the "
         "store.",
     ),
 ]

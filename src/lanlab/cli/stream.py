@@ -236,4 +236,4 @@ def _print(run: Any, trials: list[Any]) -> None:
         lacking = f" of {len(trials)}, {failed} failed" if failed else " trials"
         sure = f"95 % confidence interval of the mean {low} to {high}, {len(goodputs)}{lacking}"
         console.print(f"mean        {format_rate(mean)} ({sure})")
-    console.print(f"kept as     {run.id}")
+    console.print(f"saved as    {run.id}")

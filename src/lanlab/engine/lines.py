@@ -127,13 +127,13 @@ def _reader(name: str, kind: str | None) -> TypeAdapter[Any]:
 
     reply = _message(name, "Reply")
     if reply is None:
-        raise BadLine("`type`: is none of an engine's lines")
+        raise BadLine("`type`: is not a line of an engine")
     if name not in _TOLD_IN:
         return TypeAdapter(reply)
     key = _TOLD_IN[name]
     outcome = None if kind is None else _message(kind, "Outcome")
     if outcome is None and (kind is not None or name == "result"):
-        raise BadLine(f"`{name}.{key}.kind`: is none of an engine's results")
+        raise BadLine(f"`{name}.{key}.kind`: is not a result of an engine")
     fields = get_type_hints(reply, include_extras=True)
     # Of all kinds that it may be there the one that it says it is.
     if outcome is not None:

@@ -88,7 +88,7 @@ _NAMES = {
     "server_cpu_s": "server's CPU time",
     "server_cpu_s_per_gb": "server's CPU time",
     "copied_files": "files copied",
-    "copied_bytes": "octets copied",
+    "copied_bytes": "bytes copied",
     "start_skew_ns": "start skew",
 }
 #: Factors whose levels say by themselves what they are of.
