@@ -52,7 +52,7 @@ format: setup ## Put Rust and Python into form
 	$(BIN)/ruff check --fix --select I
 	$(BIN)/ruff format
 
-messages: setup ## Make the Python types of the engine's messages anew
+messages: setup ## Write the schema of the engine's messages anew
 	$(BIN)/python tools/generate_messages.py
 
 lock: setup ## Make requirements.lock anew, with the newest versions allowed

@@ -40,8 +40,8 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
         ("stream --transport tcp --drain 1", "which has no effect here; it needs --transport udp"),
         ("echo --nodelay", "--nodelay: found true, which has no effect here; it needs "),
         ("stations --arrivals fixed", "--arrivals: found fixed, which has no effect here"),
-        ("stations --link 1G", "service `directory` goes over no link"),
-        ("copy mixed /tmp --link 1G", "the server is reached from this host"),
+        ("stations --link 1G", "service `directory` uses no link"),
+        ("copy mixed /tmp --link 1G", "does not make the link to a server of yours"),
         (
             "stream --transport tcp --congestion-control nonesuch",
             "congestion control `nonesuch` is none of this machine's; it has ",

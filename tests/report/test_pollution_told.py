@@ -96,8 +96,8 @@ def test_sentences_say_what_polluted_how_many_and_which_of_them_count(
     total = len(always.trials)
     assert (
         f"{total} of {total} trials were disturbed (other processes {total}, sender stalled "
-        f"{total}): {total // 2} were repeated and are in no mean, {total // 2} are in means, which "
-        "are marked †."
+        f"{total}): {total // 2} were repeated and are in no mean, {total // 2} are in means, "
+        "which are marked †."
     ) in sentences(always.run, always.trials, always.published)
 
 

@@ -12,21 +12,18 @@ mod cost;
 #[cfg(feature = "services")]
 mod descriptors;
 mod driver;
-mod failure;
 mod host;
 mod host_window;
 pub mod hostile;
-mod measure;
-mod messages;
 mod output;
 mod running;
-mod session;
 mod waiting;
 mod workloads;
 
 use std::io::{BufReader, Write, stdin, stdout};
 use std::process::ExitCode;
 
+use lanlab_messages as messages;
 use lanlab_os as os;
 
 const USAGE: &str = "\

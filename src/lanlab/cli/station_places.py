@@ -28,13 +28,15 @@ def station_place(target: str | None, service: str | None, server: str | None) -
             {"service": service or ("directory" if server is None else None), "server": server}
         )
     if service is not None or server is not None:
-        raise UsageError("--service and --server are for servers of lanlab's: leave TARGET out")
+        raise UsageError(
+            "--service and --server start a server, and cannot be used with TARGET",
+            hint="leave TARGET out, or leave them out",
+        )
     check_given("TARGET", target)
     if not servers.is_url(target):
         return Endpoints({"server": directory_of("TARGET", target).as_uri()})
     parsed = servers.parse_url(target)
-    needs_password = parsed.user is not None and parsed.service not in ("nfs", "directory")
-    return Endpoints({"server": target}, target if needs_password else None)
+    return Endpoints({"server": target}, target if parsed.needs_password else None)
 
 
 def level_list(text: str) -> tuple[int, ...]:

@@ -154,7 +154,7 @@ def stations(
 
     limit_s = parse_time_s(limit)
     if limit_s <= 0:
-        raise UsageError("--limit: found 0; allowed: a time above it")
+        raise UsageError("--limit: found 0; allowed: greater than 0")
     if of not in ("mean", "p50", "p90", "p99"):
         raise UsageError(f"--of: found `{of}`; allowed: mean, p50, p90, p99")
     if read + write + (mix is not None) > 1:
