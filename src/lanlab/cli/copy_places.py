@@ -125,7 +125,7 @@ def endpoints(
             }
         )
     if service is not None or server is not None:
-        raise UsageError("--service and --server are for servers of lanlab's: leave TARGET out")
+        raise UsageError("--service and --server start a server; they cannot be used with TARGET")
     are_urls = [servers.is_url(place) for place in (source, target)]
     if all(are_urls):
         raise UsageError(

@@ -13,7 +13,7 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
     """Say what this machine can do, what is missing and how to get it.
 
     Exits with 1 if there is a testbed that this machine cannot have, or the store cannot be used.
-    Other programs that can measure (`--driver`) and file servers that can be run are listed too;
+    Other programs that can measure (`--tool`) and file servers that can be run are listed too;
     lanlab does without.
 
     Example: lanlab doctor
@@ -69,7 +69,7 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
         for each in servers:
             each["name"] = f"{each['name']} ({', '.join(each['services'])})"
         for title, listed in (
-            ("drivers: other programs that can measure a condition (`--driver`)", drivers),
+            ("drivers: other programs that can measure a condition (`--tool`)", drivers),
             ("servers: real file servers that can be run on a host of a testbed", servers),
         ):
             console.print(title)

@@ -30,6 +30,7 @@ TestbedOption = Annotated[
     str,
     typer.Option(
         "--testbed",
+        metavar="NAME",
         help="Where to measure: `virtual` (hosts and a cable inside this machine) or `loopback`.",
         autocompletion=complete.testbeds,
         show_default=True,
@@ -40,7 +41,7 @@ LinkOption = Annotated[
     typer.Option(
         "--link",
         metavar="SPEED",
-        help="Speed of the virtual LAN's link, as in 10M, 100M, 1G or `unshaped`; append "
+        help="Speed of the virtual LAN's link, e.g. 10M, 100M, 1G or `unshaped`; append "
         "`:switch` to join the hosts by a switch.",
     ),
 ]
@@ -57,7 +58,7 @@ StoreOption = Annotated[
     typer.Option(
         "--store",
         metavar="PATH|URL",
-        help="Where records are kept: a file, or postgresql://USER@HOST/DATABASE. Default: "
+        help="Where results are saved: a file, or postgresql://USER@HOST/DATABASE. Default: "
         "$LANLAB_STORE, else lanlab-results/store.sqlite.",
     ),
 ]
@@ -67,12 +68,20 @@ JsonOption = Annotated[
 SeedOption = Annotated[
     int | None,
     typer.Option(
-        "--seed", min=0, max=2**63 - 1, help="Seed of the order of trials; drawn if not given."
+        "--seed",
+        metavar="NUMBER",
+        min=0,
+        max=2**63 - 1,
+        help="Seed of the order of trials. Default: random.",
     ),
+]
+TrialsOption = Annotated[
+    int,
+    typer.Option("--trials", metavar="NUMBER", min=1, max=10_000, help="Number of trials."),
 ]
 VerboseOption = Annotated[
     bool,
-    typer.Option("--verbose", "-v", help="Say of each trial what disturbed it."),
+    typer.Option("--verbose", "-v", help="Say what disturbed each trial."),
 ]
 #: Text, as an empty path would become that of the current directory; `cli/command.py` refuses it.
 OutOption = Annotated[

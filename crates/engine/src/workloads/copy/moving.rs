@@ -8,11 +8,9 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use lanlab_clients::{AnyFile, AnySession};
+use lanlab_files::{Access, Class, Fault, MinimumRate, ServicePath, Session, TransferCapabilities};
 use lanlab_os as os;
-use lanlab_services::{
-    Access, AnyFile, AnySession, Class, Fault, MinimumRate, ServicePath, Session,
-    TransferCapabilities,
-};
 use lanlab_units::Instant;
 
 use super::files::Truth;
@@ -178,7 +176,7 @@ impl<'a> Mover<'a> {
     async fn timed<T>(
         &self,
         kind: Operation,
-        call: impl Future<Output = lanlab_services::Result<T>>,
+        call: impl Future<Output = lanlab_files::Result<T>>,
     ) -> Result<T, Trouble> {
         let began = os::monotonic();
         let done = call.await?;

@@ -7,7 +7,8 @@
 
 use std::collections::HashMap;
 
-use lanlab_services::{AnySession, Class, Fault, ServicePath, Session};
+use lanlab_clients::AnySession;
+use lanlab_files::{Class, Fault, ServicePath, Session};
 
 /// The directories of a trial at the service, each with the names in it and which are directories.
 pub struct Seen {
