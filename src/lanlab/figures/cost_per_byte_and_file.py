@@ -23,7 +23,7 @@ def cost_per_byte_and_file(data: FigureData) -> Chart:
         if (point := _point(cost, data.study)) is not None
     ]
     left_out = len(found) - len(drawn)
-    text = f"Of {left_out} of {len(found)} conditions the costs are not told apart." * (
+    text = f"{left_out} of {len(found)} conditions are not drawn: costs not separated." * (
         left_out > 0
     )
     return Chart(
@@ -32,7 +32,7 @@ def cost_per_byte_and_file(data: FigureData) -> Chart:
         y=Axis("cost of a GB", "s", logarithmic=far_apart([one.points[0].y for one in drawn])),
         series=tuple(drawn),
         caption=caption(data.run, text, _DRAWN),
-        empty="no costs are told apart",
+        empty="no costs could be separated",
     )
 
 

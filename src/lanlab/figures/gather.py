@@ -193,7 +193,7 @@ def category_axis(study: Study, key: str, levels: Sequence[Level]) -> Axis:
     return Axis(quantity(study, key).name if key else "", "", categories=names)
 
 
-_MEANS = "Means of the trials with 95 % intervals; rings beside them are single trials."
+_MEANS = "Means of the trials with 95 % intervals; open circles are single trials."
 
 
 def caption(run: RunRecord, text: str = "", drawn: str = _MEANS) -> str:

@@ -18,7 +18,7 @@ from lanlab.studies import Study
 from lanlab.units import format_size
 
 _DRAWN = (
-    "Octets over time from opening to close, of all files of a doubling of the size together; "
+    "Bytes over time from opening to close, of all files of a doubling of the size together; "
     "means of the trials with 95 % intervals; rings beside them are single trials."
 )
 

@@ -40,7 +40,7 @@ from lanlab.studies import Published, Study
 from lanlab.studies.model import Figure
 from lanlab.studies.vocabulary import plain_level
 
-_SET_APART = "Of several series at one place each is drawn a little beside it."
+_SET_APART = "Series with the same position are drawn side by side."
 
 Builder = Callable[[FigureData], Chart]
 

@@ -73,7 +73,7 @@ def within_text(found: StationsWithin) -> str:
     """How many users keep to a limit, in a few words."""
     limit = format_time(found.limit_s)
     if found.basis == "fewest" or (found.basis == "measured" and not found.stations):
-        return f"Not even the fewest that were measured keep to {limit}"
+        return f"Even the smallest measured number of stations exceeds {limit}"
     if found.stations is None:
         return f"{limit} was not reached, and how many more can be served is not known"
     high = "more" if found.high is None else found.high

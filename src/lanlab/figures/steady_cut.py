@@ -42,7 +42,7 @@ def steady_cut(data: FigureData) -> Chart:
     )
     top = max((point.y for point in points), default=0.0)
     steady: Mapping[str, Any] = record["steady"]
-    limits = [_ends("all stations at work", steady, "active_start_ns", "active_end_ns", top)]
+    limits = [_ends("all stations active", steady, "active_start_ns", "active_end_ns", top)]
     if steady["found"]:
         limits.append(_ends("counted", steady, "start_ns", "end_ns", top))
         said = "What lies between the inner lines counts."

@@ -91,7 +91,7 @@ def effect(statement: forms.Effect, scope: Scope) -> Node:
     try:
         seen = share(0.95)[0]
     except UnfitValues as error:
-        return Gap(f"what {statement.factor} explains cannot be told: {error.message}", True)
+        return Gap(f"what {statement.factor} explains is not known: {error.message}", True)
     return _by_interval(
         what=f"share of the variation that {statement.factor} explains",
         metric=scope.metric,
