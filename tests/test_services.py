@@ -61,7 +61,7 @@ def test_a_row_is_all_that_a_new_service_takes(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_service_that_no_link_carries_is_refused_with_one() -> None:
-    with pytest.raises(UsageError, match="`memory` goes over no link"):
+    with pytest.raises(UsageError, match="`memory` uses no link"):
         Endpoints({"service": "memory"}).check_link("1G")
 
 

@@ -87,7 +87,7 @@ def test_each_driver_s_results_stand_under_its_name(capsys: pytest.CaptureFixtur
         "goodput     9.50 Mbit/s",
         "processor   0.50 s sending, 0.25 s receiving",
         "failed      1 of 2 trials",
-        f"kept as     {RUN.id}",
+        f"saved as    {RUN.id}",
     ]
 
 

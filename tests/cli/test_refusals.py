@@ -40,8 +40,8 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
         ("stream --transport tcp --drain 1", "which has no effect here; it needs --transport udp"),
         ("echo --nodelay", "--nodelay: found true, which has no effect here; it needs "),
         ("stations --arrivals fixed", "--arrivals: found fixed, which has no effect here"),
-        ("stations --link 1G", "service `directory` goes over no link"),
-        ("copy mixed /tmp --link 1G", "the server is reached from this host"),
+        ("stations --link 1G", "service `directory` uses no link"),
+        ("copy mixed /tmp --link 1G", "does not make the link to a server of yours"),
         (
             "stream --transport tcp --congestion-control nonesuch",
             "congestion control `nonesuch` is none of this machine's; it has ",
@@ -94,7 +94,10 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
         ("echo --idle-timeout 0", "--idle-timeout: found `0`; allowed: "),
         ("run", "give either a study or --resume RUN"),
         ("run small.toml --resume last", "give either a study or --resume RUN"),
-        ("run --resume last --link 10M", "--link beside --resume: a run goes on as it was begun"),
+        (
+            "run --resume last --link 10M",
+            "--link cannot be used with --resume: a run keeps its settings",
+        ),
         ("run small.toml --testbed loopback --link 10M", "loopback has no link `10M`"),
         ("runs --store postgresql://ada:secret@db/lab", "the store's URL has a password in it"),
         ("runs --store postgresql://db/lab?port=0", "port is `0`; allowed: 1 to 65535"),

@@ -84,5 +84,5 @@ def copy(
         print_lines("\n".join(copy_lines(trial)))
     if len(done) > 1:
         print_lines(found.summary(done))
-    print_lines(f"kept as     {run.id}")
+    print_lines(f"saved as    {run.id}")
     single.finish(run, records, verbose=verbose)

@@ -57,5 +57,5 @@ def echo(
     for trial in records:
         if trial.status == "done":
             print_lines("\n".join(echo_lines(trial)))
-    print_lines(f"kept as     {run.id}")
+    print_lines(f"saved as    {run.id}")
     single.finish(run, records, verbose=verbose)

@@ -22,7 +22,7 @@ StudiesArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[STUDY]...",
-        help="Name of a study, or path of a study file; several with --alternate.",
+        help="Name of a study or path of a study file; several with --alternate.",
         autocompletion=complete.studies,
     ),
 ]
@@ -49,7 +49,7 @@ ScaleOption = Annotated[
     str,
     typer.Option(
         "--scale",
-        help="How much of a study to run: `quick`, `full` (as published) or another of its scales.",
+        help="Scale of the study to run: `quick`, `full` (as published) or another of its scales.",
         autocompletion=complete.scales,
     ),
 ]
@@ -63,7 +63,7 @@ StoreOption = Annotated[
     ),
 ]
 JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object instead of text, at full precision.")
+    bool, typer.Option("--json", help="Print one JSON object, at full precision.")
 ]
 SeedOption = Annotated[
     int | None,
@@ -89,7 +89,7 @@ OutOption = Annotated[
     typer.Option(
         "--out",
         metavar="FOLDER",
-        help="Folder to write to. Files in it that lanlab did not write stay. Default: beside the "
+        help="Folder to write to. Other files in it are left alone. Default: a folder beside the "
         "store.",
     ),
 ]

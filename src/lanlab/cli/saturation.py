@@ -107,8 +107,8 @@ def saturation(
     low_bps = max(1, round(_LOWEST_RATIO * high_bps)) if low is None else parse_rate_bps(low)
     if not 0 < low_bps < high_bps:
         raise UsageError(
-            f"--low {low_bps} bit/s is not below --high {high_bps} bit/s",
-            hint="the load is searched for between the two",
+            f"--low {low_bps} bit/s must be below --high {high_bps} bit/s",
+            hint="lanlab searches between --low and --high",
         )
     search = {
         "factor": "rate_bps",

@@ -285,7 +285,7 @@ def finish(
         if last.hint:
             say(f"hint: {last.hint}")
         if last.seen:
-            say(f"seen until then: {last.seen}")
+            say(f"before the failure: {last.seen}")
         if is_lacking:
             raise typer.Exit(1)
     if run.status != "done":

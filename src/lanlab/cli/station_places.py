@@ -28,7 +28,10 @@ def station_place(target: str | None, service: str | None, server: str | None) -
             {"service": service or ("directory" if server is None else None), "server": server}
         )
     if service is not None or server is not None:
-        raise UsageError("--service and --server start a server; they cannot be used with TARGET")
+        raise UsageError(
+            "--service and --server start a server, and cannot be used with TARGET",
+            hint="leave TARGET out, or leave them out",
+        )
     check_given("TARGET", target)
     if not servers.is_url(target):
         return Endpoints({"server": directory_of("TARGET", target).as_uri()})

@@ -128,7 +128,7 @@ def stations(
     table_console.print(level_table(records))
     if words := all_agreed_words(records):
         console.print(f"by {words}")
-    console.print(f"kept as {run.id}; `lanlab report {run.id}` draws the figures")
+    console.print(f"saved as {run.id}; `lanlab report {run.id}` draws the figures")
     console.print(sentence)
     single.finish(run, records, verbose=verbose)
 

@@ -101,4 +101,4 @@ def _print(run: Any, trials: list[Any]) -> None:
         lacking = f" of {len(trials)}, {failed} failed" if failed else " trials"
         sure = f"95 % confidence interval of the mean {low} to {high}, {len(goodputs)}{lacking}"
         print_lines(f"mean        {format_rate(mean)} ({sure})")
-    print_lines(f"kept as     {run.id}")
+    print_lines(f"saved as    {run.id}")

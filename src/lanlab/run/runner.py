@@ -192,7 +192,7 @@ def _execute(run: RunRecord, plan: Plan, site: Site, store: Store, watcher: Watc
     except KeyboardInterrupt:
         store.finish_run(run.id, "interrupted")
         raise RunInterrupted(
-            f"run {run.id} was interrupted; the trials that had ended are kept",
+            f"run {run.id} was interrupted; the trials that had ended are saved",
             hint=f"go on with `lanlab run --resume {run.id}`",
         ) from None
     except StoreError:

@@ -217,6 +217,8 @@ def allowed_by(detail: ErrorDetails, parameter: Definition | None = None) -> str
         return "small letters and digits, in words joined by single hyphens"
     for opening in ("Input should be ", "Value error, ", "Input should "):
         message = message.removeprefix(opening)
+    if kind == "too_short":
+        return f"at least {context['min_length']}"
     # Python's words for what TOML calls otherwise.
     return message.replace("tuple", "list").replace("dictionary", "table")
 
