@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from bodies_of_evidence import along, cell, trials, verdict
+from lanlab.analysis.findings.given import Given
 
 from lanlab.analysis.findings import judge, judge_published
 from lanlab.analysis.findings.contrast import contrast
-from lanlab.analysis.findings.given import Given
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Trials
 from lanlab.studies import Finding, load_study
