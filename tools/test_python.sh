@@ -19,19 +19,16 @@ readonly beside=(
     tests/run/test_{failed_trials,installed_servers,new_run,resume_run,simulated_run}.py
     tests/testbeds/servers
     tests/workloads/test_copy{,_cut,_kept,_refused,_wrong}.py
-    tests/workloads/test_{directions,driver_programs,exchange,lock_files,lying_results}.py
+    tests/workloads/test_{driver_programs,exchange,lock_files,lying_results}.py
     tests/workloads/test_station_{steady,sums}.py
 )
 # A file is one worker's. Those that take longest come first, so that none is begun near the end.
 readonly longest=(
     tests/bench/test_soaks_that_run.py
-    tests/testbeds/servers/test_{servers,server_endings}.py
     tests/faults
-    tests/analysis/statistics/test_by_simulation.py
+    tests/testbeds/servers
     tests/engine/test_hostile_crowds.py
     tests/workloads/test_copy{,_cut,_wrong,_kept}.py
-    tests/figures/test_published_figures.py
-    tests/store/test_postgresql_{reach,store}.py
 )
 others=("${longest[@]}" "${beside[@]}" src)
 shopt -s nullglob
