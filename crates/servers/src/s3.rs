@@ -19,7 +19,6 @@ pub mod answers;
 pub mod authentication;
 mod buckets;
 mod checksums;
-mod chunks;
 mod keys;
 mod lists;
 pub mod objects;

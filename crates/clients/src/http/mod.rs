@@ -3,9 +3,11 @@
 //! A session has one connection that is kept alive. Another is opened when the server has closed it
 //! between two requests, when a file was left in its middle, or when something is asked while a file
 //! is under way; [`Http::opened`] counts them. No request is sent twice.
+//!
+//! hyper's client in its place takes 1.3 times the processor's time or more for a large file that comes,
+//! and twice as much for one that goes: it copies each block. For small files both take as long.
 
 mod answer;
-mod chunks;
 pub mod connection;
 mod download;
 mod head;

@@ -6,11 +6,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use lanlab_wire::http_chunks::{Chunks, Step};
 
 use super::super::http::Lingering;
 use super::authentication::Payload;
 use super::checksums::Checksums;
-use super::chunks::Chunks;
 use super::refusal::{Code, Refusal};
 use super::request::Asked;
 
@@ -93,11 +93,24 @@ impl<S: Sink> Intake<S> {
     ///
     /// # Errors
     /// It is not what was said, or cannot be kept.
-    pub fn take(&mut self, data: &[u8]) -> Result<(), Refusal> {
+    pub fn take(&mut self, mut data: &[u8]) -> Result<(), Refusal> {
         let Some(mut chunks) = self.chunks.take() else { return self.keep(data) };
-        let done = chunks.take(data, |data| self.keep(data));
+        while !data.is_empty() {
+            let (before, step) = chunks.step(data).map_err(|found| wrong(&found))?;
+            data = &data[before..];
+            match step {
+                Step::Data(size_bytes) => {
+                    let count = size_bytes.min(data.len() as u64) as usize;
+                    self.keep(&data[..count])?;
+                    chunks.took(count as u64);
+                    data = &data[count..];
+                }
+                Step::End if !data.is_empty() => return Err(wrong("octets after the last chunk")),
+                Step::More | Step::End => {}
+            }
+        }
         self.chunks = Some(chunks);
-        done
+        Ok(())
     }
 
     fn keep(&mut self, data: &[u8]) -> Result<(), Refusal> {
@@ -118,7 +131,7 @@ impl<S: Sink> Intake<S> {
     /// # Errors
     /// It is not what was said.
     pub fn finish(self) -> Result<S, Refusal> {
-        let trailer = self.chunks.map(Chunks::finish).transpose()?.unwrap_or_default();
+        let trailer = self.chunks.as_ref().map_or(Ok(Vec::new()), fields)?;
         if let Some(size_bytes) = self.size_bytes.filter(|size| *size != self.taken_bytes) {
             let message =
                 format!("found {} of the {size_bytes} octets that were said", self.taken_bytes);
@@ -159,6 +172,23 @@ impl<S: Sink> Intake<S> {
     fn take_all(&mut self, block: &[Bytes]) -> Result<(), Refusal> {
         block.iter().try_for_each(|data| self.take(data))
     }
+}
+
+/// Names, in small letters, and values of the fields after the last chunk.
+fn fields(chunks: &Chunks) -> Result<Vec<(String, String)>, Refusal> {
+    let Some(trailer) = chunks.trailer() else {
+        return Err(Refusal::new(Code::IncompleteBody, "the end came before the last chunk"));
+    };
+    let lines = trailer.split_inclusive(|octet| *octet == b'\n');
+    let field = |line: &[u8]| {
+        let (name, value) = std::str::from_utf8(line).ok()?.split_once(':')?;
+        Some((name.trim().to_ascii_lowercase(), value.trim().to_owned()))
+    };
+    lines.map(|line| field(line).ok_or_else(|| wrong("no field after the last"))).collect()
+}
+
+fn wrong(found: &str) -> Refusal {
+    Refusal::new(Code::InvalidRequest, format!("`aws-chunked`: found {found}"))
 }
 
 /// Do something where blocking is allowed.

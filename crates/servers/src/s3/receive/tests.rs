@@ -49,6 +49,16 @@ fn chunks_hold_as_many_octets_as_were_said() {
     // A length that lies is found before as much has come.
     assert_eq!(of("3", b"fffffffffffffff\r\nabcd"), Err(Code::InvalidRequest));
     assert_eq!(of("101", b""), Err(Code::EntityTooLarge));
+    // A signature of a chunk is passed over, and the last empty line may be missing.
+    assert_eq!(of("3", b"3;chunk-signature=00\r\nabc\r\n0\r\n").unwrap(), b"abc");
+    for cut in [&b""[..], b"3\r\nabc", b"3\r\nabc\r\n", b"3\r\nabc\r\n0\r\nname: val"] {
+        assert_eq!(of("3", cut), Err(Code::IncompleteBody), "{}", cut.escape_ascii());
+    }
+    for bad in
+        [&b"3\nabc\n0\n\n"[..], b"3\r\nabc\r\n0\r\n\r\nmore", b"3\r\nabc\r\n0\r\nno field\r\n\r\n"]
+    {
+        assert_eq!(of("3", bad), Err(Code::InvalidRequest), "{}", bad.escape_ascii());
+    }
 }
 
 /// From `printf 123456789 | openssl dgst -binary … | base64`, the CRCs from their catalogue.

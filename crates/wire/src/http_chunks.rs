@@ -9,8 +9,8 @@ const MAX_DIGITS: u32 = 16;
 /// Octets after the size of a chunk, which mean nothing to us, at most.
 const MAX_EXTENSION_BYTES: u32 = 1024;
 
-/// Octets of the fields after the last chunk, which mean nothing to us, at most.
-const MAX_TRAILER_BYTES: u32 = 1 << 14;
+/// Octets of the fields after the last chunk at most.
+const MAX_TRAILER_BYTES: usize = 1 << 14;
 
 /// Where in its chunks a body is.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub struct Chunks {
     size_bytes: u64,
     digits: u32,
     extension_bytes: u32,
-    trailer_bytes: u32,
+    trailer: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,13 @@ pub enum Step {
 
 impl Default for Chunks {
     fn default() -> Self {
-        Self { state: State::Size, size_bytes: 0, digits: 0, extension_bytes: 0, trailer_bytes: 0 }
+        Self {
+            state: State::Size,
+            size_bytes: 0,
+            digits: 0,
+            extension_bytes: 0,
+            trailer: Vec::new(),
+        }
     }
 }
 
@@ -88,6 +94,12 @@ impl Chunks {
         self.state != State::Data
     }
 
+    /// The fields after the last chunk, each with LF at its end; `None` until all have come. Some
+    /// clients of S3 leave out the empty line at the very end, so it may be missing.
+    pub fn trailer(&self) -> Option<&[u8]> {
+        matches!(self.state, State::TrailerBegin | State::End).then_some(&self.trailer)
+    }
+
     fn after(&mut self, octet: u8) -> Result<State, String> {
         match (self.state, octet) {
             (State::Size, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
@@ -114,14 +126,17 @@ impl Chunks {
             (State::TrailerBegin, b'\r') => Ok(State::LastLf),
             (State::Trailer, b'\r') => Ok(State::TrailerLf),
             (State::TrailerBegin | State::Trailer, b'\t' | b' '..=b'~' | 0x80..) => {
-                self.trailer_bytes += 1;
-                if self.trailer_bytes > MAX_TRAILER_BYTES {
+                self.trailer.push(octet);
+                if self.trailer.len() > MAX_TRAILER_BYTES {
                     let allowed = format!("allowed: {MAX_TRAILER_BYTES}");
                     return Err(format!("more octets after the last chunk; {allowed}"));
                 }
                 Ok(State::Trailer)
             }
-            (State::TrailerLf, b'\n') => Ok(State::TrailerBegin),
+            (State::TrailerLf, b'\n') => {
+                self.trailer.push(octet);
+                Ok(State::TrailerBegin)
+            }
             (State::LastLf, b'\n') => Ok(State::End),
             (State::Size, _) => Err(format!("octet {octet:#04x} in the size of a chunk")),
             _ => Err(format!("octet {octet:#04x} between chunks")),
