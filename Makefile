@@ -44,6 +44,7 @@ lint: setup ## Check format, types, layers and generated files
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python tools/check_import_circles.py
 	$(BIN)/python tools/generate_messages.py --check
 	$(BIN)/python tools/licences.py --check
 	$(BIN)/python tools/reference.py --check

@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 
 use crate::transport;
 
-use super::failure::ssh_fault;
+use super::ssh_failure::ssh_fault;
 use super::trust::Verifier;
 
 /// One message of the server.

@@ -13,7 +13,8 @@ use russh::{ChannelMsg, MethodKind, Preferred, compression};
 use crate::transport;
 
 use super::exchange::Exchange;
-use super::failure::{refused, ssh_fault};
+use super::failure::refused;
+use super::ssh_failure::ssh_fault;
 use super::trust::Verifier;
 use super::{Abilities, Session};
 

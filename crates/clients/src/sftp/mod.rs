@@ -6,6 +6,7 @@
 pub mod exchange;
 mod failure;
 mod login;
+mod ssh_failure;
 mod trust;
 
 use bytes::Bytes;

@@ -7,13 +7,10 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
-use hyper::header::{CONTENT_TYPE, ETAG, LAST_MODIFIED};
+use hyper::header::CONTENT_TYPE;
 use hyper::http::response::Builder;
 use hyper::{Response, StatusCode};
 use lanlab_wire::calendar;
-
-use super::refusal::Code;
-use super::store::Found;
 
 /// What is given back.
 pub type Answer = Response<UnsyncBoxBody<Bytes, io::Error>>;
@@ -38,7 +35,7 @@ pub fn built(builder: Builder, body: UnsyncBoxBody<Bytes, io::Error>) -> Answer 
         // A field that HTTP cannot carry.
         let mut answer =
             Response::new(Full::default().map_err(|never| match never {}).boxed_unsync());
-        *answer.status_mut() = Code::InternalError.status();
+        *answer.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
         answer
     })
 }
@@ -50,24 +47,6 @@ pub fn document(name: &str, fill: impl FnOnce(&mut Document)) -> Answer {
     fill(&mut document);
     document.close(name);
     with_body(Response::builder().header(CONTENT_TYPE, "application/xml"), document.finish())
-}
-
-/// The head of an answer about an object: what names its content, when it was written, and the same
-/// to the nanosecond in the field that rclone looks for.
-pub fn of_object(status: StatusCode, found: &Found) -> Builder {
-    let (sign, since) = match found.modified.duration_since(SystemTime::UNIX_EPOCH) {
-        Ok(since) => ("", since),
-        Err(before) => ("-", before.duration()),
-    };
-    let whole_s = if sign.is_empty() { since.as_secs() } else { 0 };
-    Response::builder()
-        .status(status)
-        .header(ETAG, format!("\"{}\"", found.etag()))
-        .header(LAST_MODIFIED, calendar::http_date(whole_s))
-        .header(
-            "x-amz-meta-mtime",
-            format!("{sign}{}.{:09}", since.as_secs(), since.subsec_nanos()),
-        )
 }
 
 /// A document of XML that is written.

@@ -1,16 +1,18 @@
 //! One object, or many that are deleted.
 
+use std::time::SystemTime;
+
 use http_body_util::BodyExt;
 use hyper::header::{
     ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderValue, IF_MATCH,
-    IF_NONE_MATCH, IF_UNMODIFIED_SINCE, RANGE,
+    IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LAST_MODIFIED, RANGE,
 };
 use hyper::http::response::Builder;
 use hyper::{Response, StatusCode};
-use lanlab_wire::percent;
+use lanlab_wire::{calendar, percent};
 
 use super::super::http::{FileBody, Lingering, octets_asked};
-use super::answers::{Answer, built, document, empty, of_object, with_body};
+use super::answers::{Answer, built, document, empty, with_body};
 use super::authentication::Payload;
 use super::receive::Intake;
 use super::refusal::{Code, Refusal};
@@ -178,4 +180,22 @@ pub fn only_new(asked: &Asked) -> Result<bool, Refusal> {
         return Err(Refusal::new(Code::NotImplemented, message));
     }
     Ok(if_none.is_some())
+}
+
+/// The head of an answer about an object: what names its content, when it was written, and the same
+/// to the nanosecond in the field that rclone looks for.
+fn of_object(status: StatusCode, found: &Found) -> Builder {
+    let (sign, since) = match found.modified.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => ("", since),
+        Err(before) => ("-", before.duration()),
+    };
+    let whole_s = if sign.is_empty() { since.as_secs() } else { 0 };
+    Response::builder()
+        .status(status)
+        .header(ETAG, format!("\"{}\"", found.etag()))
+        .header(LAST_MODIFIED, calendar::http_date(whole_s))
+        .header(
+            "x-amz-meta-mtime",
+            format!("{sign}{}.{:09}", since.as_secs(), since.subsec_nanos()),
+        )
 }

@@ -1,0 +1,17 @@
+//! What an SSH connection says when something fails.
+
+use lanlab_files::{Class, Fault};
+
+/// What an error of SSH means.
+pub fn ssh_fault(what: &str, error: &russh::Error) -> Fault {
+    use russh::Error as E;
+    let class = match error {
+        E::IO(error) => return Fault::of_connection(what, error),
+        E::Disconnect | E::HUP | E::SendError => Class::Reset,
+        E::ConnectionTimeout | E::KeepaliveTimeout | E::InactivityTimeout => Class::TimedOut,
+        E::UnknownKey | E::WrongServerSig | E::KeyChanged { .. } => Class::Certificate,
+        E::NoCommonAlgo { .. } | E::RequestDenied | E::ChannelOpenFailure(_) => Class::Unsupported,
+        _ => Class::Protocol,
+    };
+    Fault::new(class, format!("{what}: {error}"))
+}

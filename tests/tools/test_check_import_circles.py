@@ -1,0 +1,50 @@
+"""The check for circles of imports between the modules of a crate."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from check_import_circles import circles, imports, main  # noqa: E402
+
+
+def crate(folder: Path, files: dict[str, str]) -> Path:
+    """Write the modules of a crate."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def test_a_circle_is_found_through_a_name_that_is_passed_on(tmp_path: Path) -> None:
+    source = crate(
+        tmp_path,
+        {
+            "lib.rs": "mod a;\nmod b;\n",
+            "a/mod.rs": "mod inner;\npub use inner::{Thing, Other};\n",
+            "a/inner.rs": "use crate::b::{self, Wish};\npub struct Thing;\n",
+            "b.rs": "fn work(thing: crate::a::Thing) {}\npub struct Wish;\n",
+        },
+    )
+    assert circles(imports(source)) == [{("a", "inner"), ("b",)}]
+
+
+def test_what_tests_import_and_what_comes_from_around_is_no_circle(tmp_path: Path) -> None:
+    source = crate(
+        tmp_path,
+        {
+            "lib.rs": "mod a;\nmod b;\nuse a::work;\npub struct Bounds;\n",
+            "a.rs": "use crate::Bounds;\n#[cfg(test)]\nmod tests {\n    use crate::b::Wish;\n}\n",
+            "b.rs": "use super::a::work;\n// use crate::b::Wish;\n",
+            "b/tests.rs": "use crate::a;\n",
+        },
+    )
+    assert circles(imports(source)) == []
+
+
+def test_no_crate_has_a_new_circle() -> None:
+    assert main([]) == 0
