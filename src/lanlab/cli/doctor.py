@@ -13,7 +13,7 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
     """Check what this machine can do, what is missing and how to install it.
 
     Exits with 1 if a testbed or the store cannot be used here. Also lists other measuring programs
-    (`--driver`) and file servers that lanlab can run; these are optional.
+    (`--tool`) and file servers that lanlab can run; these are optional.
 
     Example: lanlab doctor
     """
@@ -68,7 +68,7 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
         for each in servers:
             each["name"] = f"{each['name']} ({', '.join(each['services'])})"
         for title, listed in (
-            ("drivers: other programs that can measure (`--driver`)", drivers),
+            ("drivers: other programs that can measure (`--tool`)", drivers),
             ("servers: other file servers that lanlab can run on a host of a testbed", servers),
         ):
             console.print(title)

@@ -30,7 +30,8 @@ TestbedOption = Annotated[
     str,
     typer.Option(
         "--testbed",
-        help="Where to measure: `virtual` (virtual hosts and links on this machine) or `loopback`.",
+        metavar="NAME",
+        help="Where to measure: `virtual` (hosts and a cable inside this machine) or `loopback`.",
         autocompletion=complete.testbeds,
         show_default=True,
     ),
@@ -40,8 +41,8 @@ LinkOption = Annotated[
     typer.Option(
         "--link",
         metavar="SPEED",
-        help="Link speed of the virtual LAN, e.g. 10M, 100M, 1G or `unshaped`; append "
-        "`:switch` to connect the hosts through a switch.",
+        help="Speed of the virtual LAN's link, e.g. 10M, 100M, 1G or `unshaped`; append "
+        "`:switch` to join the hosts by a switch.",
     ),
 ]
 ScaleOption = Annotated[
@@ -57,8 +58,8 @@ StoreOption = Annotated[
     typer.Option(
         "--store",
         metavar="PATH|URL",
-        help="Results database: a file, or postgresql://USER@HOST/DATABASE. Default: "
-        "$LANLAB_STORE, or lanlab-results/store.sqlite.",
+        help="Where results are saved: a file, or postgresql://USER@HOST/DATABASE. Default: "
+        "$LANLAB_STORE, else lanlab-results/store.sqlite.",
     ),
 ]
 JsonOption = Annotated[
@@ -67,12 +68,20 @@ JsonOption = Annotated[
 SeedOption = Annotated[
     int | None,
     typer.Option(
-        "--seed", min=0, max=2**63 - 1, help="Seed for the order of trials. Default: random."
+        "--seed",
+        metavar="NUMBER",
+        min=0,
+        max=2**63 - 1,
+        help="Seed of the order of trials. Default: random.",
     ),
+]
+TrialsOption = Annotated[
+    int,
+    typer.Option("--trials", metavar="NUMBER", min=1, max=10_000, help="Number of trials."),
 ]
 VerboseOption = Annotated[
     bool,
-    typer.Option("--verbose", "-v", help="Explain every disturbance of every trial."),
+    typer.Option("--verbose", "-v", help="Say what disturbed each trial."),
 ]
 #: Text, as an empty path would become that of the current directory; `cli/command.py` refuses it.
 OutOption = Annotated[

@@ -72,28 +72,3 @@ def _no_level(part: str) -> UsageError:
         f"--stations: found `{part.strip()}`; allowed: numbers from 1 to 10000",
         hint="write them as in `1,2,4,8-15`",
     )
-
-
-def ratio(text: str) -> float:
-    """
-    A share, as in `2%` or `0.02`.
-
-    Raises:
-        UsageError: No number above 0 and below 1.
-
-    Examples:
-        >>> ratio("2%"), ratio("0.5")
-        (0.02, 0.5)
-    """
-    from lanlab.units import plain_number
-
-    number, percent = text.strip(), 1.0
-    if number.endswith("%"):
-        number, percent = number[:-1], 100.0
-    try:
-        share = plain_number(number) / percent
-    except ValueError:
-        share = 0.0
-    if not 0 < share < 1:
-        raise UsageError(f"--interval: found `{text}`; allowed: a share as `2%`")
-    return share

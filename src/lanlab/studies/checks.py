@@ -15,6 +15,7 @@ from lanlab.studies.finding_checks import finding_problems
 from lanlab.studies.model import Experiment, Figure, Search, Study
 from lanlab.studies.problems import Problem, allowed_by, did_you_mean, listed, schema_problems, show
 from lanlab.studies.scaling import (
+    MAX_CONDITIONS,
     ExperimentAtScale,
     combinations,
     experiment_at_scale,
@@ -24,9 +25,7 @@ from lanlab.studies.scaling import (
 from lanlab.studies.vocabulary import of_study
 from lanlab.units import parse_rate_bps
 from lanlab.workloads import WORKLOADS
-
-#: A scale with more conditions than this is taken for a mistake.
-MAX_CONDITIONS = 10_000
+from lanlab.workloads.definitions import definitions
 
 
 def problems(study: Study) -> Iterator[Problem]:
@@ -295,6 +294,7 @@ def _fit(
         key = f"experiment.{scaled.experiment.id}"
         yield Problem(key, f"a number too large in {condition}", "numbers that can be")
     except ValidationError as error:
+        known = definitions(WORKLOADS[name].Parameters)
         for detail in error.errors(include_url=False):
             if not detail["loc"]:
                 # The model as a whole: the message says which of its values do not fit.
@@ -308,7 +308,7 @@ def _fit(
             else:
                 key = _source(study, scale_name, scaled, field)
             found = f"{show(detail['input'])} in {condition} (scale `{scale_name}`)"
-            yield Problem(key, found, allowed_by(detail))
+            yield Problem(key, found, allowed_by(detail, known.get(field)))
 
 
 def _source(study: Study, scale_name: str, scaled: ExperimentAtScale, key: str) -> str:

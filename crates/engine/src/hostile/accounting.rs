@@ -5,6 +5,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
 use lanlab_wire::session::{Kind, Message, Token};
+use lanlab_workloads::handshake::Acceptor;
+use lanlab_workloads::measure::IntervalMeter;
 
 use super::Feed;
 use crate::messages::{
@@ -13,8 +15,6 @@ use crate::messages::{
 use crate::workloads::stream::Plan;
 use crate::workloads::stream::intake::{Heard, Intake};
 use crate::workloads::stream::tally::{Arrival, Meters};
-use lanlab_workloads::handshake::Acceptor;
-use lanlab_workloads::measure::IntervalMeter;
 
 const TOKEN: Token = Token([7; 16]);
 

@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
+use lanlab_clients::{AnySession, connect};
+use lanlab_files::{ServicePath, Session};
 use lanlab_os as os;
-use lanlab_services::{AnySession, ServicePath, Session, connect};
 
 use super::crew::runtime;
 use super::files::Files;
 use super::local::{Sink, wrong, wrong_size};
 use super::moving::{Mover, Trouble, Watch, manner};
 use super::working::{files_path, remote_path};
-use crate::driver::Measured;
 use crate::messages::{CopyChecked, CopySpec, CopySync, CopyVerify, Failure, Outcome, Verified};
-use crate::running::Running;
+use crate::running::{Measured, Running};
 
 /// Compare every file at the service with what it should be.
 pub fn check_upload(spec: &CopySpec, running: &Running) -> Measured {
@@ -58,7 +58,7 @@ async fn compare(spec: &CopySpec, files: &Files, watch: &Watch<'_>) -> Result<Ve
 /// A copy that is there, but too short or too long, is wrong.
 fn short_is_wrong(trouble: Trouble, path: &ServicePath, bytes: u64) -> Trouble {
     match trouble {
-        Trouble::Service(fault) if fault.class == lanlab_services::Class::Length => {
+        Trouble::Service(fault) if fault.class == lanlab_files::Class::Length => {
             let mut failure = wrong(path.as_str(), bytes);
             failure.message = format!("`{path}`: the copy is not whole: {}", fault.message);
             failure.into()

@@ -5,10 +5,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use lanlab_clients::{AnySession, Below, connect};
+use lanlab_files::{Class, Fault, ServicePath, Session, TransferCapabilities};
 use lanlab_os as os;
-use lanlab_services::{
-    AnySession, Below, Class, Fault, ServicePath, Session, TransferCapabilities, connect,
-};
 use lanlab_units::Instant;
 use tokio::runtime::{Builder, Runtime};
 
@@ -18,12 +17,11 @@ use super::local::{Place, Sink, compare_hashes};
 use super::meters::{FileTime, Meters};
 use super::moving::{Mover, TOO_LONG, Trouble, Watch, manner};
 use super::working::{path, remote_path};
-use crate::driver::Measured;
 use crate::host::cpu_time;
 use crate::messages::{
     ClientSide, Copied, CopySpec, CopyVerify, Direction, Failure, HostWindow, Outcome, Verified,
 };
-use crate::running::Running;
+use crate::running::{Measured, Running};
 use crate::workloads::conclude;
 use crate::workloads::dataset::absolute;
 
@@ -105,7 +103,7 @@ struct Done {
     meters: Meters,
     hashes: Hashes,
     manner: TransferCapabilities,
-    facts: lanlab_services::Facts,
+    facts: lanlab_files::Facts,
     connect_ns: u64,
     cpu: os::Usage,
     failure: Option<Failure>,

@@ -1,8 +1,9 @@
 //! The directory of a trial at the service: made, marked as ours, and emptied again. Nothing outside
 //! of it is touched, nor anything in it that the trial did not write.
 
+use lanlab_clients::{AnySession, connect};
+use lanlab_files::{Access, Class, ServicePath, Session};
 use lanlab_os as os;
-use lanlab_services::{Access, AnySession, Class, ServicePath, Session, connect};
 
 use super::crew::{local_place, runtime};
 use super::emptying::remove_written;
@@ -10,11 +11,10 @@ use super::files::Files;
 use super::meters::Meters;
 use super::moving::{Mover, Trouble, Watch, manner};
 use super::remains::{Remains, remove_working};
-use crate::driver::Measured;
 use crate::messages::{
     CopiedFiles, CopyEmptied, CopyPrepared, CopySpec, CopySync, Direction, Failure, Outcome,
 };
-use crate::running::Running;
+use crate::running::{Measured, Running};
 use crate::workloads::dataset;
 
 const MARK_NAME: &str = "lanlab-mark";

@@ -2,6 +2,7 @@
 
 use lanlab_os::Usage;
 use lanlab_units::Instant;
+use lanlab_workloads::measure::{DistributionMeter, Pacer, Turn};
 
 use super::crew::ThreadUsage;
 use super::{Plan, worst_end};
@@ -10,7 +11,6 @@ use crate::messages::{
     Distribution, EndedBy, Failure, FlowSent, HostWindow, StreamSent, TcpFacts, WhenLate,
 };
 use crate::running::Running;
-use lanlab_workloads::measure::{DistributionMeter, Pacer, Turn};
 
 /// A message that leaves later than this after its slot is counted as late.
 const LATE_NS: u64 = 1_000_000;

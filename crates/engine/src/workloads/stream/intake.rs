@@ -4,10 +4,10 @@
 use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
 use lanlab_wire::session::{Kind, Message, Token};
+use lanlab_workloads::handshake::Acceptor;
 
 use super::Plan;
 use super::tally::{Arrival, Meters, Run, Tally};
-use lanlab_workloads::handshake::Acceptor;
 
 /// No flow has as many messages: at 100 million a second they take 1,400 years. Whoever says such a
 /// number is no sender of ours, and numbers below can be added up.

@@ -22,12 +22,11 @@ use super::setup::{
     parse_token,
 };
 use crate::cost::{Cost, FLOW_BYTES, METERS_BYTES, OWN_THREADS};
-use crate::driver::Measured;
 use crate::messages::{
     Amount, Choice, EndedBy, Failure, Io, Outcome, Rate, Receive, StreamReceive, StreamReceived,
     StreamSend, StreamSent, StreamSpec, Timestamps, Transport, WhenLate,
 };
-use crate::running::Running;
+use crate::running::{Measured, Running};
 
 const MAX_FLOWS: u16 = 1000;
 const MAX_THREADS: u16 = 64;
@@ -156,6 +155,7 @@ impl Plan {
         })
     }
 
+    #[cfg(any(test, feature = "fuzz"))]
     /// Payload of a message.
     pub(crate) fn message_bytes(&self) -> usize {
         self.message_bytes

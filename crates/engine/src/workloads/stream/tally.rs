@@ -2,13 +2,13 @@
 
 use lanlab_units::Instant;
 use lanlab_wire::probe::Layout;
+use lanlab_workloads::measure::{
+    DelayVariationMeter, DistributionMeter, IntervalMeter, LastDelay, Seen, SequenceWindow,
+};
 
 use super::Plan;
 use super::crew::ThreadUsage;
 use crate::messages::ClockRelation;
-use lanlab_workloads::measure::{
-    DelayVariationMeter, DistributionMeter, IntervalMeter, LastDelay, Seen, SequenceWindow,
-};
 
 /// What the flows of one thread measure together.
 pub struct Meters {

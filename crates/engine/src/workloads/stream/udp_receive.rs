@@ -7,6 +7,7 @@ use lanlab_os as os;
 use lanlab_os::{BATCH_MESSAGES, Interest, Readiness, ReceiveBatch, Usage};
 use lanlab_units::Instant;
 use lanlab_wire::session::QUESTION_LEN;
+use lanlab_workloads::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
 
 use super::alive::{Word, say_alive_beside};
 use super::crew::{self, Driven, Flow, Turn};
@@ -24,7 +25,6 @@ use crate::running::Running;
 use crate::workloads::setup::{
     Accepted, TICK, accept_datagram, bind_datagram, is_idle, local_port,
 };
-use lanlab_workloads::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
 
 /// How often a receiver looks whether it shall stop.
 const CHECK_NS: u64 = 10_000_000;
