@@ -118,7 +118,7 @@ def test_sentences_name_the_conditions_that_lack_trials(lacking: SyntheticRun) -
 
 def test_what_was_given_up_is_told_with_the_answer() -> None:
     found = a_run(of_one_condition)
-    (told,) = [s for s in sentences(found.run, found.trials) if s.startswith("Given up")]
+    (told,) = [s for s in sentences(found.run, found.trials) if s.startswith("Stopped after")]
 
     assert told == "Stopped after repeated failures: throughput IPv4, 384 B."
 
