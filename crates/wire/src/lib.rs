@@ -5,6 +5,7 @@
 
 pub mod calendar;
 mod error;
+pub mod http_chunks;
 pub mod nfs3;
 pub mod percent;
 pub mod probe;

@@ -3,9 +3,9 @@
 use hyper::StatusCode;
 use hyper::header::{CONTENT_RANGE, HeaderName};
 use lanlab_files::{Class, Fault, MinimumRate, Result};
+use lanlab_wire::http_chunks::{Chunks, Step};
 
 use super::REFUSAL_BYTES;
-use super::chunks::{Chunks, Step};
 use super::connection::{Broken, Connection};
 use super::head::{Framing, Head};
 use super::peer::Http;

@@ -8,7 +8,6 @@
 //! and twice as much for one that goes: it copies each block. For small files both take as long.
 
 mod answer;
-pub mod chunks;
 pub mod connection;
 mod download;
 mod head;

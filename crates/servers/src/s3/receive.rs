@@ -6,13 +6,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use lanlab_wire::http_chunks::{Chunks, Step};
 
 use super::super::http::Lingering;
 use super::authentication::Payload;
 use super::checksums::Checksums;
 use super::refusal::{Code, Refusal};
 use super::request::Asked;
-use crate::clients::http::chunks::{Chunks, Step};
 
 /// Octets that are gathered before they are written.
 const BLOCK_BYTES: usize = 1 << 18;
