@@ -58,7 +58,7 @@ def test_one_dataset_identifies_nothing_and_says_so() -> None:
     (found,) = copy_costs(*copy_run(copy_study(["ftp"], _TWO[:1]), _COSTS), "copies")
 
     assert found.per_byte is found.per_file is found.per_trial is None
-    assert found.note == "not identified: one dataset does not tell octets from files"
+    assert found.note == "not identified: one dataset cannot separate bytes from files"
 
 
 def test_datasets_of_one_mean_size_identify_nothing() -> None:

@@ -84,7 +84,7 @@ def test_a_sender_that_paused_for_want_of_an_answer_is_told() -> None:
     (finding,) = of(trial).findings
 
     assert (finding.code, finding.end, finding.found) == ("sender_paused", "receiver", 300_000_000)
-    assert seen(finding) == "nothing was heard of the receiver, and for 300 ms nothing was sent"
+    assert seen(finding) == "the sender heard nothing from the receiver and paused for 300 ms"
 
 
 def test_others_who_take_a_processor_are_found_and_measured() -> None:
@@ -216,10 +216,10 @@ def test_a_warning_says_what_was_seen_why_it_misleads_and_what_helps() -> None:
 
     assert warning(finding) == (
         "other processes used 0.731 of a CPU (limit 0.12); rates may be too low and times too "
-        "long: end what else runs on this machine"
+        "long: stop other programs on this machine"
     )
     slow = Finding("clock_source", "sender", "hpet", "tsc, kvm-clock", False)
-    assert warning(slow).endswith("boot with one of tsc, kvm-clock, where the machine has it")
+    assert warning(slow).endswith("boot with clock source tsc, kvm-clock if the machine has it")
 
 
 def test_a_flag_that_both_hosts_have_is_said_once() -> None:

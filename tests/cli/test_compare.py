@@ -72,7 +72,7 @@ def test_a_plain_sentence_says_how_much_faster_at_each_condition(
         said.out
     )
     assert "One run of each cannot show whether a setting or the run itself" in said.out
-    assert "holds for all 22 comparisons together (Holm's correction, 5 %)" in said.out
+    assert "corrected for all 22 comparisons together (Holm's method, 5 %)" in said.out
     assert re.search(r"version of lanlab-engine\s+0\.1\.0\s+0\.2\.0", said.out)
     assert "1 fact differs" in said.out
 
@@ -177,7 +177,7 @@ def test_unfinished_failed_and_polluted_trials_are_told(folder: Path, lanlab: La
     said = lanlab("compare", *ids)
 
     assert said.code == 0
-    assert "RUN2 is interrupted: these are the trials that had ended." in said.out
+    assert "RUN2 is interrupted: only the trials that had ended are shown." in said.out
     assert "RUN2: 1 of 11 trials failed and are in no mean." in said.out
     assert "no interval" in said.out and "one trial of RUN2" in said.out
 
@@ -204,7 +204,10 @@ def test_a_real_run_can_be_compared_with_the_next(folder: Path, lanlab: Lanlab) 
         (("compare", "first-run"), "nothing to compare first-run with"),
         (("compare", "first-run", "first-run"), "run first-run is named twice"),
         (("compare", "first-run", "other-run"), "different studies"),
-        (("compare", "first-run", "second-run", "--base", "other-run"), "none of those"),
+        (
+            ("compare", "first-run", "second-run", "--base", "other-run"),
+            "is not one of the runs to compare",
+        ),
         (("compare", "first-run", "second-run", "--metric", "goodputs"), "no metric"),
         (("compare", "first-run", "second-run", "--margin", "5"), "--margin: found `5`"),
         (("compare", "first-run", "second-run", "--margin", "x%"), "--margin: found `x%`"),

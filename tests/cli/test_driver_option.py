@@ -96,8 +96,8 @@ def test_each_driver_s_results_stand_under_its_name(capsys: pytest.CaptureFixtur
     [
         (100, 0, "100 % of 100 messages offered, none lost"),
         (97, 3, "97 % of 100 messages offered; the rest: 3 lost"),
-        (95, 3, "95 % of 100 messages offered; the rest: 3 lost, 2 of which the program does"),
-        (99, 3, "the rest: 3 lost, 2 more than its counts of sent and lost explain"),
+        (95, 3, "95 % of 100 messages offered; the rest: 3 lost, 2 that the program does"),
+        (99, 3, "the rest: 3 lost, 2 more than its counts of sent and lost messages add up to"),
     ],
 )
 def test_what_another_program_does_not_tell_is_said(

@@ -175,8 +175,8 @@ def test_too_little_memory_is_said_before_a_library_hangs_or_dies_of_it(folder: 
 
     assert said[0].returncode == 1
     assert said[0].stderr == (
-        "error: there is too little memory for this command: numpy, scipy, pyarrow may take "
-        "584 MiB\nhint: end other programs, or raise the limit (`ulimit -v`, here 250000 KiB)\n"
+        "error: not enough memory for this command: numpy, scipy, pyarrow may take "
+        "584 MiB\nhint: close other programs, or raise the limit (`ulimit -v`, here 250000 KiB)\n"
     )
     assert not (folder / "lanlab-results").exists()
     assert said[1].stderr.splitlines()[-1] == "MemoryError: scipy may take 200 MiB"
@@ -218,11 +218,10 @@ def test_a_mistake_of_lanlabs_own_is_said_and_its_details_are_kept(
     assert (said.code, said.out) == (1, "")
     error, hint = said.err.splitlines()
     assert error == (
-        "error: this is a mistake of lanlab's own (KeyError: 'goodput'); trials that had ended are "
-        "kept"
+        "error: this is a bug in lanlab (KeyError: 'goodput'); the trials that had ended are saved"
     )
     (file,) = tmp_path.glob("lanlab-error-*.txt")
-    assert hint == f"hint: {file} says where; please report it"
+    assert hint == f"hint: the traceback is in {file}; please report it"
     assert "in mistaken" in file.read_text(encoding="utf-8")
 
     monkeypatch.setenv("LANLAB_TRACEBACK", "1")

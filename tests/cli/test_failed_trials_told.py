@@ -35,7 +35,7 @@ def test_a_failed_measurement_says_why_and_what_was_seen_until_then(lanlab: Lanl
     assert said.code == 1
     error, seen = [line for line in said.err.splitlines() if not line.startswith("warning")][-2:]
     assert error == "error: host0: the engine was ended by signal 9"
-    word, count = seen.removeprefix("seen until then: ").split()[:2]
+    word, count = seen.removeprefix("before the failure: ").split()[:2]
     assert word == "received" and 0 < int(count.rstrip(",")) < 2 * 1e6 / 800
     assert "goodput" not in said.out
     assert "saved as" in said.out

@@ -175,8 +175,8 @@ def test_published_findings_are_judged_by_their_own_numbers(lanlab: Lanlab) -> N
     at = lines.index("f4  undecided, the means hold")
     assert lines[at + 1].strip().startswith("Under Windows 2000 the large file goes fastest")
     # Nobody can run trials of 2001: what is told is how many it would have taken.
-    assert "with the spread that was printed, " in lines[at + 4]
-    assert "trials of a condition would have been enough" in lines[at + 4]
+    assert "with the published spread, " in lines[at + 4]
+    assert "trials of a condition would have decided it" in lines[at + 4]
     assert "shown for 2 of 4, refuted for 1; claimed at least 3" in said.out
     assert "[our inference] Many small files" in said.out
     assert "after Holm over 24 tests" in said.out
@@ -189,14 +189,14 @@ def test_a_run_is_not_judged_by_another_study(lanlab: Lanlab, folder: Path) -> N
     said = lanlab("findings", "rates.toml", "--run", "last")
 
     assert (said.code, said.out) == (2, "")
-    assert "is one of study `small`, not of `rates`" in said.err
+    assert "belongs to study `small`, not to `rates`" in said.err
 
 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
         (["findings", "small.toml"], "study `small` has no findings"),
-        (["findings", "rates.toml"], "has published nothing that could judge its findings"),
+        (["findings", "rates.toml"], "has no published values to check its findings against"),
         (["findings", "schomer"], "did you mean `schomer-claason`?"),
         (["run", "small.toml", "--testbed", "loopback", "--check"], "`small` has no findings"),
         (["run", "rates.toml", "--testbed", "loopback", "--strict"], "--strict needs --check"),
@@ -249,7 +249,7 @@ def test_verdicts_on_print_are_sentences_that_can_be_read(name: str, lanlab: Lan
         if re.search(r"\bp (below )?[0-9]", line):
             assert re.search(r"after Holm over \d+ tests", line), line
         if "lost trials" in line:
-            assert "for every value that" in line, line
+            assert "for every possible value of" in line, line
     if name == "manford-kolahi":
         assert "change along packet size 384 B to 1,152 B" in said
         assert "128 B to 1,408 B" not in said

@@ -63,7 +63,7 @@ def test_a_run_that_is_ended_can_be_gone_on_with(
     assert (said.code, said.out) == (1, "")
     *_, error, hint = said.err.splitlines()
     run = error.split()[2]
-    assert error == f"error: run {run} was interrupted; the trials that had ended are kept"
+    assert error == f"error: run {run} was interrupted; the trials that had ended are saved"
     assert hint == f"hint: go on with `lanlab run --resume {run}`"
     assert left == []
     if number == signal.SIGINT:

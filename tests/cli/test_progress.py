@@ -33,7 +33,7 @@ def test_a_run_without_a_search_says_how_many_trials_it_has_at_most(
     study = lanlab("run", "small.toml", "--testbed", "loopback")
 
     assert "at most 1 trial, about 0:00" in single.err
-    assert "at most 6 trials and repeats of failed ones, about 0:0" in study.err
+    assert "at most 6 trials, plus repeats of failed ones, about 0:0" in study.err
 
 
 def test_a_search_promises_no_number_of_trials(lanlab: Lanlab) -> None:
@@ -45,7 +45,7 @@ def test_a_search_promises_no_number_of_trials(lanlab: Lanlab) -> None:
 
     assert said.code == 0, said.err
     assert "at most" not in said.err
-    assert "about 10 trials and repeats of disturbed or failed ones (a search takes" in said.err
+    assert "about 10 trials, plus repeats of disturbed or failed ones (a search stops" in said.err
 
 
 @pytest.mark.parametrize(

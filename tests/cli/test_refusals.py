@@ -44,9 +44,9 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
         ("copy mixed /tmp --link 1G", "does not make the link to a server of yours"),
         (
             "stream --transport tcp --congestion-control nonesuch",
-            "congestion control `nonesuch` is none of this machine's; it has ",
+            "congestion control `nonesuch` is not available on this machine; allowed: ",
         ),
-        ("stream --receiver-processor 999", "processor 999 is none that lanlab may use here"),
+        ("stream --receiver-processor 999", "processor 999 is not available to lanlab"),
         ("stream --time 0", "--time: found `0`; allowed: above 0, at most 86,400 s"),
         ("stream --time 2d", "--time: `2d` is not a number with a unit"),
         ("stream --time 1000h", "--time: found `1000h`; allowed: "),

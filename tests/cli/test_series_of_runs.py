@@ -91,7 +91,7 @@ def test_ctrl_c_leaves_what_is_done_and_says_how_to_go_on(tiny: Path, lanlab: La
     assert error.startswith(f"error: series {series} was interrupted after 1 of 4 runs; what had")
     assert hint == f"hint: go on with `lanlab run --resume {series}`"
     early = lanlab("compare", series)
-    assert "is interrupted: these are the trials that had ended" in early.out
+    assert "is interrupted: only the trials that had ended" in early.out
 
     done = lanlab("run", "--resume", "last")
 

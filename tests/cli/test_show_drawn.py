@@ -62,7 +62,7 @@ def test_a_study_that_published_nothing_is_refused(folder: Path, lanlab: Lanlab)
     for option in ("--figures", "--report"):
         said = lanlab("show", "small.toml", option, "x")
         assert (said.code, said.out) == (2, "")
-        assert "no published numbers to draw" in said.err
+        assert "no published values to draw" in said.err
     assert not (folder / "x").exists()
 
 

@@ -25,7 +25,7 @@ def _ended(scene: Scene, *numbers: signal.Signals) -> Outcome:
         time.sleep(0.03)
     said = command.end()
     assert said.code == 1, said
-    assert "was interrupted; the trials that had ended are kept" in said.err, said
+    assert "was interrupted; the trials that had ended are saved" in said.err, said
     assert "Traceback" not in said.err, said
     assert scene.status() == "interrupted"
     assert scene.left().count == 0, scene.left()

@@ -158,7 +158,7 @@ def test_the_cut_is_drawn_where_the_trial_says_that_it_was(
     steady = trial.raw["client"]["station_sums"]["steady"]
     lines = {limit.name: limit for limit in chart.limits}
     assert "15 stations" in chart.caption and f"Trial {trial.number}," in chart.caption
-    assert lines["all stations at work"].points[0][0] == steady["active_start_ns"] / 1e9
+    assert lines["all stations active"].points[0][0] == steady["active_start_ns"] / 1e9
     if steady["found"]:
         (start, _), _, (end, _), _ = lines["counted"].points
         assert (start, end) == (steady["start_ns"] / 1e9, steady["end_ns"] / 1e9)

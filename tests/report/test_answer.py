@@ -48,8 +48,7 @@ def test_a_sender_that_is_the_limit_is_named_as_such() -> None:
 
     assert first.endswith(
         "nothing was lost up to 875.0 kB/s (79.2 % of what this Ethernet can carry), sender "
-        "limited. The sender itself could offer no more than 875.0 kB/s: beyond that nothing is "
-        "known of the network."
+        "limited. The sender reached at most 875.0 kB/s; the network may carry more."
     )
 
 
@@ -59,7 +58,7 @@ def test_a_search_that_another_version_planned_is_not_told_as_undecided() -> Non
 
     assert sentences(synthetic.run, strange)[0] == (
         "Where the search of udp-500-saturation ended is not known: another version of lanlab "
-        "planned its trials. They are kept."
+        "planned its trials. The trials are saved."
     )
 
 
@@ -96,7 +95,7 @@ def test_a_run_on_a_token_bucket_says_what_its_round_trips_are() -> None:
     shaped = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
     said = " ".join(sentences(shaped.run, shaped.trials))
     assert "token bucket" in said
-    assert "0.118 ms for 1408 bytes over IPv4. A wire would take 0.234 ms" in said
+    assert "0.118 ms for 1408 bytes over IPv4. On a wire, both frames would take 0.234 ms" in said
     wire = synthetic_run("manford-kolahi", link_rate_bps=100_000_000, shape="wire")
     assert "token bucket" not in " ".join(sentences(wire.run, wire.trials))
 
@@ -107,7 +106,7 @@ def test_failures_and_an_interruption_are_told() -> None:
     )
     said = sentences(synthetic.run, synthetic.trials)
     assert "1 of 10 trials failed and are in no mean." in said
-    assert "The run is interrupted: these are the trials that had ended." in said
+    assert "The run is interrupted: only the trials that had ended are shown." in said
 
 
 def test_nothing_is_claimed_of_a_run_without_results() -> None:

@@ -91,8 +91,8 @@ TEN = (99e6, 100e6, 101e6, 100e6)
         (
             # Ends far from the ratio are as ratios, too: not "-77 … 2,900 %".
             one((100e6, 500e6), (300e6, 200e6)),
-            r"Undecided whether RUN2 and RUN1 differ in throughput at IPv4, 128 B: here RUN2's "
-            r"throughput is 1\.10 \(0\.\d+ … \d[\d,.]*\) times RUN1's; to decide: .*",
+            r"Undecided whether RUN2 and RUN1 differ in throughput at IPv4, 128 B: here "
+            r"RUN2's throughput is 1\.10 \(0\.\d+ … \d[\d,.]*\) times RUN1's; .*",
         ),
         (
             one((100e6,), TEN),

@@ -94,7 +94,7 @@ def test_what_is_not_identified_is_said_in_place_of_costs() -> None:
     (row,) = rows_of(cost_table(*copy_run(study, _COSTS), study, "copies"))
 
     assert row["per byte (s/B)"] == ""
-    assert row["note"] == "not identified: one dataset does not tell octets from files"
+    assert row["note"] == "not identified: one dataset cannot separate bytes from files"
 
 
 def test_retries_stalls_caches_and_failed_trials_of_each_condition_are_told() -> None:
@@ -205,7 +205,7 @@ def test_the_page_and_the_terminal_have_all_of_it(tmp_path: Path) -> None:
     page = paths.html.read_text(encoding="utf-8")
 
     for words in (
-        "Published beside measured",
+        "Published and measured",
         "not yet runnable here",
         "Cost per byte and per file",
         "How the copies went",
@@ -220,4 +220,4 @@ def test_the_page_and_the_terminal_have_all_of_it(tmp_path: Path) -> None:
     } <= names
     titles = [str(table.title) for table in tables(run, trials)]
     assert any(title.endswith("cost per byte and per file") for title in titles)
-    assert "Published beside measured" in titles
+    assert "Published and measured" in titles

@@ -34,11 +34,11 @@ def test_nothing_is_said_of_one_clock_or_of_no_delays(run: SyntheticRun) -> None
 def test_two_clocks_are_told_with_their_bound(run: SyntheticRun) -> None:
     told = said(run, 5_000)
 
-    assert "are of two clocks, each ± 5.00 µs." in told
+    assert "compare two clocks, each ± 5.00 µs." in told
     assert told.count("One-way delays of") == 1
 
 
 def test_a_delay_within_the_bound_is_said_to_tell_nothing(run: SyntheticRun) -> None:
-    assert "each ± 80.0 µs, which is more than some of them: those tell nothing." in said(
+    assert "each ± 80.0 µs, which is more than some of the delays: ignore those." in said(
         run, 80_000
     )

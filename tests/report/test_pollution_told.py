@@ -106,7 +106,7 @@ def test_a_remark_is_made_once_for_the_run_and_repeats_nothing() -> None:
 
     (said,) = (s for s in sentences(run.run, run.trials, run.published) if "hpet" in s)
     total = len(run.trials)
-    assert said.startswith(f"Before {total - 1} of {total} trials the kernel's clock source was")
+    assert said.startswith(f"{total - 1} of {total} trials: the kernel's clock source was")
     assert not any(trial.is_polluted for trial in run.trials)
     assert all(row["left out"] == "0" for row in rows(throughput(run)))
 

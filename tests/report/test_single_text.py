@@ -155,7 +155,8 @@ def test_over_tcp_the_sizes_of_writes_reads_and_segments_are_named(template: Syn
     assert "writes of 500 B, reads of up to 65536 B" in lines["modes"]
     assert lines["segments"] == "25.0 messages (12,500 B) in each, 6 retransmitted"
     assert lines["flows"] == (
-        "800 kbit/s to 2.40 Mbit/s each, Jain's index 0.800, 75.0 % of all by those with cubic"
+        "800 kbit/s to 2.40 Mbit/s each, Jain's index 0.800, "
+        "75.0 % of the total by flows with cubic"
     )
 
 

@@ -64,7 +64,7 @@ def test_what_failed_trials_had_done_is_said_and_counts_for_nothing() -> None:
     [
         (300, {"active_start_ns": 5, "active_end_ns": 900}, "not steady"),
         (249, {"active_start_ns": 5, "active_end_ns": 900}, "too few readings"),
-        (300, {"active_start_ns": 5, "active_end_ns": 5}, "never all at work"),
+        (300, {"active_start_ns": 5, "active_end_ns": 5}, "never all active"),
     ],
 )
 def test_why_there_is_no_steady_state_is_told_apart(

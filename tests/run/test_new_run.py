@@ -253,11 +253,11 @@ def test_what_cannot_be_had_is_refused_before_anything_is_stored(
     [
         (
             {"transport": "tcp", "congestion_control": "nonesuch"},
-            "congestion control `nonesuch` is none of this machine's; it has ",
+            "congestion control `nonesuch` is not available on this machine; allowed: ",
         ),
         (
             {"receiver_processor": 1023},
-            "processor 1023 is none that lanlab may use here",
+            "processor 1023 is not available to lanlab",
         ),
     ],
 )

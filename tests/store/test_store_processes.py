@@ -158,7 +158,7 @@ def test_a_run_is_executed_by_one_process_at_a_time(begun: str) -> None:
     assert line(holder) == "held"
     with open_store(begun) as store:
         assert store.is_executing("last")
-        with pytest.raises(StoreError, match="executed by another process"):
+        with pytest.raises(StoreError, match="running in another process"):
             store.acquire_run("last")
         go(holder)
         holder.communicate()
@@ -197,7 +197,7 @@ def test_a_lock_on_a_file_that_was_removed_meanwhile_is_none(
         return lock(descriptor)
 
     monkeypatch.setattr(lease, "_try_lock", late)
-    with pytest.raises(StoreError, match="executed by another process"):
+    with pytest.raises(StoreError, match="running in another process"):
         lease.acquire(path, "a run", patience_s=0.02)
     holders.pop().release()
     lease.acquire(path, "a run").release()

@@ -167,7 +167,7 @@ def test_two_leases_of_one_process_exclude_each_other(where: str) -> None:
         store.create_run(a_run())
         lease = store.acquire_run("last")
         assert store.is_executing("last")
-        with pytest.raises(StoreError, match="executed by another process"):
+        with pytest.raises(StoreError, match="running in another process"):
             store.acquire_run("last")
         lease.release()
         lease.release()

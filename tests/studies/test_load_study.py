@@ -144,10 +144,10 @@ def mistaken(place: str, value: object) -> BadStudy:
         (
             "experiment.1.parameters.messages",
             5,
-            "`experiment.limit.parameters.messages`: found 5 beside a search (scale `quick`); "
-            "allowed: `time_s` in its place",
+            "`experiment.limit.parameters.messages`: found 5 together with a search "
+            "(scale `quick`); allowed: `time_s` in its place",
         ),
-        ("experiment.1.factors.flows", [1, 2], "found flows beside a search"),
+        ("experiment.1.factors.flows", [1, 2], "found flows together with a search"),
         ("testbed.link", "10 furlongs", "`testbed.link`: found '10 furlongs'"),
         ("schema", 2, "`schema`: found 2; allowed: 1"),
         ("scale.quick.trials", {"min": 3, "max": 1}, "allowed: min (3) at most max (1)"),

@@ -140,7 +140,7 @@ def _search_problems(place: str, experiment: Experiment, search: Search) -> Iter
     if experiment.factors:
         yield Problem(
             f"experiment.{experiment.id}.factors",
-            f"{listed(experiment.factors)} cannot be used with a search",
+            f"{listed(experiment.factors)} together with a search",
             "a search or factors, not both",
             "write one experiment with a search for each combination of levels",
         )
@@ -254,10 +254,7 @@ def _time_problems(study: Study, scale_name: str, scaled: ExperimentAtScale) -> 
     """A search chooses how long its trials are, so that they cannot end after an amount."""
     for key in ("messages", "bytes"):
         if key in scaled.parameters:
-            found = (
-                f"{show(scaled.parameters[key])} cannot be used with a search (scale "
-                f"`{scale_name}`)"
-            )
+            found = f"{show(scaled.parameters[key])} together with a search (scale `{scale_name}`)"
             yield Problem(_source(study, scale_name, scaled, key), found, "`time_s` in its place")
 
 

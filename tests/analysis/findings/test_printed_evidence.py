@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from bodies_of_evidence import along, cell, trials, verdict
-from lanlab.analysis.findings.given import Given
+from given_numbers import Given
 
 from lanlab.analysis.findings import judge, judge_published
 from lanlab.analysis.findings.contrast import contrast

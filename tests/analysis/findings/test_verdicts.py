@@ -282,7 +282,7 @@ def test_there_is_no_ratio_of_zero() -> None:
     ).judgements  # fmt: skip
 
     assert found.verdict == "not tested"
-    assert found.reasons == ("a value is not above zero, so that there is no ratio",)
+    assert found.reasons == ("a value is not above zero, so there is no ratio",)
 
 
 def test_a_part_without_numbers_leaves_a_run_untested_and_print_undecided() -> None:
