@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use lanlab_os as os;
 use lanlab_services::{Access, Below, Kind, ServicePath, read_at};
+use lanlab_workloads::copy::Source;
 use twox_hash::XxHash3_64;
 
 use crate::messages::{CopiedFiles, DatasetSpec, Failure, LeftOut};
@@ -230,15 +231,6 @@ impl Truth {
         Ok(Self::File { file, path })
     }
 
-    /// Fill `buffer` with what lies from `offset` on.
-    pub fn fill(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Failure> {
-        match self {
-            Self::Made(content) => content.fill(offset, buffer),
-            Self::File { file, path } => read_all(file, path, offset, buffer)?,
-        }
-        Ok(())
-    }
-
     /// The first octet of `data`, which lies from `offset` on, that is not as it should be.
     /// `scratch` is as long as `data`, or longer.
     pub fn first_difference(
@@ -255,6 +247,16 @@ impl Truth {
                 Ok(first_difference(scratch, data).map(|within| offset + within))
             }
         }
+    }
+}
+
+impl Source for Truth {
+    fn fill(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Failure> {
+        match self {
+            Self::Made(content) => content.fill(offset, buffer),
+            Self::File { file, path } => read_all(file, path, offset, buffer)?,
+        }
+        Ok(())
     }
 }
 

@@ -10,11 +10,11 @@ use std::collections::HashMap;
 use lanlab_services::{AnySession, Class, Fault, ServicePath, Session};
 
 /// The directories of a trial at the service, each with the names in it and which are directories.
-pub struct Seen {
+pub struct Listing {
     directories: HashMap<ServicePath, HashMap<String, bool>>,
 }
 
-impl Seen {
+impl Listing {
     /// What is in the directory of a trial and in those below it, each after the one that it is in.
     pub async fn in_these(
         session: &AnySession,

@@ -1,0 +1,260 @@
+//! One file, moved one way: opened, its blocks in order or several at once, closed.
+#![allow(
+    clippy::await_holding_refcell_ref,
+    reason = "a buffer is one lane's: nobody else borrows it while that one waits"
+)]
+
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
+
+use lanlab_files::{Access, Class, Fault, MinimumRate, ServicePath, Session, TransferCapabilities};
+use lanlab_units::Instant;
+
+use super::meters::{Meters, Operation};
+use super::{CopyError, lanes};
+use crate::Clock;
+use crate::guard::Guard;
+use crate::messages::{CopySpec, CopySync, Failure};
+
+/// Memory that the calls under way of one connection may take. A service that would take more at
+/// its best depth gets fewer calls; asked for more, the request is refused.
+pub const SESSION_BYTES: u64 = 12 << 20;
+
+/// What is sent of a file.
+pub trait Source {
+    /// Fill `buffer` with what lies from `offset` on.
+    fn fill(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Failure>;
+}
+
+/// Where a file is received.
+pub trait Sink {
+    /// Take one whole block: what lies from `offset` on.
+    fn take(&self, offset: u64, block: &[u8]) -> Result<(), Failure>;
+
+    /// End with it; gives the hashes of its blocks, if those are what was kept.
+    fn close(self, sync: CopySync) -> Result<Option<Vec<u64>>, Failure>;
+}
+
+/// How files are moved: as the service does best, with what the request says instead.
+///
+/// # Errors
+/// More calls at once than the service can have.
+pub fn capabilities(
+    spec: &CopySpec,
+    of_service: TransferCapabilities,
+) -> Result<TransferCapabilities, Failure> {
+    let mut capabilities = of_service;
+    if let Some(bytes) = spec.block_bytes {
+        capabilities.block_bytes = bytes;
+    }
+    capabilities.block_bytes = capabilities.block_bytes.clamp(1, SESSION_BYTES as u32);
+    let most = (SESSION_BYTES / u64::from(capabilities.block_bytes)) as u16;
+    if let Some(depth) = spec.depth {
+        if capabilities.in_order && depth > 1 {
+            let allowed = "1, as this service moves a file as one stream";
+            return Err(Failure::value("depth", depth, allowed));
+        }
+        if depth > most {
+            let allowed = format!("{most} with blocks of {} octets", capabilities.block_bytes);
+            return Err(Failure::value("depth", depth, allowed));
+        }
+        capabilities.depth = depth;
+    }
+    capabilities.depth = if capabilities.in_order { 1 } else { capabilities.depth.clamp(1, most) };
+    Ok(capabilities)
+}
+
+/// What moves files over one session: its buffers are there from the beginning to the end.
+pub struct Transfer<'a, K> {
+    pub capabilities: TransferCapabilities,
+    buffers: Vec<RefCell<Vec<u8>>>,
+    pub meters: RefCell<Meters>,
+    guard: &'a Guard<'a, K>,
+    sync: CopySync,
+}
+
+impl<'a, K: Clock> Transfer<'a, K> {
+    pub fn new(
+        capabilities: TransferCapabilities,
+        sync: CopySync,
+        guard: &'a Guard<'a, K>,
+    ) -> Self {
+        let buffer = || RefCell::new(vec![0; capabilities.block_bytes as usize]);
+        Self {
+            capabilities,
+            buffers: (0..capabilities.depth).map(|_| buffer()).collect(),
+            meters: RefCell::new(Meters::new()),
+            guard,
+            sync,
+        }
+    }
+
+    async fn timed<T>(
+        &self,
+        kind: Operation,
+        call: impl Future<Output = lanlab_files::Result<T>>,
+    ) -> Result<T, CopyError> {
+        let began = self.guard.clock.now();
+        let done = call.await?;
+        self.meters.borrow_mut().operation(kind, began, self.guard.clock.now(), 0);
+        Ok(done)
+    }
+
+    async fn close<S: Session>(&self, session: &S, file: S::File) -> Result<(), CopyError> {
+        self.timed(Operation::Close, session.close(file)).await
+    }
+
+    /// Send a file of `bytes` octets; gives when the server had taken the first of them.
+    pub async fn upload<S: Session>(
+        &self,
+        session: &S,
+        path: &ServicePath,
+        bytes: u64,
+        source: &impl Source,
+    ) -> Result<Instant, CopyError> {
+        // The directory is lanlab's own: to ask first, which no other client does, would protect nobody.
+        let access = if self.capabilities.can_create {
+            Access::Create { size_bytes: bytes }
+        } else {
+            Access::Replace { size_bytes: bytes }
+        };
+        let file = self.timed(Operation::Open, session.open(path, access)).await?;
+        let blocks = Blocks::new(bytes, self.capabilities.block_bytes);
+        let lanes =
+            self.lanes(bytes).map(|buffer| self.send(session, &file, source, &blocks, buffer));
+        lanes::all(lanes.collect()).await?;
+        if self.sync == CopySync::File {
+            self.timed(Operation::Sync, session.sync(&file)).await?;
+        }
+        self.close(session, file).await?;
+        Ok(blocks.first.get().unwrap_or_else(|| self.guard.clock.now()))
+    }
+
+    async fn send<S: Session>(
+        &self,
+        session: &S,
+        file: &S::File,
+        source: &impl Source,
+        blocks: &Blocks,
+        buffer: &RefCell<Vec<u8>>,
+    ) -> Result<(), CopyError> {
+        let mut buffer = buffer.borrow_mut();
+        while let Some((offset, length)) = blocks.next() {
+            self.guard.check()?;
+            let block = &mut buffer[..length];
+            source.fill(offset, block)?;
+            let began = self.guard.clock.now();
+            session.write_at(file, offset, block).await?;
+            self.moved(Operation::Write, began, blocks, length);
+        }
+        Ok(())
+    }
+
+    /// Receive a file of `bytes` octets; gives when the first of them was there.
+    pub async fn download<S: Session>(
+        &self,
+        session: &S,
+        path: &ServicePath,
+        bytes: u64,
+        sink: &impl Sink,
+        ends_there: bool,
+    ) -> Result<Instant, CopyError> {
+        let file = self.timed(Operation::Open, session.open(path, Access::Read)).await?;
+        let blocks = Blocks::new(bytes, self.capabilities.block_bytes);
+        let lanes = self
+            .lanes(bytes)
+            .map(|buffer| self.receive(session, &file, path, sink, &blocks, buffer));
+        lanes::all(lanes.collect()).await?;
+        // One stream ends by saying so; elsewhere it costs a call that nobody else makes.
+        if self.capabilities.in_order || ends_there {
+            let more = session.read_at(&file, bytes, &mut [0; 1]).await?;
+            if more > 0 {
+                let message = format!("read `{path}`: more than its {bytes} octets came");
+                return Err(Fault::new(Class::Length, message).into());
+            }
+        }
+        self.close(session, file).await?;
+        Ok(blocks.first.get().unwrap_or_else(|| self.guard.clock.now()))
+    }
+
+    async fn receive<S: Session>(
+        &self,
+        session: &S,
+        file: &S::File,
+        path: &ServicePath,
+        sink: &impl Sink,
+        blocks: &Blocks,
+        buffer: &RefCell<Vec<u8>>,
+    ) -> Result<(), CopyError> {
+        let mut buffer = buffer.borrow_mut();
+        // A server may also answer each call with next to nothing.
+        let mut moves = MinimumRate::default();
+        while let Some((offset, length)) = blocks.next() {
+            let block = &mut buffer[..length];
+            let mut filled = 0;
+            while filled < length {
+                self.guard.check()?;
+                let began = self.guard.clock.now();
+                let at = offset + filled as u64;
+                let got = session.read_at(file, at, &mut block[filled..]).await?;
+                if got == 0 || got > length - filled {
+                    return Err(cut_off(path, at, blocks.bytes, got).into());
+                }
+                let waited = self.moved(Operation::Read, began, blocks, got);
+                let what = format_args!("read `{path}`");
+                moves.moved(what, Duration::from_nanos(self.guard.timeout_ns), waited, got)?;
+                filled += got;
+            }
+            sink.take(offset, block)?;
+        }
+        Ok(())
+    }
+
+    /// As many lanes as there are blocks, up to the depth.
+    fn lanes(&self, bytes: u64) -> impl Iterator<Item = &RefCell<Vec<u8>>> {
+        let blocks = bytes.div_ceil(self.capabilities.block_bytes.into());
+        self.buffers.iter().take(usize::try_from(blocks).unwrap_or(usize::MAX))
+    }
+
+    /// Note a call that is done; gives how long it took.
+    fn moved(&self, kind: Operation, began: Instant, blocks: &Blocks, length: usize) -> Duration {
+        let ended = self.guard.clock.now();
+        blocks.first.set(blocks.first.get().or(Some(ended)));
+        self.meters.borrow_mut().operation(kind, began, ended, length as u64);
+        self.guard.progress.count(0, length as u64);
+        Duration::from_nanos(ended.nanos_since(began))
+    }
+}
+
+fn cut_off(path: &ServicePath, at: u64, bytes: u64, got: usize) -> Fault {
+    if got == 0 {
+        let message = format!("read `{path}`: it ended after {at} of {bytes} octets");
+        return Fault::new(Class::Length, message);
+    }
+    Fault::new(Class::Protocol, format!("read `{path}`: more came at {at} than was asked for"))
+}
+
+/// Which block of a file is next, and when the first was moved.
+struct Blocks {
+    bytes: u64,
+    block_bytes: u64,
+    next: Cell<u64>,
+    first: Cell<Option<Instant>>,
+}
+
+impl Blocks {
+    fn new(bytes: u64, block_bytes: u32) -> Self {
+        let block_bytes = block_bytes.into();
+        Self { bytes, block_bytes, next: Cell::new(0), first: Cell::new(None) }
+    }
+
+    fn next(&self) -> Option<(u64, usize)> {
+        let offset = self.next.get();
+        if offset >= self.bytes {
+            return None;
+        }
+        let length = self.block_bytes.min(self.bytes - offset);
+        self.next.set(offset + length);
+        Some((offset, length as usize))
+    }
+}
