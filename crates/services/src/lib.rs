@@ -13,7 +13,6 @@ mod below;
 mod calendar;
 mod clients;
 mod ftp;
-mod hexadecimal;
 pub mod hostile;
 mod multiplex;
 mod nfs3;

@@ -1,5 +1,4 @@
 //! What every file service must do alike, on its embedded server: one suite, a line for each.
-#![allow(clippy::large_futures, reason = "a test has room on its stack")]
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;

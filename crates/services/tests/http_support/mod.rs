@@ -4,12 +4,10 @@
 #![allow(dead_code, unused_imports, reason = "each test takes what it needs")]
 
 mod hostile;
-#[path = "../peer_programs/mod.rs"]
-pub mod peer_programs;
 mod raw;
 
+use crate::peer_programs::missing;
 pub use hostile::*;
-use peer_programs::missing;
 pub use raw::*;
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -287,7 +285,7 @@ pub async fn an_end_is_an_end(service: ServiceKind) {
             }
         }
     };
-    let fault = within_seconds(10, rest).await;
+    let fault = within_seconds(60, rest).await;
     assert_eq!(fault.class, Class::Reset, "{fault}");
     let again = Offer { port, ..offer(service, root.path()) };
     serve(&again).await.expect("the port is free").end().await;

@@ -25,8 +25,12 @@ fn run(lost: &[bool]) -> (InitiatorState, bool) {
     let mut now = Instant::ZERO;
     let mut initiator = Initiator::new(TOKEN, 0, 1, now);
     let mut acceptor = Acceptor::new(TOKEN, 0, 2);
+    // An initiator that never gives up, or asks without end, must fail a test and not hold it.
+    let mut steps = 0_u32;
     while initiator.state() == InitiatorState::Asking {
         while let Some(request) = initiator.poll_transmit(now) {
+            steps += 1;
+            assert!(steps < 10_000, "asked {steps} times by {now:?}");
             if lost.next() == Some(false)
                 && let Some(reply) = acceptor.handle(&request, from(1), now)
                 && lost.next() == Some(false)
@@ -36,6 +40,8 @@ fn run(lost: &[bool]) -> (InitiatorState, bool) {
             }
         }
         if let Some(timeout) = initiator.poll_timeout() {
+            steps += 1;
+            assert!(steps < 10_000, "still waiting for an answer at {now:?}");
             now = now.max(timeout);
             initiator.handle_timeout(now);
         }

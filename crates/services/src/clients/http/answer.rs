@@ -64,6 +64,15 @@ impl Answer {
         }
     }
 
+    /// Whether nothing more need come, after `at` octets were read: all that the server said it would
+    /// send, or whole chunks.
+    pub fn may_end_at(&self, at: u64) -> bool {
+        match &self.body {
+            Body::Chunks(chunks) => chunks.is_between(),
+            Body::Left(_) | Body::UntilClose => self.said_bytes() == Some(at),
+        }
+    }
+
     /// First and last octet of `Content-Range` (RFC 9110, section 14.4).
     pub fn said_range(&self) -> Option<(u64, u64)> {
         let range = self.header(CONTENT_RANGE)?.strip_prefix("bytes ")?;

@@ -3,14 +3,14 @@
 
 mod hostile;
 mod peers;
-#[path = "../stage/mod.rs"]
-mod stage;
 
 use std::net::TcpListener;
 use std::process::Command;
 
+use crate::stage::{
+    self, LOOPBACK, check_refusals, content, get, keeps_awkward_names, path, put, run, served,
+};
 use lanlab_services::{Access, Class, ServiceKind, Session, Target, Trust, connect};
-use stage::{LOOPBACK, check_refusals, content, get, keeps_awkward_names, path, put, run, served};
 use tempfile::TempDir;
 
 const SFTP: ServiceKind = ServiceKind::Sftp;

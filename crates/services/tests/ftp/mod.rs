@@ -3,16 +3,14 @@
 
 mod hostile;
 mod peers;
-#[path = "../stage/mod.rs"]
-mod stage;
 mod tls;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
+use crate::stage::{self, LOOPBACK, content, get, keeps_awkward_names, path, put, run, served};
 use lanlab_services::{Access, Class, ServiceKind, Session, Target, connect};
-use stage::{LOOPBACK, content, get, keeps_awkward_names, path, put, run, served};
 use tempfile::TempDir;
 
 const BOTH: [ServiceKind; 2] = [ServiceKind::Ftp, ServiceKind::Ftps];
