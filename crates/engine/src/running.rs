@@ -14,9 +14,9 @@ use lanlab_workloads::Progress;
 
 use crate::beside::{Work, beside};
 use crate::host_window::HostSnapshot;
-use crate::messages::{self, HostWindow, PROGRESS_INTERVAL_NS, Ready, Reply};
+use crate::messages::{self, Failure, HostWindow, PROGRESS_INTERVAL_NS, Ready, Reply};
 #[cfg(feature = "services")]
-use crate::messages::{Failure, FileTimes, Served, StationReadings, StationSlices};
+use crate::messages::{FileTimes, Served, StationReadings, StationSlices};
 use crate::output::Output;
 use crate::waiting::Waiter;
 
