@@ -25,6 +25,7 @@ mod progress;
 mod service_failure;
 #[cfg(feature = "services")]
 pub mod stations;
+pub mod stream;
 pub mod virtual_time;
 
 use lanlab_messages as messages;
