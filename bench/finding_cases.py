@@ -6,16 +6,21 @@ How often verdicts on findings are wrong: families of findings on numbers that w
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from coverage_cases import Case, Random
 
 from lanlab.analysis.findings import judge
 from lanlab.analysis.findings.evidence import Cell
-from lanlab.analysis.findings.given import Given
 from lanlab.analysis.findings.sample import Trials
 from lanlab.studies import Finding
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests/support"))
+
+from given_numbers import Given
 
 Mean = Callable[[int], float]
 

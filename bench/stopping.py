@@ -3,6 +3,7 @@ Simulate the stopping rule and print its table of docs/statistics.md.
 
     .venv/bin/python bench/stopping.py > stopping.md
     .venv/bin/python bench/stopping.py --shape normal --draws 4000
+    .venv/bin/python bench/stopping.py --shape lognormal --draws 4000 --deciding 4 --least 16
 
 Each condition is run by `lanlab.plan.stopping.Trials` itself, and its interval is the one that
 tables show. Takes about seven minutes; seeds are fixed, so that it prints the same each time.
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lanlab.analysis.statistics import condition_mean
+from lanlab.plan import stopping
 from lanlab.plan.stopping import Trials
 from lanlab.studies.model import TrialPolicy
 
@@ -129,11 +131,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("--draws", type=int, default=20_000, help="conditions of each cell")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--deciding", type=int, help="first trials, which decide the number")
+    parser.add_argument("--least", type=int, default=3, help="trials of a condition at least")
     parser.add_argument("--most", type=int, default=MOST, help="trials of a condition at most")
     shapes = {shape.name: shape for shape in (LOGNORMAL, NORMAL, TWO_MODES)}
     parser.add_argument("--shape", choices=shapes, help="of the trials; default: one after another")
     parser.add_argument("--look-from", type=int, help="look after each trial from this one on")
     asked = parser.parse_args()
+    if asked.deciding is not None:
+        stopping.DECIDING_TRIALS = asked.deciding
     failed = 0
     goals = " | ".join(f"goal {100 * goal:g} %" for goal in GOALS)
     print(f"| trials | spread | {goals} |\n|---|---|{'---|' * len(GOALS)}")
@@ -142,7 +148,7 @@ def main() -> int:
         for spread in SPREADS:
             cells = []
             for goal in GOALS:
-                policy = policy_of(goal, most=asked.most)
+                policy = policy_of(goal, least=asked.least, most=asked.most)
                 found = ended(shape, spread, policy, asked.draws, asked.seed, asked.look_from)
                 together.append(found)
                 failed += shape is not TWO_MODES and not 0.94 <= found.coverage <= 0.96

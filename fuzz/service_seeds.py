@@ -1,8 +1,8 @@
 """
 Seeds of what the other end of a file service says: `make_seeds.py` writes them.
 
-The first octets of each say how it is fed (`crates/services/src/hostile/`), the rest is as on the
-wire.
+The first octets of each say how it is fed (`hostile/` of `crates/clients/src` and `crates/servers/src`), the
+rest is as on the wire.
 """
 
 from __future__ import annotations

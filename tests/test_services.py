@@ -39,6 +39,8 @@ def test_a_row_is_all_that_a_new_service_takes(monkeypatch: pytest.MonkeyPatch) 
     have it from there."""
     with pytest.raises(UsageError, match="no such file service"):
         parse_url("gopher://nas/files")
+    # Their help is made when they are imported.
+    kinds = {name: WORKLOADS[name] for name in ("copy", "stations")}
     row = Service("gopher", "Gopher", 70, schemes=("goph",), has_users=False)
     monkeypatch.setitem(SERVICES, "gopher", row)  # type: ignore[misc]
 
@@ -46,9 +48,8 @@ def test_a_row_is_all_that_a_new_service_takes(monkeypatch: pytest.MonkeyPatch) 
     url = parse_url("goph://guest@nas/files")
     assert (url.service, url.usual_port, url.directory) == ("gopher", 70, "files")
     assert not url.needs_password
-    for name in ("copy", "stations"):
+    for name, kind in kinds.items():
         assert "gopher" in services_of(name)
-        kind = WORKLOADS[name]
         parameters = kind.Parameters.model_validate({"service": "gopher"})
         assert kind.carried_bits(parameters) > 0
         by_url = kind.Parameters.model_validate({"server": "gopher://nas/"})
@@ -60,7 +61,7 @@ def test_a_row_is_all_that_a_new_service_takes(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_service_that_no_link_carries_is_refused_with_one() -> None:
-    with pytest.raises(UsageError, match="`memory` goes over no link"):
+    with pytest.raises(UsageError, match="`memory` uses no link"):
         Endpoints({"service": "memory"}).check_link("1G")
 
 

@@ -11,7 +11,7 @@ set -euo pipefail
 # some; a regression that shows now and then fails more.
 readonly MOST_TRIED_AGAIN=8
 
-# Why a test may be skipped there, as in the lines of pytest and of crates/services/tests/peer_programs.
+# Why a test may be skipped there, as in the lines of pytest and of crates/servers/tests/peer_programs.
 readonly MAY_BE_SKIPPED=(
     # Root may do what the test tries.
     'root may write everywhere'

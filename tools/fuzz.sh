@@ -51,29 +51,42 @@ files=/tmp
 [[ ! -w /dev/shm ]] || files=/dev/shm
 scratch=$(mktemp -d "${TMPDIR:-$files}/lanlab fuzz.XXXXXX")
 trap 'rm -rf -- "$scratch"' EXIT
-failed=0
-printf '%-18s %14s %9s %9s %10s  %s\n' target executions per_s features peak_MiB found
-for target in "${targets[@]}"; do
-    corpus=${FUZZ_CORPUS:-$scratch/corpus}/$target
+
+# Feed one target, and write what came of it in a file.
+feed() {
+    local target=$1 length=4096 log=$scratch/$1.log found=nothing memory=$memory_mib features
+    local corpus=${FUZZ_CORPUS:-$scratch/corpus}/$target
     mkdir -p "$corpus" fuzz/artifacts/"$target"
-    length=4096
     [[ $target != engine_line ]] || length=$longest_line
     [[ $target != ftp_answers ]] || length=$longest_dialogue
     # An address sanitizer keeps what is freed for a while.
     [[ $sanitizer == none ]] || memory=$((4 * memory_mib))
-    log=$scratch/$target.log
-    found=nothing
     if ! TMPDIR=$scratch "$built/$host/release/$target" "$corpus" "fuzz/corpus/$target" \
-        -max_total_time="$seconds" -timeout="$timeout_s" -rss_limit_mb="${memory:-$memory_mib}" \
+        -max_total_time="$seconds" -timeout="$timeout_s" -rss_limit_mb="$memory" \
         -max_len="$length" -artifact_prefix="fuzz/artifacts/$target/" -print_final_stats=1 \
         >"$log" 2>&1; then
         found=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
-        failed=1
+        : >"$scratch/failed"
     fi
     stat() { sed -n "s/^stat::$1: *//p" "$log" | tail -n 1; }
     features=$(sed -n 's/.* ft: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
     printf '%-18s %14s %9s %9s %10s  %s\n' "$target" "$(stat number_of_executed_units)" \
-        "$(stat average_exec_per_sec)" "${features:--}" "$(stat peak_rss_mb)" "${found:-see below}"
-    [[ $found == nothing ]] || grep -E -A 12 'panicked|ERROR|SUMMARY' "$log" | head -n 40 >&2 || true
+        "$(stat average_exec_per_sec)" "${features:--}" "$(stat peak_rss_mb)" \
+        "${found:-see below}" >"$scratch/$target.told"
+    [[ $found == nothing ]] ||
+        grep -E -A 12 'panicked|ERROR|SUMMARY' "$log" | head -n 40 >"$scratch/$target.found" || true
+}
+
+# One for each processor: a target has one thread.
+processors=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+for target in "${targets[@]}"; do
+    (($(jobs -rp | wc -l) < processors)) || wait -n || true
+    feed "$target" &
 done
-exit "$failed"
+wait
+printf '%-18s %14s %9s %9s %10s  %s\n' target executions per_s features peak_MiB found
+for target in "${targets[@]}"; do
+    cat "$scratch/$target.told"
+    [[ ! -e $scratch/$target.found ]] || cat "$scratch/$target.found" >&2
+done
+[[ ! -e $scratch/failed ]]

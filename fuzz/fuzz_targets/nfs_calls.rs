@@ -1,3 +1,6 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|octets: &[u8]| lanlab_services::hostile::nfs_calls(octets));
+#[path = "../file_services.rs"]
+mod file_services;
+
+libfuzzer_sys::fuzz_target!(|octets: &[u8]| file_services::nfs_calls(octets));

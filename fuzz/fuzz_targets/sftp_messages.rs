@@ -1,3 +1,6 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|octets: &[u8]| lanlab_services::hostile::sftp_messages(octets));
+#[path = "../file_services.rs"]
+mod file_services;
+
+libfuzzer_sys::fuzz_target!(|octets: &[u8]| file_services::sftp_messages(octets));

@@ -29,7 +29,7 @@ def test_exact_times_give_the_exact_costs_of_each_service() -> None:
         assert one.trials == 10
         # Two datasets fit whatever was seen: nothing is left to be off.
         assert one.per_trial is None and one.residual_ratio is None
-        assert one.note == "the cost of a trial is not told apart and taken for 0"
+        assert one.note == "the cost of a trial cannot be separated and is taken as 0"
 
 
 def test_scattered_times_have_intervals_that_hold_the_truth_and_tell_services_apart() -> None:

@@ -10,6 +10,7 @@ from copy_runs import copy_run
 from planned_runs import PlannedRun, planned_run, without_rate
 
 from lanlab.analysis.findings import Judgement, findings_of, judge_run
+from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.plan import PlannedTrial
 from lanlab.store import TrialRecord
 from lanlab.studies import Finding, Study, load_study
@@ -193,3 +194,13 @@ def test_findings_come_with_the_study_or_stand_in_the_record() -> None:
     assert findings_of(run) == load_study("manford-kolahi").findings
     assert findings_of(kept) == (own,)
     assert findings_of(replace(run, study_id="mine")) == ()
+
+
+def test_a_condition_without_the_metric_does_not_hide_the_others(sweep: PlannedRun) -> None:
+    whole = RunEvidence.of(sweep.run, sweep.trials).cells("goodput_bps")
+    first = sweep.trials[0].factors
+    trials = [
+        replace(trial, metrics={}) if trial.factors == first else trial for trial in sweep.trials
+    ]
+    left = RunEvidence.of(sweep.run, trials).cells("goodput_bps")
+    assert len(left) == len(whole) - 1 > 1

@@ -215,7 +215,7 @@ def test_a_warning_says_what_was_seen_why_it_misleads_and_what_helps() -> None:
     finding = Finding("foreign_cpu", "sender", 0.7312, 0.12, True)
 
     assert warning(finding) == (
-        "other programs used 0.731 of a processor (allowed 0.12); rates are too low and times too "
+        "other processes used 0.731 of a CPU (limit 0.12); rates may be too low and times too "
         "long: end what else runs on this machine"
     )
     slow = Finding("clock_source", "sender", "hpet", "tsc, kvm-clock", False)

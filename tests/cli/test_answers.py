@@ -103,7 +103,7 @@ def test_a_single_measurement_in_words(lanlab: Lanlab) -> None:
     assert all("modes       " in said.out for said in (stream, echo))
     assert "goodput  " in stream.out and "95 % confidence interval of the mean" in stream.out
     assert "round trip  mean " in echo.out
-    assert all("kept as     2" in said.out for said in (stream, echo))
+    assert all("saved as    2" in said.out for said in (stream, echo))
 
 
 def test_a_failed_measurement_exits_with_1_and_says_why(lanlab: Lanlab) -> None:

@@ -33,7 +33,7 @@ def test_a_directory_is_copied_to_a_directory(lanlab: Lanlab, tmp_path: Path) ->
     for what in (
         "goodput",
         "2 files, 50.0 kB",
-        "every octet compared",
+        "every byte compared",
         "left out: 1 symbolic link",
     ):
         assert what in said.out

@@ -81,7 +81,7 @@ def test_an_ipv6_literal(lanlab: Lanlab, engine: Engine, root: Path) -> None:
     with Served(engine, "smb", root, "::1") as (url, _):
         said = lanlab("copy", "2x1kB", url, "--trials", "1")
     assert said.code == 0, said.err
-    assert "every octet compared" in said.out
+    assert "every byte compared" in said.out
 
 
 def test_a_connection_that_is_cut(lanlab: Lanlab, engine: Engine, root: Path) -> None:

@@ -79,7 +79,7 @@ def test_a_run_that_is_being_executed_is_refused(lanlab: Lanlab) -> None:
         said = lanlab("delete", first, second, "--yes")
 
     assert said.code == 1
-    assert f"run {second} is being executed" in said.err
+    assert f"run {second} is still running" in said.err
     assert runs(lanlab) == [first, second]
 
 

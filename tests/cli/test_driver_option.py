@@ -1,4 +1,4 @@
-"""`--driver`: other programs from the command line."""
+"""`--tool`: other programs from the command line."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_each_driver_s_results_stand_under_its_name(capsys: pytest.CaptureFixtur
         "goodput     9.50 Mbit/s",
         "processor   0.50 s sending, 0.25 s receiving",
         "failed      1 of 2 trials",
-        f"kept as     {RUN.id}",
+        f"saved as    {RUN.id}",
     ]
 
 
@@ -135,16 +135,16 @@ def test_one_driver_alone_has_the_keys_of_the_store() -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ("stream --driver iperf4", "--driver: found `iperf4`; allowed: lanlab, iperf3, iperf2"),
+        ("stream --tool iperf4", "--tool: found `iperf4`; allowed: lanlab, iperf3, iperf2"),
         (
-            "stream --driver lanlab,iperf3 --size 10",
-            "driver `iperf3`: found --size 10; allowed over udp: 16 to 65507",
+            "stream --tool lanlab,iperf3 --size 10",
+            "--tool `iperf3`: found --size 10; allowed over udp: 16 to 65507",
         ),
-        ("stream --driver nuttcp --io batch", "found --io batch; allowed: auto, single"),
-        ("stream --driver iperf3 --warmup 0.5", "found --warmup 0.5; allowed: whole seconds"),
-        ("stream --driver iperf3 --messages 9", "found no --time; allowed: a time"),
-        ("echo --driver iperf3", "driver `iperf3`: found echo; allowed: stream"),
-        ("echo --driver sockperf --rate 100", "found --rate 100"),
+        ("stream --tool nuttcp --io batch", "found --io batch; allowed: auto, single"),
+        ("stream --tool iperf3 --warmup 0.5", "found --warmup 0.5; allowed: whole seconds"),
+        ("stream --tool iperf3 --messages 9", "found no --time; allowed: a time"),
+        ("echo --tool iperf3", "--tool `iperf3`: found echo; allowed: stream"),
+        ("echo --tool sockperf --rate 100", "found --rate 100"),
     ],
 )
 def test_what_a_driver_cannot_measure_is_refused_before_the_run(
@@ -164,7 +164,7 @@ def test_a_driver_that_is_not_installed_is_refused_before_the_run(
     """With how to get it."""
     monkeypatch.setenv("PATH", str(folder))
 
-    said = lanlab("stream", "--driver", "lanlab,iperf3", "--testbed", "loopback")
+    said = lanlab("stream", "--tool", "lanlab,iperf3", "--testbed", "loopback")
 
     assert (said.code, said.out) == (2, "")
     assert "driver `iperf3` needs `iperf3`, not found on PATH" in said.err
@@ -176,7 +176,7 @@ def test_a_condition_is_measured_by_two_programs_in_one_run(lanlab: Lanlab) -> N
     """And reported as one."""
     if shutil.which("iperf3") is None:
         missing("need `iperf3`, not found on PATH; apt install iperf3")
-    asked = ("--driver", "lanlab,iperf3", "--testbed", "loopback", "--time", "1")
+    asked = ("--tool", "lanlab,iperf3", "--testbed", "loopback", "--time", "1")
 
     said = lanlab("stream", *asked, "--rate", "1M", "--size", "500", "--warmup", "0")
 

@@ -38,7 +38,7 @@ def test_a_failed_measurement_says_why_and_what_was_seen_until_then(lanlab: Lanl
     word, count = seen.removeprefix("seen until then: ").split()[:2]
     assert word == "received" and 0 < int(count.rstrip(",")) < 2 * 1e6 / 800
     assert "goodput" not in said.out
-    assert "kept as" in said.out
+    assert "saved as" in said.out
 
 
 @pytest.mark.usefixtures("_dying_sender")

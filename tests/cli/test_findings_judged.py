@@ -199,10 +199,10 @@ def test_a_run_is_not_judged_by_another_study(lanlab: Lanlab, folder: Path) -> N
         (["findings", "rates.toml"], "has published nothing that could judge its findings"),
         (["findings", "schomer"], "did you mean `schomer-claason`?"),
         (["run", "small.toml", "--testbed", "loopback", "--check"], "`small` has no findings"),
-        (["run", "rates.toml", "--testbed", "loopback", "--strict"], "--strict without --check"),
+        (["run", "rates.toml", "--testbed", "loopback", "--strict"], "--strict needs --check"),
         (
             ["run", "rates.toml", "--testbed", "loopback", "--undecided", "pass"],
-            "--undecided without --check",
+            "--undecided needs --check",
         ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,

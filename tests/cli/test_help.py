@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,10 +10,19 @@ from pathlib import Path
 import pytest
 import typer
 from command_line import Lanlab, environment
+from pydantic import ValidationError
+from typer.testing import CliRunner
 
-from lanlab.cli import complete, single
+from lanlab.cli import complete
 from lanlab.cli.app import COMMANDS, application
+from lanlab.cli.command import check_values
+from lanlab.cli.parameter_options import Given, parameters_of, with_options
+from lanlab.cli.single import checked
+from lanlab.errors import UsageError
+from lanlab.studies.scaling import validated
 from lanlab.workloads import WORKLOADS
+from lanlab.workloads.definitions import definitions, parameter
+from lanlab.workloads.parameters import SizeBytes
 
 LOADED = """
 import sys
@@ -56,18 +66,87 @@ def test_every_command_has_help_with_an_example(name: str, lanlab: Lanlab) -> No
     assert lanlab(name, "-h").out == said.out
 
 
-def test_every_parameter_that_is_named_by_an_option_has_that_option(lanlab: Lanlab) -> None:
-    """An error that names an option must not send anybody looking for one that is not there."""
-    helps = {name: lanlab(name, "--help").out for name in ("stream", "echo")}
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_every_parameter_with_an_option_has_it(name: str, lanlab: Lanlab) -> None:
+    """As its definition has it: help, default and, unless it is for studies, its name."""
+    said = " ".join(lanlab(name, "--help").out.split())
 
-    for key, option in single._OPTIONS.items():
-        for name, said in helps.items():
-            if key in WORKLOADS[name].Parameters.model_fields:
-                assert f"{option} " in said, (name, key)
-    for name in helps:
-        unnamed = set(WORKLOADS[name].Parameters.model_fields) - set(single._OPTIONS)
-        # A switch has no value that could be wrong; the width of bins is for studies.
-        assert unnamed <= {"nodelay", "interval_s", "driver"}
+    own = {"stations", "read_ratio", "longest_s"} if name == "stations" else {"message_size_bytes"}
+    for key, one in definitions(WORKLOADS[name].Parameters).items():
+        assert one.help.endswith("."), (name, key)
+        if one.option is None or one.is_hidden:
+            assert f" {one.option} " not in said
+            continue
+        assert f" {one.option} " in said, (name, key)
+        if key not in own:
+            assert one.help in said, (name, key)
+
+
+def test_an_option_is_taken_by_its_former_name_and_not_shown(lanlab: Lanlab) -> None:
+    """Scripts of users go on working."""
+    for name in ("stream", "stations"):
+        assert not re.search(
+            r"--(silence|driver|when-late|mix|think|of)[ ,]", lanlab(name, "-h").out
+        )
+    assert "--idle-timeout: found `0`" in lanlab("echo", "--silence", "0").err
+    assert "--on-late: found `hurry`" in lanlab("stream", "--when-late=hurry").err
+    assert "--statistic: found `p98`" in lanlab("stations", "--of", "p98").err
+    assert "No such option: --mix" in lanlab("stream", "--mix", "1").err
+
+
+def test_an_option_that_help_leaves_out_is_taken(lanlab: Lanlab) -> None:
+    """What slows a receiver is for studies first."""
+    assert "--receiver-work" not in lanlab("stream", "--help").out
+    assert "--receiver-work: found `2`; allowed: 0 to 1 s" in (
+        lanlab("stream", "--receiver-work", "2").err
+    )
+
+
+def test_a_new_parameter_is_its_definition(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside its use: option, help, range, error and study key come from it."""
+
+    class Parameters(WORKLOADS["echo"].Parameters):  # type: ignore[name-defined, misc]
+        padding_bytes: SizeBytes = parameter(0, "Padding of each request.", ge=0, le=1024)
+
+    monkeypatch.setattr(type(WORKLOADS["echo"]), "Parameters", Parameters)
+    seen: list[dict[str, object]] = []
+
+    @parameters_of("echo", only=("padding_bytes",))
+    def pad(given: Given) -> None:
+        """Example: lanlab pad."""
+        seen.append(checked("echo", {**given, "time_s": 1}))
+
+    app = typer.Typer(rich_markup_mode=None)
+    app.command()(with_options(pad))
+    check_values(app)
+    command = typer.main.get_command(app)
+
+    said = " ".join(CliRunner().invoke(app, ["--help"]).output.split())
+    assert "--padding SIZE Padding of each request. [default: 0 B]" in said
+    command(["--padding", "1KiB"], standalone_mode=False)
+    assert seen[0]["padding_bytes"] == 1024
+    with pytest.raises(UsageError, match="--padding: found `2KiB`; allowed: 0 B to 1 KiB"):
+        command(["--padding", "2KiB"], standalone_mode=False)
+    with pytest.raises(ValidationError, match="padding_bytes"):
+        validated("echo", {"time_s": 1, "padding_bytes": -1})
+
+
+def test_completion_knows_the_options_of_the_command(folder: Path) -> None:
+    """As a shell asks for it."""
+    said = subprocess.run(
+        [sys.executable, "-c", "from lanlab.cli import main; main()"],
+        env=environment()
+        | {
+            "_LANLAB_COMPLETE": "complete_bash",
+            "COMP_WORDS": "lanlab stream --idle",
+            "COMP_CWORD": "2",
+        },
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.stdout.split() == ["--idle-timeout"], said.stderr
 
 
 def test_no_command_gives_help(lanlab: Lanlab) -> None:

@@ -99,7 +99,7 @@ def test_a_run_under_way_is_running_and_cannot_be_resumed(lanlab: Lanlab, folder
 
     assert row["status"] == "running"
     assert (second.code, second.out) == (1, "")
-    assert f"run `{row['run']}` is being executed by another process" in second.err
+    assert f"run `{row['run']}` is still running in another process" in second.err
     assert first.code == 0
     assert f"done: {TRIALS} trials, 0 failed" in first.out
 

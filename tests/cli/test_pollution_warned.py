@@ -26,8 +26,8 @@ def test_a_single_measurement_warns_and_is_not_repeated(lanlab: Lanlab, command:
 
     assert said.code == 0
     assert (
-        "warning: other programs used 0.9 of a processor (allowed 0.12); rates are too low and "
-        "times too long: end what else runs on this machine"
+        "warning: other processes used 0.9 of a CPU (limit 0.12); rates may be too low and "
+        "times too long: stop other programs on this machine"
     ) in said.err.splitlines()
     assert "warning" not in said.out
 
@@ -38,7 +38,7 @@ def test_of_several_trials_one_line_says_how_many_were_disturbed(lanlab: Lanlab)
     said = lanlab("stream", *QUICK, "--trials", "3", "--json")
 
     assert [line for line in said.err.splitlines() if line.startswith("warning")] == [
-        "warning: 3 of 3 trials were disturbed (others' work 3); -v says more of each"
+        "warning: 3 of 3 trials were disturbed (other processes 3); use -v for details"
     ]
     for trial in said.json()["trials"]:
         assert [f["code"] for f in trial["pollution"]["findings"]] == ["foreign_cpu"]
@@ -49,10 +49,10 @@ def test_asked_for_each_trial_has_a_warning_of_its_own(lanlab: Lanlab) -> None:
     said = lanlab("stream", *QUICK, "--trials", "2", "-v")
 
     warnings = [line for line in said.err.splitlines() if line.startswith("warning")]
-    assert [line[:32] for line in warnings[:-1]] == [
-        f"warning: trial {n}: other programs" for n in range(2)
+    assert [line[:33] for line in warnings[:-1]] == [
+        f"warning: trial {n}: other processes" for n in range(2)
     ]
-    assert warnings[-1] == "warning: 2 of 2 trials were disturbed (others' work 2)"
+    assert warnings[-1] == "warning: 2 of 2 trials were disturbed (other processes 2)"
 
 
 @pytest.mark.usefixtures("_busy")
@@ -64,7 +64,7 @@ def test_stations_have_one_line_beside_their_table(lanlab: Lanlab) -> None:
 
     assert said.code == 0, said.err
     assert [line for line in said.err.splitlines() if "disturb" in line] == [
-        "warning: 4 of 4 trials were disturbed (others' work 4); -v says more of each"
+        "warning: 4 of 4 trials were disturbed (other processes 4); use -v for details"
     ]
 
 
@@ -75,8 +75,8 @@ def test_a_run_says_how_many_trials_were_disturbed(lanlab: Lanlab) -> None:
     verbose = lanlab("run", "small.toml", "--testbed", "loopback", "--verbose")
 
     assert said.code == 0
-    assert "others' work" not in said.err
+    assert "other processes" not in said.err
     assert "warning" not in said.err
-    assert "Polluted trials: 6 of 6 (others' work 6); 0 repeated" in said.out
+    assert "6 of 6 trials were disturbed (other processes 6): 0 were repeated" in said.out
     assert "†" in said.out
-    assert verbose.err.count("other programs used 0.9 of a processor") == 6
+    assert verbose.err.count("other processes used 0.9 of a CPU") == 6

@@ -108,18 +108,21 @@ def test_ctrl_c_leaves_what_is_done_and_says_how_to_go_on(tiny: Path, lanlab: La
     [
         (("run", "before.toml", "after.toml"), "found 2 studies; allowed: one, or several with"),
         (("run", "before.toml", "--alternate", "3"), "--alternate: found one study"),
-        (("run", "before.toml", "--with", "io=batch"), "--with without --alternate"),
+        (("run", "before.toml", "--with", "io=batch"), "--with needs --alternate"),
         (
             ("run", "before.toml", "after.toml", "--with", "io=batch", "--alternate", "2"),
             "--with beside 2 studies",
         ),
         (("run", "before.toml", "after.toml", "--alternate", "1"), "--alternate: found 1;"),
-        (("run", "before.toml", "after.toml", "--alternate", "2", "--check"), "beside --check"),
-        (("run", "--resume", "last", "--alternate", "2"), "beside --resume"),
+        (
+            ("run", "before.toml", "after.toml", "--alternate", "2", "--check"),
+            "cannot be used with --check",
+        ),
+        (("run", "--resume", "last", "--alternate", "2"), "cannot be used with --resume"),
         (("compare", "--before", "last"), "--after is missing"),
         (("compare", "--before", "a,,b", "--after", "c"), "--before: found `a,,b`"),
-        (("compare", "last", "--before", "a", "--after", "b"), "does not go with RUN"),
-        (("compare", "--before", "a", "--after", "b", "--by", "io"), "does not go with --by"),
+        (("compare", "last", "--before", "a", "--after", "b"), "cannot be used with RUN"),
+        (("compare", "--before", "a", "--after", "b", "--by", "io"), "cannot be used with --by"),
         (("compare",), "no run named"),
     ],
 )

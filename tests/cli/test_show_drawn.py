@@ -19,7 +19,7 @@ def test_every_figure_is_written_as_svg_and_pdf(folder: Path, lanlab: Lanlab) ->
 
     loaded = load_study("poo-tan")
     names = {one.name for one in published_figures(loaded.study, loaded.published)}
-    assert said.code == 0 and f"written: {2 * len(names)} figures in drawn" in said.err
+    assert said.code == 0 and f"wrote {2 * len(names)} figures to drawn" in said.err
     written = {path.name for path in (folder / "drawn").iterdir()}
     drawn = {f"poo-tan-{name}.{kind}" for name in names for kind in ("svg", "pdf")}
     assert written == {*drawn, LIST_NAME}

@@ -42,7 +42,7 @@ def test_a_limit_that_nobody_can_keep_is_said(lanlab: Lanlab) -> None:
     """No operation of SMB ends within a nanosecond."""
     said = lanlab(
         *("stations", "--service", "smb", "--testbed", "loopback", "--stations", "1,2"),
-        *(*FEW, "--limit", "0.000001ms", "--write", "--of", "p90"),
+        *(*FEW, "--limit", "0.000001ms", "--write", "--statistic", "p90"),
     )
 
     assert said.code == 0, said.err
@@ -53,7 +53,7 @@ def test_as_json_it_has_every_trial_and_the_answer(lanlab: Lanlab) -> None:
     """The same for programs, and the readings as a series of the store."""
     said = lanlab(
         *("stations", "--service", "webdav", "--testbed", "loopback", "--stations", "1,3"),
-        *(*FEW, "--mix", "0.5", "--json"),
+        *(*FEW, "--read-ratio", "0.5", "--json"),
     )
 
     assert said.code == 0, said.err
@@ -72,18 +72,18 @@ def test_as_json_it_has_every_trial_and_the_answer(lanlab: Lanlab) -> None:
         (["sftp://me@nas/"], "no password for"),
         (["gopher://nas/"], "no such file service"),
         (["/no/such/directory"], "no such directory"),
-        (["ftp://nas/", "--service", "ftp"], "leave TARGET out"),
+        (["ftp://nas/", "--service", "ftp"], "cannot be used with TARGET"),
         (["--service", "gopher"], "--service: found `gopher`"),
         (["--stations", "1,zwei"], "--stations: found `zwei`"),
         (["--stations", "0"], "--stations: found `0`"),
         (["--stations", "10001"], "--stations: found `10001`"),
         (["--stations", "1-500"], "allowed: 100 numbers"),
-        (["--read", "--write"], "found several"),
-        (["--of", "p42"], "--of: found `p42`"),
-        (["--limit", "0"], "--limit: found 0"),
+        (["--read", "--write"], "exclude each other: give one"),
+        (["--statistic", "p42"], "--statistic: found `p42`"),
+        (["--limit", "0"], "--limit must be greater than 0"),
         (["--interval", "2"], "--interval: found `2`"),
         (["--size", "65MiB"], "--size: found"),
-        (["--mix", "1.5"], "--mix: found"),
+        (["--read-ratio", "1.5"], "--read-ratio: found"),
         (["--password-file", "x"], "no URL with a user"),
     ],
 )

@@ -92,7 +92,7 @@ def _resumed_twice(scene: Scene) -> Outcome:
     said = [command.end() for command in both]
     assert sorted(each.code for each in said) == [0, 1], said
     (refused,) = [each for each in said if each.code == 1]
-    assert "is being executed by another process" in refused.err, refused
+    assert "is still running in another process" in refused.err, refused
     return completed(scene, lost=lost, resumed=True)
 
 

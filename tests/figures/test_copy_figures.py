@@ -60,8 +60,8 @@ def test_costs_that_are_not_told_apart_leave_an_empty_figure_that_says_so() -> N
     found = chart("cost_per_byte_and_file", *copy_run(study, _COSTS), study)
 
     assert found.is_empty
-    assert found.description() == "Drawn: no costs are told apart."
-    assert "Of 1 of 1 conditions the costs are not told apart." in found.caption
+    assert found.description() == "Drawn: no costs could be separated."
+    assert "1 of 1 conditions are not drawn: costs not separated." in found.caption
 
 
 def test_files_are_put_together_by_doublings_of_their_size() -> None:

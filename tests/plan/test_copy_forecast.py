@@ -19,7 +19,7 @@ def forecast_s(link_rate_bps: float | None, **parameters: object) -> float:
         experiment="copies",
         workload="copy",
         factors={},
-        parameters=values.model_dump(exclude_none=True),
+        values=values,
         expected_time_s=kind.expected_time_s(values),
         carried_bits=kind.carried_bits(values),
     )
@@ -62,7 +62,7 @@ def streamed_s(link_rate_bps: float | None, **parameters: object) -> float:
         experiment="streams",
         workload="stream",
         factors={},
-        parameters={},
+        values=values,
         expected_time_s=kind.expected_time_s(values),
         carried_bits=kind.carried_bits(values),
     ).time_over_s(link_rate_bps)

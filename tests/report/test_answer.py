@@ -89,7 +89,7 @@ def test_ip_versions_are_compared_with_an_interval_and_printed_means_with_a_rati
     assert low < gain < high
     # Of 194 octets on the wire to 214.
     assert gain == pytest.approx(10.3, abs=0.5)
-    assert "The study printed 5 means of throughput" in " ".join(said)
+    assert "The study published 5 means of throughput" in " ".join(said)
 
 
 def test_a_run_on_a_token_bucket_says_what_its_round_trips_are() -> None:
@@ -106,7 +106,7 @@ def test_failures_and_an_interruption_are_told() -> None:
         "manford-kolahi", fails=lambda planned: planned.number == 3, most_trials=10
     )
     said = sentences(synthetic.run, synthetic.trials)
-    assert "1 of 10 trials failed; they are in no mean." in said
+    assert "1 of 10 trials failed and are in no mean." in said
     assert "The run is interrupted: these are the trials that had ended." in said
 
 

@@ -84,9 +84,9 @@ TEN = (99e6, 100e6, 101e6, 100e6)
         ),
         (
             one(TEN, (100e6, 102e6, 101e6, 103e6)),
-            r"Whether RUN2 and RUN1 differ in throughput at IPv4, 128 B cannot be told: it was "
-            r"seen that RUN2 is 1\.50 % \(.*\) faster than RUN1; it takes about \d+ more runs in "
-            r"turns, \d+ min\.",
+            r"Undecided whether RUN2 and RUN1 differ in throughput at IPv4, 128 B: here "
+            r"RUN2 is 1\.50 % \(.*\) faster than RUN1; to decide: about \d+ more runs, "
+            r"alternating, \d+ min\.",
         ),
         (
             # Ends far from the ratio are as ratios, too: not "-77 … 2,900 %".
@@ -123,8 +123,8 @@ def test_what_cannot_be_told_of_many_is_said_once(study: Study) -> None:
 
     assert len(few) == 7 and len(many) == 2
     assert re.fullmatch(
-        r"7 comparisons cannot be told from these runs; the table says what each takes, \d+ more "
-        r"runs where it is in reach\.",
+        r"7 comparisons are undecided with these runs; the table says how many more each needs, "
+        r"\d+ runs where known\.",
         many[1],
     )
 

@@ -114,7 +114,7 @@ def test_retries_stalls_caches_and_failed_trials_of_each_condition_are_told() ->
     assert by_dataset[str(failed)]["failed trials"] == "1"
     one = by_dataset["1x62MB"]
     assert one["moved by"] == "FTP, one stream of 262144 B"
-    assert one["caches"] == "caches warm" and one["checked"] == "every octet compared"
+    assert one["caches"] == "caches warm" and one["checked"] == "every byte compared"
     assert (one["retries"], one["faults"]) == ("10", "10 reset")
     assert one["stalls"].startswith("close: delayed acknowledgement (Linux), near 40.1 ms (5 tr")
     assert float(one["greatest share of time in stalls (ratio)"]) == 0.9
@@ -209,7 +209,7 @@ def test_the_page_and_the_terminal_have_all_of_it(tmp_path: Path) -> None:
         "not yet runnable here",
         "Cost per byte and per file",
         "How the copies went",
-        "every octet compared",
+        "every byte compared",
     ):
         assert words in page
     names = {path.name for path in paths.tables}

@@ -61,7 +61,7 @@ def test_every_trial_stands_in_the_table_with_what_polluted_it(repeated: Synthet
 
     assert len(found) == len(repeated.trials)
     assert {(row["polluted by"], row["counts"]) for row in found} == {
-        ("others' work", "False"),
+        ("other processes", "False"),
         ("", "True"),
     }
     assert sum(row["counts"] == "False" for row in found) == len(repeated.trials) / 2
@@ -89,14 +89,15 @@ def test_sentences_say_what_polluted_how_many_and_which_of_them_count(
 ) -> None:
     total = len(repeated.trials)
     assert (
-        f"Polluted trials: {total // 2} of {total} (others' work {total // 2}); {total // 2} "
-        "repeated and in no mean, 0 kept in means, marked †."
+        f"{total // 2} of {total} trials were disturbed (other processes {total // 2}): "
+        f"{total // 2} were repeated and are in no mean, 0 are in means, which are marked †."
     ) in sentences(repeated.run, repeated.trials, repeated.published)
 
     total = len(always.trials)
     assert (
-        f"Polluted trials: {total} of {total} (others' work {total}, sender stalled {total}); "
-        f"{total // 2} repeated and in no mean, {total // 2} kept in means, marked †."
+        f"{total} of {total} trials were disturbed (other processes {total}, sender stalled "
+        f"{total}): {total // 2} were repeated and are in no mean, {total // 2} are in means, "
+        "which are marked †."
     ) in sentences(always.run, always.trials, always.published)
 
 
@@ -115,8 +116,8 @@ def test_what_could_not_be_judged_is_not_called_clean() -> None:
 
     total = len(run.trials)
     assert (
-        f"Of {total} of {total} trials it is not known whether they were disturbed "
-        "(steal, others' work): the readings are not there."
+        f"{total} of {total} trials lack the readings that show a disturbance "
+        "(steal, other processes)."
     ) in sentences(run.run, run.trials, run.published)
 
 

@@ -78,7 +78,7 @@ def test_only_places_at_which_something_was_lost_are_named(template: SyntheticRu
 def test_a_loss_that_nobody_saw_is_not_laid_on_the_link_alone(template: SyntheticRun) -> None:
     received = stream_received(measured_messages=998, socket_dropped_datagrams=None)
     assert said(template, received=received)["the rest"] == (
-        "2 lost on the link (or dropped in the receiver's socket buffer: nobody counted that)"
+        "2 lost on the link (or dropped in the receiver's socket buffer, which was not counted)"
     )
 
 
@@ -113,7 +113,7 @@ def test_cpu_time_is_of_a_message_and_a_gigabyte_and_says_whose_interrupts(
     assert said(template)["processor"] == (
         "sending 0.00 s, 4.00 µs a message, 8.00 s/GB; "
         "receiving 0.01 s, 8.00 µs a message, 16.0 s/GB; "
-        "interrupts 0.04 s (of the one machine under both hosts)"
+        "interrupts 0.04 s (of the machine that both hosts share)"
     )
     apart = said(template, how={"same_kernel": False})["processor"]
     assert apart.endswith("interrupts 0.08 s (of both hosts)")
@@ -153,7 +153,7 @@ def test_over_tcp_the_sizes_of_writes_reads_and_segments_are_named(template: Syn
         congestion_control="cubic,reno",
     )
     assert "writes of 500 B, reads of up to 65536 B" in lines["modes"]
-    assert lines["segments"] == "25.0 messages (12,500 B) in each, 6 sent again"
+    assert lines["segments"] == "25.0 messages (12,500 B) in each, 6 retransmitted"
     assert lines["flows"] == (
         "800 kbit/s to 2.40 Mbit/s each, Jain's index 0.800, 75.0 % of all by those with cubic"
     )

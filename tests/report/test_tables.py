@@ -191,7 +191,7 @@ def test_a_row_of_the_losses_adds_up_to_all_that_was_offered() -> None:
 def test_every_place_of_a_loss_has_a_column_of_its_own() -> None:
     """Of 10,000 messages a number at each place that is at no other."""
     words = {
-        "skipped_messages": "left out, as the next was due",
+        "skipped_messages": "skipped, as the next was due",
         "unsent_messages": "not sent in time",
         "refused_messages": "refused by the sending host",
         "lost_sender_queue_messages": "dropped in the sender's queue",

@@ -196,7 +196,7 @@ def test_two_processes_do_not_execute_the_same_run(tmp_path: Path) -> None:
                 check=False,
             )
 
-        expected = f"StoreError: run `{run.id}` is being executed by another process\n"
+        expected = f"StoreError: run `{run.id}` is still running in another process\n"
         assert (second.returncode, second.stderr) == (1, expected)
         assert store.run(run.id) == run
         assert resume_run(run.id, store, Watching()).status == "done"

@@ -13,7 +13,7 @@ from lanlab.store import RunRecord, TrialRecord
 from lanlab.workloads import TrialOutcome
 from lanlab.workloads.stream import StreamParameters
 
-PLANNED = PlannedTrial(7, "e", "stream", {"b": 1}, {"time_s": 1.0}, 3, "curve", 2, 1.0)
+PLANNED = PlannedTrial(7, "e", "stream", {"b": 1}, StreamParameters(time_s=1.0), 3, "curve", 2, 1.0)
 
 
 class TwoHosts:
@@ -89,4 +89,7 @@ def test_a_record_says_which_planned_trial_it_is_of(monkeypatch: pytest.MonkeyPa
 
     assert (trial.number, trial.block, trial.purpose) == (7, 3, "curve")
     assert (trial.experiment, trial.workload, trial.run_id) == ("e", "stream", "r")
-    assert (trial.factors, trial.parameters) == ({"b": 1}, {"time_s": 1.0})
+    assert (trial.factors, trial.parameters) == (
+        {"b": 1},
+        StreamParameters(time_s=1.0).model_dump(exclude_none=True),
+    )

@@ -45,7 +45,7 @@ def test_a_run_goes_with_its_trials_and_series_and_nothing_else(where: str) -> N
 def test_a_run_that_is_being_executed_is_not_deleted(where: str) -> None:
     filled(where)
     with open_store(where) as executing, open_store(where) as store:
-        with executing.acquire_run(OTHER), pytest.raises(StoreError, match="being executed"):
+        with executing.acquire_run(OTHER), pytest.raises(StoreError, match="still running"):
             store.delete_run(OTHER)
         assert len(store.trials(OTHER)) == 2
         assert store.delete_run(OTHER).trials == 2

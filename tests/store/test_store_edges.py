@@ -11,7 +11,7 @@ import pytest
 from store_samples import a_run, a_trial
 
 from lanlab.errors import StoreError
-from lanlab.store import Series, parquet
+from lanlab.store import Series, open_store, parquet
 from lanlab.store.encoding import from_json
 from lanlab.store.place import file_system_of, results_folder
 from lanlab.store.readiness import readiness
@@ -179,3 +179,18 @@ def test_a_series_without_room_for_its_temporary_file_says_where_to_make_some(
     ):
         pass
     assert "TMPDIR" in str(refused.value.hint)
+
+
+def test_a_store_is_made_where_the_file_system_has_no_hard_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr("os.link", refused)
+    path = tmp_path / "store.sqlite"
+    with open_store(str(path)) as store:
+        store.create_run(a_run())
+    with open_store(str(path)) as store:
+        assert store.run("last").id == a_run().id
+    assert {one.name for one in tmp_path.iterdir() if not one.name.endswith(".lock")} == {path.name}

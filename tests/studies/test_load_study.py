@@ -60,7 +60,7 @@ def mistaken(place: str, value: object) -> BadStudy:
             "experiment.0.parameters.message_size_bytes",
             0,
             "study.toml: `experiment.sweep.parameters.message_size_bytes`: "
-            "found 0 in rate_bps='1M' (scale `quick`); allowed: greater than or equal to 1",
+            "found 0 in rate_bps='1M' (scale `quick`); allowed: 1 B to 16 MiB",
         ),
         (
             "experiment.0.parameters.message_size_bytes",
@@ -72,7 +72,7 @@ def mistaken(place: str, value: object) -> BadStudy:
             "scale.quick.parameters.time_s",
             -1,
             "study.toml: `scale.quick.parameters.time_s`: "
-            "found -1 in rate_bps='1M' (scale `quick`); allowed: greater than 0",
+            "found -1 in rate_bps='1M' (scale `quick`); allowed: above 0, at most 86,400 s",
         ),
         (
             "scale.quick.experiment.sweep.factors.rate_bps",

@@ -138,8 +138,12 @@ def test_messages_of_the_warm_up_may_be_lost(pair: Pair) -> None:
     trial = relayed_trial(
         pair, "stream", way, warmup_s=0.05, messages=100, rate_messages_per_s=1000
     )
-    assert trial.metrics["lost_messages"] == 1
-    assert trial.metrics["received_messages"] == 99
+    # A busy machine sends fewer in the warm-up.
+    (flow,) = trial.source["flows"]
+    lost = sum(number >= flow["first_measured"] for number in way.lose)
+    assert 1 <= lost < len(way.lose)
+    assert trial.metrics["lost_messages"] == lost
+    assert trial.metrics["received_messages"] == 100 - lost
 
 
 def test_a_receiver_that_is_not_heard_is_given_up(pair: Pair) -> None:
@@ -171,8 +175,12 @@ def test_a_link_that_goes_down_leaves_what_both_ends_had_counted(
     """In mid-trial: the trial has failed, and its record still says how far it came."""
     with opened_pair("virtual", "100M") as pair:
         source = pair.bed.hosts[0]
+        told: list[int] = []
 
-        def pull(_: Progress) -> None:
+        def pull(progress: Progress) -> None:
+            if told or not progress.messages:
+                return
+            told.append(progress.messages)
             subprocess.run(
                 [*source.command_prefix, tool("ip"), *shlex.split("link set dev eth0 down")],
                 check=True,
@@ -193,5 +201,5 @@ def test_a_link_that_goes_down_leaves_what_both_ends_had_counted(
         exchange.results["sender"]["total_messages"],
         exchange.results["receiver"]["total_messages"],
     )
-    # It was told of after a quarter of a second.
-    assert 200 <= received <= sent <= 2500
+    # At least what had been told of before the link went down.
+    assert told[0] <= received <= sent < 3000

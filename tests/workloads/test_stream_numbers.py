@@ -83,7 +83,7 @@ def test_the_warm_up_is_kept_out(
         assert trial.target["mark_seen"]
         assert trial.target["measured_messages"] == trial.source["sent_messages"]
         # Pairs of measured messages: a flow's first one has none before it.
-        assert trial.target["delay_variation"]["samples"] == 120 - flows
+        assert trial.target["delay_variation"]["samples"] == trial.source["sent_messages"] - flows
     if "time_s" in amount:
         assert trial.target["window_ns"] == 200_000_000
         assert trial.source["elapsed_ns"] == pytest.approx(200_000_000, rel=0.2)
@@ -211,9 +211,10 @@ def test_a_fast_rate_states_its_burst(pair: Pair) -> None:
     assert trial.source["offered_messages"] == 40_000
 
 
+@figure_test
 def test_a_number_of_16_bits_is_restored(pair: Pair) -> None:
     """70,000 messages of 2 octets: their numbers begin anew after 65,536."""
-    trial = pair.trial("stream", message_size_bytes=2, messages=70_000, rate_messages_per_s=140_000)
+    trial = pair.trial("stream", message_size_bytes=2, messages=70_000, rate_messages_per_s=70_000)
     received = trial.target
     assert trial.source["sent_messages"] == 70_000
     # A busy machine may lose some, which must be seen as lost and as nothing else.

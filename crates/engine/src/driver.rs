@@ -16,7 +16,7 @@ use crate::messages::{
     Reply, Request, SCHEMA_VERSION,
 };
 use crate::output::Output;
-use crate::running::Running;
+use crate::running::{Measured, Running};
 #[cfg(feature = "services")]
 use crate::workloads::{copy, dataset, serve, stations};
 use crate::workloads::{echo, stream};
@@ -28,9 +28,6 @@ const MAX_RUNNING: usize = 16;
 const MAX_MESSAGE_CHARACTERS: usize = 4096;
 
 type Measurements = Arc<Mutex<HashMap<u64, (Arc<Running>, Cost)>>>;
-
-/// What a measurement gives: its outcome, or why not and what was seen until then.
-pub type Measured = Result<Outcome, Box<(Failure, Option<Outcome>)>>;
 
 /// Serve a driver until its side of the pipe closes.
 pub fn serve(mut input: impl BufRead, output: &Output) {

@@ -14,6 +14,7 @@ mod descriptors;
 mod driver;
 mod host;
 mod host_window;
+#[cfg(any(test, feature = "fuzz"))]
 pub mod hostile;
 mod output;
 mod running;

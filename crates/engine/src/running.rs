@@ -14,7 +14,7 @@ use lanlab_workloads::Progress;
 
 use crate::beside::{Work, beside};
 use crate::host_window::HostSnapshot;
-use crate::messages::{self, Failure, HostWindow, PROGRESS_INTERVAL_NS, Ready, Reply};
+use crate::messages::{self, Failure, HostWindow, Outcome, PROGRESS_INTERVAL_NS, Ready, Reply};
 #[cfg(feature = "services")]
 use crate::messages::{FileTimes, Served, StationReadings, StationSlices};
 use crate::output::Output;
@@ -26,6 +26,9 @@ const ARM_TIMEOUT_NS: u64 = 60_000_000_000;
 const MAX_AHEAD_NS: u64 = 600_000_000_000;
 /// How near to its start a thread no longer listens to the driver.
 const NEAR_NS: u64 = 5_000_000;
+
+/// What a measurement gives: its outcome, or why not and what was seen until then.
+pub type Measured = Result<Outcome, Box<(Failure, Option<Outcome>)>>;
 
 /// Shared between the thread that hears the driver and those that measure.
 pub struct Running {

@@ -5,6 +5,7 @@
 //! compared unseen. `--cfg lanlab_portable` builds the portable side on Linux, to test it there.
 
 mod datagram;
+pub mod positioned;
 mod readiness;
 pub mod socket_options;
 mod tcp_info;

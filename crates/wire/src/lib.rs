@@ -3,9 +3,16 @@
 //! Nothing here keeps state or knows a clock or a socket. Parsing arbitrary bytes never panics;
 //! emitting and parsing again gives the same value.
 
+pub mod calendar;
 mod error;
+pub mod http_chunks;
+pub mod nfs3;
+pub mod percent;
 pub mod probe;
 pub mod session;
+pub mod sftp;
+pub mod sigv4;
+pub mod xml;
 
 pub use error::Error;
 

@@ -73,7 +73,7 @@ def beside_published(
         which = f" of {', '.join(metrics)}" if metrics else ""
         raise UsageError(
             f"study `{run.study_id}` printed no mean{which} at a condition of run {run.id}",
-            hint="`lanlab report` has the other numbers that it printed, beside what is like them",
+            hint="`lanlab report` shows its other published values",
         )
     return tuple(found)
 

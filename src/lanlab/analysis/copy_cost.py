@@ -147,9 +147,9 @@ def _model(known: Sequence[tuple[int, int]]) -> tuple[dict[str, list[float]], st
             return two, f"every dataset has {every}: the cost of a trial is that of its files too"
     two = {PER_BYTE: octets, PER_FILE: files}
     if len(known) > 1 and identified(two):
-        return two, "the cost of a trial is not told apart and taken for 0"
+        return two, "the cost of a trial cannot be separated and is taken as 0"
     if len(known) == 1:
-        return {}, "not identified: one dataset does not tell octets from files"
+        return {}, "not identified: one dataset cannot separate bytes from files"
     return {}, "not identified: the datasets have files of one mean size"
 
 

@@ -10,7 +10,7 @@ from lanlab.workloads.losses import LOST_ON_THE_WAY
 
 #: The keys of `NOT_RECEIVED` in words, in the order of the way from sender to receiver.
 PLACES: Mapping[str, str] = {
-    "skipped_messages": "left out, as the next was due",
+    "skipped_messages": "skipped, as the next was due",
     "unsent_messages": "not sent in time",
     "refused_messages": "refused by the sending host",
     "lost_sender_queue_messages": "dropped in the sender's queue",

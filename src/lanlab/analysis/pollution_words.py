@@ -22,79 +22,79 @@ class _Kind:
     helps: str
 
 
-_QUIET = "end what else runs on this machine"
+_QUIET = "stop other programs on this machine"
 _KINDS: Mapping[str, _Kind] = {
     "testbed": _Kind(
         "testbed damaged",
         "the testbed was no longer {allowed}: {found}",
-        "what was measured is partly another network, or none",
-        "the testbed is made anew for the next trial",
+        "part of the trial ran on a damaged network",
+        "lanlab rebuilds the testbed before the next trial",
     ),
     "steal": _Kind(
         "steal",
-        "the hypervisor gave {found} of the processors' time to others (allowed {allowed})",
-        "what was measured is partly their doing",
-        "measure where processors are not shared, or at another hour",
+        "the hypervisor gave {found} of the CPU time to other virtual machines (limit {allowed})",
+        "the results include their load",
+        "use a machine that is not shared, or measure at another time",
     ),
     "foreign_cpu": _Kind(
-        "others' work",
-        "other programs used {found} of a processor (allowed {allowed})",
-        "rates are too low and times too long",
+        "other processes",
+        "other processes used {found} of a CPU (limit {allowed})",
+        "rates may be too low and times too long",
         _QUIET,
     ),
     "foreign_drops": _Kind(
-        "others' drops",
-        "{found} packets more than the trial's own were dropped from backlogs (allowed {allowed})",
-        "others' traffic shared the way",
-        "end other traffic on this machine",
+        "other traffic",
+        "backlogs dropped {found} packets that were not the trial's (limit {allowed})",
+        "other traffic used the same path",
+        "stop other traffic on this machine",
     ),
     "clock_step": _Kind(
         "clock stepped",
-        "the calendar clock was stepped by {found} (allowed {allowed})",
-        "kernel time stamps before and after do not fit together",
-        "wait until the clock is in step",
+        "the system clock was stepped by {found} (limit {allowed})",
+        "kernel timestamps before and after the step do not match",
+        "wait until the clock is synchronised",
     ),
     "start_late": _Kind(
         "late start",
-        "the sender began {found} after the common start (allowed {allowed})",
-        "the receiver waited meanwhile",
+        "the sender started {found} late (limit {allowed})",
+        "the receiver had to wait",
         _QUIET,
     ),
     "sender_stalled": _Kind(
         "sender stalled",
-        "a message left {found} after its slot (allowed {allowed})",
-        "what was held up left as a denser stream than asked for",
+        "a message left {found} late (limit {allowed})",
+        "the delayed messages left closer together than requested",
         _QUIET,
     ),
     "sender_late": _Kind(
         "sender late",
-        "{found} of the messages left more than 1 ms after their slot (allowed {allowed})",
-        "the stream was not as even as asked for",
+        "{found} of the messages left more than 1 ms late (limit {allowed})",
+        "the sending rate was less even than requested",
         _QUIET,
     ),
     "sender_paused": _Kind(
-        "receiver unheard",
-        "nothing was heard of the receiver, and for {found} nothing was sent",
-        "less was sent than asked for",
-        "see whether the link was down or the receiver's machine stood still",
+        "sender paused",
+        "the sender heard nothing from the receiver and paused for {found}",
+        "less was sent than requested",
+        "check whether the link was down or the receiver's machine was stopped",
     ),
     "load": _Kind(
         "load",
         "the load average was {found} on {allowed} processors",
-        "sender and receiver may have to wait for their turn",
-        "end what else runs; the run's own trials count in it, too",
+        "sender and receiver may have waited for a CPU",
+        "stop other programs; the run's own trials are part of this load",
     ),
     "clock_source": _Kind(
         "slow clock",
         "the kernel's clock source was `{found}`",
-        "each reading of the clock is a system call, which costs fast senders their rate",
-        "boot with one of {allowed}, where the machine has it",
+        "each clock reading is a system call, which slows fast senders",
+        "boot with clock source {allowed} if the machine has it",
     ),
     "governor": _Kind(
         "power saving",
-        "the processors' governor was `{found}`",
-        "they may run slowly when a trial begins",
-        "set one of {allowed}",
+        "the CPU frequency governor was `{found}`",
+        "the CPU may be slow when a trial begins",
+        "set it to {allowed}",
     ),
 }
 _RATIOS = ("steal", "sender_late")
@@ -140,7 +140,7 @@ def host_remarks(trials: Sequence[TrialRecord]) -> list[str]:
             if known is None or _exceeds(finding.found, known.found):
                 worst[code] = finding
     return [
-        f"Before {counts[code]} of {len(judged)} trials {warning(finding)}."
+        f"{counts[code]} of {len(judged)} trials: {warning(finding)}."
         for code, finding in worst.items()
     ]
 
@@ -154,8 +154,8 @@ def not_judged(trials: Sequence[TrialRecord]) -> str | None:
     codes = dict.fromkeys(code for judgement in lacking for code in judgement.unknown)
     names = ", ".join(name_of(code) for code in codes)
     return (
-        f"Of {len(lacking)} of {len(judged)} trials it is not known whether they were disturbed "
-        f"({names}): the readings are not there."
+        f"{len(lacking)} of {len(judged)} trials lack the readings that show a disturbance "
+        f"({names})."
     )
 
 

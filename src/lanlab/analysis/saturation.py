@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lanlab.analysis.capacity import Load, Verdict, capacity
 from lanlab.analysis.summary import Summary, limit_of, summary_of
 from lanlab.errors import UsageError
-from lanlab.plan import Condition, GoalResult, Plan, RandomLoss, SearchResult
+from lanlab.plan import GoalResult, Plan, RandomLoss, SearchResult
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Search, Study, at_scale
 
@@ -103,8 +103,7 @@ def curve_of(
             by_load.setdefault(float(load), []).append(trial)
     link_rate_bps = run.testbed.get("link_rate_bps")
     return [
-        summary_of(_condition_of(group[0]), group, metric, link_rate_bps)
-        for _, group in sorted(by_load.items())
+        summary_of(group[0], group, metric, link_rate_bps) for _, group in sorted(by_load.items())
     ]
 
 
@@ -129,14 +128,4 @@ def _results(
 
 def _confirmed(steps: Sequence[TrialRecord], search: Search, level: float | None) -> Summary | None:
     own = [s for s in steps if s.purpose == "confirm" and s.factors[search.factor] == level]
-    return summary_of(_condition_of(own[0]), own, search.metric, None) if own else None
-
-
-def _condition_of(trial: TrialRecord) -> Condition:
-    return Condition(
-        experiment=trial.experiment,
-        workload=trial.workload,
-        factors=trial.factors,
-        parameters=trial.parameters,
-        expected_time_s=0.0,
-    )
+    return summary_of(own[0], own, search.metric, None) if own else None

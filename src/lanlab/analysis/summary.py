@@ -61,7 +61,9 @@ class Summary:
 
         Examples:
             >>> from dataclasses import replace
-            >>> full = summary_of(Condition("e", "stream", {}, {}, 1.0), [], "goodput_bps", None)
+            >>> from types import SimpleNamespace
+            >>> one = SimpleNamespace(experiment="e", workload="stream", factors={}, parameters={})
+            >>> full = summary_of(one, [], "goodput_bps", None)
             >>> full.n_text, replace(full, missing=2).n_text
             ('0', '0 of 2')
         """
@@ -102,7 +104,7 @@ def standard_deviation(values: Sequence[float]) -> float:
 
 
 def summary_of(
-    condition: Condition,
+    condition: Condition | TrialRecord,
     trials: Sequence[TrialRecord],
     metric: str,
     link_rate_bps: float | None,

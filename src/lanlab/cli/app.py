@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Iterable, Sequence
 
 import typer
 
 from lanlab.cli.command import check_values
+from lanlab.cli.parameter_options import with_options
 
 #: Each with the module of `lanlab.cli` that has the function of its name.
 COMMANDS = {
@@ -42,17 +44,23 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for name in names:
+    named = list(names)
+    for name in named:
         module = importlib.import_module(f"lanlab.cli.{COMMANDS[name]}")
-        app.command(name)(getattr(module, name))
+        command = getattr(module, name)
+        # A list of all takes no options, and models of workloads take a while to load.
+        app.command(name)(with_options(command) if len(named) == 1 else command)
     check_values(app)
     app.callback()(_common)
     return app
 
 
 def _named(arguments: Sequence[str]) -> Iterable[str]:
-    """The command that is to be run; all, where help, completion or an error may list them."""
-    return arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS
+    """The command that is to be run or completed; all, where help or an error may list them."""
+    # What the shell completes, with the program's name first.
+    completed = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS") or ""
+    words = [word for word in arguments or completed.split()[1:] if word != "--"]
+    return words[:1] if words and words[0] in COMMANDS else COMMANDS
 
 
 def _version(asked: bool) -> None:

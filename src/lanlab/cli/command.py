@@ -23,10 +23,24 @@ _NUMBERS: Mapping[type, tuple[re.Pattern[str], str]] = {
 }
 
 
+#: Options by their names of before 2026-12, which are still taken.
+_RENAMED = {
+    "--driver": "--tool",
+    "--mix": "--read-ratio",
+    "--of": "--statistic",
+    "--silence": "--idle-timeout",
+    "--think": "--think-time",
+    "--when-late": "--on-late",
+}
+
+
 class Command(TyperCommand):
-    """A command that refuses values which are empty, another option, or no number."""
+    """A command that takes options by their former names, too, and refuses values which are empty,
+    another option, or no number."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        known = {name for param in self.get_params(ctx) for name in param.opts}
+        args = [_renamed(word, known) for word in args]
         if args and not ctx.resilient_parsing:
             given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
             self._check(ctx, given, args)
@@ -41,6 +55,12 @@ class Command(TyperCommand):
             if isinstance(value, str) and param.opts[0].startswith("-"):
                 _check_value(param, value, args, known)
                 _check_number(param.opts[0], value, hints.get(param.name or ""))
+
+
+def _renamed(word: str, known: set[str]) -> str:
+    option, equals, value = word.partition("=")
+    now = _RENAMED.get(option, option)
+    return f"{now}{equals}{value}" if now in known else word
 
 
 def _check_value(param: Any, value: str, args: Sequence[str], known: set[str]) -> None:

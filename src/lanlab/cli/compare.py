@@ -17,8 +17,8 @@ def compare(
         list[str] | None,
         typer.Argument(
             metavar="[RUN]...",
-            help="Ids of runs, beginnings of ids, or `last`; the others are held against the "
-            "first. Or the id of a series, or of one of its runs.",
+            help="Run ids, the first characters of ids, or `last`; the first is the baseline. Or "
+            "one id of a series or of one of its runs.",
             autocompletion=complete.runs,
         ),
     ] = None,
@@ -27,18 +27,22 @@ def compare(
         typer.Option(
             "--base",
             metavar="RUN|SIDE|LEVEL",
-            help="Hold the others against this run, or side of a series; with --by, against this "
-            "level.",
+            help="The baseline: a run, or a side of a series; with --by, a level of the factor. "
+            "Default: the first.",
         ),
     ] = None,
     before: Annotated[
         str | None,
-        typer.Option("--before", metavar="RUNS", help="Runs of one setting, with commas between."),
+        typer.Option(
+            "--before", metavar="RUNS", help="Runs of the baseline setting, comma-separated."
+        ),
     ] = None,
     after: Annotated[
         str | None,
         typer.Option(
-            "--after", metavar="RUNS", help="Runs of the setting that is held against --before."
+            "--after",
+            metavar="RUNS",
+            help="Runs of the setting to compare with --before, comma-separated.",
         ),
     ] = None,
     by: Annotated[
@@ -49,15 +53,15 @@ def compare(
     ] = None,
     published: Annotated[
         bool,
-        typer.Option("--published", help="Compare one run with what its study printed."),
+        typer.Option("--published", help="Compare one run with the published values of its study."),
     ] = False,
     metric: Annotated[
         str | None,
         typer.Option(
             "--metric",
             metavar="METRICS",
-            help="What to compare, with commas between. Default: the first metric of each "
-            "experiment; with --published, all that were printed.",
+            help="Metrics to compare, comma-separated. Default: the first metric of each "
+            "experiment; with --published, all published metrics.",
         ),
     ] = None,
     margin: Annotated[
@@ -65,13 +69,18 @@ def compare(
         typer.Option(
             "--margin",
             metavar="SHARE",
-            help="Largest difference that is as good as none, as in 2%: decide it before you look.",
+            help=(
+                "Largest difference that does not matter, e.g. 2%. Choose it before you see "
+                "results."
+            ),
         ),
     ] = None,
     report: Annotated[
         str | None,
         typer.Option(
-            "--report", metavar="FILE", help="Also write a page with figures, which opens offline."
+            "--report",
+            metavar="FILE",
+            help="Also write an HTML page with figures; it opens offline.",
         ),
     ] = None,
     as_csv: Annotated[
@@ -80,18 +89,19 @@ def compare(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say how runs of one study differ, condition by condition, and how sure that is.
+    """Compare runs of one study, condition by condition.
 
-    Differences come with 95 % intervals, effect sizes and p corrected for all that is compared.
-    Only like conditions are held against each other. Why two runs differ can only be told of
-    several of each, taken in turns: `lanlab run A B --alternate 5`.
+    Each difference has a 95 % confidence interval, an effect size and a p value, corrected for all
+    comparisons together. Only equal conditions are compared. Two single runs may differ for any
+    reason. To show that a setting is the reason, alternate several runs of each setting:
+    `lanlab run A B --alternate 5`.
 
     Examples: lanlab compare 20261121-17 last --margin 2%;
     lanlab compare --before ID1,ID2,ID3 --after ID4,ID5,ID6;
     lanlab compare last --by io; lanlab compare last --published --report beside.html
     """
     if as_csv and as_json:
-        raise UsageError("--csv and --json exclude each other", hint="choose one")
+        raise UsageError("--csv and --json cannot be used together", hint="choose one")
     page = path_of(report)
     metrics = [name.strip() for name in metric.split(",")] if metric is not None else None
     margin_ratio = None if margin is None else _share(margin)
@@ -123,7 +133,7 @@ def _share(text: str) -> float:
     # Half is no difference that is as good as none; 5 for 5 % would be.
     if not 0 < share <= 0.5:
         raise UsageError(
-            f"--margin: found `{text}`; allowed: a share above 0 and at most 50 %",
+            f"--margin: found `{text}`; allowed: above 0 % and at most 50 %",
             hint="write 2% or 0.02",
         )
     return share
@@ -133,7 +143,7 @@ def _refuse(option: str, others: dict[str, object]) -> None:
     given = [name for name, value in others.items() if value is not None]
     if given:
         raise UsageError(
-            f"{option} does not go with {' and '.join(given)}", hint="leave one of them out"
+            f"{option} cannot be used with {' and '.join(given)}", hint="leave one of them out"
         )
 
 
@@ -161,7 +171,7 @@ def _between(
             ids = [run.id for run in found]
             if wanted not in ids:
                 raise UsageError(
-                    f"--base: run {wanted} is none of those to compare",
+                    f"--base: run {wanted} is not one of the runs to compare",
                     hint=f"name one of {', '.join(ids)}",
                 )
             place = ids.index(wanted)
@@ -198,7 +208,7 @@ def _sides(
 
     if before is None or after is None:
         lacking = "--before" if before is None else "--after"
-        raise UsageError(f"{lacking} is missing", hint="name runs of both settings")
+        raise UsageError(f"{lacking} is missing", hint="give both --before and --after")
     with open_store(store) as records:
         sides = [named_side("before", before, records), named_side("after", after, records)]
         named = [run for side in sides for run, _ in side.runs]
@@ -231,7 +241,7 @@ def _only(names: list[str], store: str | None, option: str) -> Any:
 
     if len(names) != 1:
         raise UsageError(
-            f"{option} takes one run, {len(names)} were named", hint="compare them one by one"
+            f"{option} takes one run; found {len(names)}", hint="compare them one by one"
         )
     with open_store(store) as records:
         run = records.run(names[0])
@@ -253,7 +263,7 @@ def _answer(found: Any, as_json: bool, as_csv: bool, report: Path | None) -> Non
     else:
         print_comparison(found)
     if report is not None:
-        say(f"written: {report}")
+        say(f"wrote {report}")
 
 
 def print_comparison(found: Any) -> None:

@@ -37,14 +37,14 @@ class Endpoints:
             return
         if self.is_users_server:
             raise UsageError(
-                f"--link: found `{link}`, which has no effect here; the server is reached from "
-                "this host, over no link of lanlab's",
-                hint="leave --link out, or TARGET, to measure a server that lanlab starts",
+                f"--link: found `{link}`, which has no effect here; lanlab does not make the "
+                "link to a server of yours",
+                hint="leave --link out; or leave TARGET out to measure a built-in server",
             )
         if (known := SERVICES.get(self.parameters.get("service", ""))) and known.is_local:
             raise UsageError(
                 f"--link: found `{link}`, which has no effect here; service "
-                f"`{self.parameters['service']}` goes over no link",
+                f"`{self.parameters['service']}` uses no link",
                 hint="name a service that does, as in `--service sftp`",
             )
 
@@ -125,7 +125,10 @@ def endpoints(
             }
         )
     if service is not None or server is not None:
-        raise UsageError("--service and --server are for servers of lanlab's: leave TARGET out")
+        raise UsageError(
+            "--service and --server start a server, and cannot be used with TARGET",
+            hint="leave TARGET out, or leave them out",
+        )
     are_urls = [servers.is_url(place) for place in (source, target)]
     if all(are_urls):
         raise UsageError(

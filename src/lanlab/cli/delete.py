@@ -17,7 +17,7 @@ def delete(
         list[str],
         typer.Argument(
             metavar="RUN...",
-            help="Ids of runs, beginnings of ids, or `last`.",
+            help="Run ids, the first characters of ids, or `last`.",
             autocompletion=complete.runs,
         ),
     ],
@@ -25,11 +25,11 @@ def delete(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete runs with their trials and series. Reports that were written stay, and a store file
-    does not shrink: the room is used again.
+    """Delete runs with their trials and series.
 
-    On a terminal it asks first; elsewhere it takes --yes. A run that is being executed is refused,
-    and then none is deleted.
+    Reports stay. The store file does not shrink; its free space is used again. lanlab asks before
+    it deletes; without a terminal, give --yes. If one of the runs is still running, nothing is
+    deleted.
 
     Examples: lanlab delete last; lanlab delete 20261121-081500-small-4f2a --yes
     """
@@ -41,14 +41,15 @@ def delete(
         for run in found:
             if records.is_executing(run.id):
                 raise StoreError(
-                    f"run {run.id} is being executed by another process",
+                    f"run {run.id} is still running in another process",
                     hint="wait for it to end, or end it; nothing was deleted",
                 )
         if not yes:
             if not (sys.stdin.isatty() and sys.stderr.isatty()):
                 raise UsageError(
-                    f"deleting {_how_many(len(found), 'run')} takes --yes where nobody can be "
-                    "asked",
+                    f"deleting {_how_many(len(found), 'run')} takes --yes where there is no "
+                    f"terminal to "
+                    "ask on",
                     hint="add --yes",
                 )
             for run in found:

@@ -41,9 +41,9 @@ def warn(trials: Sequence[TrialRecord], *, verbose: bool, summary: bool = True) 
     if count:
         said.append(f"{count} of {len(trials)} trials were disturbed ({_counts(disturbed)})")
     if remarks:
-        said.append(f"remarks on the hosts of {len(trials)} trials ({_counts(remarks)})")
+        said.append(f"notes on the hosts of {len(trials)} trials ({_counts(remarks)})")
     if said:
-        more = "" if verbose else "; -v says more of each"
+        more = "" if verbose else "; use -v for details"
         say(f"warning: {'; '.join(said)}{more}")
 
 
@@ -60,6 +60,6 @@ def _warn_of_unknown(trials: Sequence[TrialRecord]) -> None:
     )
     for reason, count in reasons.items():
         say(
-            f"warning: of {count} of {len(trials)} trials it is not known whether other processes "
-            f"disturbed them, as the server's CPU time is not known: {reason}"
+            f"warning: other processes may have disturbed {count} of {len(trials)} trials: the "
+            f"server's CPU time is not known: {reason}"
         )

@@ -10,11 +10,10 @@ from lanlab.cli.options import JsonOption, StoreOption
 
 
 def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
-    """Say what this machine can do, what is missing and how to get it.
+    """Check what this machine can do, what is missing and how to install it.
 
-    Exits with 1 if there is a testbed that this machine cannot have, or the store cannot be used.
-    Other programs that can measure (`--driver`) and file servers that can be run are listed too;
-    lanlab does without.
+    Exits with 1 if a testbed or the store cannot be used here. Also lists other measuring programs
+    (`--tool`) and file servers that lanlab can run; these are optional.
 
     Example: lanlab doctor
     """
@@ -53,10 +52,10 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
 
         console = answer()
         for name in found:
-            console.print(f"testbed {name}: {'ready' if able[name] else 'not possible here'}")
+            console.print(f"testbed {name}: {'ready' if able[name] else 'not available here'}")
             table = Table(box=None, pad_edge=False, show_header=False)
             for need in found[name]:
-                mark = "ok" if need.found else "MISSING" if need.required else "without"
+                mark = "ok" if need.found else "MISSING" if need.required else "absent"
                 advice = "" if need.found else need.how_to_get
                 table.add_row("  " + mark, need.name, need.detail, advice)
             console.print(table)
@@ -65,17 +64,17 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
         if kept.how_to_get:
             console.print(f"  {kept.how_to_get}")
         console.print(f"file services: {', '.join(services_of('copy'))}")
-        console.print("  each but a directory with a server of its own (`lanlab copy --service`)")
+        console.print("  each except `directory` has a built-in server (`lanlab copy --service`)")
         for each in servers:
             each["name"] = f"{each['name']} ({', '.join(each['services'])})"
         for title, listed in (
-            ("drivers: other programs that can measure a condition (`--driver`)", drivers),
-            ("servers: real file servers that can be run on a host of a testbed", servers),
+            ("drivers: other programs that can measure (`--tool`)", drivers),
+            ("servers: other file servers that lanlab can run on a host of a testbed", servers),
         ):
             console.print(title)
             table = Table(box=None, pad_edge=False, show_header=False)
             for each in listed:
-                mark = "ok" if each["found"] else "without"
+                mark = "ok" if each["found"] else "absent"
                 advice = "" if each["found"] else each["how_to_get"]
                 table.add_row("  " + mark, each["name"], each["detail"], advice)
             console.print(table)

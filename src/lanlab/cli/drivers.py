@@ -28,7 +28,7 @@ def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
         if failed:
             lines.append(f"failed      {failed} of {len(measured)} trials")
         print_lines("\n".join(lines))
-    print_lines(f"kept as     {run.id}")
+    print_lines(f"saved as    {run.id}")
 
 
 def _stream(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
@@ -55,9 +55,11 @@ def _received(means: Mapping[str, float]) -> str:
     unexplained = offered - received - math.fsum(parts.values())
     said = [f"{_count(count)} {what}" for what, count in parts.items()]
     if unexplained > _NOTHING:
-        said.append(f"{_count(unexplained)} of which the program does not tell")
+        said.append(f"{_count(unexplained)} that the program does not report")
     elif unexplained < -_NOTHING:
-        said.append(f"{_count(-unexplained)} more than its counts of sent and lost explain")
+        said.append(
+            f"{_count(-unexplained)} more than its counts of sent and lost messages add up to"
+        )
     share = f"{100 * received / offered:.4g} % of {_count(offered)} messages offered"
     return f"{share}; the rest: {', '.join(said)}" if said else f"{share}, none lost"
 

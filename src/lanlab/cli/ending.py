@@ -115,8 +115,8 @@ def _told(error: BaseException) -> int:
         return 1
     if _is_for_want_of_memory(error):
         _say(
-            f"error: there is too little memory for this command: {_first_line(error)}",
-            f"end other programs, or raise the limit ({_memory_limit()})",
+            f"error: not enough memory for this command: {_first_line(error)}",
+            f"close other programs, or raise the limit ({_memory_limit()})",
         )
     elif isinstance(error, OSError):
         place = "" if error.filename is None else f"{error.filename}: "
@@ -124,8 +124,8 @@ def _told(error: BaseException) -> int:
     else:
         kind = type(error).__name__
         _say(
-            f"error: this is a mistake of lanlab's own ({kind}: {_first_line(error)}); trials that "
-            "had ended are kept",
+            f"error: this is a bug in lanlab ({kind}: {_first_line(error)}); the trials that had "
+            "ended are saved",
             _details(error),
         )
     return 1
@@ -158,9 +158,7 @@ def _memory_limit() -> str:
 
 
 def _first_line(error: BaseException) -> str:
-    return next(
-        (line.strip() for line in str(error).splitlines() if line.strip()), "no more is known"
-    )
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), "no details")
 
 
 def _details(error: BaseException) -> str:
@@ -168,16 +166,16 @@ def _details(error: BaseException) -> str:
     import tempfile
     import traceback
 
-    again = "run it again with LANLAB_TRACEBACK=1 to see where"
+    again = "run it again with LANLAB_TRACEBACK=1 to see the traceback"
     if os.environ.get("LANLAB_TRACEBACK"):
-        return "the lines above say where; please report them"
+        return "please report the traceback above"
     try:
         number, path = tempfile.mkstemp(prefix="lanlab-error-", suffix=".txt")
         with os.fdopen(number, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write("".join(traceback.format_exception(error)))
     except OSError:
         return again
-    return f"{path} says where; please report it"
+    return f"the traceback is in {path}; please report it"
 
 
 def _say(text: str, hint: str | None = None) -> None:

@@ -18,18 +18,18 @@ def findings(
         typer.Option(
             "--run",
             metavar="RUN",
-            help="Judge them by this run of the study (its id, the beginning of it, or `last`), "
-            "and not by what was published.",
+            help="Check the findings against this run (its id, the first characters of it, or "
+            "`last`). Default: against the published values.",
             autocompletion=complete.runs,
         ),
     ] = None,
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Judge a study's findings: holds, does not hold, undecided or not tested, with the numbers.
+    """Check the findings of a study, with the numbers behind each verdict.
 
-    A finding about a condition that the run does not have is not tested, not false. An undecided
-    one says how many more trials would decide it.
+    A finding holds, does not hold, is undecided, or is not tested because the run lacks its
+    condition. For an undecided finding lanlab says how many more trials would decide it.
 
     Examples: lanlab findings schomer-claason;
     lanlab findings my-study.toml --run last --json
@@ -50,8 +50,8 @@ def findings(
     if run is None:
         if not loaded.published.value:
             raise UsageError(
-                f"study `{loaded.study.id}` has published nothing that could judge its findings",
-                hint=f"judge them by a run: `lanlab run {study} --check`, "
+                f"study `{loaded.study.id}` has no published values to check its findings against",
+                hint=f"check them against a run: `lanlab run {study} --check`, "
                 f"or `lanlab findings {study} --run last`",
             )
         verdicts = judge_published(loaded)
@@ -60,8 +60,8 @@ def findings(
             record = records.run(run)
             if record.study_id != loaded.study.id:
                 raise UsageError(
-                    f"run {record.id} is one of study `{record.study_id}`, "
-                    f"not of `{loaded.study.id}`",
+                    f"run {record.id} belongs to study `{record.study_id}`, "
+                    f"not to `{loaded.study.id}`",
                     hint="`lanlab runs` lists the runs with their studies",
                 )
             trials = records.trials(record.id)

@@ -22,7 +22,7 @@ StudiesArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[STUDY]...",
-        help="Name of a study, or path of a study file; several with --alternate.",
+        help="Name of a study or path of a study file; several with --alternate.",
         autocompletion=complete.studies,
     ),
 ]
@@ -30,6 +30,7 @@ TestbedOption = Annotated[
     str,
     typer.Option(
         "--testbed",
+        metavar="NAME",
         help="Where to measure: `virtual` (hosts and a cable inside this machine) or `loopback`.",
         autocompletion=complete.testbeds,
         show_default=True,
@@ -40,7 +41,7 @@ LinkOption = Annotated[
     typer.Option(
         "--link",
         metavar="SPEED",
-        help="Speed of the virtual LAN's link, as in 10M, 100M, 1G or `unshaped`; append "
+        help="Speed of the virtual LAN's link, e.g. 10M, 100M, 1G or `unshaped`; append "
         "`:switch` to join the hosts by a switch.",
     ),
 ]
@@ -48,7 +49,7 @@ ScaleOption = Annotated[
     str,
     typer.Option(
         "--scale",
-        help="How much of a study to run: `quick`, `full` (as published) or another of its scales.",
+        help="Scale of the study to run: `quick`, `full` (as published) or another of its scales.",
         autocompletion=complete.scales,
     ),
 ]
@@ -57,22 +58,30 @@ StoreOption = Annotated[
     typer.Option(
         "--store",
         metavar="PATH|URL",
-        help="Where records are kept: a file, or postgresql://USER@HOST/DATABASE. Default: "
+        help="Where results are saved: a file, or postgresql://USER@HOST/DATABASE. Default: "
         "$LANLAB_STORE, else lanlab-results/store.sqlite.",
     ),
 ]
 JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object instead of text, at full precision.")
+    bool, typer.Option("--json", help="Print one JSON object, at full precision.")
 ]
 SeedOption = Annotated[
     int | None,
     typer.Option(
-        "--seed", min=0, max=2**63 - 1, help="Seed of the order of trials; drawn if not given."
+        "--seed",
+        metavar="NUMBER",
+        min=0,
+        max=2**63 - 1,
+        help="Seed of the order of trials. Default: random.",
     ),
+]
+TrialsOption = Annotated[
+    int,
+    typer.Option("--trials", metavar="NUMBER", min=1, max=10_000, help="Number of trials."),
 ]
 VerboseOption = Annotated[
     bool,
-    typer.Option("--verbose", "-v", help="Say of each trial what disturbed it."),
+    typer.Option("--verbose", "-v", help="Say what disturbed each trial."),
 ]
 #: Text, as an empty path would become that of the current directory; `cli/command.py` refuses it.
 OutOption = Annotated[
@@ -80,7 +89,7 @@ OutOption = Annotated[
     typer.Option(
         "--out",
         metavar="FOLDER",
-        help="Folder to write to. Files in it that lanlab did not write stay. Default: beside the "
+        help="Folder to write to. Other files in it are left alone. Default: a folder beside the "
         "store.",
     ),
 ]

@@ -18,7 +18,7 @@ def report(
         list[str],
         typer.Argument(
             metavar="RUN...",
-            help="Ids of runs, beginnings of ids, or `last`.",
+            help="Run ids, the first characters of ids, or `last`.",
             autocompletion=complete.runs,
         ),
     ],
@@ -26,7 +26,8 @@ def report(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a report: one HTML page that opens offline, figures as SVG and PDF, tables as CSV.
+    """Write a report of runs: one HTML page that opens offline, figures as SVG and PDF, tables as
+    CSV.
 
     Example: lanlab report last --out my-report
     """

@@ -135,5 +135,5 @@ def _print_run(run: RunRecord, trials: list[TrialRecord], as_json: bool) -> None
     lacking = f", {missing} missing" if missing else ""
     console.print(
         f"{run.status}: {len(trials)} trials, {failed} failed{lacking}; "
-        f"`lanlab report {run.id}` draws the figures"
+        f"`lanlab report {run.id}` writes a report with figures"
     )

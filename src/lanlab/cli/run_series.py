@@ -65,14 +65,15 @@ def begin_series(
     if len(sides) == 1 and not settings:
         raise UsageError(
             "--alternate: found one study; allowed: two or more, or one --with another setting",
-            hint="add --with KEY=VALUE, or name a second study; the same again shows how much runs "
-            "differ by themselves",
+            hint="add --with KEY=VALUE, or name a second study; name the same study twice to see "
+            "how much runs vary",
         )
     if settings:
         if len(sides) != 1:
             raise UsageError(
-                f"--with beside {len(sides)} studies; allowed: one, which is run with and without",
-                hint="put what is different into the study files",
+                f"--with takes one study, found {len(sides)}; it is run with and without the "
+                f"setting",
+                hint="put the difference into the study files",
             )
         sides.append(with_settings(sides[0], settings))
     with open_store(store) as records:
@@ -146,8 +147,9 @@ def _answer(runs: Sequence[RunRecord], store: Store, verbose: bool, as_json: boo
             print_comparison(found)
             lacking = f", {failed} with failed conditions" if failed else ""
             answer().print(
-                f"done: {len(runs)} runs{lacking}; `lanlab compare {series} --report FILE` draws "
-                "the figures",
+                f"done: {len(runs)} runs{lacking}; `lanlab compare {series} --report FILE` "
+                f"writes a "
+                "report with figures",
                 soft_wrap=True,
             )
         warn(

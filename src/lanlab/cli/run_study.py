@@ -40,7 +40,7 @@ def run(
         typer.Option(
             "--resume",
             metavar="RUN",
-            help="Go on with an interrupted run or series (its id, the beginning of it, or "
+            help="Continue an interrupted run or series (its id, the first characters of it, or "
             "`last`).",
             autocompletion=complete.runs,
         ),
@@ -50,8 +50,8 @@ def run(
         typer.Option(
             "--alternate",
             metavar="TURNS",
-            help="Compare settings: run each study once per turn, in random order. The sides are "
-            "two or more studies, or one study and the same --with another setting.",
+            help="Compare settings: run each side once per turn, in random order. Give two or more "
+            "studies, or one study and --with.",
         ),
     ] = None,
     settings: Annotated[
@@ -59,23 +59,23 @@ def run(
         typer.Option(
             "--with",
             metavar="KEY=VALUE",
-            help="With --alternate: what is different on side B: scale, testbed, link, engine (a "
-            "path), or a parameter of the study, as in io=batch.",
+            help="With --alternate: setting that differs on side B: scale, testbed, link, engine "
+            "(a path), or a parameter of the study, e.g. io=batch.",
         ),
     ] = None,
     check: Annotated[
         bool,
         typer.Option(
             "--check",
-            help="Judge the study's findings by the run: exit with 1 if one does not hold, with 3 "
-            "if one is undecided or none is tested.",
+            help="Check the findings of the study: exit with 1 if one does not hold, with 3 if one "
+            "is undecided or none is tested.",
         ),
     ] = False,
     undecided: Annotated[
         Literal["pass", "fail"],
         typer.Option(
             "--undecided",
-            help="With --check: whether an undecided finding keeps the check from passing.",
+            help="With --check: let undecided findings pass or fail the check.",
         ),
     ] = "fail",
     strict: Annotated[
@@ -89,11 +89,10 @@ def run(
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Run a study and keep every trial; go on with a run; or compare settings by taking runs in
-    turns.
+    """Run a study and save every trial, continue a run, or alternate runs to compare settings.
 
-    Exits with 0 when done, 1 when it failed or was interrupted or a check of its findings failed,
-    2 when it was refused, 3 when a check of its findings was left undecided.
+    Exit codes: 0 done; 1 failed, interrupted, or a finding does not hold; 2 refused; 3 a finding is
+    undecided.
 
     Examples: lanlab run milanovic-srbljic --scale quick;
     lanlab run my-study.toml --testbed loopback --check; lanlab run --resume last;
@@ -117,37 +116,40 @@ def run(
     from lanlab.studies import load_study, waits_for
 
     if strict and not check:
-        raise UsageError("--strict without --check: there is nothing to be strict about")
+        raise UsageError("--strict needs --check")
     if _is_given(context, "undecided") and (strict or not check):
         raise UsageError(
-            f"--undecided {'beside --strict' if strict else 'without --check'}",
-            hint="--check judges the findings; --strict fails the undecided ones as well",
+            f"--undecided {'cannot be used with --strict' if strict else 'needs --check'}",
+            hint="--check checks the findings; --strict fails undecided ones too",
         )
     names = study or []
     if bool(names) == (resume is not None):
         raise UsageError(
-            "give either a study or --resume RUN",
+            "give a study or --resume RUN, one of the two",
             hint="`lanlab studies` lists the studies, `lanlab runs` the runs",
         )
     if settings and alternate is None:
         raise UsageError(
-            "--with without --alternate", hint="add --alternate 5 to take both settings in turns"
+            "--with needs --alternate", hint="add --alternate 5 to alternate both settings"
         )
     if len(names) > 1 and alternate is None:
         raise UsageError(
             f"found {len(names)} studies; allowed: one, or several with --alternate",
-            hint="add --alternate 5 to take them in turns, or run them one by one",
+            hint="add --alternate 5 to alternate them, or run them one by one",
         )
     if alternate is not None and (check or resume is not None):
         raise UsageError(
-            f"--alternate beside {'--check' if check else '--resume'}",
-            hint="a series goes on as it was begun; its findings are not judged",
+            f"--alternate cannot be used with {'--check' if check else '--resume'}",
+            hint=(
+                "a series is continued with `lanlab run --resume SERIES`; its findings are "
+                "not checked"
+            ),
         )
     if resume is not None:
         given = [f"--{name}" for name in _KEPT if _is_given(context, name)]
         if given:
             raise UsageError(
-                f"{', '.join(given)} beside --resume: a run goes on as it was begun",
+                f"{', '.join(given)} cannot be used with --resume: a run keeps its settings",
                 hint="leave it out, or start a new run",
             )
     if alternate is not None:
@@ -176,7 +178,7 @@ def run(
                     "forms",
                 )
             for part in chosen.waiting if chosen.experiment else ():
-                talk().print(f"left out: {part.title}: {waits_for([part])}")
+                talk().print(f"skipped: {part.title}: {waits_for([part])}")
             request = RunRequest(chosen, scale, testbed, link, seed, command=typed_command())
             record = new_run(request, records, watch)
         trials = records.trials(record.id)

@@ -23,7 +23,7 @@ def _series(run: RunRecord) -> dict[str, Any]:
 
 
 def runs(store: StoreOption = None, as_json: JsonOption = False) -> None:
-    """List the runs in the store, newest last.
+    """List the runs in the store, oldest first.
 
     Example: lanlab runs --store lanlab-results/store.sqlite
     """

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from lanlab.cli.flow_options import (
-    IpOption,
-    ReceiveBufferOption,
-    SilenceOption,
-    SizeOption,
-    WarmupOption,
-)
 from lanlab.cli.options import (
     DEFAULT_TESTBED,
     JsonOption,
@@ -22,6 +15,7 @@ from lanlab.cli.options import (
     TestbedOption,
     VerboseOption,
 )
+from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.errors import UsageError
 
 #: What is searched where the link has no speed, bit/s: more than a program sends in messages.
@@ -32,12 +26,20 @@ _LOWEST_RATIO = 0.01
 _BEYOND = 1.2
 
 
+_PARAMETERS = ("message_size_bytes", "ip_version", "io", "send_buffer_bytes")
+
+
+@parameters_of(
+    "stream",
+    only=(*_PARAMETERS, "receive_buffer_bytes", "warmup_s", "silence_s"),
+    # A queue that short trials must fill.
+    defaults={"send_buffer_bytes": "32KiB", "warmup_s": "0.2 s"},
+)
 def saturation(
     goals: Annotated[
-        str, typer.Option("--goals", metavar="LIST", help="Most that may be lost, each searched.")
+        str,
+        typer.Option("--goals", metavar="LIST", help="Loss ratios to search for, e.g. 0,0.1%,1%."),
     ] = "0,0.1%,1%",
-    ip: IpOption = 4,
-    size: SizeOption = "1408",
     low: Annotated[
         str | None,
         typer.Option("--low", metavar="RATE", help="Lowest load. Default: 1 % of the highest."),
@@ -54,27 +56,29 @@ def saturation(
         str, typer.Option("--time", metavar="TIME", help="Length of a full-length trial.")
     ] = "2",
     trials: Annotated[
-        int, typer.Option("--trials", min=1, max=99, help="Trials that decide about a load.")
+        int,
+        typer.Option(
+            "--trials", metavar="NUMBER", min=1, max=99, help="Trials that decide about a load."
+        ),
     ] = 3,
     width: Annotated[
-        str, typer.Option("--width", metavar="SHARE", help="How close the bounds get.")
+        str,
+        typer.Option(
+            "--width", metavar="SHARE", help="Stop searching when the bounds are this close."
+        ),
     ] = "1%",
     curve: Annotated[
         int,
-        typer.Option("--curve", min=0, max=1000, help="Loads of the curve measured afterwards."),
-    ] = 0,
-    io: Annotated[
-        str, typer.Option("--io", help="Messages a system call: `single`, `batch`, `auto`.")
-    ] = "auto",
-    send_buffer: Annotated[
-        str,
         typer.Option(
-            "--send-buffer", metavar="SIZE", help="SO_SNDBUF; a queue that short trials must fill."
+            "--curve",
+            metavar="NUMBER",
+            min=0,
+            max=1000,
+            help="Loads to measure afterwards for a curve.",
         ),
-    ] = "32KiB",
-    receive_buffer: ReceiveBufferOption = None,
-    warmup: WarmupOption = "0.2",
-    silence: SilenceOption = "3",
+    ] = 0,
+    *,
+    given: Given,
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,
     seed: SeedOption = None,
@@ -82,7 +86,7 @@ def saturation(
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Search for the highest load of UDP messages of which nothing, and not too much, is lost.
+    """Search for the highest load of UDP messages that loses nothing, or no more than a goal.
 
     Short trials search, full-length ones confirm (RFC 9971).
 
@@ -95,18 +99,7 @@ def saturation(
     from lanlab.testbeds.link import parse_link
     from lanlab.units import parse_rate_bps
 
-    given: dict[str, Any] = {
-        "transport": "udp",
-        "ip_version": ip,
-        "message_size_bytes": size,
-        "time_s": time,
-        "io": io,
-        "send_buffer_bytes": send_buffer,
-        "receive_buffer_bytes": receive_buffer,
-        "warmup_s": warmup,
-        "silence_s": silence,
-    }
-    parameters = single.checked("stream", given)
+    parameters = single.checked("stream", {**given, "transport": "udp", "time_s": time})
     link_rate_bps = parse_link(link or "unshaped").rate_bps
     limit_bps = limit_of("rate_bps", parameters, link_rate_bps)
     default_bps = round(_BEYOND * limit_bps) if limit_bps else _HIGHEST_BPS
@@ -114,8 +107,8 @@ def saturation(
     low_bps = max(1, round(_LOWEST_RATIO * high_bps)) if low is None else parse_rate_bps(low)
     if not 0 < low_bps < high_bps:
         raise UsageError(
-            f"--low {low_bps} bit/s is not below --high {high_bps} bit/s",
-            hint="the load is searched for between the two",
+            f"--low {low_bps} bit/s must be below --high {high_bps} bit/s",
+            hint="lanlab searches between --low and --high",
         )
     search = {
         "factor": "rate_bps",

@@ -1,4 +1,4 @@
-"""Options that commands of file services share."""
+"""Arguments and options that commands of file services share."""
 
 from __future__ import annotations
 
@@ -6,22 +6,11 @@ from typing import Annotated
 
 import typer
 
-ServerOption = Annotated[
+TargetArgument = Annotated[
     str | None,
-    typer.Option(
-        "--server", help="Without TARGET: `embedded`, or a real server that is installed."
-    ),
-]
-TimeoutOption = Annotated[
-    str, typer.Option("--timeout", metavar="TIME", help="An answer must come within it.")
-]
-TrustOption = Annotated[
-    str | None,
-    typer.Option(
-        "--trust",
-        metavar="sha256:HEX|FILE",
-        help="The server's certificate or host key, or a file of those that are trusted. "
-        "Default: whom this system trusts.",
+    typer.Argument(
+        metavar="TARGET",
+        help="Server URL or local directory. Omit to use lanlab's built-in server.",
     ),
 ]
 PasswordFileOption = Annotated[
@@ -29,6 +18,6 @@ PasswordFileOption = Annotated[
     typer.Option(
         "--password-file",
         metavar="FILE",
-        help="Holds the password. Default: LANLAB_PASSWORD, else you are asked.",
+        help="File with the password. Default: $LANLAB_PASSWORD, else you are asked.",
     ),
 ]

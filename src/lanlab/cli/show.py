@@ -33,8 +33,8 @@ def show(
         typer.Option(
             "--only",
             metavar="SECTIONS",
-            help="Only these, with commas between: testbed, experiments, scales, factors, tables, "
-            "numbers, figures, lost, findings, discrepancies.",
+            help="Only these sections, comma-separated: testbed, experiments, scales, factors, "
+            "tables, numbers, figures, lost, findings, discrepancies.",
         ),
     ] = None,
     figures: Annotated[
@@ -42,7 +42,7 @@ def show(
         typer.Option(
             "--figures",
             metavar="FOLDER",
-            help="Also draw what was published, as SVG and PDF into this folder.",
+            help="Also draw the published values, as SVG and PDF in this folder.",
         ),
     ] = None,
     report: Annotated[
@@ -50,16 +50,16 @@ def show(
         typer.Option(
             "--report",
             metavar="FILE",
-            help="Also write a page that reads the published data again and draws it.",
+            help="Also write an HTML page that analyses and draws the published values.",
         ),
     ] = None,
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a study varies and measures, and all that it published; or what a run found.
+    """Show a study (what it varies and measures, and what it published) or the results of a run.
 
-    Numbers that stand in no table are listed after the tables; `--only numbers` lists all.
-    --json always has everything. Of a run, the answer and the tables are printed again.
+    Values that are in no table are listed after the tables; `--only numbers` lists all. --json
+    always has everything.
 
     Examples: lanlab show milanovic-srbljic;
     lanlab show schomer-claason --only tables,findings;
@@ -111,7 +111,7 @@ def _show_run(
     for option, value in of_studies.items():
         if value is not None:
             raise UsageError(
-                f"{option} beside run `{name}`: it is for studies",
+                f"{option} is for studies; `{name}` is a run",
                 hint=f"`lanlab report {name}` draws the figures of a run",
             )
     with open_store(store) as records:
@@ -133,13 +133,13 @@ def _write(loaded: LoadedStudy, figures: Path | None, report: Path | None) -> No
 
     if not loaded.published.value:
         raise UsageError(
-            f"study `{loaded.study.id}` has no published numbers to draw",
-            hint="put them into a published.toml beside its study.toml",
+            f"study `{loaded.study.id}` has no published values to draw",
+            hint="add them in a published.toml beside its study.toml",
         )
     if figures is not None:
         files = figure_files(loaded)
         write_folder(files, figures)
-        say(f"written: {len(files)} figures in {figures}")
+        say(f"wrote {len(files)} figures to {figures}")
     if report is not None:
         write_page(study_page(loaded), report)
-        say(f"written: {report}")
+        say(f"wrote {report}")

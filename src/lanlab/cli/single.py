@@ -22,63 +22,6 @@ if TYPE_CHECKING:
 
 #: Of a single measurement.
 _HOSTS = 2
-#: Parameters of the workloads by the options that set them.
-_OPTIONS: Mapping[str, str] = {
-    "ip_version": "--ip",
-    "message_size_bytes": "--size",
-    "time_s": "--time",
-    "rate_bps": "--rate",
-    "rate_messages_per_s": "--message-rate",
-    "rate_requests_per_s": "--rate",
-    "congestion_control": "--congestion-control",
-    "send_buffer_bytes": "--send-buffer",
-    "receive_buffer_bytes": "--receive-buffer",
-    "timeout_s": "--timeout",
-    "warmup_s": "--warmup",
-    "silence_s": "--silence",
-    "messages": "--messages",
-    "requests": "--requests",
-    "transport": "--transport",
-    "bytes": "--bytes",
-    "flows": "--flows",
-    "threads": "--threads",
-    "receive": "--receive",
-    "timestamps": "--timestamps",
-    "read_bytes": "--read-size",
-    "when_late": "--when-late",
-    "drain_s": "--drain",
-    "receiver_quota_ratio": "--receiver-quota",
-    "receiver_work_s": "--receiver-work",
-    "receiver_rivals": "--receiver-rivals",
-    "sender_processor": "--sender-processor",
-    "receiver_processor": "--receiver-processor",
-    "dscp": "--dscp",
-    "io": "--io",
-    "driver": "--driver",
-    "nodelay": "--nodelay",
-    "dataset": "--dataset",
-    "service": "--service",
-    "server": "--server",
-    "parallel_files": "--parallel",
-    "medium": "--medium",
-    "sync": "--sync",
-    "cache": "--cache",
-    "verify": "--verify",
-    "block_bytes": "--block",
-    "depth": "--depth",
-    "retries": "--retries",
-    "longest_s": "--longest",
-    "trust": "--trust",
-    "stations": "--stations",
-    "read_ratio": "--mix",
-    "access": "--access",
-    "file_size_bytes": "--file-size",
-    "think_time_s": "--think",
-    "rate_operations_per_s": "--rate",
-    "arrivals": "--arrivals",
-    "readings_per_station": "--readings",
-    "interval_ratio": "--interval",
-}
 
 
 def measure(
@@ -146,7 +89,7 @@ def checked(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[
     try:
         values = workload(workload_name).Parameters.model_validate(given)
     except ValidationError as error:
-        raise _refused(error, given) from None
+        raise _refused(error, given, workload_name) from None
     return values.model_dump(exclude_none=True)
 
 
@@ -232,28 +175,29 @@ def _measured(
         return run, records.trials(run.id)
 
 
-def _refused(error: ValidationError, given: Mapping[str, Level]) -> UsageError:
+def _refused(error: ValidationError, given: Mapping[str, Level], name: str) -> UsageError:
     """The first thing that is wrong, in the words of the command line."""
     from lanlab.studies.problems import allowed_by
+    from lanlab.workloads import workload
+    from lanlab.workloads.definitions import definitions
 
+    known = definitions(workload(name).Parameters)
+    options = {key: one.option or key for key, one in known.items()}
     first = error.errors(include_url=False)[0]
     message = str(first["msg"]).removeprefix("Value error, ")
     # What its parser says to do, where a quantity could not be read.
     notes = getattr(first.get("ctx", {}).get("error"), "__notes__", ())
     hint = notes[0] if notes else None
     if not first["loc"]:
-        return UsageError(re.sub(r"\w+", lambda word: _option(word[0]), message), hint=hint)
+        named = re.sub(r"\w+", lambda word: options.get(word[0], word[0]), message)
+        return UsageError(named, hint=hint)
     key = str(first["loc"][0])
+    option = options.get(key, key)
     if first["type"] == "value_error":
         # Of `lanlab.units`: what is wrong, after the name of the quantity.
-        return UsageError(f"{_option(key)}: {message.partition(': ')[2]}", hint=hint)
+        return UsageError(f"{option}: {message.partition(': ')[2]}", hint=hint)
     found = given.get(key, first["input"])
-    return UsageError(f"{_option(key)}: found `{found}`; allowed: {allowed_by(first)}")
-
-
-def _option(key: str) -> str:
-    """The option that sets a parameter; another word stays as it is."""
-    return _OPTIONS.get(key, key)
+    return UsageError(f"{option}: found `{found}`; allowed: {allowed_by(first, known.get(key))}")
 
 
 def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
@@ -341,7 +285,7 @@ def finish(
         if last.hint:
             say(f"hint: {last.hint}")
         if last.seen:
-            say(f"seen until then: {last.seen}")
+            say(f"before the failure: {last.seen}")
         if is_lacking:
             raise typer.Exit(1)
     if run.status != "done":

@@ -28,7 +28,10 @@ def station_place(target: str | None, service: str | None, server: str | None) -
             {"service": service or ("directory" if server is None else None), "server": server}
         )
     if service is not None or server is not None:
-        raise UsageError("--service and --server are for servers of lanlab's: leave TARGET out")
+        raise UsageError(
+            "--service and --server start a server, and cannot be used with TARGET",
+            hint="leave TARGET out, or leave them out",
+        )
     check_given("TARGET", target)
     if not servers.is_url(target):
         return Endpoints({"server": directory_of("TARGET", target).as_uri()})
@@ -69,28 +72,3 @@ def _no_level(part: str) -> UsageError:
         f"--stations: found `{part.strip()}`; allowed: numbers from 1 to 10000",
         hint="write them as in `1,2,4,8-15`",
     )
-
-
-def ratio(text: str) -> float:
-    """
-    A share, as in `2%` or `0.02`.
-
-    Raises:
-        UsageError: No number above 0 and below 1.
-
-    Examples:
-        >>> ratio("2%"), ratio("0.5")
-        (0.02, 0.5)
-    """
-    from lanlab.units import plain_number
-
-    number, percent = text.strip(), 1.0
-    if number.endswith("%"):
-        number, percent = number[:-1], 100.0
-    try:
-        share = plain_number(number) / percent
-    except ValueError:
-        share = 0.0
-    if not 0 < share < 1:
-        raise UsageError(f"--interval: found `{text}`; allowed: a share as `2%`")
-    return share

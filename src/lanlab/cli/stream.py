@@ -2,28 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from lanlab.cli.flow_options import (
-    CongestionOption,
-    DriverOption,
-    DscpOption,
-    IpOption,
-    NodelayOption,
-    ReceiveBufferOption,
-    ReceiveOption,
-    ReceiverProcessorOption,
-    SendBufferOption,
-    SenderProcessorOption,
-    SilenceOption,
-    TimeOption,
-    TimestampsOption,
-    TransportOption,
-    TrialsOption,
-    WarmupOption,
-)
 from lanlab.cli.options import (
     DEFAULT_TESTBED,
     JsonOption,
@@ -31,108 +11,19 @@ from lanlab.cli.options import (
     SeedOption,
     StoreOption,
     TestbedOption,
+    TrialsOption,
     VerboseOption,
 )
+from lanlab.cli.parameter_options import Given, parameters_of
 
 #: As iperf3 writes by default.
 _BULK_BYTES = 128 * 1024
+_FIRST = ("transport", "message_size_bytes", "time_s", "bytes", "messages", "rate_bps")
 
 
+@parameters_of("stream", first=(*_FIRST, "rate_messages_per_s", "flows", "io"))
 def stream(
-    transport: TransportOption = "udp",
-    ip: IpOption = 4,
-    size: Annotated[
-        str | None,
-        typer.Option(
-            "--size",
-            metavar="SIZE",
-            help="Payload of a message, as in 500, 1408 or 64KiB. Default: 1408; 128KiB over TCP "
-            "as fast as possible where the link is unshaped.",
-        ),
-    ] = None,
-    time: TimeOption = None,
-    amount: Annotated[
-        str | None, typer.Option("--bytes", metavar="SIZE", help="Measure so much, as in 10MB.")
-    ] = None,
-    messages: Annotated[int | None, typer.Option("--messages", help="Measure so many.")] = None,
-    rate: Annotated[
-        str | None,
-        typer.Option(
-            "--rate",
-            metavar="RATE",
-            help="Sending rate, as in 5M or 500kB/s. Default: all there is.",
-        ),
-    ] = None,
-    message_rate: Annotated[
-        float | None, typer.Option("--message-rate", help="Sending rate, messages/s.")
-    ] = None,
-    flows: Annotated[int, typer.Option("--flows", help="Parallel flows, 1 to 1000.")] = 1,
-    io: Annotated[
-        str,
-        typer.Option("--io", help="Messages a system call: `single`, `batch`, `segment`, `auto`."),
-    ] = "auto",
-    receive: ReceiveOption = "auto",
-    timestamps: TimestampsOption = "program",
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            "--threads",
-            help="Threads of each end, 1 to 64. Default: as many as flows, at most as processors.",
-        ),
-    ] = None,
-    read_size: Annotated[
-        str,
-        typer.Option(
-            "--read-size", metavar="SIZE", help="Most that one read takes (TCP), as in 64KiB."
-        ),
-    ] = "1MiB",
-    when_late: Annotated[
-        str,
-        typer.Option(
-            "--when-late",
-            help="Messages whose slot has passed: `catch_up` without a burst, or `skip` them.",
-        ),
-    ] = "catch_up",
-    drain: Annotated[
-        str,
-        typer.Option(
-            "--drain", metavar="TIME", help="What comes later after the end is lost (UDP)."
-        ),
-    ] = "0.5",
-    receiver_quota: Annotated[
-        str | None,
-        typer.Option(
-            "--receiver-quota",
-            metavar="SHARE",
-            help="Slow the receiver: share of a processor that each of its threads may use, "
-            "0.01 to 1, or as in 50%.",
-        ),
-    ] = None,
-    receiver_work: Annotated[
-        str,
-        typer.Option(
-            "--receiver-work",
-            metavar="TIME",
-            help="Slow the receiver: time that it works on each message, as in 5us.",
-        ),
-    ] = "0",
-    receiver_rivals: Annotated[
-        int,
-        typer.Option(
-            "--receiver-rivals",
-            help="Slow the receiver: busy threads on the processor of each of its own, 0 to 16.",
-        ),
-    ] = 0,
-    sender_processor: SenderProcessorOption = None,
-    receiver_processor: ReceiverProcessorOption = None,
-    nodelay: NodelayOption = False,
-    congestion_control: CongestionOption = None,
-    send_buffer: SendBufferOption = None,
-    receive_buffer: ReceiveBufferOption = None,
-    dscp: DscpOption = 0,
-    warmup: WarmupOption = None,
-    silence: SilenceOption = "3",
-    driver: DriverOption = "lanlab",
+    given: Given,
     trials: TrialsOption = 1,
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,
@@ -143,6 +34,9 @@ def stream(
 ) -> None:
     """Send messages from one host to another and count what arrives.
 
+    Stops after 3 s unless --time, --bytes or --messages is given. TCP as fast as possible on an
+    unshaped link sends messages of 128 KiB by default.
+
     Examples: lanlab stream --link 10M --size 1408 --time 3;
     lanlab stream --testbed loopback --transport tcp --size 128KiB --json
     """
@@ -151,49 +45,21 @@ def stream(
     from lanlab.cli.terminal import print_json
     from lanlab.workloads.drivers.registry import OWN
 
-    if time is None and amount is None and messages is None:
-        time = "3"
-    if size is None:
-        is_paced = rate is not None or message_rate is not None
-        is_bulk = transport == "tcp" and amount is None and messages is None and not is_paced
-        size = _default_size(is_bulk, testbed, link, driver)
-    parameters: dict[str, Any] = {
-        "transport": transport,
-        "ip_version": ip,
-        "message_size_bytes": size,
-        "time_s": time,
-        "bytes": amount,
-        "messages": messages,
-        "rate_bps": rate,
-        "rate_messages_per_s": message_rate,
-        "flows": flows,
-        "io": io,
-        "receive": receive,
-        "timestamps": timestamps,
-        "threads": threads,
-        "read_bytes": read_size,
-        "when_late": when_late,
-        "drain_s": drain,
-        "receiver_quota_ratio": receiver_quota,
-        "receiver_work_s": receiver_work,
-        "receiver_rivals": receiver_rivals,
-        "sender_processor": sender_processor,
-        "receiver_processor": receiver_processor,
-        "nodelay": nodelay,
-        "congestion_control": congestion_control,
-        "send_buffer_bytes": send_buffer,
-        "receive_buffer_bytes": receive_buffer,
-        "dscp": dscp,
-        "warmup_s": warmup,
-        "silence_s": silence,
-        "driver": driver,
-    }
+    is_endless = all(given[key] is None for key in ("time_s", "bytes", "messages"))
+    is_paced = given["rate_bps"] is not None or given["rate_messages_per_s"] is not None
+    tool = given["driver"] or OWN
+    if given["message_size_bytes"] is None:
+        has_amount = given["bytes"] is not None or given["messages"] is not None
+        is_bulk = given["transport"] == "tcp" and not has_amount and not is_paced
+        given["message_size_bytes"] = _default_size(is_bulk, testbed, link, tool)
+    if is_endless:
+        given["time_s"] = "3"
     run, records = single.measure(
-        "stream", parameters, trials=trials, testbed=testbed, link=link, seed=seed, store=store
+        "stream", given, trials=trials, testbed=testbed, link=link, seed=seed, store=store
     )
     if as_json:
         print_json(single.as_json(run, records))
-    elif driver != OWN:
+    elif tool != OWN:
         print_drivers(run, records)
     else:
         _print(run, records)
@@ -235,4 +101,4 @@ def _print(run: Any, trials: list[Any]) -> None:
         lacking = f" of {len(trials)}, {failed} failed" if failed else " trials"
         sure = f"95 % confidence interval of the mean {low} to {high}, {len(goodputs)}{lacking}"
         print_lines(f"mean        {format_rate(mean)} ({sure})")
-    print_lines(f"kept as     {run.id}")
+    print_lines(f"saved as    {run.id}")

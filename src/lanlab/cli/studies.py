@@ -6,7 +6,7 @@ from lanlab.cli.options import JsonOption
 
 
 def studies(as_json: JsonOption = False) -> None:
-    """List the studies that lanlab knows, and what of them it can run.
+    """List the studies that come with lanlab.
 
     Example: lanlab studies
     """

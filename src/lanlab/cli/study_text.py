@@ -79,8 +79,8 @@ def as_json(loaded: LoadedStudy, estimates: Mapping[str, Estimate]) -> dict[str,
 def _testbed(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
     bed = loaded.study.testbed
     if bed.published:
-        console.print(f"published test-bed: {bed.published}")
-    console.print(f"test-bed here: {bed.hosts} hosts, link {bed.link}")
+        console.print(f"published testbed: {bed.published}")
+    console.print(f"testbed here: {bed.hosts} hosts, link {bed.link}")
 
 
 def _experiments(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
@@ -94,10 +94,10 @@ def _experiments(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> 
             goals = ", ".join(f"{100 * goal:g} %" for goal in search.loss_goals)
             console.print(
                 f"  highest {search.factor} between {search.low} and {search.high} "
-                f"at which at most {goals} is lost, by {search.metric}"
+                f"with a loss of at most {goals}, by {search.metric}"
             )
             if search.curve:
-                console.print(f"  then the curve at {search.curve} loads")
+                console.print(f"  then a curve of {search.curve} loads")
     for part in loaded.study.waiting:
         console.print(f"\n{part.id}: {part.title}", style="bold")
         console.print(f"  not yet: {waits_for([part])}")
@@ -110,7 +110,7 @@ def _scales(
         (name, str(estimate.trials), about(estimate.seconds), loaded.study.scale[name].title)
         for name, estimate in estimates.items()
     ]
-    _table(console, "", ("scale", "trials, at most", "about", ""), rows, right=(1, 2))
+    _table(console, "", ("scale", "trials (max)", "time", ""), rows, right=(1, 2))
 
 
 def about(seconds: float) -> str:
@@ -176,7 +176,7 @@ def _numbers(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None
         for value in published.printed
         if named or value.id not in in_tables
     ]
-    title = "Numbers" if named or not in_tables else "Numbers in no table"
+    title = "Values" if named or not in_tables else "Values in no table"
     headings = ("id", "published", "metric", "statistic", "condition", "where", "")
     _table(console, title, headings, rows)
 
@@ -186,12 +186,12 @@ def _figures(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None
         (one.number, one.shows, one.x, one.y, "; ".join(one.series), one.plot)
         for one in loaded.published.figure
     ]
-    _table(console, "Figures", ("figure", "shows", "across", "up", "series", "plot"), rows)
+    _table(console, "Figures", ("figure", "shows", "x", "y", "series", "plot"), rows)
 
 
 def _lost(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
     rows = [(one.what, one.consequence) for one in loaded.published.lost]
-    _table(console, "What has not come down", ("lost", "so that"), rows)
+    _table(console, "What is lost", ("lost", "consequence"), rows)
 
 
 def _findings(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
@@ -208,12 +208,12 @@ def _findings(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> Non
         notes = (in_words(one.statement, units), one.note)
         said = ": ".join(filter(None, (verdict, because)))
         rows.append((one.id, one.claim, "\n".join(filter(None, notes)), said, one.where or ""))
-    headings = ("finding", "claim", "as a statement", "by what was published", "where")
+    headings = ("finding", "claim", "as a statement", "verdict on published values", "where")
     _table(console, "Findings", headings, rows)
     if verdicts is not None:
         from lanlab.report.finding_text import counts_sentence
 
-        console.print(f"{counts_sentence(verdicts)} `lanlab findings` gives the numbers.")
+        console.print(f"{counts_sentence(verdicts)} `lanlab findings` shows the numbers.")
 
 
 def _verdicts(loaded: LoadedStudy) -> Verdicts | None:
@@ -255,7 +255,7 @@ def _discrepancies(console: Console, loaded: LoadedStudy, _: Any, named: bool) -
         )
         for one in found
     ]
-    headings = ("id", "severity", "kind", "where", "the study says", "but")
+    headings = ("id", "severity", "kind", "where", "the study says", "what is wrong")
     _table(console, "Discrepancies", headings, rows)
 
 

@@ -28,7 +28,7 @@ def tour(
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Run two published studies here and lay the results beside what was published.
+    """Run two published studies here and compare the results with the published values.
 
     Example: lanlab tour
     """
@@ -62,7 +62,7 @@ def tour(
     if as_json:
         print_json({"runs": [run_as_json(*one) for one in done], "html": str(paths.html)})
     else:
-        talk().print("report, with figures and tables beside it:")
+        talk().print("report (figures and tables are in the same folder):")
         typer.echo(paths.html)
     if any(run.status != "done" for run, _ in done):
         raise typer.Exit(1)

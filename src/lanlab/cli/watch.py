@@ -52,9 +52,9 @@ def promise(study: Study, scale: str, estimate: Estimate) -> str:
     trials = "1 trial" if estimate.trials == 1 else f"{estimate.trials} trials"
     said = f"about {trials}" if has_search else f"at most {trials}"
     if again:
-        said += f" and repeats of {' or '.join(again)} ones"
+        said += f", plus repeats of {' or '.join(again)} ones"
     if has_search:
-        said += " (a search takes as many as it needs to decide)"
+        said += " (a search stops as soon as it can decide)"
     without = " without repeats" if again else ""
     return f"{said}, about {_clock(estimate.seconds)}{without}"
 
@@ -129,7 +129,7 @@ class RunWatch:
         self._now = ""
         self._doing = (
             f"trial {self._finished + 1} of {about}{total} ({trial.experiment} {what}".rstrip()
-            + f"), left about {left}"
+            + f"), about {left} left"
         )
 
     def trial_progress(self, trial: PlannedTrial, progress: TrialProgress) -> None:

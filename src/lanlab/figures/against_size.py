@@ -11,19 +11,15 @@ from lanlab.analysis.limits import udp_limit_bps
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Chart, Limit, Series
 from lanlab.figures.gather import (
+    FigureData,
     axis,
     caption,
     far_apart,
     in_series,
-    metric_of,
     points_of,
     published_of,
-    summaries_of,
 )
 from lanlab.figures.wording import quantity
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
 
 SIZE = "message_size_bytes"
 _CURVE_POINTS = 80
@@ -32,35 +28,25 @@ _CURVE_POINTS = 80
 SizeLimit = Callable[[int, int], float]
 
 
-def against_size(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def against_size(data: FigureData) -> Chart:
     """Goodput against message size, a series for each level of the other factors."""
-    rate_bps: int | None = run.testbed.get("link_rate_bps")
-    metric = metric_of(study, figure, "goodput", "goodput_bps")
+    rate_bps: int | None = data.run.testbed.get("link_rate_bps")
+    metric = data.metric("goodput", "goodput_bps")
 
     limit = partial(udp_limit_bps, rate_bps) if rate_bps else None
-    return size_chart(run, trials, study, published, figure, metric, limit, "link limit")
+    return size_chart(data, metric, limit, "link limit")
 
 
 def size_chart(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
+    data: FigureData,
     metric: str,
     limit: SizeLimit | None,
     limit_name: str,
     limit_kind: Literal["physical", "guide"] = "physical",
 ) -> Chart:
     """A metric against message size, with a limit for each series that is of UDP."""
-    x, y = quantity(study, SIZE), quantity(study, metric)
-    groups = in_series(summaries_of(run, trials, study, figure, metric), (SIZE,), study)
+    x, y = quantity(data.study, SIZE), quantity(data.study, metric)
+    groups = in_series(data.own_summaries(metric), (SIZE,), data.study)
 
     def size(summary: Summary) -> float | None:
         level = summary.parameters.get(SIZE)
@@ -74,18 +60,18 @@ def size_chart(
             shown = tuple((x.shown(a), y.shown(b)) for a, b in curve)
             limits.append(Limit(f"{limit_name}, {name}", shown, series=index, kind=limit_kind))
     limits = _named_once(limits, limit_name)
-    series = tuple(Series(name, points_of(g, size, y, study)) for name, g in groups.items())
-    marks = published_of(groups, size, y, published)
+    series = tuple(Series(name, points_of(g, size, y, data.study)) for name, g in groups.items())
+    marks = published_of(groups, size, y, data.published)
     values = [point.y for one in series for point in one.points]
     values += [mark.y for one in marks for mark in one.marks]
     return Chart(
-        title=figure.title,
-        x=axis(study, SIZE),
-        y=axis(study, metric, logarithmic=far_apart(values)),
+        title=data.figure.title,
+        x=axis(data.study, SIZE),
+        y=axis(data.study, metric, logarithmic=far_apart(values)),
         series=series,
         limits=tuple(limits),
         published=marks,
-        caption=caption(run),
+        caption=caption(data.run),
     )
 
 

@@ -8,20 +8,17 @@ from dataclasses import replace
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Chart, Limit, PublishedMark, PublishedSeries, Series, bar_span
 from lanlab.figures.gather import (
+    FigureData,
     axis,
     caption,
     category_axis,
     in_series,
-    metric_of,
     points_of,
     published_levels,
     published_of,
-    summaries_of,
 )
 from lanlab.figures.wording import Quantity, quantity
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
+from lanlab.studies import Published
 
 #: Where a condition stands on the axis.
 Place = Callable[[Summary], float]
@@ -30,17 +27,11 @@ Place = Callable[[Summary], float]
 _BEYOND = 0.02
 
 
-def bars(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def bars(data: FigureData) -> Chart:
     """The first metric of the experiments: groups by the last factor, bars by the others."""
-    metric = metric_of(study, figure, "", "goodput_bps")
-    y = quantity(study, metric)
-    found = summaries_of(run, trials, study, figure, metric)
+    metric = data.metric("", "goodput_bps")
+    y = quantity(data.study, metric)
+    found = data.own_summaries(metric)
     factor = next(reversed(found[0].factors), "") if found else ""
     levels = list(dict.fromkeys(s.factors[factor] for s in found if factor in s.factors))
 
@@ -48,20 +39,20 @@ def bars(
         level = summary.factors.get(factor)
         return float(levels.index(level)) if level in levels else 0.0
 
-    groups = in_series(found, (factor,), study)
-    marks = list(published_of(groups, place, y, published))
+    groups = in_series(found, (factor,), data.study)
+    marks = list(published_of(groups, place, y, data.published))
     if not marks:
-        marks = _levels(found, place, published, y)
+        marks = _levels(found, place, data.published, y)
     return Chart(
-        title=figure.title,
-        x=category_axis(study, factor, levels),
-        y=axis(study, metric),
+        title=data.figure.title,
+        x=category_axis(data.study, factor, levels),
+        y=axis(data.study, metric),
         series=tuple(
-            Series(name, points_of(g, place, y, study), "bars") for name, g in groups.items()
+            Series(name, points_of(g, place, y, data.study), "bars") for name, g in groups.items()
         ),
         limits=_limits(groups, place, y),
         published=tuple(marks),
-        caption=caption(run),
+        caption=caption(data.run),
     )
 
 

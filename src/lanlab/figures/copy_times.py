@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.published import amount_of, is_own
-from lanlab.analysis.summary import Summary, summarise
+from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, PublishedMark, PublishedSeries, Series
-from lanlab.figures.gather import axis, caption, far_apart, points_of, printed
+from lanlab.figures.gather import FigureData, axis, caption, far_apart, points_of, printed
 from lanlab.figures.wording import condition_text, quantity
-from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.store import Level
 from lanlab.studies import Published, PublishedValue, Study
 from lanlab.studies.counterparts import in_published_words, stands_for_something
 from lanlab.studies.model import Figure
@@ -17,49 +17,43 @@ from lanlab.studies.model import Figure
 _DRAWN = "Points are means with 95 % intervals, rings below them single trials."
 
 
-def copy_times(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def copy_times(data: FigureData) -> Chart:
     """
     The figure's `metric`, by default the rate, as amounts differ, in rows: each condition with its
     datasets side by side, then the published conditions with a mark for each trial, or for the mean
     where the study printed no trials.
     """
-    metric = figure.metric or "goodput_bps"
-    y = quantity(study, metric)
-    found = [s for name in figure.experiments for s in summarise(run, trials, name, metric)]
+    metric = data.figure.metric or "goodput_bps"
+    y = quantity(data.study, metric)
+    found = data.summaries(metric)
     found = [summary for summary in found if summary.mean is not None]
-    titles = {experiment.id: experiment.title for experiment in study.experiment}
+    titles = {experiment.id: experiment.title for experiment in data.study.experiment}
     several = len({summary.experiment for summary in found}) > 1
     rows: dict[str, int] = {}
     place: dict[int, float] = {}
     series: dict[str, list[Summary]] = {}
     for summary in found:
         rest = {k: v for k, v in summary.factors.items() if k != _inside(summary)}
-        words = [titles[summary.experiment] if several else "", condition_text(study, rest)]
-        name = ", ".join(filter(None, words)) or _what(study, summary)
+        words = [titles[summary.experiment] if several else "", condition_text(data.study, rest)]
+        name = ", ".join(filter(None, words)) or _what(data.study, summary)
         place[id(summary)] = float(rows.setdefault(name, len(rows)))
-        series.setdefault(_dataset(study, published, summary), []).append(summary)
-    marks = _published(study, published, figure, metric, rows)
+        series.setdefault(_dataset(data.study, data.published, summary), []).append(summary)
+    marks = _published(data.study, data.published, data.figure, metric, rows)
     drawn = tuple(
-        Series(name, points_of(own, lambda s: place[id(s)], y, study), "points")
+        Series(name, points_of(own, lambda s: place[id(s)], y, data.study), "points")
         for name, own in series.items()
     )
     values = [point.y for one in drawn for point in one.points]
     values += [y.shown(value.si) for own in marks.values() for _, value in own]
     text = ""
-    if marks and study.waiting:
+    if marks and data.study.waiting:
         text = "What was published is not yet runnable here; its amounts are those of the study."
     if metric == "elapsed_ns" and (marks or len(series) > 1):
         text = f"{text} Times of different amounts do not compare; rates do.".lstrip()
     return Chart(
-        title=figure.title,
+        title=data.figure.title,
         x=Axis("", "", categories=tuple(rows)),
-        y=axis(study, metric, logarithmic=far_apart(values)),
+        y=axis(data.study, metric, logarithmic=far_apart(values)),
         series=drawn,
         published=tuple(
             PublishedSeries(
@@ -68,7 +62,7 @@ def copy_times(
             )
             for name, own in marks.items()
         ),
-        caption=caption(run, text, _DRAWN),
+        caption=caption(data.run, text, _DRAWN),
         sideways=True,
     )
 

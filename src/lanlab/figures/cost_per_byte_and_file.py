@@ -2,45 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from lanlab.analysis.copy_cost import CopyCost, copy_costs
 from lanlab.figures.chart import Axis, Chart, Point, Series
-from lanlab.figures.gather import caption, far_apart
+from lanlab.figures.gather import FigureData, caption, far_apart
 from lanlab.figures.wording import condition_text
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
+from lanlab.studies import Study
 
 _DRAWN = "By least squares over the trials of all datasets, with 95 % intervals in both directions."
 
 
-def cost_per_byte_and_file(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def cost_per_byte_and_file(data: FigureData) -> Chart:
     """A point for each condition of the figure's experiments but the dataset: down is cheap by the
     byte, left by the file. Conditions whose costs are not told apart are not drawn."""
-    found = [cost for name in figure.experiments for cost in copy_costs(run, trials, name)]
+    found = [
+        cost for name in data.figure.experiments for cost in copy_costs(data.run, data.trials, name)
+    ]
     drawn = [
-        Series(condition_text(study, cost.factors) or "measured", (point,), "points")
+        Series(condition_text(data.study, cost.factors) or "measured", (point,), "points")
         for cost in found
-        if (point := _point(cost, study)) is not None
+        if (point := _point(cost, data.study)) is not None
     ]
     left_out = len(found) - len(drawn)
-    text = f"Of {left_out} of {len(found)} conditions the costs are not told apart." * (
+    text = f"{left_out} of {len(found)} conditions are not drawn: costs not separated." * (
         left_out > 0
     )
     return Chart(
-        title=figure.title,
+        title=data.figure.title,
         x=Axis("cost of a file", "ms", logarithmic=far_apart([one.points[0].x for one in drawn])),
         y=Axis("cost of a GB", "s", logarithmic=far_apart([one.points[0].y for one in drawn])),
         series=tuple(drawn),
-        caption=caption(run, text, _DRAWN),
-        empty="no costs are told apart",
+        caption=caption(data.run, text, _DRAWN),
+        empty="no costs could be separated",
     )
 
 

@@ -8,25 +8,17 @@ from collections.abc import Mapping, Sequence
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.chart import Axis, Chart, Point, Series
-from lanlab.figures.gather import axis, caption
+from lanlab.figures.gather import FigureData, axis, caption
 from lanlab.figures.wording import Quantity, condition_text, quantity, with_interval
 from lanlab.plan import expand
-from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
+from lanlab.store import Level, TrialRecord
 from lanlab.workloads.stream_results import flow_goodputs_bps
 
 #: Algorithms as their authors write them.
 _CONTROLS = {"cubic": "CUBIC", "reno": "Reno", "bbr": "BBR", "dctcp": "DCTCP", "vegas": "Vegas"}
 
 
-def flow_shares(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def flow_shares(data: FigureData) -> Chart:
     """
     Goodput of each flow, a bar for each, coloured by its congestion control.
 
@@ -34,20 +26,20 @@ def flow_shares(
     few flows a table says as much.
     """
     condition = max(
-        (c for c in expand(study, run.scale) if c.experiment in figure.experiments),
+        (c for c in expand(data.study, data.run.scale) if c.experiment in data.figure.experiments),
         key=lambda c: int(c.parameters.get("flows", 1)),
         default=None,
     )
     if condition is None:
         # Of a search there are no conditions to choose from.
-        return Chart(figure.title, Axis("flow", ""), axis(study, "goodput_bps"), ())
+        return Chart(data.figure.title, Axis("flow", ""), axis(data.study, "goodput_bps"), ())
     own = [
         trial
-        for trial in counting(trials)
+        for trial in counting(data.trials)
         if (trial.experiment, trial.purpose) == (condition.experiment, "trial")
         and trial.factors == dict(condition.factors)
     ]
-    y = quantity(study, "goodput_bps")
+    y = quantity(data.study, "goodput_bps")
     flows = int(condition.parameters.get("flows", 1))
     measured = [
         flow_goodputs_bps((trial.raw.get("receiver") or {}).get("flows", ())) for trial in own
@@ -56,11 +48,11 @@ def flow_shares(
         [goodputs[flow] for goodputs in measured if flow < len(goodputs)] for flow in range(flows)
     ]
     controls = _controls(condition.parameters)
-    said = condition_text(study, condition.factors) or "measured"
+    said = condition_text(data.study, condition.factors) or "measured"
     return Chart(
-        title=figure.title,
+        title=data.figure.title,
         x=Axis("flow", "", categories=tuple(str(flow + 1) for flow in range(flows))),
-        y=axis(study, "goodput_bps"),
+        y=axis(data.study, "goodput_bps"),
         # A stack, as each place has one bar, of one series.
         series=tuple(
             Series(
@@ -75,7 +67,7 @@ def flow_shares(
             for control in dict.fromkeys(controls[:flows])
         ),
         caption=caption(
-            run, f"{said[0].upper()}{said[1:]}{_fairness(own)}.", "Means of the trials."
+            data.run, f"{said[0].upper()}{said[1:]}{_fairness(own)}.", "Means of the trials."
         ),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from lanlab.analysis.published import is_own, points_for
 from lanlab.analysis.summary import Summary, summarise
@@ -19,28 +20,44 @@ from lanlab.figures.wording import (
 )
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
-from lanlab.studies.model import Figure
+from lanlab.studies.model import Experiment, Figure
 
 #: Where published and measured numbers differ by more, they share only a logarithmic axis.
 _MOST_ON_A_LINEAR_AXIS = 20.0
 
 
-def summaries_of(
-    run: RunRecord, trials: Sequence[TrialRecord], study: Study, figure: Figure, metric: str
-) -> list[Summary]:
-    """One metric at every condition of a figure's experiments, where it is one of theirs."""
-    asked = [e.id for e in study.experiment if e.id in figure.experiments and metric in e.metrics]
-    return [summary for name in asked for summary in summarise(run, trials, name, metric)]
+@dataclass(frozen=True)
+class FigureData:
+    """What a figure is drawn from."""
 
+    run: RunRecord
+    #: Those at the levels that the figure fixes.
+    trials: Sequence[TrialRecord]
+    study: Study
+    published: Published
+    figure: Figure
 
-def metric_of(study: Study, figure: Figure, beginning: str, default: str) -> str:
-    """The first metric of the figure's experiments that begins so."""
-    for experiment in study.experiment:
-        if experiment.id in figure.experiments:
-            for metric in experiment.metrics:
-                if metric.startswith(beginning):
-                    return metric
-    return default
+    def summaries(self, metric: str) -> list[Summary]:
+        """A metric at every condition of the figure's experiments."""
+        return [
+            summary
+            for name in self.figure.experiments
+            for summary in summarise(self.run, self.trials, name, metric)
+        ]
+
+    def own_summaries(self, metric: str) -> list[Summary]:
+        """The same of those experiments whose metric it is, in the study's order."""
+        own = [e.id for e in self._experiments if metric in e.metrics]
+        return [s for name in own for s in summarise(self.run, self.trials, name, metric)]
+
+    def metric(self, beginning: str, default: str) -> str:
+        """The first metric of the figure's experiments that begins so."""
+        every = (metric for experiment in self._experiments for metric in experiment.metrics)
+        return next((metric for metric in every if metric.startswith(beginning)), default)
+
+    @property
+    def _experiments(self) -> list[Experiment]:
+        return [one for one in self.study.experiment if one.id in self.figure.experiments]
 
 
 def in_series(
@@ -176,7 +193,7 @@ def category_axis(study: Study, key: str, levels: Sequence[Level]) -> Axis:
     return Axis(quantity(study, key).name if key else "", "", categories=names)
 
 
-_MEANS = "Means of the trials with 95 % intervals; rings beside them are single trials."
+_MEANS = "Means of the trials with 95 % intervals; open circles are single trials."
 
 
 def caption(run: RunRecord, text: str = "", drawn: str = _MEANS) -> str:

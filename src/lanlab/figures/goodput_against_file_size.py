@@ -10,37 +10,30 @@ from lanlab.analysis.file_sizes import SizeClass, classes_of
 from lanlab.analysis.limits import tcp_limit_bps
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
-from lanlab.figures.gather import axis, caption, far_apart
+from lanlab.figures.gather import FigureData, axis, caption, far_apart
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.plan import expand
 from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
+from lanlab.studies import Study
 from lanlab.units import format_size
 
 _DRAWN = (
-    "Octets over time from opening to close, of all files of a doubling of the size together; "
+    "Bytes over time from opening to close, of all files of a doubling of the size together; "
     "means of the trials with 95 % intervals; rings beside them are single trials."
 )
 
 
-def goodput_against_file_size(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def goodput_against_file_size(data: FigureData) -> Chart:
     """A line for each condition but the dataset; both axes are logarithmic where they are long.
 
     Trials whose files are not told (`lanlab.analysis.file_sizes`) are not drawn.
     """
-    y = quantity(study, "goodput_bps")
+    y = quantity(data.study, "goodput_bps")
     lines: dict[str, list[Point]] = {}
     versions: set[Level] = set()
-    counted = counting([trial for trial in trials if trial.purpose == "trial"])
-    for condition in expand(study, run.scale):
-        if condition.experiment not in figure.experiments or condition.workload != "copy":
+    counted = counting([trial for trial in data.trials if trial.purpose == "trial"])
+    for condition in expand(data.study, data.run.scale):
+        if condition.experiment not in data.figure.experiments or condition.workload != "copy":
             continue
         own = [
             trial
@@ -48,9 +41,9 @@ def goodput_against_file_size(
             if (trial.experiment, trial.factors) == (condition.experiment, dict(condition.factors))
         ]
         rest = {k: v for k, v in condition.factors.items() if k != "dataset"}
-        name = condition_text(study, rest) or "measured"
+        name = condition_text(data.study, rest) or "measured"
         versions.add(condition.parameters.get("ip_version", 4))
-        points = _points(own, study, condition.factors, y.si_per_unit)
+        points = _points(own, data.study, condition.factors, y.si_per_unit)
         lines.setdefault(name, []).extend(points)
     series = tuple(
         Series(name, tuple(sorted(points, key=lambda point: point.x)))
@@ -60,12 +53,12 @@ def goodput_against_file_size(
     xs = [point.x for one in series for point in one.points]
     ys = [point.y for one in series for point in one.points]
     return Chart(
-        title=figure.title,
+        title=data.figure.title,
         x=Axis("size of a file", "kB", logarithmic=True),
-        y=axis(study, "goodput_bps", logarithmic=far_apart(ys)),
+        y=axis(data.study, "goodput_bps", logarithmic=far_apart(ys)),
         series=series,
-        limits=_limits(run, xs, y.si_per_unit, versions),
-        caption=caption(run, "", _DRAWN),
+        limits=_limits(data.run, xs, y.si_per_unit, versions),
+        caption=caption(data.run, "", _DRAWN),
         empty="no times of files",
     )
 

@@ -2,46 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.over_time import Step, steps_of
 from lanlab.analysis.summary import limit_of
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
-from lanlab.figures.gather import axis, caption
+from lanlab.figures.gather import FigureData, axis, caption
 from lanlab.figures.wording import condition_text, quantity
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
+from lanlab.store import TrialRecord
+from lanlab.studies import Study
 
 #: Trials that are drawn; more lines cannot be told apart.
 _MOST_TRIALS = 4
 
 
-def goodput_over_time(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def goodput_over_time(data: FigureData) -> Chart:
     """
     Goodput in equal steps of time, a line for each trial, up to four; the warm-up is there and ends
     at an upright line. Trials whose steps are not told (`lanlab.analysis.over_time`) are not drawn.
     """
-    y = quantity(study, "goodput_bps")
+    y = quantity(data.study, "goodput_bps")
     own = [
         trial
-        for trial in counting(trials)
-        if trial.experiment in figure.experiments and steps_of(trial)
+        for trial in counting(data.trials)
+        if trial.experiment in data.figure.experiments and steps_of(trial)
     ]
     drawn = own[:_MOST_TRIALS]
-    series = tuple(_series(trial, study, y.shown, len(own) > 1) for trial in drawn)
+    series = tuple(_series(trial, data.study, y.shown, len(own) > 1) for trial in drawn)
     top = max((p.y for one in series for p in one.points), default=0.0)
     last = max((p.x for one in series for p in one.points), default=0.0)
     limits = []
     if drawn:
-        rate_bps = run.testbed.get("link_rate_bps")
+        rate_bps = data.run.testbed.get("link_rate_bps")
         limit = limit_of("goodput_bps", drawn[0].parameters, rate_bps)
         if limit is not None:
             level = y.shown(limit)
@@ -54,12 +47,12 @@ def goodput_over_time(
     if len(own) > len(drawn):
         said += f" The first {len(drawn)} of {len(own)} trials."
     return Chart(
-        title=figure.title,
+        title=data.figure.title,
         x=Axis("time since the start", "s"),
-        y=axis(study, "goodput_bps"),
+        y=axis(data.study, "goodput_bps"),
         series=series,
         limits=tuple(limits),
-        caption=caption(run, said, "Steps of one trial are not independent of each other."),
+        caption=caption(data.run, said, "Steps of one trial are not independent of each other."),
         empty="the steps of its time are not in the store",
     )
 

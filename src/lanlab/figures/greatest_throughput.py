@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.chart import Chart, Point, PublishedMark, PublishedSeries, Series
-from lanlab.figures.gather import axis, caption, category_axis, far_apart, printed
+from lanlab.figures.gather import FigureData, axis, caption, category_axis, far_apart, printed
 from lanlab.figures.published_values import levels_text
 from lanlab.figures.station_curves import NamedCurve, named_curves
 from lanlab.figures.wording import Quantity, condition_text, quantity
-from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
 
 _SIZE = "message_size_bytes"
 _SAID = (
@@ -22,36 +21,30 @@ _SAID = (
 )
 
 
-def greatest_throughput_bars(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def greatest_throughput_bars(data: FigureData) -> Chart:
     """The greatest goodput: groups by message size, bars by the other factors."""
-    shown = quantity(study, "goodput_bps")
+    shown = quantity(data.study, "goodput_bps")
     # The size is on the axis, so that it is in no name.
-    unnamed = figure.model_copy(update={"at": {**figure.at, _SIZE: 0}})
+    unnamed = data.figure.model_copy(update={"at": {**data.figure.at, _SIZE: 0}})
     curves = [
         each
-        for each in named_curves(trials, study, unnamed)
+        for each in named_curves(replace(data, figure=unnamed))
         if each.curve.message_size_bytes is not None
     ]
     sizes = sorted({size for each in curves if (size := each.curve.message_size_bytes)})
     groups: dict[str, list[Point]] = {}
     for each in sorted(curves, key=lambda each: each.curve.message_size_bytes or 0):
-        groups.setdefault(each.name, []).append(_point(each, sizes, shown, study))
+        groups.setdefault(each.name, []).append(_point(each, sizes, shown, data.study))
     heights = [point.y for points in groups.values() for point in points]
-    marks = _printed(published, sizes, shown)
+    marks = _printed(data.published, sizes, shown)
     heights += [mark.y for one in marks for mark in one.marks]
     return Chart(
-        title=figure.title,
-        x=category_axis(study, _SIZE, sizes),
-        y=axis(study, "goodput_bps", logarithmic=far_apart(heights)),
+        title=data.figure.title,
+        x=category_axis(data.study, _SIZE, sizes),
+        y=axis(data.study, "goodput_bps", logarithmic=far_apart(heights)),
         series=tuple(Series(name, tuple(points), "bars") for name, points in groups.items()),
         published=marks,
-        caption=caption(run, _SAID),
+        caption=caption(data.run, _SAID),
     )
 
 

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from lanlab.analysis.loss_places import RECEIVED, SHARES, place_words, with_shares
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.chart import Axis, Chart, Point, Series
-from lanlab.figures.gather import axis, caption
+from lanlab.figures.gather import FigureData, axis, caption
 from lanlab.figures.received_against_sent import RATES, asked_rate_bps
 from lanlab.figures.wording import condition_text, quantity
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
+from lanlab.studies import Study
 
 #: The renderer's colour and pattern of each: the same place looks the same in every figure.
 _STYLES = {
@@ -29,52 +27,52 @@ _STYLES = {
 _SAID = "Of the messages asked for, the share received and where the others ended; they add up."
 
 
-def losses_against_sent(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def losses_against_sent(data: FigureData) -> Chart:
     """Shares of what was offered, received at the bottom and each place of loss above it.
 
     Against the rate asked of the sender; where more than the rate varies, a bar for each
     condition. A place at which nothing was lost is left out.
     """
-    counted = with_shares(trials)
-    words = place_words([trial for trial in trials if trial.experiment in figure.experiments])
+    counted = with_shares(data.trials)
+    words = place_words(
+        [trial for trial in data.trials if trial.experiment in data.figure.experiments]
+    )
     shares = {
-        place: [s for name in figure.experiments for s in summarise(run, counted, name, metric)]
+        place: [
+            s
+            for name in data.figure.experiments
+            for s in summarise(data.run, counted, name, metric)
+        ]
         for place, metric in SHARES.items()
     }
     found = shares[RECEIVED]
-    by_rate = all(set(s.factors) <= set(RATES) for s in found) and len(figure.experiments) == 1
+    by_rate = all(set(s.factors) <= set(RATES) for s in found) and len(data.figure.experiments) == 1
     rates = [asked_rate_bps(summary) for summary in found]
-    x = axis(study, "rate_bps")
+    x = axis(data.study, "rate_bps")
     if not by_rate or None in rates:
         by_rate = False
-        names = tuple(condition_text(study, s.factors) or s.experiment for s in found)
+        names = tuple(condition_text(data.study, s.factors) or s.experiment for s in found)
         x = Axis("condition", "", categories=names)
-    shown = quantity(study, "rate_bps")
+    shown = quantity(data.study, "rate_bps")
     places = [
         shown.shown(rate) if by_rate and rate is not None else float(number)
         for number, rate in enumerate(rates)
     ]
     return Chart(
-        title=figure.title,
+        title=data.figure.title,
         x=x,
         y=Axis("share of messages", "%"),
         series=tuple(
             Series(
                 words[place],
-                _points(summaries, places, study),
+                _points(summaries, places, data.study),
                 "stack",
                 _STYLES[place],
             )
             for place, summaries in shares.items()
             if place == RECEIVED or any(summary.mean for summary in summaries)
         ),
-        caption=caption(run, _SAID, "Means of the trials."),
+        caption=caption(data.run, _SAID, "Means of the trials."),
     )
 
 

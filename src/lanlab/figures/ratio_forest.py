@@ -13,8 +13,9 @@ from lanlab.studies import Study
 from lanlab.workloads.metrics import metric_direction
 
 _INTERVALS = (
-    "Intervals of 95 %, each of its condition alone; one that reaches the edge goes on beyond it. "
-    "The line is where both are the same."
+    "Intervals of 95 %, each of its condition alone; intervals that reach the edge continue "
+    "beyond it. "
+    "At the line, both are equal."
 )
 
 
@@ -95,7 +96,7 @@ def published_forest(study: Study, found: Sequence[BesidePublished]) -> Chart:
         ratios = tuple(value / one.value.si for value in one.ours.values)
         points.append(Point(float(place), one.ratio, low, high, ratios, row))
     return Chart(
-        title=f"{name[0].upper()}{name[1:]}: measured beside published",
+        title=f"{name[0].upper()}{name[1:]}: measured and published",
         x=Axis("condition", "", categories=tuple(rows)),
         y=Axis("measured / published", "", logarithmic=True),
         series=(Series("measured / published", tuple(points), "points"),),

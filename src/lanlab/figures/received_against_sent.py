@@ -1,4 +1,4 @@
-"""Receiving speed against sending speed."""
+"""Receiving speed, and the share that arrives, against sending speed."""
 
 from __future__ import annotations
 
@@ -7,32 +7,25 @@ from collections.abc import Sequence
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Chart, Limit, Series
 from lanlab.figures.gather import (
+    FigureData,
     axis,
     caption,
     in_series,
     points_of,
     published_levels,
-    summaries_of,
 )
 from lanlab.figures.wording import quantity
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
+from lanlab.studies import Study
 
+_CURVE_POINTS = 40
 RATES = ("rate_bps", "rate_messages_per_s")
 
 
-def received_against_sent(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def received_against_sent(data: FigureData) -> Chart:
     """Goodput at the receiver against the rate asked of the sender."""
-    x, y = quantity(study, "rate_bps"), quantity(study, "goodput_bps")
-    found = summaries_of(run, trials, study, figure, "goodput_bps")
-    series = sweep_series(found, study, "goodput_bps")
+    x, y = quantity(data.study, "rate_bps"), quantity(data.study, "goodput_bps")
+    found = data.own_summaries("goodput_bps")
+    series = _sweep(found, data.study, "goodput_bps")
     rates = [point.x for one in series for point in one.points]
     limits = []
     if rates:
@@ -43,17 +36,45 @@ def received_against_sent(
             level = y.shown(level_bps)
             limits.append(Limit(f"link limit, {y.text(level_bps)}", ((0.0, level), (top, level))))
     return Chart(
-        title=figure.title,
-        x=axis(study, "rate_bps"),
-        y=axis(study, "goodput_bps"),
+        title=data.figure.title,
+        x=axis(data.study, "rate_bps"),
+        y=axis(data.study, "goodput_bps"),
         series=series,
         limits=tuple(limits),
-        published=published_levels(found, published, y),
-        caption=caption(run),
+        published=published_levels(found, data.published, y),
+        caption=caption(data.run),
     )
 
 
-def sweep_series(found: Sequence[Summary], study: Study, metric: str) -> tuple[Series, ...]:
+def received_ratio_against_sent(data: FigureData) -> Chart:
+    """The share of the messages asked for that the receiver counted, against the rate asked for."""
+    x, y = quantity(data.study, "rate_bps"), quantity(data.study, "received_ratio")
+    series = _sweep(data.own_summaries("received_ratio"), data.study, "received_ratio")
+    rates = [point.x for one in series for point in one.points]
+    limits = []
+    speeds = data.own_summaries("goodput_bps")
+    for carried_bps in sorted({s.limit for s in speeds if s.limit is not None}):
+        corner, top = x.shown(carried_bps), max(rates, default=0.0)
+        if rates and top > corner:
+            # All arrives up to what the link can carry, then that much of what is sent.
+            beyond = [corner + (top - corner) * i / _CURVE_POINTS for i in range(_CURVE_POINTS + 1)]
+            curve = [(0.0, y.shown(1.0)), *((rate, y.shown(corner / rate)) for rate in beyond)]
+        else:
+            curve = [(0.0, y.shown(1.0)), (top, y.shown(1.0))] if rates else []
+        if curve:
+            name = f"link limit, {quantity(data.study, 'goodput_bps').text(carried_bps)}"
+            limits.append(Limit(name, tuple(curve)))
+    return Chart(
+        title=data.figure.title,
+        x=axis(data.study, "rate_bps"),
+        y=axis(data.study, "received_ratio"),
+        series=series,
+        limits=tuple(limits),
+        caption=caption(data.run, "Share of the messages asked for that the receiver counted."),
+    )
+
+
+def _sweep(found: Sequence[Summary], study: Study, metric: str) -> tuple[Series, ...]:
     """A metric against the rate asked of the sender, a series for each level of other factors."""
     x, y = quantity(study, "rate_bps"), quantity(study, metric)
 

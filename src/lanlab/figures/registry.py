@@ -8,36 +8,41 @@ from dataclasses import replace
 from lanlab.errors import of_name
 from lanlab.figures.against_factor import against_factor
 from lanlab.figures.against_size import against_size
+from lanlab.figures.against_stations import (
+    delay_throughput,
+    response_against_stations,
+    throughput_against_stations,
+)
 from lanlab.figures.bars import bars
 from lanlab.figures.chart import Chart
 from lanlab.figures.copy_times import copy_times
 from lanlab.figures.cost_per_byte_and_file import cost_per_byte_and_file
-from lanlab.figures.delay_throughput import delay_throughput
 from lanlab.figures.flow_shares import flow_shares
+from lanlab.figures.gather import FigureData
 from lanlab.figures.goodput_against_file_size import goodput_against_file_size
 from lanlab.figures.goodput_over_time import goodput_over_time
 from lanlab.figures.greatest_throughput import greatest_throughput_bars
 from lanlab.figures.lacking import lacking_text
 from lanlab.figures.losses_against_sent import losses_against_sent
 from lanlab.figures.readable_unit import in_readable_unit
-from lanlab.figures.received_against_sent import received_against_sent
-from lanlab.figures.received_ratio_against_sent import received_ratio_against_sent
-from lanlab.figures.response_against_stations import response_against_stations
+from lanlab.figures.received_against_sent import (
+    received_against_sent,
+    received_ratio_against_sent,
+)
 from lanlab.figures.round_trip_percentiles import round_trip_percentiles
 from lanlab.figures.rtt_against_size import rtt_against_size
 from lanlab.figures.saturation_curve import saturation_curve
 from lanlab.figures.station_errors import station_errors_bars
 from lanlab.figures.station_fairness import station_fairness
 from lanlab.figures.steady_cut import steady_cut
-from lanlab.figures.throughput_against_stations import throughput_against_stations
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 from lanlab.studies.model import Figure
 from lanlab.studies.vocabulary import plain_level
 
-_SET_APART = "Of several series at one place each is drawn a little beside it."
+_SET_APART = "Series with the same position are drawn side by side."
 
-Builder = Callable[[RunRecord, Sequence[TrialRecord], Study, Published, Figure], Chart]
+Builder = Callable[[FigureData], Chart]
 
 FIGURES: Mapping[str, Builder] = {
     "against_factor": against_factor,
@@ -79,7 +84,7 @@ def build_figure(
     builder = of_name("figure", figure.figure, FIGURES)
     at = {name: plain_level(name, level) for name, level in figure.at.items()}
     trials = [t for t in trials if all(t.factors.get(name) == at[name] for name in at)]
-    chart = builder(run, trials, study, published, figure)
+    chart = builder(FigureData(run, trials, study, published, figure))
     if at:
         # Of the levels that were left out there is nothing to draw.
         chart = replace(chart, series=tuple(one for one in chart.series if one.points))

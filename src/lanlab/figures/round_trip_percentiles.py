@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanlab.analysis.summary import Summary, summarise
+from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Series
-from lanlab.figures.gather import axis, caption, far_apart, in_series, points_of
+from lanlab.figures.gather import FigureData, axis, caption, far_apart, in_series, points_of
 from lanlab.figures.wording import quantity
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
 
 #: Percentiles by the metrics that have them, in words.
 _PERCENTILES = {
@@ -23,34 +20,28 @@ _PERCENTILES = {
 }
 
 
-def round_trip_percentiles(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def round_trip_percentiles(data: FigureData) -> Chart:
     """The percentiles of round-trip times within trials, a line for each condition."""
-    known = {metric for trial in trials for metric in trial.metrics}
+    known = {metric for trial in data.trials for metric in trial.metrics}
     metrics = [metric for metric in _PERCENTILES if metric in known]
-    shown = quantity(study, "rtt_mean_ns")
+    shown = quantity(data.study, "rtt_mean_ns")
     groups: dict[str, list[Summary]] = {}
     for metric in metrics:
-        found = [s for name in figure.experiments for s in summarise(run, trials, name, metric)]
-        for name, own in in_series(found, (), study).items():
+        found = data.summaries(metric)
+        for name, own in in_series(found, (), data.study).items():
             groups.setdefault(name, []).extend(own)
     series = tuple(
-        Series(name, points_of(own, lambda s: float(metrics.index(s.metric)), shown, study))
+        Series(name, points_of(own, lambda s: float(metrics.index(s.metric)), shown, data.study))
         for name, own in groups.items()
     )
     ys = [point.y for one in series for point in one.points]
-    told = axis(study, "rtt_mean_ns", logarithmic=far_apart(ys))
+    told = axis(data.study, "rtt_mean_ns", logarithmic=far_apart(ys))
     return Chart(
-        title=figure.title,
+        title=data.figure.title,
         x=Axis("share of the replies that came within it", "", categories=_names(metrics)),
         y=Axis("round-trip time", told.unit, told.logarithmic),
         series=series,
-        caption=caption(run, "Percentiles of each trial by itself."),
+        caption=caption(data.run, "Percentiles of each trial by itself."),
     )
 
 

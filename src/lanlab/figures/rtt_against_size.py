@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 from lanlab.analysis.limits import idle_round_trip_ns, udp_wire_bytes
 from lanlab.figures.against_size import size_chart
 from lanlab.figures.chart import Chart
-from lanlab.figures.gather import metric_of
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
+from lanlab.figures.gather import FigureData
+from lanlab.store import RunRecord
 
 
-def rtt_against_size(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def rtt_against_size(data: FigureData) -> Chart:
     """Round-trip time against message size, a series for each level of the other factors."""
-    rate_bps: int | None = run.testbed.get("link_rate_bps")
-    metric = metric_of(study, figure, "rtt_", "rtt_mean_ns")
-    draw = partial(size_chart, run, trials, study, published, figure, metric)
+    rate_bps: int | None = data.run.testbed.get("link_rate_bps")
+    metric = data.metric("rtt_", "rtt_mean_ns")
+    draw = partial(size_chart, data, metric)
     if rate_bps is None:
         return draw(None, "")
-    if has_token_bucket(run):
+    if has_token_bucket(data.run):
         # No wire bounds these round trips: a lone frame passes a token bucket at once.
         return draw(partial(refill_ns, rate_bps), "one frame's tokens", "guide")
     return draw(partial(idle_round_trip_ns, rate_bps), "shortest on the wire")

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from lanlab.analysis.saturation import Saturation, curve_of, saturations
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Chart, Limit, Series
-from lanlab.figures.gather import axis, caption, points_of
+from lanlab.figures.gather import FigureData, axis, caption, points_of
 from lanlab.figures.wording import plain, quantity
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
+from lanlab.studies import Study
 
 
-def saturation_curve(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def saturation_curve(data: FigureData) -> Chart:
     """What arrives of each load in full-length trials, a series for each search; the searches
     share the factor and metric of the first."""
-    searches = {e.id: e.search for e in study.experiment if e.search is not None}
-    names = [name for name in figure.experiments if name in searches]
+    searches = {e.id: e.search for e in data.study.experiment if e.search is not None}
+    names = [name for name in data.figure.experiments if name in searches]
     first = searches[names[0]] if names else None
     factor = first.factor if first else "rate_bps"
     metric = first.metric if first else "goodput_ratio"
-    titles = {experiment.id: experiment.title for experiment in study.experiment}
-    x, y = quantity(study, factor), quantity(study, metric)
+    titles = {experiment.id: experiment.title for experiment in data.study.experiment}
+    x, y = quantity(data.study, factor), quantity(data.study, metric)
 
     def load(summary: Summary) -> float | None:
         level = summary.factors.get(factor)
@@ -38,21 +28,21 @@ def saturation_curve(
     series = [
         Series(
             titles[name] if len(names) > 1 else "measured",
-            points_of(curve_of(run, trials, name, metric), load, y, study),
+            points_of(curve_of(data.run, data.trials, name, metric), load, y, data.study),
         )
         for name in names
     ]
-    found = [found for found in saturations(run, trials) if found.experiment in names]
-    limits = [limit for one in found for limit in _bounds(study, one, titles, len(names) > 1)]
+    found = [found for found in saturations(data.run, data.trials) if found.experiment in names]
+    limits = [limit for one in found for limit in _bounds(data.study, one, titles, len(names) > 1)]
     text = "Share of the load that arrives, in full-length trials; between each pair of lines, "
     text += "the 95 % interval of the rate, a loss goal is crossed."
     return Chart(
-        title=figure.title,
-        x=axis(study, factor),
-        y=axis(study, metric),
+        title=data.figure.title,
+        x=axis(data.study, factor),
+        y=axis(data.study, metric),
         series=tuple(series),
         limits=tuple(limits),
-        caption=caption(run, text),
+        caption=caption(data.run, text),
     )
 
 

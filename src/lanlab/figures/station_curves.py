@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lanlab.analysis.summary import Summary, summarise
+from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Limit, Series
-from lanlab.figures.gather import axis, caption, far_apart, points_of
+from lanlab.figures.gather import FigureData, axis, caption, far_apart, points_of
 from lanlab.figures.wording import condition_text, quantity
-from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.store import Level
 from lanlab.studies import Study
 from lanlab.studies.model import Figure
 
@@ -38,25 +38,18 @@ class NamedCurve:
     curve: StationCurve
 
 
-def named_curves(trials: Sequence[TrialRecord], study: Study, figure: Figure) -> list[NamedCurve]:
+def named_curves(data: FigureData) -> list[NamedCurve]:
     """The curves of a figure's experiments, named by what the figure does not fix."""
     from lanlab.analysis.stations import curves_of
 
     return [
-        NamedCurve(_name(study, figure, curve.experiment, curve.factors), curve)
-        for curve in curves_of(trials, figure.experiments)
+        NamedCurve(_name(data.study, data.figure, curve.experiment, curve.factors), curve)
+        for curve in curves_of(data.trials, data.figure.experiments)
     ]
 
 
 def chart_along(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    figure: Figure,
-    metric: str,
-    curves: Sequence[NamedCurve],
-    value: HeightOfModel,
-    said: str,
+    data: FigureData, metric: str, curves: Sequence[NamedCurve], value: HeightOfModel, said: str
 ) -> Chart:
     """
     A metric against the number of stations, a line for each level of the other factors, with what
@@ -67,31 +60,29 @@ def chart_along(
         value: The height of a line of a model.
         said: Of these lines, in the caption.
     """
-    series = series_along(run, trials, study, figure, metric)
+    series = series_along(data, metric)
     lines = _bounding_lines(series, curves, value)
     heights = [point.y for one in series for point in one.points]
     return Chart(
-        title=figure.title,
+        title=data.figure.title,
         x=stations_axis(series),
-        y=axis(study, metric, logarithmic=far_apart(heights)),
+        y=axis(data.study, metric, logarithmic=far_apart(heights)),
         series=series,
         limits=lines,
-        caption=caption(run, said if lines else ""),
+        caption=caption(data.run, said if lines else ""),
     )
 
 
-def series_along(
-    run: RunRecord, trials: Sequence[TrialRecord], study: Study, figure: Figure, metric: str
-) -> tuple[Series, ...]:
+def series_along(data: FigureData, metric: str) -> tuple[Series, ...]:
     """A metric against the number of stations, a series for each level of the other factors."""
     groups: dict[str, list[Summary]] = {}
-    for summary in (s for e in figure.experiments for s in summarise(run, trials, e, metric)):
+    for summary in data.summaries(metric):
         if summary.mean is not None:
-            name = _name(study, figure, summary.experiment, summary.factors)
+            name = _name(data.study, data.figure, summary.experiment, summary.factors)
             groups.setdefault(name, []).append(summary)
-    shown = quantity(study, metric)
+    shown = quantity(data.study, metric)
     return tuple(
-        Series(name, points_of(own, stations_of, shown, study)) for name, own in groups.items()
+        Series(name, points_of(own, stations_of, shown, data.study)) for name, own in groups.items()
     )
 
 

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from lanlab.figures.chart import Axis, Chart, Point, Series
-from lanlab.figures.gather import caption
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
+from lanlab.figures.gather import FigureData, caption
 
 #: More bars than this say nothing; those with the most errors are drawn.
 _MOST_STATIONS = 100
 _SAID = "Attempts that failed in all trials of all conditions, by the station that made them."
 
 
-def station_errors_bars(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def station_errors_bars(data: FigureData) -> Chart:
     """Errors of each station over the whole measurement, stacked by class."""
     from lanlab.analysis.stations import station_errors, station_record
 
-    own = [t for t in trials if t.experiment in figure.experiments]
+    own = [t for t in data.trials if t.experiment in data.figure.experiments]
     errors = station_errors(own)
     stations = max(
         (
@@ -61,10 +50,10 @@ def station_errors_bars(
         )
         series.append(Series(words, points, "stack"))
     return Chart(
-        title=figure.title,
+        title=data.figure.title,
         x=Axis("station", "", categories=tuple(str(place + 1) for place in shown)),
         y=Axis("errors", ""),
         series=tuple(series),
-        caption=caption(run, text, ""),
+        caption=caption(data.run, text, ""),
         empty="no operation failed" if stations else "nothing was measured",
     )

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from lanlab.figures.chart import Axis, Chart, Point, Series
-from lanlab.figures.gather import caption
+from lanlab.figures.gather import FigureData, caption
 from lanlab.figures.station_curves import STATIONS, stations_axis
 from lanlab.figures.wording import condition_text
-from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
+from lanlab.store import Level, TrialRecord
 
 _SAID = (
     "Mean response times of the stations over the mean of all: 1 and their standard deviation, the "
@@ -19,28 +15,25 @@ _SAID = (
 _Key = tuple[tuple[str, Level], ...]
 
 
-def station_fairness(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def station_fairness(data: FigureData) -> Chart:
     """Normalised mean response times of stations: spread, least and greatest, by their number."""
     from lanlab.analysis.stations import station_spread
 
     groups: dict[_Key, dict[int, list[TrialRecord]]] = {}
-    for trial in trials:
-        if trial.experiment in figure.experiments and trial.purpose == "trial":
-            rest = {k: v for k, v in trial.factors.items() if k not in (STATIONS, *figure.at)}
+    for trial in data.trials:
+        if trial.experiment in data.figure.experiments and trial.purpose == "trial":
+            rest = {k: v for k, v in trial.factors.items() if k not in (STATIONS, *data.figure.at)}
             key: _Key = (("", trial.experiment), *rest.items())
             number = int(trial.parameters.get(STATIONS, 1))
             groups.setdefault(key, {}).setdefault(number, []).append(trial)
-    titles = {experiment.id: experiment.title for experiment in study.experiment}
+    titles = {experiment.id: experiment.title for experiment in data.study.experiment}
     several = len({key[0] for key in groups}) > 1
     series = []
     for key, by_number in groups.items():
-        words = [titles[str(key[0][1])] if several else "", condition_text(study, dict(key[1:]))]
+        words = [
+            titles[str(key[0][1])] if several else "",
+            condition_text(data.study, dict(key[1:])),
+        ]
         name = ", ".join(filter(None, words))
         spreads = {n: station_spread(own) for n, own in sorted(by_number.items())}
         found = {n: seen for n, seen in spreads.items() if seen is not None}
@@ -71,10 +64,10 @@ def station_fairness(
             )
             series.append(Series(f"{before}{what}", points, "points" if spans else "line"))
     return Chart(
-        title=figure.title,
+        title=data.figure.title,
         x=stations_axis(series),
         y=Axis("mean response time over that of all stations", ""),
         series=tuple(series),
-        caption=caption(run, _SAID, "Over the trials of each condition."),
+        caption=caption(data.run, _SAID, "Over the trials of each condition."),
         interval="standard deviation",
     )

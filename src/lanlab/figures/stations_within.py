@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lanlab.figures.chart import Chart, Limit
+from lanlab.figures.gather import FigureData
 from lanlab.figures.station_curves import named_curves
 from lanlab.figures.wording import quantity
-from lanlab.store import TrialRecord
 from lanlab.studies import Study
 from lanlab.studies.model import Figure
 from lanlab.units import format_time
@@ -31,14 +30,7 @@ def response_figure(study: Study, figure: Figure) -> Figure | None:
     return None
 
 
-def with_answer(
-    chart: Chart,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    figure: Figure,
-    *,
-    draws_limit: bool = True,
-) -> Chart:
+def with_answer(data: FigureData, chart: Chart, *, draws_limit: bool = True) -> Chart:
     """
     A chart against stations with a line at the figure's `within_s`, and an upright one at the
     number of stations that keep to it; as it is where the figure names none.
@@ -47,26 +39,27 @@ def with_answer(
         figure: Of a response time; its `metric` says which.
         draws_limit: Whether the chart is of that response time.
     """
-    metric = figure.metric or _MEAN
-    if figure.within_s is None or chart.is_empty:
+    metric = data.figure.metric or _MEAN
+    within_s = data.figure.within_s
+    if within_s is None or chart.is_empty:
         return chart
     from lanlab.analysis.stations import curves_of, stations_within
 
-    curves = curves_of(trials, figure.experiments, metric)
-    names = [each.name for each in named_curves(trials, study, figure)]
+    curves = curves_of(data.trials, data.figure.experiments, metric)
+    names = [each.name for each in named_curves(data)]
     xs = [point.x for one in chart.series for point in one.points]
     top = max(point.y for one in chart.series for point in one.points)
     lines = []
     said = []
-    limit = quantity(study, metric).shown(1e9 * figure.within_s)
+    limit = quantity(data.study, metric).shown(1e9 * within_s)
     if draws_limit and limit > _MOST_ABOVE * top:
-        said.append(f"The limit of {format_time(figure.within_s)} lies far above what is drawn")
+        said.append(f"The limit of {format_time(within_s)} lies far above what is drawn")
     elif draws_limit:
         top = limit
         ends = ((min(xs), top), (max(xs), top))
-        lines.append(Limit(f"limit of {format_time(figure.within_s)}", ends))
+        lines.append(Limit(f"limit of {format_time(within_s)}", ends))
     for place, curve in enumerate(curves):
-        found = stations_within(curve, figure.within_s, can_predict=metric == _MEAN)
+        found = stations_within(curve, within_s, can_predict=metric == _MEAN)
         name = f"{names[place]}: " if len(curves) > 1 else ""
         said.append(f"{name}{within_text(found)}")
         if found.basis == "measured" and found.stations:
@@ -80,7 +73,7 @@ def within_text(found: StationsWithin) -> str:
     """How many users keep to a limit, in a few words."""
     limit = format_time(found.limit_s)
     if found.basis == "fewest" or (found.basis == "measured" and not found.stations):
-        return f"Not even the fewest that were measured keep to {limit}"
+        return f"Even the smallest measured number of stations exceeds {limit}"
     if found.stations is None:
         return f"{limit} was not reached, and how many more can be served is not known"
     high = "more" if found.high is None else found.high

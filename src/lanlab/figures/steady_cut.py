@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from lanlab.analysis.attempts import counting
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
-from lanlab.figures.gather import axis, caption
+from lanlab.figures.gather import FigureData, axis, caption
 from lanlab.figures.station_curves import STATIONS
 from lanlab.figures.wording import condition_text, quantity
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
 
 
-def steady_cut(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def steady_cut(data: FigureData) -> Chart:
     """
     The figure's `metric` (`operations_per_s`, or `response_mean_ns`) in the course of one trial:
     the first with the most stations. Upright lines: all stations are at work between the outer
@@ -29,21 +20,21 @@ def steady_cut(
     """
     from lanlab.analysis.stations import station_record
 
-    metric = "response_mean_ns" if figure.metric == "response_mean_ns" else "operations_per_s"
-    y = axis(study, metric)
+    metric = "response_mean_ns" if data.figure.metric == "response_mean_ns" else "operations_per_s"
+    y = axis(data.study, metric)
     own = [
         (trial, record)
-        for trial in counting(trials)
-        if trial.experiment in figure.experiments
+        for trial in counting(data.trials)
+        if trial.experiment in data.figure.experiments
         and (record := station_record(trial)) is not None
         and record["over_time"]["at_ns"]
     ]
     if not own:
-        return Chart(figure.title, Axis("time", "s"), y, (), caption=caption(run))
+        return Chart(data.figure.title, Axis("time", "s"), y, (), caption=caption(data.run))
     trial, record = max(own, key=lambda each: int(each[0].parameters.get(STATIONS, 1)))
-    shown = quantity(study, metric)
+    shown = quantity(data.study, metric)
     over_time: Mapping[str, Any] = record["over_time"]
-    words = condition_text(study, trial.factors) or trial.experiment
+    words = condition_text(data.study, trial.factors) or trial.experiment
     points = tuple(
         Point(at_ns / 1e9, shown.shown(value), None, None, (), words)
         for at_ns, value in zip(over_time["at_ns"], over_time[metric], strict=True)
@@ -51,7 +42,7 @@ def steady_cut(
     )
     top = max((point.y for point in points), default=0.0)
     steady: Mapping[str, Any] = record["steady"]
-    limits = [_ends("all stations at work", steady, "active_start_ns", "active_end_ns", top)]
+    limits = [_ends("all stations active", steady, "active_start_ns", "active_end_ns", top)]
     if steady["found"]:
         limits.append(_ends("counted", steady, "start_ns", "end_ns", top))
         said = "What lies between the inner lines counts."
@@ -59,12 +50,12 @@ def steady_cut(
         said = f"No steady state: {steady['reason']}."
     text = f"Trial {trial.number}, {words}. {said}"
     return Chart(
-        title=figure.title,
+        title=data.figure.title,
         x=Axis("time", "s"),
         y=y,
         series=(Series(words, points),),
         limits=tuple(limits),
-        caption=caption(run, text, "Equal steps of the trial's time."),
+        caption=caption(data.run, text, "Equal steps of the trial's time."),
     )
 
 

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lanlab.errors import LabError
-from lanlab.performers.base import OnProgress
+from lanlab.performers.base import HasHosts, OnProgress
 from lanlab.performers.conductor import conduct_timed
 from lanlab.performers.engine_host import EngineHost
-from lanlab.performers.hosts import Hosts
 from lanlab.performers.stage import EngineStage
 from lanlab.workloads import CounterChanges, TrialOutcome, Workload
 from lanlab.workloads.steps import Steps
@@ -25,7 +24,7 @@ class EnginePerformer:
         lead_s: How far ahead the start of a trial is sent, so that every engine hears of it.
     """
 
-    def __init__(self, hosts: Hosts, lead_s: float) -> None:
+    def __init__(self, hosts: HasHosts, lead_s: float) -> None:
         self._hosts, self._lead_s = hosts, lead_s
 
     def perform(

@@ -6,9 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import LabError, RunError
-from lanlab.performers.base import OnProgress
+from lanlab.performers.base import HasHosts, OnProgress
 from lanlab.performers.engine_host import EngineHost
-from lanlab.performers.hosts import Hosts
 from lanlab.performers.program import (
     Program,
     failure,
@@ -38,7 +37,7 @@ class ProgramPerformer:
         hosts: Of a testbed.
     """
 
-    def __init__(self, hosts: Hosts) -> None:
+    def __init__(self, hosts: HasHosts) -> None:
         self._hosts = hosts
 
     def perform(
@@ -47,7 +46,22 @@ class ProgramPerformer:
         """See `Performer.perform`. No program tells how far it is. The results of both roles are
         what server and client left: command, output, exit code and times."""
         client, server, *_ = self._hosts.engine_hosts(parameters.ip_version)
-        return run_program(kind, parameters, client, server)
+        outcome = TrialOutcome()
+        programs: list[Program] = []
+        try:
+            _run(kind, parameters, (client, server), outcome, programs)
+        except LabError as error:
+            outcome.error = error
+        finally:
+            # Whatever happened, Ctrl-C included.
+            for program in programs:
+                program.end()
+            # The server was started first.
+            for role, program in zip(reversed(kind.roles), programs, strict=False):
+                outcome.results[role] = _record(program)
+            for program in programs:
+                program.close()
+        return outcome
 
     def metrics(
         self,
@@ -62,29 +76,8 @@ class ProgramPerformer:
         Raises:
             RunError: The output is not what the program is known to write.
         """
-        return program_metrics(kind, parameters, outcome)
-
-
-def run_program(
-    kind: Workload, parameters: FlowParameters, client: EngineHost, server: EngineHost
-) -> TrialOutcome:
-    """Run one trial of the condition's program between two hosts."""
-    outcome = TrialOutcome()
-    programs: list[Program] = []
-    try:
-        _run(kind, parameters, (client, server), outcome, programs)
-    except LabError as error:
-        outcome.error = error
-    finally:
-        # Whatever happened, Ctrl-C included.
-        for program in programs:
-            program.end()
-        # The server was started first.
-        for role, program in zip(reversed(kind.roles), programs, strict=False):
-            outcome.results[role] = _record(program)
-        for program in programs:
-            program.close()
-    return outcome
+        client, server = (_output(outcome.results[role]) for role in kind.roles)
+        return driver(parameters.driver).metrics(kind.name, parameters, client, server)
 
 
 def _run(
@@ -124,12 +117,6 @@ def _run(
     if client.exit_code != 0:
         raise failure(client, f"failed ({client.exit_code})")
     _end_server(server, commands)
-
-
-def program_metrics(kind: Workload, parameters: FlowParameters, outcome: TrialOutcome) -> Metrics:
-    """The results of a trial of `run_program`; see `ProgramPerformer.metrics`."""
-    client, server = (_output(outcome.results[role]) for role in kind.roles)
-    return driver(parameters.driver).metrics(kind.name, parameters, client, server)
 
 
 def _end_server(server: Program, commands: Commands) -> None:

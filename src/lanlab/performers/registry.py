@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lanlab.performers.base import OnProgress, Performer
+from lanlab.performers.base import HasHosts, OnProgress, Performer
 from lanlab.performers.engine_host import EngineHost
-from lanlab.performers.engines import EnginePerformer, conduct
+from lanlab.performers.engines import EnginePerformer
 from lanlab.performers.hosts import Hosts
 from lanlab.testbeds.base import Testbed
 from lanlab.workloads import CounterChanges, TrialOutcome, Workload
@@ -28,11 +28,7 @@ def performer_for(parameters: Any, bed: Testbed, hosts: Hosts) -> Performer:
     """
     if bed.name in SIMULATORS:
         return SIMULATORS[bed.name](bed)
-    if parameters.driver != OWN:
-        from lanlab.performers.programs import ProgramPerformer
-
-        return ProgramPerformer(hosts)
-    return EnginePerformer(hosts, bed.start_lead_s)
+    return _between(parameters, hosts, bed.start_lead_s)
 
 
 def perform_between(
@@ -50,20 +46,30 @@ def perform_between(
         first, second: The hosts, in the order of the workload's roles.
         lead_s: How far ahead the start is sent.
     """
-    if parameters.driver != OWN:
-        from lanlab.performers.programs import run_program
-
-        return run_program(kind, parameters, first, second)
-    hosts = dict(zip(kind.roles, ([first], [second]), strict=True))
-    return conduct(kind.steps(parameters), hosts, lead_s, on_progress)
+    performer = _between(parameters, _Two(first, second), lead_s)
+    return performer.perform(kind, parameters, on_progress)
 
 
 def metrics_of(
     kind: Workload, parameters: Any, outcome: TrialOutcome, changes: CounterChanges
 ) -> dict[str, float | int]:
     """The results of a trial of `perform_between`."""
-    if parameters.driver != OWN:
-        from lanlab.performers.programs import program_metrics
+    return _between(parameters, _Two(), 0).metrics(kind, parameters, outcome, changes)
 
-        return program_metrics(kind, parameters, outcome)
-    return kind.summarise(parameters, outcome, changes)
+
+class _Two:
+    """Hosts that are given, in place of a testbed's."""
+
+    def __init__(self, *hosts: EngineHost) -> None:
+        self._hosts = list(hosts)
+
+    def engine_hosts(self, ip_version: int) -> list[EngineHost]:
+        return self._hosts
+
+
+def _between(parameters: Any, hosts: HasHosts, lead_s: float) -> Performer:
+    if parameters.driver != OWN:
+        from lanlab.performers.programs import ProgramPerformer
+
+        return ProgramPerformer(hosts)
+    return EnginePerformer(hosts, lead_s)

@@ -1,6 +1,6 @@
 """The plan: which trial comes next."""
 
-from lanlab.plan.conditions import Condition, expand, searched
+from lanlab.plan.conditions import Condition, expand
 from lanlab.plan.plan import Plan, PlannedTrial
 from lanlab.plan.random_loss import Observation, RandomLoss
 from lanlab.plan.running import Estimate, Outcome
@@ -20,5 +20,4 @@ __all__ = [
     "SearchRule",
     "SearchState",
     "expand",
-    "searched",
 ]

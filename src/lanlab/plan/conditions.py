@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from lanlab.studies import ExperimentAtScale, Level, Study, at_scale
 from lanlab.studies.scaling import combinations, validated
 from lanlab.workloads import workload
+from lanlab.workloads.parameters import TrialParameters
 
 
 @dataclass(frozen=True)
@@ -19,12 +21,17 @@ class Condition:
     workload: str
     #: In lanlab's units, in the study's order; empty where the experiment varies nothing.
     factors: Mapping[str, Level]
-    #: Complete and validated; parameters that are not set are left out.
-    parameters: Mapping[str, Level]
+    #: Complete, validated once, and carried so to the engines.
+    values: TrialParameters
     #: The shortest time in which a trial can end, seconds, if no link holds it up.
     expected_time_s: float
     #: Bits that a trial has to get over the link, where that says how long it lasts.
     carried_bits: float = 0.0
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Level]:
+        """The same for records; parameters that are not set are left out."""
+        return self.values.model_dump(exclude_none=True)
 
     def time_over_s(self, link_rate_bps: float | None) -> float:
         """The same over a link; `None`: one that holds nothing up."""
@@ -50,15 +57,6 @@ def expand(study: Study, scale_name: str) -> tuple[Condition, ...]:
     )
 
 
-def searched(study: Study, scale_name: str) -> tuple[Condition, ...]:
-    """The condition at the low end of each search of a study at a scale."""
-    return tuple(
-        condition_of(scaled, {scaled.search.factor: scaled.search.low})
-        for scaled in at_scale(study, scale_name)
-        if scaled.search is not None
-    )
-
-
 def crossed(scaled: ExperimentAtScale) -> tuple[Condition, ...]:
     """The conditions of one experiment; the last factor changes fastest."""
     return tuple(condition_of(scaled, levels) for levels in combinations(scaled.factors))
@@ -77,12 +75,11 @@ def condition_of(
     name = scaled.experiment.workload
     time = {} if time_s is None else {"time_s": time_s}
     values = validated(name, {**scaled.parameters, **levels, **time})
-    parameters: dict[str, Level] = values.model_dump(exclude_none=True)
     return Condition(
         experiment=scaled.experiment.id,
         workload=name,
-        factors={key: parameters[key] for key in levels},
-        parameters=parameters,
+        factors={key: getattr(values, key) for key in levels},
+        values=values,
         expected_time_s=workload(name).expected_time_s(values),
         carried_bits=workload(name).carried_bits(values),
     )

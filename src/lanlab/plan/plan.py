@@ -35,6 +35,7 @@ from lanlab.plan.search_rule import SearchResult
 from lanlab.plan.seen import seen
 from lanlab.plan.stopping import Trials
 from lanlab.studies import Level, Study, at_scale
+from lanlab.workloads.parameters import TrialParameters
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ class PlannedTrial:
     workload: str
     #: Levels that identify the condition; of a search, the level tried.
     factors: Mapping[str, Level]
-    parameters: Mapping[str, Level]
+    #: As they were validated with the plan.
+    values: TrialParameters
     #: From 0; of a search, its step.
     block: int
     #: `trial`; of a search, `search`, `confirm` or `curve`.
@@ -55,6 +57,11 @@ class PlannedTrial:
     #: How often it has been run at this place before, and was polluted or failed.
     repeats: int
     expected_time_s: float
+
+    @property
+    def parameters(self) -> dict[str, Level]:
+        """The same for the record; parameters that are not set are left out."""
+        return self.values.model_dump(exclude_none=True)
 
 
 class Plan:
@@ -97,6 +104,11 @@ class Plan:
         self._next = self._plan_next()
         for outcome in history:
             self.record(outcome)
+
+    def conditions(self) -> list[Condition]:
+        """Every condition, of each search that of its lowest load."""
+        varied = [running.condition for running in self._conditions]
+        return varied + [search.condition for search in self._searches]
 
     def next_trial(self) -> PlannedTrial | None:
         """The trial to run now, the same until its outcome is recorded; `None` at the end."""
@@ -201,7 +213,7 @@ class Plan:
             experiment=condition.experiment,
             workload=condition.workload,
             factors=condition.factors,
-            parameters=condition.parameters,
+            values=condition.values,
             block=block,
             purpose=purpose,
             repeats=running.repeats,

@@ -135,6 +135,8 @@ class RunningSearch(Running):
 
     scaled: ExperimentAtScale = field(kw_only=True)
     state: SearchState = field(kw_only=True)
+    #: That of its lowest load.
+    condition: Condition = field(kw_only=True)
     warmup_s: float = field(kw_only=True)
     #: What the trials that have ended were expected to take; they differ in length.
     expected_s: float = 0.0
@@ -182,6 +184,7 @@ def running_search(scaled: ExperimentAtScale, search: Search, seed: int) -> Runn
     return RunningSearch(
         scaled=scaled,
         state=SearchState(rule),
+        condition=low,
         warmup_s=warmup_s,
         policy=scaled.trials,
     )

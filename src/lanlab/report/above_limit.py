@@ -48,21 +48,21 @@ def _one(study: Study, summary: Summary) -> str:
     where = condition_text(study, summary.factors)
     text = f"{percent(summary.mean / summary.limit)} of it{f' at {where}' if where else ''}"
     if summary.ci_low is None or summary.ci_high is None:
-        return f"{text} (one trial, so without an interval)"
+        return f"{text} (one trial, so no interval)"
     ends = shown.interval(summary.ci_low, summary.ci_high)
     mean = f"{with_interval(shown.shown(summary.mean), ends)} {shown.unit}".rstrip()
-    lies = "holds" if summary.ci_low <= summary.limit else "leaves out"
+    lies = "includes" if summary.ci_low <= summary.limit else "excludes"
     limit = f"{number(shown.shown(summary.limit))} {shown.unit}".rstrip()
-    return f"{text} ({mean}, an interval which {lies} the limit of {limit})"
+    return f"{text} ({mean}; the interval {lies} the limit of {limit})"
 
 
 def _why(run: RunRecord) -> str:
-    queued = "a queue that was filled in the warm-up arrives within the measured time"
+    queued = "messages queued during the warm-up arrive within the measured time"
     if has_token_bucket(run):
         text = (
-            "No link carries more for long: the token bucket of this testbed lets pass at once "
-            f"what it had saved, and {queued}."
+            "No link exceeds its limit for long: the token bucket of this testbed passes its saved "
+            f"tokens at once, and {queued}."
         )
     else:
-        text = f"No link carries more for long: {queued}, or clocks count a little more or less."
-    return f"{text} Longer trials make both less."
+        text = f"No link exceeds its limit for long: {queued}, or the clocks differ a little."
+    return f"{text} Longer trials reduce both effects."

@@ -52,8 +52,8 @@ def sentences(
     said += failure_sentences(run, trials, study)
     said += pollution_sentences(trials)
     if run.status != "done":
-        said.append(f"The run is {run.status}: these are the trials that had ended.")
-    return said or ["No trial has ended, so there is no answer yet."]
+        said.append(f"The run is {run.status}: only the trials that had ended are shown.")
+    return said or ["No trial has ended yet, so there is no result."]
 
 
 def published_numbers(run: RunRecord) -> Published:
@@ -193,7 +193,7 @@ def _difference(where: str, name: str, is_time: bool, found: Contrast) -> str:
         return f"The {name} over IPv4 was {size} {direction} than over IPv6{at}, seen once."
     low, high = found.interval
     if high > _TOO_WIDE * low:
-        return f"Whether the {name} over IPv4 and IPv6 differs{at} cannot be told from {blocks}."
+        return f"{blocks} cannot show whether the {name} over IPv4 and IPv6 differs{at}."
     if not found.differs:
         spread = f"{_signed(low - 1)} … {_signed(high - 1)}"
         return (
@@ -219,11 +219,11 @@ def _beside_published(
     name = quantity(study, summaries[0].metric).name
     if len(ratios) == 1:
         return [
-            f"The study printed one mean {name} at these conditions; ours is {_times(ratios)} it."
+            f"The study published one mean {name} at these conditions; ours is {_times(ratios)} it."
         ]
     return [
-        f"The study printed {len(ratios)} means of {name} at these conditions; ours are "
-        f"{_times(ratios)} those."
+        f"The study published {len(ratios)} means of {name} at these conditions; ours are "
+        f"{_times(ratios)} these."
     ]
 
 

@@ -15,7 +15,7 @@ from lanlab.studies import Published, PublishedValue, Study, at_scale
 from lanlab.studies.counterparts import in_published_words, stands_for_something
 from lanlab.units import format_size
 
-TITLE = "Published beside measured"
+TITLE = "Published and measured"
 NOT_YET = "not yet runnable here"
 #: Compared where the publication printed means of them.
 _METRICS = ("elapsed_ns", "goodput_bps")

@@ -11,7 +11,7 @@ from lanlab.analysis.run_spread import LEAST_DF, SPAN, Others
 
 #: More runs than these are counted, and the first and last named.
 _MOST_NAMED = 12
-_IN_TURNS = "take several runs of each in turns: `lanlab run STUDY … --alternate 5`"
+_IN_TURNS = "alternate several runs of each: `lanlab run STUDY … --alternate 5`"
 
 
 def remarks(
@@ -64,26 +64,27 @@ def _of_time(
     """Of runs that were taken one after another."""
     which = f"{facts} fact{'s differ' if facts != 1 else ' differs'}, see the table; "
     said = [
-        f"The runs were measured one after another: {which if facts else ''}what changed between "
-        "them, the hour included, cannot be told apart."
+        f"The runs were measured one after another: {which if facts else ''}whatever changed "
+        f"between "
+        "them may be the reason for a difference."
     ]
     used = {id(one): one for one in paired.yardsticks if one.groups}
     if any(one.basis == "known spread" for one in found):
         said += [_yardstick(one) for one in used.values()]
     if any(one.basis in ("single", "after") for one in found):
-        what = "Of one run each" if _are_single(sides) else "Of runs not taken in turns"
+        what = "One run of each" if _are_single(sides) else "Runs that do not alternate"
         offered = max((one.offered for one in paired.yardsticks), default=0)
         if offered:
             runs = f"the {offered} other runs" if offered > 1 else "the one other run"
             why = (
-                f", and {runs} of this study here do not say how much runs differ by themselves: "
+                f", and {runs} of this study here do not show how much runs vary: "
                 f"that takes {LEAST_DF + 1} of one setting, over {SPAN} times the time between "
-                "those compared"
+                "the compared runs"
             )
         else:
-            why = ", and no other runs of this study here say how much runs differ by themselves"
+            why = ", and no other runs of this study here show how much runs vary"
         said.append(
-            f"{what} it cannot be told whether a setting or the run itself is the reason{why}; "
+            f"{what} cannot show whether a setting or the run itself is the reason{why}; "
             f"{_IN_TURNS}."
         )
     return said
@@ -93,8 +94,8 @@ def _yardstick(others: Others) -> str:
     ids = [run.id for run, _ in others.runs]
     named = ", ".join(ids if len(ids) <= _MOST_NAMED else [*ids[:2], "…", ids[-1]])
     return (
-        f"How much runs differ by themselves is taken from {len(ids)} other runs of this study on "
-        f"this testbed and machine, and is in the intervals: {named}."
+        f"The intervals include how much runs vary, taken from {len(ids)} other runs of this study "
+        f"on this testbed and machine: {named}."
     )
 
 
@@ -115,16 +116,16 @@ def run_state(sides: Sequence[Side]) -> list[str]:
         for run, _ in side.runs:
             if run.status != "done":
                 name = f"{side.name} ({run.id})" if of else side.name
-                said.append(f"{name} is {run.status}: these are the trials that had ended.")
+                said.append(f"{name} is {run.status}: only the trials that had ended are shown.")
         failed = sum(trial.status == "failed" for trial in trials)
         if failed:
             said.append(
-                f"{side.name}: {failed} of {len(trials)} trials{of} failed; they are in no mean."
+                f"{side.name}: {failed} of {len(trials)} trials{of} failed and are in no mean."
             )
         polluted = sum(trial.is_polluted for trial in trials)
         if polluted:
             said.append(
-                f"{side.name}: {polluted} of {len(trials)} trials{of} were polluted; means that "
-                "have such are marked \N{DAGGER}."
+                f"{side.name}: {polluted} of {len(trials)} trials{of} were disturbed; means with "
+                "such trials are marked \N{DAGGER}."
             )
     return said

@@ -165,12 +165,17 @@ def _g(one: Compared) -> str:
     return "" if one.test is None or one.test.hedges_g is None else number(one.test.hedges_g, 2)
 
 
+#: What people read in place of a key.
+_SHOWN = {"polluted": "disturbed"}
+_COUNTS = ("trials", "failed", "polluted")
+
+
 def runs_table(
     names: Sequence[str], runs: Sequence[tuple[RunRecord, Sequence[TrialRecord]]], base: int
 ) -> Table:
     """Which run is which."""
     columns = tuple(
-        Column(name, name, name, is_number=name in ("trials", "failed", "polluted"))
+        Column(name, _SHOWN.get(name, name), _SHOWN.get(name, name), is_number=name in _COUNTS)
         for name in ("run", "id", "scale", "testbed", "status", "trials", "failed", "polluted")
     )
     rows = []
@@ -298,7 +303,7 @@ def published_table(study: Study, found: Sequence[BesidePublished]) -> Table:
                 words(value.where),
             )
         )
-    return Table("beside-published", "Measured beside published", columns, tuple(rows))
+    return Table("beside-published", "Measured and published", columns, tuple(rows))
 
 
 def summary_unit(metric: str) -> str:

@@ -49,9 +49,8 @@ def correction_sentence(found: Sequence[Compared]) -> str:
     if tested < 2:
         return ""
     return (
-        f"A difference is said to be there if it holds for all {tested} comparisons together "
-        f"(Holm's correction, {100 * LEVEL:g} %); each interval is the 95 % one of its condition "
-        "alone."
+        f"Differences are corrected for all {tested} comparisons together (Holm's method, "
+        f"{100 * LEVEL:g} %); each 95 % interval is that of its condition alone."
     )
 
 
@@ -90,8 +89,8 @@ def verdict_text(one: Compared) -> str:
         better = {True: ", better", False: ", worse", None: ""}[one.better]
         return f"differs{better}{', most trials disturbed' if one.is_unguarded else ''}"
     if one.verdict == "runs_differ":
-        return "these runs differ; why cannot be told"
-    return f"cannot tell{_more(one)}"
+        return "these runs differ, cause unknown"
+    return f"undecided{_more(one)}"
 
 
 def effect_text(study: Study, one: Compared) -> str:
@@ -134,9 +133,9 @@ def _counted(found: Sequence[Compared]) -> str:
         (better, "better"),
         (worse, "worse"),
         (neither, "different"),
-        (counts["runs_differ"], "different in these runs, and why cannot be told"),
+        (counts["runs_differ"], "different in these runs, cause unknown"),
         (counts["equivalent"], "not different within the margin"),
-        (counts["cannot_tell"], "not to be told"),
+        (counts["cannot_tell"], "undecided"),
         (counts["no_interval"], "without an interval"),
     ]
     said = ", ".join(f"{count} {words}" for count, words in parts if count)
@@ -150,12 +149,10 @@ def _untold(untold: Sequence[Compared]) -> str:
     """Many comparisons that cannot be told, in one sentence."""
     needed = [one.further.further_trials for one in untold if one.further is not None]
     known = [count for count in needed if count is not None]
-    text = f"{len(untold)} comparisons cannot be told from these {untold[0].unit}s"
+    text = f"{len(untold)} comparisons are undecided with these {untold[0].unit}s"
     if known:
         ends = f"{min(known)}" if min(known) == max(known) else f"{min(known)} to {max(known)}"
-        text += (
-            f"; the table says what each takes, {ends} more {untold[0].unit}s where it is in reach"
-        )
+        text += f"; the table says how many more each needs, {ends} {untold[0].unit}s where known"
     return f"{text}."
 
 
@@ -201,15 +198,15 @@ def _ratios(one: Compared) -> tuple[float, ...]:
 
 def _undecided(shown: Quantity, one: Compared, sides: str, at: str) -> str:
     assert one.test is not None
-    text = f"Whether {sides} differ in {shown.name}{at} cannot be told"
-    text += f": it was seen that {_claim(shown, one, '', 'is')}"
+    text = f"Undecided whether {sides} differ in {shown.name}{at}"
+    text += f": here {_claim(shown, one, '', 'is')}"
     if one.test.p_two_sided <= LEVEL and one.p_holm is not None:
         text += (
-            f"; by itself that is p {p_text(one.test.p_two_sided)}, with all that was compared "
-            f"{p_text(one.p_holm)}"
+            f"; p is {p_text(one.test.p_two_sided)} alone, {p_text(one.p_holm)} corrected for all "
+            f"comparisons"
         )
     more = _more(one)
-    return text + more.replace(": ", "; it takes ", 1) if more else text
+    return text + more.replace(": ", "; to decide: ", 1) if more else text
 
 
 def _more(one: Compared) -> str:
@@ -222,7 +219,7 @@ def _more(one: Compared) -> str:
     minutes = further.minutes
     took = "less than a minute" if minutes < 1 else f"{minutes:.0f} min"
     plural = "s" if further.further_trials != 1 else ""
-    turns = " in turns" if one.unit == "run" else ""
+    turns = ", alternating" if one.unit == "run" else ""
     return f": about {further.further_trials} more {one.unit}{plural}{turns}, {took}"
 
 

@@ -10,7 +10,7 @@ from lanlab.store import TrialRecord
 from lanlab.units import format_rate, format_size, format_time
 
 _VERIFIED = {
-    "content": "every octet compared",
+    "content": "every byte compared",
     "size": "sizes compared",
     "none": "not compared",
 }
@@ -31,7 +31,9 @@ def copy_lines(trial: TrialRecord) -> list[str]:
             for name in ("p50", "p99", "max")
         )
         said.append(line("each file", f"{times}; first byte {_first_byte(metrics)}"))
-    said.append(line("connecting", f"{format_time(metrics['connect_s'])}, before the clock"))
+    said.append(
+        line("connecting", f"{format_time(metrics['connect_s'])}, not in the measured time")
+    )
     parts = [
         f"{name} {metrics[f'{name}_cpu_s']:.2f} s"
         for name in ("client", "server")
@@ -43,7 +45,7 @@ def copy_lines(trial: TrialRecord) -> list[str]:
         faults = ", ".join(f"{count} {name}" for name, count in source.get("faults", {}).items())
         said.append(line("retries", f"{metrics['retries']} ({faults})"))
     said += [line("stall", _stall(stall)) for stall in source.get("stalls", ())]
-    return [*said, line("manner", manner_words(trial)), line("checked", checked_words(trial))]
+    return [*said, line("method", manner_words(trial)), line("checked", checked_words(trial))]
 
 
 def _first_byte(metrics: dict[str, float | int]) -> str:
@@ -52,9 +54,11 @@ def _first_byte(metrics: dict[str, float | int]) -> str:
 
 def _stall(stall: dict[str, Any]) -> str:
     return (
-        f"{stall['calls']} {stall['operation']} calls ({100 * stall['calls_ratio']:.3g} %) take "
-        f"{format_time(stall['mode_ns'] / 1e9)} alike, {100 * stall['time_ratio']:.3g} % of the "
-        f"time of all: {stall['likely']}"
+        f"{stall['calls']} {stall['operation']} calls ({100 * stall['calls_ratio']:.3g} %) "
+        f"each take "
+        f"about {format_time(stall['mode_ns'] / 1e9)}, {100 * stall['time_ratio']:.3g} % of "
+        f"all call "
+        f"time; likely cause: {stall['likely']}"
     )
 
 
@@ -70,7 +74,9 @@ def moved_words(trial: TrialRecord) -> str:
     words = [agreed_words(trial) or str(trial.parameters.get("service"))]
     if manner:
         depth = int(manner["depth"])
-        calls = "one stream" if manner["in_order"] else f"{depth} call{'s' * (depth > 1)} at once"
+        calls = (
+            "one stream" if manner["in_order"] else f"{depth} call{'s' * (depth > 1)} in parallel"
+        )
         words.append(f"{calls} of {manner['block_bytes']} B")
     return ", ".join(words)
 
@@ -105,8 +111,8 @@ def checked_words(trial: TrialRecord) -> str:
     left = emptied.get("left") or {}
     if left.get("refusal") is not None:
         count = int(left["count"])
-        what = f"{count} file{'s' if count != 1 else ''} or directories of lanlab's"
+        what = f"{count} file{'s' if count != 1 else ''} or directories that lanlab made"
         text += f"; the server refused to remove {what} ({left['refusal']})"
     elif not emptied.get("is_gone", True):
-        text += "; the trial's directory is left, as somebody else put something into it"
+        text += "; the trial's directory stays, as it holds files that are not lanlab's"
     return text

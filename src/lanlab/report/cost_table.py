@@ -39,7 +39,7 @@ def cost_table(
         *_cost_columns("per trial", "per trial (ms)", "ms/trial"),
         Column("greatest deviation (ratio)", "greatest deviation", "deviation"),
         Column("p, costs are constant"),
-        Column("note", "told", "told", is_number=False),
+        Column("note", "note", "note", is_number=False),
     )
     rows = tuple(_row(one, study) for one in found)
     return Table(f"{experiment}-cost", TITLE, columns, rows)

@@ -57,7 +57,7 @@ def _then(failure: Failure) -> str:
     if failure.fate == "retried":
         return f"retried as no. {failure.retried_as}"
     if failure.fate == "polluted_counts":
-        return "a polluted trial counts instead"
+        return "a disturbed trial counts instead"
     if (failure.trial.error or {}).get("retry_helps") is False:
-        return "not retried, as no retry helps; its place is missing"
-    return "its place is missing"
+        return "not retried, as a retry cannot help; missing"
+    return "missing"

@@ -21,19 +21,19 @@ def failure_sentences(run: RunRecord, trials: Sequence[TrialRecord], study: Stud
     failed = failures(trials)
     if not failed:
         return []
-    said = [f"{len(failed)} of {len(trials)} trials failed; they are in no mean."]
+    said = [f"{len(failed)} of {len(trials)} trials failed and are in no mean."]
     missing = missing_places(trials)
     if missing:
         names = Counter(_name(study, trial) for trial in missing)
         named = [f"{name} ({count})" for name, count in names.most_common(_MOST_NAMED)]
         more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-        places = "place" if len(missing) == 1 else "places"
+        places = "place has" if len(missing) == 1 else "places have"
         said.append(
-            f"At {len(missing)} {places} no trial counts, so that means have fewer: "
+            f"{len(missing)} {places} no trial that counts, so their means have fewer: "
             f"{', '.join(named)}{more}."
         )
     else:
-        said.append("Each was retried, and another counts at its place.")
+        said.append("Each was retried with success.")
     try:
         plan = Plan(study, run.scale, run.seed, history=trials)
     except UsageError:  # Another version planned its trials.
@@ -43,7 +43,7 @@ def failure_sentences(run: RunRecord, trials: Sequence[TrialRecord], study: Stud
     if given_up:
         shown = ", ".join(name.strip() for name in given_up[:_MOST_NAMED])
         more = f" and {len(given_up) - _MOST_NAMED} more" if len(given_up) > _MOST_NAMED else ""
-        said.append(f"Given up, as trials of it kept failing: {shown}{more}.")
+        said.append(f"Stopped after repeated failures: {shown}{more}.")
     return said
 
 

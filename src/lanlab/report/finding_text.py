@@ -109,8 +109,8 @@ def further_text(judgement: Judgement) -> str:
     further = judgement.further
     if isinstance(further, Further) and not judgement.is_repeatable:
         return (
-            f"with the spread that was printed, {further.trials_per_condition} trials of a "
-            "condition would have been enough to decide it"
+            f"with the published spread, {further.trials_per_condition} trials of a "
+            "condition would have decided it"
         )
     if isinstance(further, Further):
         minutes = ""
@@ -127,14 +127,16 @@ def further_text(judgement: Judgement) -> str:
     if not judgement.is_repeatable and judgement.reasons:
         return "a part of it has no numbers"
     if judgement.reasons:
-        return "more trials of what there is would not decide it: a part has no numbers"
+        return "more trials would not decide it: a part has no numbers"
     if any(one.truth == "undecided" and not one.comparison.is_planned for one in open_ones):
-        return "more trials may decide it; how many cannot be told of a fitted model"
+        return "more trials may decide it; how many is not known for a fitted model"
     if any(one.comparison.basis == "too few" for one in judgement.comparisons):
-        return "how many trials would decide it cannot be told from so few: run at least three each"
+        return (
+            "too few trials to say how many would decide it: run at least three of each condition"
+        )
     if judgement.is_means_only or not any(c.comparison.is_tested for c in judgement.comparisons):
-        return "printed digits leave it open; no trials of them are printed"
-    return "no number of trials within reach would decide it"
+        return "the published digits leave it open, and no single trials are published"
+    return "no practical number of trials would decide it"
 
 
 def comparison_text(one: Judged, study: Study | None) -> str:
@@ -145,7 +147,7 @@ def comparison_text(one: Judged, study: Study | None) -> str:
     parts = [f"{what}: {_value(one, seen.value, study)}{ends}, {claim_text(one, study)}"]
     if one.p_holm is not None:
         asked = {"holds": "holds", "does not hold": "does not hold"}.get(
-            one.truth, "undecided: neither this nor its contrary is shown"
+            one.truth, "undecided: neither the claim nor its opposite is shown"
         )
         tests = "1 test" if one.family == 1 else f"{one.family} tests"
         parts.append(asked)
@@ -158,9 +160,9 @@ def comparison_text(one: Judged, study: Study | None) -> str:
         parts.append(f"{' and '.join(map(str, seen.n[:2]))} trials" + (" …" * (len(seen.n) > 2)))
     if seen.lost_trials:
         lost = "1 lost trial" if seen.lost_trials == 1 else f"{seen.lost_trials} lost trials"
-        parts.append(f"for every value that {lost} can have had")
+        parts.append(f"for every possible value of {lost}")
     if seen.candidates > 1:
-        parts.append(f"for each of {seen.candidates} pairs or conditions that may be meant")
+        parts.append(f"for each of {seen.candidates} possible pairs or conditions")
     return "; ".join(parts)
 
 

@@ -52,7 +52,7 @@ def metric_table(
         Column("", "", "n"),
         Column("failed", "failed"),
         Column("missing", "missing"),
-        Column("polluted", f"polluted {POLLUTED}"),
+        Column("polluted", f"disturbed {POLLUTED}"),
         Column("left out", "left out"),
         Column(f"mean ({unit})"),
         Column(f"95 % low ({unit})"),

@@ -20,20 +20,20 @@ def mode_sentences(found: Sequence[Compared]) -> list[str]:
         share = number(100 * (1 - 1 / modes.ratio), 2)
         text = (
             f"The trials come in two modes: {modes.apart} of {modes.trials} are about {share} % "
-            "away from the usual ones of their condition, and none lies between"
+            "away from the others of their condition, with none in between"
         )
         doubtful = sum(one.may_be_modes for one in found if one.modes is modes)
         if doubtful:
             text += (
-                f". Where a difference is no greater than that ({doubtful} here), it may be that "
-                "more trials of one side were in the slow mode: neither is called better"
+                f". A difference no greater than that ({doubtful} here) may mean that one side had "
+                "more trials in the slow mode, so neither side is called better"
             )
         said.append(f"{text}.")
     few = [one for one in found if one.differs and one.modes is None and one.scale == "log"]
     least = min((min(one.base.n, one.other.n) for one in few), default=_FEW)
     if least < _FEW:
         said.append(
-            f"With {least} trials a side, a slow mode of the machine that lasts for some trials "
-            "cannot be told from a difference: run both sides again, in turns."
+            f"With {least} trials a side, a machine that is slow for some trials can look like a "
+            "difference. Alternate the sides and run again."
         )
     return said

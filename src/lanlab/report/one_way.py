@@ -26,10 +26,10 @@ def one_way_remark(title: str, trials: Sequence[TrialRecord]) -> str | None:
         return None
     text = (
         f"One-way delays of \N{LEFT DOUBLE QUOTATION MARK}{title}\N{RIGHT DOUBLE QUOTATION MARK} "
-        f"are of two clocks, each ± {format_time(error_ns / 1e9)}"
+        f"compare two clocks, each ± {format_time(error_ns / 1e9)}"
     )
     if min(metrics["one_way_delay_p50_ns"] for metrics in measured) <= error_ns:
-        text += ", which is more than some of them: those tell nothing"
+        text += ", which is more than some of the delays: ignore those"
     return text + "."
 
 
@@ -53,5 +53,5 @@ def one_way_text(metrics: Mapping[str, float | int]) -> str | None:
         return f"{text} (one clock)"
     text += f", each ± {format_time(error_ns / 1e9)} (clocks of two hosts)"
     if metrics["one_way_delay_p50_ns"] <= error_ns:
-        text += "; the clocks are not known well enough to tell such delays"
+        text += "; the delays are smaller than the clock error, so ignore them"
     return text

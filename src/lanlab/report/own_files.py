@@ -93,7 +93,7 @@ def write_page(text: str, path: Path) -> None:
     with _reading(path):
         if os.path.lexists(path) and (why := _why_no_page_of_ours(path)):
             raise UsageError(
-                f"{path} is there, and {why}: it is not replaced",
+                f"{path} already exists, and {why}: it is not replaced",
                 hint="name another file, or move it away",
             )
     content = text.encode()

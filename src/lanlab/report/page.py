@@ -192,16 +192,14 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[
         if source.doi:
             facts.append(("DOI", source.doi))
     if study.testbed.published:
-        facts.append(("Published test-bed", study.testbed.published))
+        facts.append(("Published testbed", study.testbed.published))
     joined = " ".join(
         str(part) for part in (run.testbed.get("link", ""), link.get("topology", "")) if part
     )
-    shape = {"tbf": ", kept by a token bucket at every sender", "none": ""}.get(
+    shape = {"tbf": ", shaped by a token bucket at each sender", "none": ""}.get(
         str(link.get("shape", "none")), ""
     )
-    framing = (
-        ", frames cost what they cost on Ethernet" if link.get("framing") == "ethernet" else ""
-    )
+    framing = ", frames sized as on Ethernet" if link.get("framing") == "ethernet" else ""
     facts.append(
         ("Testbed here", f"{run.testbed.get('name', 'unknown')}: {joined}{shape}{framing}")
     )
@@ -223,11 +221,11 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[
     title = f": {scale.title}" if scale and scale.title else ""
     failed = sum(trial.status != "done" for trial in trials)
     facts.append(("Scale", f"{run.scale}{title}"))
-    facts += [("Left out", f"{part.title}: {waits_for([part])}") for part in study.waiting]
+    facts += [("Skipped", f"{part.title}: {waits_for([part])}") for part in study.waiting]
     facts.append(
-        ("Trials", f"{len(trials)}, of which {failed} failed" if failed else str(len(trials)))
+        ("Trials", f"{len(trials)}, {failed} of them failed" if failed else str(len(trials)))
     )
-    facts.append(("Seed of the order", str(run.seed)))
+    facts.append(("Seed", str(run.seed)))
     facts.append(("Versions", ", ".join(f"{k} {v}" for k, v in sorted(run.versions.items()))))
     return facts
 

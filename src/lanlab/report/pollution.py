@@ -22,8 +22,10 @@ def pollution_sentences(trials: Sequence[TrialRecord]) -> list[str]:
         what = ", ".join(f"{flag} {count}" for flag, count in by_what.most_common())
         repeated = len(left_out(trials))
         said.append(
-            f"Polluted trials: {len(polluted)} of {len(trials)} ({what}); {repeated} repeated "
-            f"and in no mean, {len(polluted) - repeated} kept in means, marked {POLLUTED}."
+            f"{len(polluted)} of {len(trials)} trials were disturbed ({what}): {repeated} were "
+            f"repeated and are in no mean, {len(polluted) - repeated} are in means, which are "
+            f"marked "
+            f"{POLLUTED}."
         )
     said += host_remarks(trials)
     unjudged = not_judged(trials)

@@ -16,9 +16,8 @@ def round_trip_remark(run: RunRecord, study: Study, trials: Sequence[TrialRecord
     if not has_token_bucket(run) or not trials or trials[0].workload != "echo":
         return None
     text = (
-        "The link of this testbed is a token bucket: a lone frame passes it at once, without the "
-        "time that it would take on a wire, so that round trips on an idle link are those of the "
-        "hosts' software."
+        "The link of this testbed is a token bucket. A lone frame passes it at once, without the "
+        "transmission time of a wire, so round trips on an idle link show the hosts' software only."
     )
     rate_bps = run.testbed.get("link_rate_bps")
     closed = [t.parameters for t in trials if "rate_requests_per_s" not in t.parameters]
@@ -29,9 +28,9 @@ def round_trip_remark(run: RunRecord, study: Study, trials: Sequence[TrialRecord
         tokens = shown.text(refill_ns(rate_bps, size, ip_version), 3)
         wire = shown.text(idle_round_trip_ns(rate_bps, size, ip_version), 3)
         text += (
-            " Here the next request leaves as soon as the reply is there, which empties the "
-            "bucket: a round trip then lasts at least until there are tokens for one frame, "
-            f"{tokens} for {size} bytes over IPv{ip_version}. A wire would take {wire} for both "
-            "frames."
+            " Here each request leaves as soon as the reply arrives, which empties the bucket. A "
+            "round trip then lasts at least until there are tokens for one frame: "
+            f"{tokens} for {size} bytes over IPv{ip_version}. On a wire, both frames would take "
+            f"{wire}."
         )
     return text

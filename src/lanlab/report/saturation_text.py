@@ -22,7 +22,7 @@ def saturation_sentence(study: Study, found: Saturation) -> str:
     if not found.goals:
         return (
             f"Where the search of {found.experiment} ended is not known: another version of lanlab "
-            f"planned its trials. They are kept."
+            f"planned its trials. The trials are saved."
         )
     shown = quantity(study, found.factor)
     random = [goal for goal in found.goals if goal.verdict == "random_loss"]
@@ -38,12 +38,12 @@ def saturation_sentence(study: Study, found: Saturation) -> str:
         said.insert(0, _random(random, found.random_loss, found.capacity, shown))
     text = f"With {messages_text(found.steps[0].parameters)}, {'; '.join(said)}."
     if found.is_gradual:
-        text += " Loss rises gradually, and begins far below what arrives at most."
+        text += " Loss rises gradually and begins far below the highest received rate."
     limit = found.sender_limit
     if limit is not None:
-        text += f" The sender itself could offer no more than {shown.text(limit)}"
+        text += f" The sender reached at most {shown.text(limit)}"
         limited = any(goal.verdict == "sender_limited" for goal in found.goals)
-        text += ": beyond that nothing is known of the network." if limited else "."
+        text += "; the network may carry more." if limited else "."
     return text
 
 
@@ -116,4 +116,4 @@ def _goals(goals: Sequence[GoalFound], shown: Quantity, limit: float | None) -> 
         return f"{lost} was lost up to {shown.text(first.lower)}{share}, sender limited"
     if verdict == "below_low" and last.upper is not None:
         return f"{more} was lost already at {shown.text(last.upper)}, the lowest speed tried"
-    return f"no speed could be found up to which {lost} is lost"
+    return f"no speed was found up to which {lost} is lost"

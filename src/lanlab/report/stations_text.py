@@ -125,7 +125,7 @@ def _remark(trials: Sequence[TrialRecord]) -> str:
         said.append(f"{ended} stations ended early")
     every = max((_thinned(trial) for trial in trials), default=1)
     if every > 1:
-        said.append(f"1 of {every} readings kept")
+        said.append(f"1 of {every} readings saved")
     little = [t.metrics["little_ratio"] for t in trials if "little_ratio" in t.metrics]
     closed = all(trial.parameters["loop"] == "closed" for trial in trials)
     if closed and any(abs(ratio - 1) > _LITTLE_WITHIN for ratio in little):
@@ -135,7 +135,7 @@ def _remark(trials: Sequence[TrialRecord]) -> str:
         t.metrics["busiest_thread_ratio"] for t in trials if "busiest_thread_ratio" in t.metrics
     ]
     if busy and max(busy) > 0.9 and not SERVICES[str(trials[0].parameters["service"])].is_local:
-        said.append("this host is the limit")
+        said.append("limited by this host")
     return ", ".join(said)
 
 
@@ -155,7 +155,7 @@ def _unsteady(trial: TrialRecord) -> str:
     sums = (trial.raw.get("client") or {}).get(STATION_SUMS) or {}
     steady = sums.get("steady") or {}
     if steady and steady["active_end_ns"] <= steady["active_start_ns"]:
-        return "never all at work"
+        return "never all active"
     is_short = trial.metrics.get("readings", 0) < least_readings()
     return "too few readings" if is_short else "not steady"
 
@@ -175,7 +175,7 @@ def answer_sentence(trials: Sequence[TrialRecord], limit_s: float, of: str = "me
     ids = sorted({trial.experiment for trial in trials})
     curves = curves_of(trials, ids, f"response_{of}_ns")
     if not curves:
-        return f"No trial has a {what}, so there is no telling how many users are served."
+        return f"No trial has a {what}, so the number of users is not known."
     found = stations_within(curves[0], limit_s, can_predict=of == "mean")
     # As the table has them; the models go by logarithms.
     responses = {level.stations: sum(level.response_s) / level.trials for level in curves[0].levels}
@@ -189,7 +189,7 @@ def _sentence(found: StationsWithin, responses: dict[int, float], what: str) -> 
         between = f"{_users(found.last_within)}: {_time(responses, found.last_within)}"
         between += f"; {found.first_beyond}: {_time(responses, found.first_beyond)}"
         return (
-            f"{_users(found.stations)}{_interval(found)} can be served before the {what} passes "
+            f"{_users(found.stations)}{_interval(found)} can be served before the {what} exceeds "
             f"{limit} (measured with {between})."
         )
     if found.basis in ("measured", "fewest"):
@@ -200,15 +200,15 @@ def _sentence(found: StationsWithin, responses: dict[int, float], what: str) -> 
             f"it is {with_fewest}."
         )
     reached = (
-        f"With {_users(most)}, the most that were measured, the {what} is "
+        f"With {_users(most)}, the most measured, the {what} is "
         f"{_time(responses, most)}: {limit} was not reached"
     )
     if found.basis == "predicted" and found.stations:
         return (
-            f"{reached}; by a model of what was measured it would be passed beyond "
-            f"{_users(found.stations)}{_interval(found)}."
+            f"{reached}; a model fitted to the measurements predicts that more than "
+            f"{_users(found.stations)}{_interval(found)} would exceed it."
         )
-    return f"{reached}, and how many more can be served is not known."
+    return f"{reached}. How many more users can be served is not known."
 
 
 def _interval(found: StationsWithin) -> str:

@@ -77,7 +77,7 @@ def _arrival(metrics: Metrics) -> Iterator[tuple[str, str]]:
         unseen = unseen_places(metrics)
         if unseen and "lost_link_messages" in rest:
             hidden = " or ".join(PLACES[place] for place in unseen)
-            text += f" (or {hidden}: nobody counted that)"
+            text += f" (or {hidden}, which was not counted)"
         yield "the rest", text
 
 
@@ -94,7 +94,7 @@ def _order(trial: TrialRecord) -> Iterator[tuple[str, str]]:
             "segments",
             f"{number(metrics['messages_per_segment'], 3)} messages "
             f"({number(metrics['bytes_per_segment'], 4)} B) in each, "
-            f"{metrics['retransmitted_segments']} sent again",
+            f"{metrics['retransmitted_segments']} retransmitted",
         )
 
 
@@ -139,7 +139,7 @@ def _flows(trial: TrialRecord) -> Iterator[tuple[str, str]]:
     if "first_control_share_ratio" in metrics:
         share = 100 * metrics["first_control_share_ratio"]
         control = str(trial.parameters["congestion_control"]).partition(",")[0]
-        parts.append(f"{share:.1f} % of all by those with {control}")
+        parts.append(f"{share:.1f} % of the total by flows with {control}")
     yield "flows", ", ".join(parts)
 
 
@@ -169,7 +169,7 @@ def _cost(metrics: Metrics, name: str, doing: str) -> str:
 
 def interrupts(interrupt_cpu_s: float, setup: Mapping[str, Any]) -> str:
     """Time in interrupts, and whose they are."""
-    whose = "of the one machine under both hosts" if shares_a_kernel(setup) else "of both hosts"
+    whose = "of the machine that both hosts share" if shares_a_kernel(setup) else "of both hosts"
     return f"interrupts {interrupt_cpu_s:.2f} s ({whose})"
 
 

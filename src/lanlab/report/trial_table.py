@@ -47,7 +47,7 @@ def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> 
         Column("start skew (ns)", "start skew"),
         Column("greatest lateness (ns)", "greatest lateness"),
         Column("load average before", "load"),
-        Column("polluted by", "polluted by", is_number=False),
+        Column("polluted by", "disturbed by", is_number=False),
         Column("counts", "", is_number=False),
         Column("", "in its mean", is_number=False),
         Column("elapsed (s)", "took (s)"),

@@ -32,7 +32,7 @@ def _check_processor(processor: int | None) -> None:
     usable = os.sched_getaffinity(0)
     if processor not in usable:
         raise UnmetNeed(
-            f"processor {processor} is none that lanlab may use here; allowed: "
+            f"processor {processor} is not available to lanlab; allowed: "
             f"{', '.join(map(str, sorted(usable)))}",
             hint="name one of these; `taskset` and containers limit them further",
         )
@@ -48,7 +48,7 @@ def _check_control(name: str, testbed: str) -> None:
     except OSError as error:
         if error.errno == errno.ENOENT:
             raise UnmetNeed(
-                f"congestion control `{name}` is none of this machine's; it has "
+                f"congestion control `{name}` is not available on this machine; allowed: "
                 f"{_listed('tcp_available_congestion_control')}",
                 hint=f"name one of these, or load it as root: `modprobe tcp_{name}`",
             ) from None

@@ -19,14 +19,14 @@ from typing import Any, Protocol
 from lanlab import __version__
 from lanlab.errors import RunInterrupted, StoreError, UsageError
 from lanlab.performers import SIMULATORS, Hosts
-from lanlab.plan import Condition, Estimate, Plan, PlannedTrial, expand, searched
+from lanlab.plan import Condition, Estimate, Plan, PlannedTrial
 from lanlab.run.machine import check_machine
 from lanlab.run.site import Site, opened
 from lanlab.run.trial import now, run_trial
 from lanlab.store import RunRecord, Store, TrialRecord, take_intervals
 from lanlab.studies import Study
 from lanlab.testbeds import Opening, Testbed
-from lanlab.workloads import Progress, workload
+from lanlab.workloads import Progress
 from lanlab.workloads.drivers.registry import OWN, driver
 from lanlab.workloads.parameters import FlowParameters
 
@@ -80,8 +80,8 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
     plan = Plan(request.study, request.scale, seed)
     hosts_wanted = request.study.testbed.hosts
     with opened(request.testbed, hosts_wanted, link, request.opening) as site:
-        study, scale, bed, hosts = request.study, request.scale, site.bed, site.hosts
-        _check_conditions((*expand(study, scale), *searched(study, scale)), bed)
+        bed, hosts = site.bed, site.hosts
+        _check_conditions(plan.conditions(), bed)
         run = RunRecord(
             id=new_id(request.study.id),
             study_id=request.study.id,
@@ -139,10 +139,11 @@ def _own_link(request: RunRequest) -> str:
     return "unshaped" if request.testbed == "loopback" else request.study.testbed.link
 
 
-def _check_conditions(conditions: tuple[Condition, ...], bed: Testbed) -> None:
+def _check_conditions(conditions: list[Condition], bed: Testbed) -> None:
     """Refuse a study with conditions that the testbed does not have or cannot measure rightly."""
     for condition in conditions:
-        ip_version = condition.parameters["ip_version"]
+        parameters = condition.values
+        ip_version = parameters.ip_version
         missing = [host.name for host in bed.hosts if ip_version not in host.addresses]
         if missing:
             raise UsageError(
@@ -150,18 +151,14 @@ def _check_conditions(conditions: tuple[Condition, ...], bed: Testbed) -> None:
                 f"{', '.join(missing)} of testbed `{bed.name}` does not have",
                 hint="enable it on this system, or use another testbed",
             )
-        driver_name = str(condition.parameters["driver"])
-        parameters = workload(condition.workload).Parameters.model_validate(
-            dict(condition.parameters)
-        )
         if bed.name in SIMULATORS:
             continue
         # Before the run is in the store: what is missing now would fail every trial.
         if isinstance(parameters, FlowParameters):
             check_machine(parameters, bed.name)
-        if driver_name != OWN and isinstance(parameters, FlowParameters):
-            driver(driver_name).check_found(condition.workload, parameters)
-        if not isinstance(parameters, FlowParameters):
+            if parameters.driver != OWN:
+                driver(parameters.driver).check_found(condition.workload, parameters)
+        else:
             from lanlab.performers.servers import check_server
 
             check_server(parameters, bed.hosts[1])
@@ -195,7 +192,7 @@ def _execute(run: RunRecord, plan: Plan, site: Site, store: Store, watcher: Watc
     except KeyboardInterrupt:
         store.finish_run(run.id, "interrupted")
         raise RunInterrupted(
-            f"run {run.id} was interrupted; the trials that had ended are kept",
+            f"run {run.id} was interrupted; the trials that had ended are saved",
             hint=f"go on with `lanlab run --resume {run.id}`",
         ) from None
     except StoreError:

@@ -37,7 +37,7 @@ def run_trial(
         on_progress: Called from another thread.
     """
     kind = workload(planned.workload)
-    parameters = kind.Parameters.model_validate(dict(planned.parameters))
+    parameters = planned.values
     bed, hosts = site.bed, site.hosts
     performer = site.performer(parameters)
     names = dict(zip(kind.roles, (host.name for host in bed.hosts), strict=False))
@@ -91,7 +91,7 @@ def run_trial(
         experiment=planned.experiment,
         workload=planned.workload,
         factors=dict(planned.factors),
-        parameters=dict(planned.parameters),
+        parameters=planned.parameters,
         block=planned.block,
         purpose=planned.purpose,
         status="done" if error is None else "failed",

@@ -30,7 +30,7 @@ class Lease(ABC):
 def is_executed(what: str) -> StoreError:
     """The error of a lease that another process holds."""
     return StoreError(
-        f"{what} is being executed by another process",
+        f"{what} is still running in another process",
         hint="wait for it to end, or end it; then resume the run",
     )
 

@@ -21,7 +21,7 @@ def _check(value: Any, where: str) -> None:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise StoreError(
-                f"`{where}` is {value}, which is not a number to keep",
+                f"`{where}` is {value}, which cannot be saved as a number",
                 hint="leave out what was not measured",
             )
     elif isinstance(value, dict):

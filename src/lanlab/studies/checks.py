@@ -15,6 +15,7 @@ from lanlab.studies.finding_checks import finding_problems
 from lanlab.studies.model import Experiment, Figure, Search, Study
 from lanlab.studies.problems import Problem, allowed_by, did_you_mean, listed, schema_problems, show
 from lanlab.studies.scaling import (
+    MAX_CONDITIONS,
     ExperimentAtScale,
     combinations,
     experiment_at_scale,
@@ -24,9 +25,7 @@ from lanlab.studies.scaling import (
 from lanlab.studies.vocabulary import of_study
 from lanlab.units import parse_rate_bps
 from lanlab.workloads import WORKLOADS
-
-#: A scale with more conditions than this is taken for a mistake.
-MAX_CONDITIONS = 10_000
+from lanlab.workloads.definitions import definitions
 
 
 def problems(study: Study) -> Iterator[Problem]:
@@ -141,7 +140,7 @@ def _search_problems(place: str, experiment: Experiment, search: Search) -> Iter
     if experiment.factors:
         yield Problem(
             f"experiment.{experiment.id}.factors",
-            f"{listed(experiment.factors)} beside a search",
+            f"{listed(experiment.factors)} cannot be used with a search",
             "a search or factors, not both",
             "write one experiment with a search for each combination of levels",
         )
@@ -255,7 +254,10 @@ def _time_problems(study: Study, scale_name: str, scaled: ExperimentAtScale) -> 
     """A search chooses how long its trials are, so that they cannot end after an amount."""
     for key in ("messages", "bytes"):
         if key in scaled.parameters:
-            found = f"{show(scaled.parameters[key])} beside a search (scale `{scale_name}`)"
+            found = (
+                f"{show(scaled.parameters[key])} cannot be used with a search (scale "
+                f"`{scale_name}`)"
+            )
             yield Problem(_source(study, scale_name, scaled, key), found, "`time_s` in its place")
 
 
@@ -295,6 +297,7 @@ def _fit(
         key = f"experiment.{scaled.experiment.id}"
         yield Problem(key, f"a number too large in {condition}", "numbers that can be")
     except ValidationError as error:
+        known = definitions(WORKLOADS[name].Parameters)
         for detail in error.errors(include_url=False):
             if not detail["loc"]:
                 # The model as a whole: the message says which of its values do not fit.
@@ -308,7 +311,7 @@ def _fit(
             else:
                 key = _source(study, scale_name, scaled, field)
             found = f"{show(detail['input'])} in {condition} (scale `{scale_name}`)"
-            yield Problem(key, found, allowed_by(detail))
+            yield Problem(key, found, allowed_by(detail, known.get(field)))
 
 
 def _source(study: Study, scale_name: str, scaled: ExperimentAtScale, key: str) -> str:

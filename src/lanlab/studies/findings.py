@@ -8,7 +8,7 @@ are a closed set, so that each has one meaning, wherever its numbers come from.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Discriminator, Field, model_validator
 
@@ -278,33 +278,6 @@ class Untestable(_Statement):
     why: str
 
 
-#: Every form, by its name.
-FORMS: dict[str, type[Data]] = {
-    "less": Less,
-    "order": Order,
-    "ratio": Ratio,
-    "difference": Difference,
-    "equivalent": Equivalent,
-    "value": Value,
-    "share": Share,
-    "monotone": Monotone,
-    "trend": Trend,
-    "no_trend": NoTrend,
-    "peak_then_decline": PeakThenDecline,
-    "knee": Knee,
-    "threshold": Threshold,
-    "extreme": Extreme,
-    "sign": Sign,
-    "same_order": SameOrder,
-    "clusters": Clusters,
-    "widens": Widens,
-    "count": Count,
-    "all": AllOf,
-    "any": AnyOf,
-    "effect": Effect,
-    "untestable": Untestable,
-}
-
 Statement = Annotated[
     Less
     | Order
@@ -332,6 +305,11 @@ Statement = Annotated[
     Discriminator("form"),
 ]
 
+#: Every form, by its name.
+FORMS: dict[str, type[Data]] = {
+    get_args(form.model_fields["form"].annotation)[0]: form
+    for form in get_args(get_args(Statement)[0])
+}
 
 Verdict = Literal["holds", "does not hold", "undecided", "not tested"]
 

@@ -22,6 +22,7 @@ from lanlab.studies.problems import bad_study, schema_problems
 from lanlab.studies.published import Published
 from lanlab.studies.published_checks import published_problems
 from lanlab.studies.vocabulary import Vocabulary, of_published, of_study
+from lanlab.user_files import read_user_file
 
 _FILE = "study.toml"
 _PUBLISHED_FILE = "published.toml"
@@ -171,14 +172,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MAX_FILE_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    if len(content) > _MAX_FILE_BYTES:
-        raise BadStudy(str(path), "the file", "more than 1 MiB", "at most 1 MiB")
-    return content
+    return read_user_file(path, "study file", _MAX_FILE_BYTES)
 
 
 def _toml(content: bytes, file: str) -> dict[str, Any]:

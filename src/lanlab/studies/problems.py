@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 
 from lanlab.errors import BadStudy
 from lanlab.studies import findings, model, published
+from lanlab.workloads.definitions import Definition
 
 _MOST_SHOWN = 5
 
@@ -199,8 +200,14 @@ def _without_forms(
     return tuple(kept), form
 
 
-def allowed_by(detail: ErrorDetails) -> str:
-    """What a pydantic error says would have been right."""
+#: Errors of pydantic that are of a parameter's range.
+_OUT_OF_RANGE = {"greater_than", "greater_than_equal", "less_than", "less_than_equal"}
+
+
+def allowed_by(detail: ErrorDetails, parameter: Definition | None = None) -> str:
+    """What a pydantic error says would have been right; of a parameter, its range."""
+    if parameter is not None and detail["type"] in _OUT_OF_RANGE:
+        return parameter.range
     kind, message, context = detail["type"], detail["msg"], detail.get("ctx", {})
     if kind == "missing":
         return "a value; it must be given"
@@ -210,6 +217,8 @@ def allowed_by(detail: ErrorDetails) -> str:
         return "small letters and digits, in words joined by single hyphens"
     for opening in ("Input should be ", "Value error, ", "Input should "):
         message = message.removeprefix(opening)
+    if kind == "too_short":
+        return f"at least {context['min_length']}"
     # Python's words for what TOML calls otherwise.
     return message.replace("tuple", "list").replace("dictionary", "table")
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, get_args, get_origin
+from functools import lru_cache
+from typing import Any
 
 from lanlab.errors import UsageError, of_name
 from lanlab.studies.base import Level
@@ -25,7 +26,11 @@ from lanlab.studies.model import (
     Waiting,
 )
 from lanlab.workloads import workload
+from lanlab.workloads.definitions import definitions
 from lanlab.workloads.parameters import TrialParameters
+
+#: A scale with more conditions than this is taken for a mistake.
+MAX_CONDITIONS = 10_000
 
 
 @dataclass(frozen=True)
@@ -88,21 +93,25 @@ def combinations(factors: Mapping[str, tuple[Level, ...]]) -> Iterator[dict[str,
 
 
 def validated(workload_name: str, parameters: Mapping[str, Any]) -> TrialParameters:
-    """The parameters of a condition, in lanlab's units.
+    """The parameters of a condition, in lanlab's units; of each condition once in a process.
 
     Raises:
         pydantic.ValidationError: The workload does not take them.
     """
+    # By their types, too: `True` and `1.0` are not what 1 is.
+    given = tuple((key, type(value), value) for key, value in parameters.items())
+    return _validated(workload(workload_name).Parameters, given)
+
+
+@lru_cache(maxsize=MAX_CONDITIONS)
+def _validated(
+    model: type[TrialParameters], given: tuple[tuple[str, type, Any], ...]
+) -> TrialParameters:
     # Strict: a size of `true` is an error, not 1.
-    return workload(workload_name).Parameters.model_validate(dict(parameters), strict=True)
+    return model.model_validate({key: value for key, _, value in given}, strict=True)
 
 
 def is_numeric(workload_name: str, key: str) -> bool:
     """Whether a parameter is a quantity, with levels that can stand on an axis."""
-    field = workload(workload_name).Parameters.model_fields.get(key)
-    if field is None:
-        return False
-    # A quantity with units is `Annotated[int, …]`, one that may be absent a union with `None`.
-    kinds = get_args(field.annotation) or (field.annotation,)
-    plain = (get_args(kind)[0] if get_origin(kind) is Annotated else kind for kind in kinds)
-    return any(kind in (int, float) for kind in plain)
+    found = definitions(workload(workload_name).Parameters).get(key)
+    return found is not None and found.kind in (int, float) and not found.choices

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import field_validator, model_validator
 
 from lanlab.errors import UsageError
 from lanlab.roles import ROLES
@@ -12,6 +12,7 @@ from lanlab.services import SERVICES
 from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads.copy_results import copy_metrics
 from lanlab.workloads.copy_steps import CopySteps
+from lanlab.workloads.definitions import parameter
 from lanlab.workloads.metrics import COPY
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import Seconds, Share, SizeBytes
@@ -28,28 +29,64 @@ class CopyParameters(ServiceParameters):
 
     workload = "copy"
 
-    direction: Literal["upload", "download"] = "upload"
-    #: A name or description, see `lanlab.workloads.copy_datasets`, or `dir:` and an absolute path.
-    dataset: str = "schomer-large"
-    dataset_seed: int = Field(default=1, ge=0, le=2**63 - 1)
-    #: Share of every file that compresses to nothing.
-    compressible_ratio: Share = Field(default=0.0, ge=0, le=1)
-    #: Files under way at once, each over a connection of its own.
-    parallel_files: int = Field(default=1, ge=1, le=64)
-    #: Where files are at the client.
-    medium: Literal["memory", "tmpfs", "disk"] = "memory"
-    #: The directory of a download; absent: a temporary one on the medium.
-    client_directory: str | None = None
-    sync: Literal["none", "file"] = "none"
-    #: `cold`: both hosts forget what they keep of files in memory before each trial.
-    cache: Literal["warm", "cold"] = "warm"
-    verify: Literal["content", "size", "none"] = "content"
-    #: Each step of a trial that takes longer is given up; absent: in proportion to the bytes.
-    longest_s: Seconds | None = Field(default=None, ge=0.1, le=366 * 86_400)
-    block_bytes: SizeBytes | None = Field(default=None, ge=512, le=8 * 2**20)
-    depth: int | None = Field(default=None, ge=1, le=256)
-    send_buffer_bytes: SizeBytes | None = Field(default=None, ge=1024, le=2**30)
-    receive_buffer_bytes: SizeBytes | None = Field(default=None, ge=1024, le=2**30)
+    direction: Literal["upload", "download"] = parameter(
+        "upload", "Which way the measured files go.", option=None
+    )
+    dataset: str = parameter(
+        "schomer-large",
+        "Files to copy: a dataset by its name or description (1000x6kB), or `dir:` and the "
+        "absolute path of a directory.",
+        option=None,
+    )
+    dataset_seed: int = parameter(
+        1, "Seed of the contents of a dataset.", option=None, ge=0, le=2**63 - 1
+    )
+    compressible_ratio: Share = parameter(
+        0.0, "Share of each file of a dataset that is zeros.", option=None, ge=0, le=1
+    )
+    parallel_files: int = parameter(
+        1,
+        "Files copied at the same time, each over its own connection.",
+        option="--parallel",
+        ge=1,
+        le=64,
+    )
+    medium: Literal["memory", "tmpfs", "disk"] = parameter(
+        "memory", "Where this host keeps the files of a dataset."
+    )
+    client_directory: str | None = parameter(
+        None,
+        "Directory that a download writes to. Default: a temporary one on the medium.",
+        option=None,
+    )
+    sync: Literal["none", "file"] = parameter(
+        "none", "`file`: a file counts as copied when it is on the disk."
+    )
+    cache: Literal["warm", "cold"] = parameter(
+        "warm", "`cold`: drop the page caches of both hosts before each trial."
+    )
+    verify: Literal["content", "size", "none"] = parameter(
+        "content", "What to compare after an upload: `content`, `size` or `none`."
+    )
+    longest_s: Seconds | None = parameter(
+        None,
+        "Give up a step of a trial after this time. Default: 2 min, and the time of the bytes at "
+        "5 kB/s.",
+        ge=0.1,
+        le=366 * 86_400,
+    )
+    block_bytes: SizeBytes | None = parameter(
+        None, "Bytes per read or write call.", ge=512, le=8 * 2**20
+    )
+    depth: int | None = parameter(
+        None, "Calls under way at the same time for each file.", ge=1, le=256
+    )
+    send_buffer_bytes: SizeBytes | None = parameter(
+        None, "SO_SNDBUF of the client.", option=None, ge=1024, le=2**30
+    )
+    receive_buffer_bytes: SizeBytes | None = parameter(
+        None, "SO_RCVBUF of the client.", option=None, ge=1024, le=2**30
+    )
 
     @field_validator("dataset")
     @classmethod

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from lanlab.roles import ROLES
+from lanlab.workloads.definitions import parameter
 from lanlab.workloads.metrics import ECHO, ROUND_TRIP_STATISTICS
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import FlowParameters, Seconds, nanoseconds
@@ -20,10 +21,21 @@ class EchoParameters(FlowParameters):
 
     workload = "echo"
 
-    time_s: Seconds | None = Field(default=None, gt=0, le=86_400)
-    requests: int | None = Field(default=None, ge=1, le=2**32)
-    rate_requests_per_s: float | None = Field(default=None, gt=0, le=10_000_000)
-    timeout_s: Seconds = Field(default=1.0, ge=0.001, le=60)
+    time_s: Seconds | None = parameter(
+        None, "Stop after this time, e.g. 3 or 250ms.", gt=0, le=86_400
+    )
+    requests: int | None = parameter(None, "Stop after this many requests.", ge=1, le=2**32)
+    rate_requests_per_s: float | None = parameter(
+        None,
+        "Requests/s on a fixed schedule; latency then counts from the scheduled time. Default: "
+        "send the next request when the reply is there.",
+        option="--rate",
+        gt=0,
+        le=10_000_000,
+    )
+    timeout_s: Seconds = parameter(
+        1.0, "Time to wait for each reply. A later one counts as a time-out.", ge=0.001, le=60
+    )
 
     @model_validator(mode="after")
     def _amount(self) -> EchoParameters:

@@ -10,17 +10,17 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    Field,
     model_validator,
 )
 
 from lanlab.errors import UsageError
 from lanlab.units import parse_rate_bps, parse_share, parse_size_bytes, parse_time_s
+from lanlab.workloads.definitions import Unit, parameter
 from lanlab.workloads.drivers.registry import DRIVER_NAMES, DRIVERS, OWN
 from lanlab.workloads.without_effect import FLOW_NEEDS, refuse_without_effect
 
 
-def _unit(parse: Callable[[str], Any]) -> BeforeValidator:
+def _read(parse: Callable[[str], Any]) -> BeforeValidator:
     def read(value: Any) -> Any:
         if not isinstance(value, str):
             return value
@@ -35,10 +35,10 @@ def _unit(parse: Callable[[str], Any]) -> BeforeValidator:
     return BeforeValidator(read)
 
 
-RateBps = Annotated[int, _unit(parse_rate_bps)]
-SizeBytes = Annotated[int, _unit(parse_size_bytes)]
-Seconds = Annotated[float, _unit(parse_time_s)]
-Share = Annotated[float, _unit(parse_share)]
+RateBps = Annotated[int, _read(parse_rate_bps), Unit("RATE", "bit/s")]
+SizeBytes = Annotated[int, _read(parse_size_bytes), Unit("SIZE", "B")]
+Seconds = Annotated[float, _read(parse_time_s), Unit("TIME", "s")]
+Share = Annotated[float, _read(parse_share), Unit("SHARE", "")]
 
 
 def _known_driver(name: str) -> str:
@@ -63,33 +63,70 @@ class TrialParameters(BaseModel):
     #: The workload that these are parameters of.
     workload: ClassVar[str]
 
-    #: The program that measures: lanlab itself, or one of `lanlab.workloads.drivers`.
-    driver: DriverName = OWN
-    ip_version: Literal[4, 6] = 4
+    driver: DriverName = parameter(
+        OWN,
+        "Program that measures: `lanlab`, or another one such as `iperf3` (`lanlab doctor` lists "
+        "them). Several, separated by commas, take turns in random order.",
+        option="--tool",
+        metavar="NAME,...",
+    )
+    ip_version: Literal[4, 6] = parameter(4, "IP version.", option="--ip")
 
 
 class FlowParameters(TrialParameters):
     """Parameters of any workload that exchanges messages over UDP or TCP."""
 
-    transport: Literal["udp", "tcp"] = "udp"
-    message_size_bytes: SizeBytes = Field(default=1408, ge=1, le=MAX_TCP_BYTES)
-    warmup_s: Seconds = Field(default=0.2, ge=0, le=600)
-    nodelay: bool = False
-    #: Of TCP; several, with commas between, are given to the flows in turn.
-    congestion_control: str | None = Field(
-        default=None, pattern=r"^[a-z0-9_]{1,15}(,[a-z0-9_]{1,15}){0,15}$"
+    transport: Literal["udp", "tcp"] = parameter("udp", "Transport protocol.")
+    message_size_bytes: SizeBytes = parameter(
+        1408,
+        "Payload of a message, e.g. 500, 1408 or 64KiB.",
+        option="--size",
+        ge=1,
+        le=MAX_TCP_BYTES,
     )
-    #: How receivers wait for what comes next.
-    receive: Literal["block", "poll", "spin", "auto"] = "auto"
-    #: Which clock readings times are made of.
-    timestamps: Literal["program", "kernel"] = "program"
-    #: Processors that the threads of either end are bound to; absent: any.
-    sender_processor: int | None = Field(default=None, ge=0, le=1023)
-    receiver_processor: int | None = Field(default=None, ge=0, le=1023)
-    send_buffer_bytes: SizeBytes | None = Field(default=None, ge=1024, le=2**30)
-    receive_buffer_bytes: SizeBytes | None = Field(default=None, ge=1024, le=2**30)
-    dscp: int = Field(default=0, ge=0, le=63)
-    silence_s: Seconds = Field(default=3.0, ge=0.1, le=600)
+    warmup_s: Seconds = parameter(
+        0.2,
+        "Time before the measurement that is not counted, e.g. 500ms. Default: 0.2 s, or what "
+        "the tool allows.",
+        ge=0,
+        le=600,
+    )
+    nodelay: bool = parameter(False, "Set TCP_NODELAY.")
+    congestion_control: str | None = parameter(
+        None,
+        "TCP congestion control, e.g. cubic. Several, such as cubic,bbr, are given to the flows "
+        "in turn.",
+        metavar="NAME,...",
+        pattern=r"^[a-z0-9_]{1,15}(,[a-z0-9_]{1,15}){0,15}$",
+    )
+    receive: Literal["block", "poll", "spin", "auto"] = parameter(
+        "auto",
+        "How to wait for messages: `block` in the system call, `poll` (sleep 200 µs, then take "
+        "all), `spin` (never sleep), `auto` (try them here and say which was used).",
+    )
+    timestamps: Literal["program", "kernel"] = parameter(
+        "program", "Timestamp source: `program` or `kernel`."
+    )
+    sender_processor: int | None = parameter(
+        None, "Processor to bind the sending threads to.", ge=0, le=1023
+    )
+    receiver_processor: int | None = parameter(
+        None, "Processor to bind the receiving threads to.", ge=0, le=1023
+    )
+    send_buffer_bytes: SizeBytes | None = parameter(
+        None, "SO_SNDBUF of both ends.", ge=1024, le=2**30
+    )
+    receive_buffer_bytes: SizeBytes | None = parameter(
+        None, "SO_RCVBUF of both ends.", ge=1024, le=2**30
+    )
+    dscp: int = parameter(0, "Differentiated services code point.", ge=0, le=63)
+    silence_s: Seconds = parameter(
+        3.0,
+        "Give up on a peer that has sent nothing for this time.",
+        option="--idle-timeout",
+        ge=0.1,
+        le=600,
+    )
 
     @model_validator(mode="before")
     @classmethod

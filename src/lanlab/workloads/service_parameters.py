@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import field_validator, model_validator
 
 from lanlab.errors import UsageError
 from lanlab.services import services_of
 from lanlab.workloads import copy_server as servers
+from lanlab.workloads.definitions import parameter
 from lanlab.workloads.drivers.registry import OWN
-from lanlab.workloads.parameters import Seconds, TrialParameters
+from lanlab.workloads.parameters import DriverName, Seconds, TrialParameters
 
 #: The server that comes with the engine.
 EMBEDDED = "embedded"
@@ -19,18 +20,30 @@ EMBEDDED = "embedded"
 class ServiceParameters(TrialParameters):
     """Parameters of a condition that has a file service."""
 
-    #: By which service, of those that the workload can use. Of a `server` that is a URL: its own.
-    service: str = "directory"
-    #: `embedded`; a real server that lanlab starts, by name or as `installed` (the first for the
-    #: service that is here); or the URL of one that is there.
-    server: str = EMBEDDED
-    #: Where files are at a server that lanlab starts.
-    server_medium: Literal["tmpfs", "disk"] = "disk"
-    #: Of an operation, after faults that may pass.
-    retries: int = Field(default=2, ge=0, le=100)
-    timeout_s: Seconds = Field(default=30.0, ge=0.001, le=600)
-    #: Whom to take for the server of a URL: `sha256:…`, or a file.
-    trust: str | None = None
+    driver: DriverName = parameter(OWN, "Program that measures: only `lanlab`.", option=None)
+    service: str = parameter(
+        "directory",
+        f"Service of a server that lanlab starts: {', '.join(services_of('copy'))}; for stations "
+        "also memory, which shows the cost of measuring itself.",
+        metavar="NAME",
+    )
+    server: str = parameter(
+        EMBEDDED,
+        "Server that lanlab starts: `embedded`, a real one by its name (`lanlab doctor` lists "
+        "them), or `installed` for the first one that is here.",
+        metavar="NAME",
+    )
+    server_medium: Literal["tmpfs", "disk"] = parameter(
+        "disk", "Where a server that lanlab starts keeps files.", option=None
+    )
+    retries: int = parameter(2, "Retries per operation after a transient error.", ge=0, le=100)
+    timeout_s: Seconds = parameter(30.0, "Time to wait for each server reply.", ge=0.001, le=600)
+    trust: str | None = parameter(
+        None,
+        "Certificate or host key of the server, or a file of trusted ones. "
+        "Default: those that this system trusts.",
+        metavar="sha256:HEX|FILE",
+    )
 
     @field_validator("service")
     @classmethod

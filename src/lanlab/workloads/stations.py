@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from lanlab.roles import ROLES
 from lanlab.services import SERVICES
+from lanlab.workloads.definitions import parameter
 from lanlab.workloads.metrics import STATIONS
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import Seconds, Share, SizeBytes
@@ -34,43 +35,96 @@ class StationsParameters(ServiceParameters):
 
     workload = "stations"
 
-    stations: int = Field(default=1, ge=1, le=10_000)
-    operation: Literal["read", "write", "mix"] = "read"
-    #: Of `mix`: the share of reads.
-    read_ratio: Share = Field(default=0.5, ge=0, le=1)
-    access: Literal["sequential", "random"] = "sequential"
-    message_size_bytes: SizeBytes = Field(default=6000, ge=1, le=64 * 2**20)
-    #: Of each station's file; absent: 1 MiB, or its share of 256 MiB where that is less (from 257
-    #: stations on), and one message at least.
-    file_size_bytes: SizeBytes | None = Field(default=None, ge=1, le=2**40)
-    #: From the end of an operation to the next of its station, in a closed loop.
-    think_time_s: Seconds = Field(default=0.0, ge=0, le=3600)
-    #: `closed`: an operation begins when its station is done with the last; `open`: when it is due.
-    loop: Literal["closed", "open"] = "closed"
-    arrivals: Literal["fixed", "poisson"] = "poisson"
-    #: Of all stations together, in an open loop.
-    rate_operations_per_s: float | None = Field(default=None, gt=0, le=1e7)
-    #: `each`: a write is done when the server has brought it to its disk.
-    sync: Literal["none", "each"] = "none"
-    #: A station ends after so many, of which each single one is kept; absent: 800, or their
-    #: share of 800,000 where that is less (from 1,001 stations on), unless there is
-    #: another end, and not more of them kept than `kept_readings`.
-    readings_per_station: int | None = Field(default=None, ge=1, le=10_000_000)
-    #: No operation begins after so long.
-    time_s: Seconds | None = Field(default=None, gt=0, le=86_400)
-    #: What a step of a trial (preparing, connecting, working, removing) may take, beyond `time_s`;
-    #: absent: some minutes, and more for more stations, files and readings (`stations_steps`).
-    longest_s: Seconds | None = Field(default=None, ge=0.1, le=366 * 86_400)
-    #: All end when the mean response time is known to this share of it, either way.
-    interval_ratio: Share | None = Field(default=None, gt=0, lt=1)
-    #: Whether what is read is compared with what was written there.
-    verify: bool = True
-    seed: int = Field(default=1, ge=0, le=2**63 - 1)
-    #: Connections that are being made at once.
-    connects_at_once: int = Field(default=32, ge=1, le=1024)
-    #: Threads that stations of a host are spread over; absent: one for each processor, of NFS
-    #: and SMB for every second.
-    threads: int | None = Field(default=None, ge=1, le=64)
+    stations: int = parameter(1, "Number of stations.", ge=1, le=10_000)
+    operation: Literal["read", "write", "mix"] = parameter(
+        "read", "What each station does.", option=None
+    )
+    read_ratio: Share = parameter(
+        0.5,
+        "Read and write: share of the operations that read, e.g. 70%. Default: read only.",
+        option="--read-ratio",
+        ge=0,
+        le=1,
+    )
+    access: Literal["sequential", "random"] = parameter(
+        "sequential", "Order in which the blocks of a file are used."
+    )
+    message_size_bytes: SizeBytes = parameter(
+        6000, "Bytes per operation, e.g. 6k or 64KiB.", option="--size", ge=1, le=64 * 2**20
+    )
+    file_size_bytes: SizeBytes | None = parameter(
+        None,
+        "Size of each station's file. Default: 1 MiB; with more than 256 stations, an equal part "
+        "of 256 MiB, at least one operation.",
+        ge=1,
+        le=2**40,
+    )
+    think_time_s: Seconds = parameter(
+        0.0, "Pause of a station between two operations (closed loop).", ge=0, le=3600
+    )
+    loop: Literal["closed", "open"] = parameter(
+        "closed",
+        "`closed`: a station's next operation begins when the last one has ended. `open`: "
+        "operations begin at a rate.",
+        option=None,
+    )
+    arrivals: Literal["fixed", "poisson"] = parameter(
+        "poisson", "Times between operations in an open loop."
+    )
+    rate_operations_per_s: float | None = parameter(
+        None,
+        "Open loop: operations/s of all stations together, whether or not earlier ones have been "
+        "answered.",
+        option="--rate",
+        gt=0,
+        le=1e7,
+    )
+    sync: Literal["none", "each"] = parameter(
+        "none", "`each`: a write counts when it is on the server's disk."
+    )
+    readings_per_station: int | None = parameter(
+        None,
+        "Stop each station after this many operations; at most 16,777,216 of all stations "
+        "together. Default, without a time or interval: 800, or 800,000 of all stations.",
+        option="--readings",
+        ge=1,
+        le=10_000_000,
+    )
+    time_s: Seconds | None = parameter(
+        None,
+        "Begin no operation after this time. Of more than 250,000 readings every second, fourth "
+        "and so on is kept singly; sums are of all.",
+        gt=0,
+        le=86_400,
+    )
+    longest_s: Seconds | None = parameter(
+        None,
+        "Give up a step of a trial (preparing, connecting, working, removing) after this time "
+        "beyond `--time`. Default: some minutes, and more with more stations and files.",
+        ge=0.1,
+        le=366 * 86_400,
+    )
+    interval_ratio: Share | None = parameter(
+        None,
+        "Stop when the mean response time is known to within this share, e.g. 2%.",
+        gt=0,
+        lt=1,
+    )
+    verify: bool = parameter(
+        True, "Whether what is read is compared with what was written there.", option=None
+    )
+    seed: int = parameter(1, "Seed of random access and arrivals.", option=None, ge=0, le=2**63 - 1)
+    connects_at_once: int = parameter(
+        32, "Connections that are opened at the same time.", option=None, ge=1, le=1024
+    )
+    threads: int | None = parameter(
+        None,
+        "Threads that the stations of a host are spread over. Default: one for each processor; "
+        "of NFS and SMB, one for every two.",
+        option=None,
+        ge=1,
+        le=64,
+    )
 
     @model_validator(mode="after")
     def _loop_fits(self) -> StationsParameters:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from lanlab.roles import ROLES
+from lanlab.workloads.definitions import parameter
 from lanlab.workloads.metrics import STREAM
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import (
@@ -35,28 +36,81 @@ class StreamParameters(FlowParameters):
 
     workload = "stream"
 
-    time_s: Seconds | None = Field(default=None, gt=0, le=86_400)
-    bytes: SizeBytes | None = Field(default=None, ge=1, le=2**50)
-    messages: int | None = Field(default=None, ge=1, le=2**40)
-    rate_bps: RateBps | None = Field(default=None, ge=1, le=400_000_000_000)
-    rate_messages_per_s: float | None = Field(default=None, gt=0, le=100_000_000)
-    flows: int = Field(default=1, ge=1, le=1000)
-    #: Of each end; absent: as many as flows, but no more than processors.
-    threads: int | None = Field(default=None, ge=1, le=64)
-    #: Asked for by one read (TCP), whatever the size of a message.
-    read_bytes: SizeBytes = Field(default=1_048_576, ge=1, le=MAX_TCP_BYTES)
-    #: What a sender with a rate does about messages whose slot has passed.
-    when_late: Literal["catch_up", "skip"] = "catch_up"
-    #: Over UDP, what arrives later than this after the end is late, and lost.
-    drain_s: Seconds = Field(default=0.5, ge=0, le=60)
-    #: Share of a processor that each receiving thread may use.
-    receiver_quota_ratio: Share | None = Field(default=None, ge=0.01, le=1)
-    #: Time that the receiver works on each message.
-    receiver_work_s: Seconds = Field(default=0, ge=0, le=1)
-    #: Busy threads beside each receiving thread, on its processor.
-    receiver_rivals: int = Field(default=0, ge=0, le=16)
-    io: Literal["single", "batch", "segment", "auto"] = "auto"
-    interval_s: Seconds = Field(default=0.1, ge=0.01, le=60)
+    time_s: Seconds | None = parameter(
+        None, "Stop after this time, e.g. 3 or 250ms.", gt=0, le=86_400
+    )
+    bytes: SizeBytes | None = parameter(
+        None, "Stop after this much payload, e.g. 10MB.", ge=1, le=2**50
+    )
+    messages: int | None = parameter(None, "Stop after this many messages.", ge=1, le=2**40)
+    rate_bps: RateBps | None = parameter(
+        None,
+        "Sending rate, e.g. 5M or 500kB/s. Default: as fast as possible.",
+        ge=1,
+        le=400_000_000_000,
+    )
+    rate_messages_per_s: float | None = parameter(
+        None, "Sending rate in messages/s.", option="--message-rate", gt=0, le=100_000_000
+    )
+    flows: int = parameter(1, "Parallel flows.", ge=1, le=1000)
+    threads: int | None = parameter(
+        None,
+        "Threads at each end. Default: one per flow, but no more than processors.",
+        ge=1,
+        le=64,
+    )
+    read_bytes: SizeBytes = parameter(
+        1_048_576,
+        "Largest amount that one read call asks for (TCP), e.g. 64KiB.",
+        option="--read-size",
+        ge=1,
+        le=MAX_TCP_BYTES,
+    )
+    when_late: Literal["catch_up", "skip"] = parameter(
+        "catch_up",
+        "What a sender with a rate does when it is behind schedule: `catch_up` without a burst, "
+        "or `skip` the late messages.",
+        option="--on-late",
+    )
+    drain_s: Seconds = parameter(
+        0.5,
+        "Time to wait for late messages after the end (UDP). Later ones count as lost.",
+        ge=0,
+        le=60,
+    )
+    receiver_quota_ratio: Share | None = parameter(
+        None,
+        "Slow the receiver: share of a processor that each of its threads may use, e.g. 50%.",
+        hidden=True,
+        ge=0.01,
+        le=1,
+    )
+    receiver_work_s: Seconds = parameter(
+        0,
+        "Slow the receiver: processing time added to each message, e.g. 5us.",
+        hidden=True,
+        ge=0,
+        le=1,
+    )
+    receiver_rivals: int = parameter(
+        0,
+        "Slow the receiver: competing busy threads per receiver thread.",
+        hidden=True,
+        ge=0,
+        le=16,
+    )
+    io: Literal["single", "batch", "segment", "auto"] = parameter(
+        "auto",
+        "How messages are passed to the system: one per call (`single`), many per call (`batch`), "
+        "UDP segmentation offload (`segment`), or the fastest that fits (`auto`).",
+    )
+    interval_s: Seconds = parameter(
+        0.1,
+        "Length of the intervals that goodput over time is counted in.",
+        option=None,
+        ge=0.01,
+        le=60,
+    )
 
     @model_validator(mode="after")
     def _amount_and_rate(self) -> StreamParameters:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from given_numbers import Given as Numbers
+
 from lanlab.analysis.findings import Verdicts, judge
 from lanlab.analysis.findings.evidence import Cell
-from lanlab.analysis.findings.given import Given as Numbers
 from lanlab.analysis.findings.sample import PrintedNumber, Sample, Trials
 from lanlab.studies import Finding, Level
 

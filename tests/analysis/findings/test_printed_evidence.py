@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import pytest
-from bodies_of_evidence import along
+from bodies_of_evidence import along, cell, trials, verdict
 
 from lanlab.analysis.findings import judge, judge_published
+from lanlab.analysis.findings.contrast import contrast
+from lanlab.analysis.findings.given import Given
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Trials
 from lanlab.studies import Finding, load_study
@@ -108,6 +111,12 @@ def test_a_mean_has_the_spread_that_is_printed_beside_it_but_a_bound_has_none() 
     spread = value("s", statistic="sd", value=2.0, published="2.0")
     [cell] = printed(value("m"), spread, runs).at_conditions("goodput_bps")
     assert cell.sample == PrintedSpread(10e6, 2e6, 40, 0.05e6, frozenset({"m"}))
+    two = runs.model_copy(update={"value": 2.0, "si": 2.0})
+    [cell] = printed(value("m"), spread, two).at_conditions("goodput_bps")
+    assert cell.sample == PrintedSpread(10e6, 2e6, 2, 0.05e6, frozenset({"m"}))
+    once = runs.model_copy(update={"value": 1.0, "si": 1.0})
+    [cell] = printed(value("m"), spread, once).at_conditions("goodput_bps")
+    assert isinstance(cell.sample, PrintedNumber)
     [cell] = printed(value("m", bound=">="), spread, runs).at_conditions("goodput_bps")
     assert isinstance(cell.sample, PrintedNumber)
     [cell] = printed(value("m"), spread).at_conditions("goodput_bps")
@@ -128,4 +137,28 @@ def test_four_conditions_are_worded_as_a_product_where_ratios_are_compared() -> 
     [found] = [one for one in verdicts.judgements if one.finding.id == "f12"]
     worded = [one.comparison.what for one in found.comparisons]
     assert any(") x (host" in words for words in worded), worded
+    widening = [one.comparison for one in found.comparisons if one.comparison.measure == "widening"]
+    # Printed ratios of 500 and of 2 bytes: the later one divided by the former.
+    assert [one.value for one in widening][-2:] == pytest.approx([0.575, 2 / 3])
     assert not any(") + (" in words or ") - (" in words for words in worded)
+
+
+def test_a_series_without_two_levels_does_not_hide_the_next() -> None:
+    """The first system was measured at one size, the second gets faster with its size."""
+    cells = [cell(trials(100.0), os="xp", size=1)]
+    cells += [cell(trials(mean), os="linux", size=size) for size, mean in enumerate((10, 20, 30))]
+    found = verdict("no_trend", Given(cells), along="size", margin_ratio=0.05)
+    assert found == "does not hold"
+
+
+def test_a_bend_is_looked_for_along_numbers_alone() -> None:
+    systems = along("os", {"a": 10.0, "b": 20.0, "c": 30.0})
+    assert verdict("knee", systems, along="os", between=[1, 2]) == "not tested"
+
+
+def test_a_printed_number_that_may_be_nothing_has_no_least_ratio() -> None:
+    may_be_nothing = PrintedNumber(5.0, 0.0, 10.0)
+    found = contrast([(1.0, may_be_nothing), (-1.0, PrintedNumber(5.0, 5.0, 5.0))], "log")
+    assert found.value == pytest.approx(0.0)
+    assert found.below == math.inf
+    assert found.above == pytest.approx(math.log(2))

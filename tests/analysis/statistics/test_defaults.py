@@ -19,7 +19,6 @@ DEFAULTS = {
     "power": 0.8,
     "cap": 1_000,
     "resolution": 0.0,
-    "order": 2,
     "blocks_left_out": 0,
 }
 
@@ -57,9 +56,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "by_spread": partial(statistics.by_spread, A, B, statistics.KnownSpread(1.0, 5.0)),
     "condition_mean": partial(statistics.condition_mean, "loss_ratio", [0.1, 0.2, 0.4]),
     "drift": partial(statistics.drift, [A, B]),
-    "factorial": partial(
-        statistics.factorial, [*A, *B], {"x": [0] * 4 + [1] * 4, "y": [0, 0, 1, 1] * 2}
-    ),
+    "explained_share": partial(statistics.explained_share, [*A, *B], [0] * 4 + [1] * 4),
     "fit_groups": partial(statistics.fit_groups, {"x": [1.0, 2.0]}, [A, B]),
     "mean_interval": partial(statistics.mean_interval, A),
     "paired_by_block": partial(statistics.paired_by_block, dict(enumerate(A)), dict(enumerate(B))),

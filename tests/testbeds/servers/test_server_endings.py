@@ -39,7 +39,7 @@ with testbed(bed, 2) as opened:
 """
 
 
-@pytest.fixture(params=["loopback", "virtual"])
+@pytest.fixture(scope="module", params=["loopback", "virtual"])
 def bed_name(request: pytest.FixtureRequest) -> str:
     """Each testbed that can be had."""
     try:
@@ -49,7 +49,9 @@ def bed_name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(params=[name for name in CASES if not name.endswith(("ftps", "webdavs"))])
+@pytest.fixture(
+    scope="module", params=[name for name in CASES if not name.endswith(("ftps", "webdavs"))]
+)
 def case(request: pytest.FixtureRequest, bed_name: str) -> Case:
     """Each server."""
     chosen = CASES[request.param]

@@ -5,14 +5,14 @@ use std::net::{IpAddr, Ipv4Addr};
 use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
 use lanlab_wire::session::{Kind, Message, Token};
+use lanlab_workloads::handshake::Acceptor;
+use lanlab_workloads::measure::IntervalMeter;
 
 use super::Feed;
 use crate::messages::{
     Amount, ClockRelation, Io, Receive, SocketOptions, StreamSpec, Timestamps, Transport, WhenLate,
 };
 use crate::workloads::stream::plan as checked;
-use lanlab_workloads::handshake::Acceptor;
-use lanlab_workloads::measure::IntervalMeter;
 use lanlab_workloads::stream::Plan;
 use lanlab_workloads::stream::{Arrival, Heard, Incoming, Meters};
 

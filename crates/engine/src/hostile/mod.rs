@@ -5,6 +5,8 @@
 //! mended.
 
 mod accounting;
+#[cfg(test)]
+mod corpus;
 mod host_texts;
 mod lines;
 mod machines;

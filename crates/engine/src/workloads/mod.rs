@@ -12,8 +12,8 @@ mod setup;
 pub mod stations;
 pub mod stream;
 
-use crate::driver::Measured;
 use crate::messages::{Failure, Outcome};
+use crate::running::Measured;
 
 /// An outcome, or an error that carries it as what was seen until then.
 fn conclude(outcome: Outcome, failure: Option<Failure>) -> Measured {

@@ -258,3 +258,70 @@ impl Blocks {
         Some((offset, length as usize))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const SERVICE: TransferCapabilities = TransferCapabilities {
+        in_order: false,
+        block_bytes: 1 << 20,
+        depth: 4,
+        blocking: false,
+        can_update: true,
+        can_create: true,
+    };
+
+    fn spec(block_bytes: Option<u32>, depth: Option<u16>) -> CopySpec {
+        serde_json::from_value(json!({
+            "service": {"service": "directory", "directory": "/there"},
+            "working_name": "lanlab-test",
+            "token": "0".repeat(32),
+            "direction": "upload",
+            "files": {"dataset": {
+                "seed": 1,
+                "groups": [{"count": 1, "least_bytes": 1, "most_bytes": 1}],
+            }},
+            "client": "memory",
+            "parallel_files": 1,
+            "block_bytes": block_bytes,
+            "depth": depth,
+            "sync": "none",
+            "verify": "content",
+            "retries": 0,
+        }))
+        .unwrap()
+    }
+
+    /// Octets of a call and calls at once, or `None` if that is refused.
+    fn moved(
+        of: TransferCapabilities,
+        block_bytes: Option<u32>,
+        depth: Option<u16>,
+    ) -> Option<(u32, u16)> {
+        let found = capabilities(&spec(block_bytes, depth), of).ok()?;
+        Some((found.block_bytes, found.depth))
+    }
+
+    #[test]
+    fn what_is_asked_for_takes_the_place_of_the_service_s_own() {
+        assert_eq!(moved(SERVICE, None, None), Some((1 << 20, 4)));
+        assert_eq!(moved(SERVICE, Some(4096), Some(8)), Some((4096, 8)));
+        let in_order = TransferCapabilities { in_order: true, ..SERVICE };
+        assert_eq!(moved(in_order, None, None), Some((1 << 20, 1)));
+        assert_eq!(moved(in_order, None, Some(1)), Some((1 << 20, 1)));
+        assert_eq!(moved(in_order, None, Some(2)), None);
+    }
+
+    #[test]
+    fn calls_under_way_take_no_more_memory_than_a_session_has() {
+        assert_eq!(moved(SERVICE, None, Some(12)), Some((1 << 20, 12)));
+        assert_eq!(moved(SERVICE, None, Some(13)), None);
+        // What the service would take by itself is cut.
+        let deep = TransferCapabilities { depth: 100, ..SERVICE };
+        assert_eq!(moved(deep, None, None), Some((1 << 20, 12)));
+        let wide = TransferCapabilities { block_bytes: u32::MAX, ..SERVICE };
+        assert_eq!(moved(wide, None, None), Some((12 << 20, 1)));
+    }
+}

@@ -137,11 +137,11 @@ def weighted(
     wanted, scale = scale, scale_for(pairs, scale)
     if scale != wanted and measure != "value":
         # Bounds of a ratio are none of a difference.
-        return Gap("a value is not above zero, so that there is no ratio", True)
+        return Gap("a value is not above zero, so there is no ratio", True)
     estimates = list(contrasts(pairs, scale))
     tied = list(itertools.islice(itertools.product(*(s.all for s in sides)), 1, _MOST_TIED + 1))
     if math.prod(len(side.all) for side in sides) > _MOST_TIED + 1:
-        reason = "too many conditions that cannot be told apart could be the extreme one"
+        reason = "too many conditions could be the extreme one"
         return Gap(f"{reason}; name levels, or run more trials", True)
     for cells in tied:
         terms: list[tuple[float, Sample]] = list(

@@ -10,7 +10,7 @@ from lanlab.analysis.findings.forms_simple import all_or_gap
 from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.findings.scope import Scope
 from lanlab.analysis.findings.sides import Series, Side, gap, series
-from lanlab.analysis.statistics.factorial import factorial
+from lanlab.analysis.statistics.explained import explained_share
 from lanlab.analysis.statistics.samples import scale_of
 from lanlab.analysis.statistics.saturation import two_lines
 from lanlab.errors import UnfitValues
@@ -68,39 +68,30 @@ def _knee(one: Series, statement: forms.Knee, metric: str) -> Node:
 def effect(statement: forms.Effect, scope: Scope) -> Node:
     """The share of the trials' variation that lies between the levels of a factor."""
     values: list[float] = []
-    levels: dict[str, list[Level]] = {}
+    levels: list[Level] = []
     cells = [cell for cell in scope.cells() if statement.factor in cell.levels]
     trials = [cell for cell in cells if isinstance(cell.sample, Trials)]
     if not trials:
         partial = bool(cells)
         why = scope.evidence.why_not(scope.metric, {**scope.named, statement.factor: ()})
         return Gap(why, partial)
-    factors = [f for f in trials[0].varied if all(f in cell.levels for cell in trials)]
-    factors = [f for f in factors if len({cell.levels[f] for cell in trials}) > 1]
-    if statement.factor not in factors:
-        return Gap(f"{statement.factor} has one level here; it takes two")
     for cell in trials:
         assert isinstance(cell.sample, Trials)
         values += cell.sample.values
-        for factor in factors:
-            levels.setdefault(factor, []).extend([cell.levels[factor]] * len(cell.sample.values))
+        levels += [cell.levels[statement.factor]] * len(cell.sample.values)
+    if len(set(levels)) < 2 or statement.factor not in trials[0].varied:
+        return Gap(f"{statement.factor} has one level here; it takes two")
     scale = scale_of(scope.metric) if min(values) > 0 else "linear"
 
     def share(confidence: float) -> tuple[float, float, float]:
         # One factor alone: what is left is all other variation, as the statement has it.
-        found = factorial(
-            values,
-            {statement.factor: levels[statement.factor]},
-            order=1,
-            scale=scale,
-            confidence=confidence,
-        ).effect(statement.factor)
-        return found.partial_eta_squared, found.low, found.high
+        found = explained_share(values, levels, scale=scale, confidence=confidence)
+        return found.share, found.low, found.high
 
     try:
         seen = share(0.95)[0]
     except UnfitValues as error:
-        return Gap(f"what {statement.factor} explains cannot be told: {error.message}", True)
+        return Gap(f"what {statement.factor} explains is not known: {error.message}", True)
     return _by_interval(
         what=f"share of the variation that {statement.factor} explains",
         metric=scope.metric,

@@ -12,7 +12,7 @@ from lanlab.analysis.statistics.condition_mean import (
 )
 from lanlab.analysis.statistics.drift import Drift, drift
 from lanlab.analysis.statistics.equivalence import Equivalence, Margin, tost
-from lanlab.analysis.statistics.factorial import Effect, Factorial, factorial
+from lanlab.analysis.statistics.explained import ExplainedShare, explained_share
 from lanlab.analysis.statistics.intervals import (
     MeanInterval,
     mean_interval,
@@ -51,9 +51,8 @@ __all__ = [
     "Comparison",
     "ConditionMean",
     "Drift",
-    "Effect",
     "Equivalence",
-    "Factorial",
+    "ExplainedShare",
     "Fit",
     "Further",
     "KnownSpread",
@@ -68,7 +67,7 @@ __all__ = [
     "by_spread",
     "condition_mean",
     "drift",
-    "factorial",
+    "explained_share",
     "fit_groups",
     "holm",
     "identified",

@@ -116,6 +116,4 @@ def _another_user(user: str) -> str:
     """A user of the system for those who are nobody: it must be there, and is let in nowhere."""
     if (other := other_user(user)) is not None:
         return other
-    raise UnmetNeed(
-        "server `samba` needs a second user of the system beside its own", hint="useradd a user"
-    )
+    raise UnmetNeed("server `samba` needs a second system user", hint="useradd a user")

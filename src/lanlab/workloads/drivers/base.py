@@ -58,7 +58,7 @@ class Output:
 class Driver(ABC):
     """One program. Its subclasses say what it can do, how it is asked, and what it answered."""
 
-    #: As in `--driver` and in study files.
+    #: As in `--tool` and in study files.
     name: str
     #: What to do where it is missing.
     how_to_get: str

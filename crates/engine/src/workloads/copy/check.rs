@@ -2,16 +2,17 @@
 
 use std::collections::HashMap;
 
+use lanlab_clients::{AnySession, connect};
+use lanlab_files::{ServicePath, Session};
 use lanlab_os as os;
-use lanlab_services::{AnySession, ServicePath, Session, connect};
 
 use super::clock::{RuntimeClock, bounded};
 use super::files::Files;
 use super::local::{Sink, wrong, wrong_size};
 use super::trial_directory::{files_path, remote_path};
 use super::workers::runtime;
-use crate::driver::Measured;
 use crate::messages::{CopyChecked, CopySpec, CopySync, CopyVerify, Failure, Outcome, Verified};
+use crate::running::Measured;
 use crate::running::Running;
 use lanlab_workloads::Guard;
 use lanlab_workloads::copy::{CopyError, Transfer, capabilities};
@@ -65,7 +66,7 @@ async fn compare(
 /// A copy that is there, but too short or too long, is wrong.
 fn short_is_wrong(trouble: CopyError, path: &ServicePath, bytes: u64) -> CopyError {
     match trouble {
-        CopyError::Service(fault) if fault.class == lanlab_services::Class::Length => {
+        CopyError::Service(fault) if fault.class == lanlab_files::Class::Length => {
             let mut failure = wrong(path.as_str(), bytes);
             failure.message = format!("`{path}`: the copy is not whole: {}", fault.message);
             failure.into()

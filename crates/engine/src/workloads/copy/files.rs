@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use lanlab_clients::{Below, Kind};
+use lanlab_files::{Access, ServicePath};
 use lanlab_os as os;
-use lanlab_services::{Access, Below, Kind, ServicePath, read_at};
+use lanlab_os::positioned::read_at;
 use lanlab_workloads::copy::Source;
 use twox_hash::XxHash3_64;
 

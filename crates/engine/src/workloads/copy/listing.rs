@@ -7,7 +7,8 @@
 
 use std::collections::HashMap;
 
-use lanlab_services::{AnySession, Class, Fault, ServicePath, Session};
+use lanlab_clients::AnySession;
+use lanlab_files::{Class, Fault, ServicePath, Session};
 
 /// The directories of a trial at the service, each with the names in it and which are directories.
 pub struct Listing {
@@ -66,5 +67,29 @@ impl Listing {
     /// Whether this was seen to be a directory, with nothing in it.
     pub fn is_empty(&self, path: &ServicePath) -> bool {
         self.directories.get(path).is_some_and(HashMap::is_empty)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> ServicePath {
+        ServicePath::new(text).unwrap()
+    }
+
+    #[test]
+    fn files_directories_and_what_was_not_seen_are_told_apart() {
+        let entries = [("file".to_owned(), false), ("below".to_owned(), true)];
+        let directories = [(path("d"), entries.into()), (path("d/below"), HashMap::new())];
+        let seen = Listing { directories: directories.into() };
+        let is = |what: fn(&Listing, &ServicePath) -> bool| {
+            ["d", "d/file", "d/below", "d/other", "e/file"].map(|text| what(&seen, &path(text)))
+        };
+        assert_eq!(is(Listing::is_file), [false, true, false, false, false]);
+        assert_eq!(is(Listing::is_directory), [true, false, true, false, false]);
+        assert_eq!(is(Listing::is_empty), [false, false, true, false, false]);
+        // A file may have come there meanwhile, but not where a directory is.
+        assert_eq!(is(Listing::may_hold), [false, true, false, true, false]);
     }
 }

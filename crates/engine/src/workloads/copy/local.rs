@@ -5,8 +5,10 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use lanlab_clients::{Below, Kind};
+use lanlab_files::{Access, ServicePath};
 use lanlab_os as os;
-use lanlab_services::{Access, Below, Kind, ServicePath, write_all_at};
+use lanlab_os::positioned::write_all_at;
 use lanlab_workloads::copy::Source;
 use twox_hash::XxHash3_64;
 

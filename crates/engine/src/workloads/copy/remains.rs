@@ -1,6 +1,7 @@
 //! What of a trial could not be removed: what it is, and what the server said to it.
 
-use lanlab_services::{AnySession, Class, Fault, ServicePath, Session};
+use lanlab_clients::AnySession;
+use lanlab_files::{Class, Fault, ServicePath, Session};
 
 use crate::messages::LeftBehind;
 

@@ -4,8 +4,9 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use lanlab_clients::AnySession;
+use lanlab_files::{Class, Fault, ServicePath, Session};
 use lanlab_os as os;
-use lanlab_services::{AnySession, Class, Fault, ServicePath, Session};
 
 use super::listing::Listing;
 use super::remains::{Remains, removed_directory};

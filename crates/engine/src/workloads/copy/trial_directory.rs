@@ -1,19 +1,19 @@
 //! The directory of a trial at the service: made, marked as ours, and emptied again. Nothing outside
 //! of it is touched, nor anything in it that the trial did not write.
 
+use lanlab_clients::{AnySession, connect};
+use lanlab_files::{Access, Class, ServicePath, Session};
 use lanlab_os as os;
-use lanlab_services::{Access, AnySession, Class, ServicePath, Session, connect};
 
 use super::clock::{RuntimeClock, bounded, guard};
 use super::files::Files;
 use super::remains::{Remains, remove_working};
 use super::removal::remove_written;
 use super::workers::{local_place, runtime};
-use crate::driver::Measured;
 use crate::messages::{
     CopiedFiles, CopyEmptied, CopyPrepared, CopySpec, CopySync, Direction, Failure, Outcome,
 };
-use crate::running::Running;
+use crate::running::{Measured, Running};
 use crate::workloads::dataset;
 use lanlab_workloads::Guard;
 use lanlab_workloads::copy::{CopyError, Meters, Transfer, capabilities};

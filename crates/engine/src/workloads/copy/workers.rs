@@ -4,8 +4,9 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc;
 use std::thread;
 
+use lanlab_clients::{AnySession, Below};
+use lanlab_files::{ServicePath, Session, TransferCapabilities};
 use lanlab_os as os;
-use lanlab_services::{AnySession, Below, ServicePath, Session, TransferCapabilities};
 use lanlab_units::Instant;
 use lanlab_workloads::Guard;
 use lanlab_workloads::copy::{
@@ -17,11 +18,11 @@ use super::clock::{RuntimeClock, bounded};
 use super::files::{Files, Truth, open_source};
 use super::local::{Place, Sink, compare_hashes};
 use super::trial_directory::path;
-use crate::driver::Measured;
 use crate::host::cpu_time;
 use crate::messages::{
     ClientSide, CopySpec, CopyVerify, Direction, Failure, HostWindow, Outcome, Verified,
 };
+use crate::running::Measured;
 use crate::running::Running;
 use crate::workloads::conclude;
 use crate::workloads::dataset::absolute;
@@ -186,8 +187,8 @@ impl Site for Job<'_> {
     type Source = Truth;
     type Sink = Sink;
 
-    async fn connect(&self) -> lanlab_services::Result<AnySession> {
-        lanlab_services::connect(&self.spec.service).await
+    async fn connect(&self) -> lanlab_files::Result<AnySession> {
+        lanlab_clients::connect(&self.spec.service).await
     }
 
     fn files(&self) -> (usize, u64) {

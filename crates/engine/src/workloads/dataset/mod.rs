@@ -6,15 +6,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lanlab_os as os;
-use lanlab_services::{read_at, write_all_at};
+use lanlab_os::positioned::{read_at, write_all_at};
 use twox_hash::XxHash3_64;
 
 use crate::cost::{Cost, OWN_THREADS};
-use crate::driver::Measured;
 use crate::messages::{
     CachesDropped, Dataset, DatasetMade, DropCaches, DroppedOf, Failure, Outcome,
 };
-use crate::running::Running;
+use crate::running::{Measured, Running};
 
 pub use lanlab_workloads::dataset::{
     Content, MOST_FILES, content, file_name, first_difference, sizes,

@@ -13,12 +13,11 @@ use super::setup::{
     parse_token,
 };
 use crate::cost::{Cost, FLOW_BYTES, METERS_BYTES, OWN_THREADS};
-use crate::driver::Measured;
 use crate::messages::{
     EchoAmount, EchoRequest, EchoRequested, EchoRespond, EchoResponded, EchoSpec, EndedBy, Failure,
     Outcome, Receive, Timestamps, Transport,
 };
-use crate::running::Running;
+use crate::running::{Measured, Running};
 
 /// The longest time that can be measured: one day. An amount of requests takes no longer, either.
 const LONGEST_NS: u64 = 86_400_000_000_000;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use lanlab_os as os;
 use lanlab_os::Usage;
 use lanlab_units::{Instant, Pace};
+use lanlab_workloads::measure::{DistributionMeter, Pacer, Seen, SequenceWindow, Turn};
 
 use super::Plan;
 use crate::host::cpu_time;
@@ -13,7 +14,6 @@ use crate::messages::{EchoRequested, EndedBy, Failure};
 use crate::running::Running;
 use crate::waiting::Waiter;
 use crate::workloads::setup::bind;
-use lanlab_workloads::measure::{DistributionMeter, Pacer, Seen, SequenceWindow, Turn};
 
 /// How often a requester looks whether the driver wants it to stop.
 const CHECK_NS: u64 = 10_000_000;

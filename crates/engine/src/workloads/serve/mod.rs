@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
+use lanlab_files::ServiceKind;
 use lanlab_os as os;
-use lanlab_services::ServiceKind;
-use lanlab_services::servers::{self, Bounds, Offer};
+use lanlab_servers as servers;
+use lanlab_servers::{Bounds, Offer};
+use lanlab_workloads::failure_of;
 use tokio::runtime::{Builder, Runtime};
 
 use super::conclude;
 use super::dataset::absolute;
 use crate::cost::{Cost, OWN_THREADS};
 use crate::descriptors;
-use crate::driver::Measured;
 use crate::messages::{Failure, Outcome, Serve, ServeEnded, Served};
-use crate::running::Running;
-use lanlab_workloads::failure_of;
+use crate::running::{Measured, Running};
 
 /// Threads that serve: as many processors, but no more than a small server has.
 const MOST_THREADS: usize = 4;

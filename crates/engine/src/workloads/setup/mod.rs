@@ -190,4 +190,43 @@ mod tests {
             assert!(!check(None, peer), "{peer}");
         }
     }
+
+    #[test]
+    fn each_limit_that_workloads_share_lets_its_last_value_pass_and_no_further() {
+        let plain = SocketOptions::default();
+        let check = |transport, size, warmup_ns, silence_ns| {
+            check_common(transport, size, &plain, warmup_ns, silence_ns).is_ok()
+        };
+        let (udp, tcp) = (Transport::Udp, Transport::Tcp);
+        let (most_ns, least_silence_ns) = (600_000_000_000, 100_000_000);
+        assert!(check(udp, 1, 0, least_silence_ns));
+        assert!(check(udp, MAX_UDP_BYTES, most_ns, most_ns));
+        assert!(check(tcp, MAX_TCP_BYTES, most_ns, most_ns));
+        assert!(!check(udp, 0, 0, most_ns));
+        assert!(!check(udp, MAX_UDP_BYTES + 1, 0, most_ns));
+        assert!(!check(tcp, MAX_TCP_BYTES + 1, 0, most_ns));
+        assert!(!check(udp, 1, most_ns + 1, most_ns));
+        assert!(!check(udp, 1, 0, most_ns + 1));
+        assert!(!check(udp, 1, 0, least_silence_ns - 1));
+    }
+
+    #[test]
+    fn socket_options_are_checked_before_a_socket_is_made() {
+        let check = |transport, options: SocketOptions| {
+            check_common(transport, 64, &options, 0, 1_000_000_000).is_ok()
+        };
+        let send = |bytes| SocketOptions { send_buffer_bytes: Some(bytes), ..Default::default() };
+        let receive =
+            |bytes| SocketOptions { receive_buffer_bytes: Some(bytes), ..Default::default() };
+        for transport in [Transport::Udp, Transport::Tcp] {
+            assert!(check(transport, send(1024)) && check(transport, receive(1 << 30)));
+            assert!(!check(transport, send(1023)) && !check(transport, receive((1 << 30) + 1)));
+            assert!(check(transport, SocketOptions { dscp: 63, ..Default::default() }));
+            assert!(!check(transport, SocketOptions { dscp: 64, ..Default::default() }));
+        }
+        let controls = || vec!["reno".to_owned()];
+        let controlled = SocketOptions { congestion_controls: controls(), ..Default::default() };
+        assert!(check(Transport::Tcp, controlled.clone()));
+        assert!(!check(Transport::Udp, controlled));
+    }
 }

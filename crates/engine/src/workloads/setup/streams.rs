@@ -8,13 +8,13 @@ use std::time::Duration;
 use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_wire::session::{ANSWER_LEN, Kind, Message, QUESTION_LEN, Token};
+use lanlab_workloads::handshake::SETUP_NS;
 use os::socket_options::{apply_buffers, apply_dscp};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::{ACCEPT_TIMEOUT_NS, TICK, check_waiting, is_closed, is_idle, random_u64};
 use crate::messages::{Failure, SocketOptions, TcpFacts};
 use crate::running::Running;
-use lanlab_workloads::handshake::SETUP_NS;
 
 fn tcp_socket(address: SocketAddr, options: &SocketOptions, flow: u16) -> Result<Socket, Failure> {
     let build = || -> io::Result<Socket> {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lanlab_services::{ServiceKind, Target};
+use lanlab_files::{ServiceKind, Target};
 
 use crate::descriptors;
 use crate::messages::Failure;

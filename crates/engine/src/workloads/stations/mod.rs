@@ -17,7 +17,7 @@ mod timers;
 mod trial;
 mod workers;
 
-use lanlab_services::ServiceKind;
+use lanlab_files::ServiceKind;
 use lanlab_workloads::stations::{blocks, may_be_thinned, pattern, readings, room, slices};
 
 use super::copy::check_words;

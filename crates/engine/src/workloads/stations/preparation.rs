@@ -4,19 +4,19 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
+use lanlab_clients::{AnySession, connect};
+use lanlab_files::{Access, Class, Fault, ServicePath, Session};
 use lanlab_os as os;
-use lanlab_services::{Access, AnySession, Class, Fault, ServicePath, Session, connect};
 
 use lanlab_workloads::Guard;
 use lanlab_workloads::copy::{CopyError, lanes};
 use lanlab_workloads::stations::pattern::{Pattern, Place};
 use lanlab_workloads::stations::{blocks, paths};
 
-use crate::driver::Measured;
 use crate::messages::{
     Failure, Outcome, StationSync, StationsEmptied, StationsPrepared, StationsSpec,
 };
-use crate::running::Running;
+use crate::running::{Measured, Running};
 use crate::workloads::copy::trial_directory::{
     self, MARK_LINE, make_marked, mark_path, not_ours, path, read_mark,
 };
@@ -145,7 +145,7 @@ async fn by_hands(
 }
 
 /// The service as a station has it.
-fn of_station(spec: &StationsSpec, station: u32) -> lanlab_services::Target {
+fn of_station(spec: &StationsSpec, station: u32) -> lanlab_files::Target {
     let mut target = spec.service.clone();
     if let Some(credentials) = &mut target.credentials {
         credentials.user = credentials.user.replace(super::trial::STATION, &station.to_string());

@@ -9,25 +9,24 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use lanlab_os as os;
-use lanlab_services::{
-    Access, AnyFile, AnySession, Class, Entry, Facts, Fault, Result, ServiceKind, ServicePath,
-    Session, Target, TransferCapabilities, connect,
+use lanlab_clients::{AnyFile, AnySession, connect};
+use lanlab_files::{
+    Access, Class, Entry, Facts, Fault, Result, ServiceKind, ServicePath, Session, Target,
+    TransferCapabilities,
 };
-
+use lanlab_os as os;
 use lanlab_workloads::stations::Connector;
+use lanlab_workloads::stations::example::spec;
 use lanlab_workloads::stations::readings::{OUTCOMES, READING_BYTES};
 use lanlab_workloads::stations::slices::CELL_BYTES;
 
 use super::{prepare, trial as whole_trial};
-use crate::driver::Measured;
 use crate::messages::{
     Arrivals, BlockAccess, OpenLoop, Outcome, OwnStations, StationOperation, Stationed,
     StationsEnd, StationsSpec, StationsUntil,
 };
 use crate::output::Output;
-use crate::running::Running;
-use lanlab_workloads::stations::example::spec;
+use crate::running::{Measured, Running};
 
 /// What is wrong with a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

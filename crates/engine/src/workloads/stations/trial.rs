@@ -5,16 +5,16 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use lanlab_clients::{AnySession, connect};
+use lanlab_files::Target;
 use lanlab_os as os;
-use lanlab_services::{AnySession, Target, connect};
 use lanlab_units::Instant;
 use lanlab_workloads::stations::{Connector, Job, ThreadTotals, Times, Watch, Worked, joined};
 
 use super::workers::{Worker, station_is_gone};
 use super::{is_alone, limits, readings, room, slices, threads};
-use crate::driver::Measured;
 use crate::messages::{Failure, HostWindow, Outcome, StationsEnd, StationsSpec};
-use crate::running::Running;
+use crate::running::{Measured, Running};
 use crate::workloads::conclude;
 
 /// How often it is looked how far stations are, and whether that is enough.
@@ -33,7 +33,7 @@ pub struct ServiceConnector {
 impl Connector for ServiceConnector {
     type Session = AnySession;
 
-    async fn connect(&self, station: u32) -> lanlab_services::Result<AnySession> {
+    async fn connect(&self, station: u32) -> lanlab_files::Result<AnySession> {
         match &self.target.credentials {
             Some(credentials) if credentials.user.contains(STATION) => {
                 let mut target = (*self.target).clone();

@@ -21,12 +21,11 @@ use super::setup::{
     parse_token,
 };
 use crate::cost::{Cost, FLOW_BYTES, METERS_BYTES, OWN_THREADS};
-use crate::driver::Measured;
 use crate::messages::{
     Amount, Choice, EndedBy, Failure, Io, Outcome, Rate, StreamReceive, StreamReceived, StreamSend,
     StreamSent, StreamSpec, Timestamps, Transport,
 };
-use crate::running::Running;
+use crate::running::{Measured, Running};
 
 const MAX_FLOWS: u16 = 1000;
 const MAX_THREADS: u16 = 64;

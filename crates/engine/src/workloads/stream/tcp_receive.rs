@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use lanlab_os as os;
 use lanlab_os::{Interest, Readiness, Usage};
 use lanlab_units::Instant;
+use lanlab_workloads::measure::IntervalMeter;
 use lanlab_workloads::stream::CpuMeter;
 
 use super::crew::{self, Driven, Flow, ThreadUsage, Turn};
@@ -17,7 +18,6 @@ use crate::messages::{
 };
 use crate::running::Running;
 use crate::workloads::setup::{TICK, accept_streams, is_idle, listen, tcp_facts};
-use lanlab_workloads::measure::IntervalMeter;
 
 /// Accept the sender's connections, then count until it closes them.
 pub fn receive(

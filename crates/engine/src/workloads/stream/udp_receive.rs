@@ -7,6 +7,7 @@ use lanlab_os as os;
 use lanlab_os::{BATCH_MESSAGES, Interest, Readiness, ReceiveBatch, Usage};
 use lanlab_units::Instant;
 use lanlab_wire::session::QUESTION_LEN;
+use lanlab_workloads::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
 
 use super::alive::{Word, say_alive_beside};
 use super::crew::{self, Driven, Flow, ThreadUsage, Turn};
@@ -22,7 +23,6 @@ use crate::running::Running;
 use crate::workloads::setup::{
     Accepted, TICK, accept_datagram, bind_datagram, is_idle, local_port,
 };
-use lanlab_workloads::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
 use lanlab_workloads::stream::{Arrival, Counts, CpuMeter, Heard, Incoming, Meters};
 
 /// How often a receiver looks whether it shall stop.

@@ -1,0 +1,140 @@
+//! The services that there are, behind one type: a line for each. A match costs nothing beside an
+//! operation, where a boxed future would cost an allocation.
+
+use lanlab_files::{
+    Access, Class, Entry, Facts, Fault, Result, ServiceKind, ServicePath, Session, Target,
+    TransferCapabilities,
+};
+
+macro_rules! services {
+    ($($Service:ident in $module:ident for $($kind:ident)|+;)+) => {
+        /// A session with any service.
+        #[derive(Debug)]
+        pub enum AnySession {
+            $(
+                #[doc = concat!("See `", stringify!($module), "`.")]
+                $Service(crate::$module::Session),
+            )+
+        }
+
+        /// A file of any service.
+        #[derive(Debug)]
+        pub enum AnyFile {
+            $(
+                #[doc = concat!("See `", stringify!($module), "`.")]
+                $Service(crate::$module::File),
+            )+
+        }
+
+        /// Connect and log in.
+        ///
+        /// # Errors
+        /// Whatever can be wrong with a server, its address, or a user.
+        pub async fn connect(target: &Target) -> Result<AnySession> {
+            match target.service {
+                $($(ServiceKind::$kind)|+ => {
+                    crate::$module::connect(target).await.map(AnySession::$Service)
+                })+
+            }
+        }
+
+        macro_rules! each {
+            ($self:expr, $session:ident => $call:expr) => {
+                match $self { $(AnySession::$Service($session) => $call,)+ }
+            };
+        }
+
+        macro_rules! each_file {
+            ($self:expr, $file:expr, $session:ident, $of:ident => $call:expr) => {
+                match ($self, $file) {
+                    $((AnySession::$Service($session), AnyFile::$Service($of)) => $call,)+
+                    #[allow(unreachable_patterns, reason = "needed from the second service on")]
+                    _ => Err(Fault::new(Class::Unsupported, "a file of another session")),
+                }
+            };
+        }
+
+        impl Session for AnySession {
+            type File = AnyFile;
+
+            fn capabilities(&self) -> TransferCapabilities {
+                each!(self, session => session.capabilities())
+            }
+
+            fn facts(&self) -> Facts {
+                each!(self, session => session.facts())
+            }
+
+            async fn open(&self, path: &ServicePath, access: Access) -> Result<AnyFile> {
+                match self {
+                    $(Self::$Service(session) => {
+                        session.open(path, access).await.map(AnyFile::$Service)
+                    })+
+                }
+            }
+
+            async fn read_at(
+                &self,
+                file: &AnyFile,
+                offset: u64,
+                buffer: &mut [u8],
+            ) -> Result<usize> {
+                each_file!(self, file, session, of => session.read_at(of, offset, buffer).await)
+            }
+
+            async fn write_at(&self, file: &AnyFile, offset: u64, data: &[u8]) -> Result<()> {
+                each_file!(self, file, session, of => session.write_at(of, offset, data).await)
+            }
+
+            async fn write_parts_at(
+                &self,
+                file: &AnyFile,
+                offset: u64,
+                parts: [&[u8]; 2],
+            ) -> Result<()> {
+                each_file!(self, file, session, of => {
+                    session.write_parts_at(of, offset, parts).await
+                })
+            }
+
+            async fn sync(&self, file: &AnyFile) -> Result<()> {
+                each_file!(self, file, session, of => session.sync(of).await)
+            }
+
+            async fn close(&self, file: AnyFile) -> Result<()> {
+                each_file!(self, file, session, of => session.close(of).await)
+            }
+
+            async fn remove(&self, path: &ServicePath) -> Result<()> {
+                each!(self, session => session.remove(path).await)
+            }
+
+            async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
+                each!(self, session => session.list(path).await)
+            }
+
+            async fn make_directory(&self, path: &ServicePath) -> Result<()> {
+                each!(self, session => session.make_directory(path).await)
+            }
+
+            async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
+                each!(self, session => session.remove_directory(path).await)
+            }
+
+            async fn end(self) -> Result<()> {
+                each!(self, session => session.end().await)
+            }
+        }
+    };
+}
+
+services! {
+    Directory in directory for Directory;
+    Memory in memory for Memory;
+    Ftp in ftp for Ftp | Ftps;
+    Sftp in sftp for Sftp;
+    Webdav in webdav for Webdav | Webdavs;
+    Nfs in nfs for Nfs;
+    Smb in smb for Smb;
+    S3 in s3 for S3 | S3s;
+}

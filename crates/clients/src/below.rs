@@ -1,0 +1,352 @@
+//! Files below a directory of this host, reached from a handle of it that is opened once.
+//!
+//! Every name on the way is looked up in the handle of the directory before it, and none is followed
+//! if it is a link: whatever somebody puts in the place of a file or directory meanwhile, nothing
+//! beside the directory is read, written or removed. The directories of a trial that were made here
+//! are held open until they are removed, so that another in their place is not taken for them.
+//! `cap-std` makes the calls.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, SystemTime};
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, Metadata, OpenOptions};
+use lanlab_files::{Access, ServicePath};
+
+/// Somebody who has a lease on a file (fcntl(2)) gives it back when another opens the file, within
+/// this time.
+const LEASE_WITHIN: Duration = Duration::from_secs(5);
+const LEASE_LOOK: Duration = Duration::from_millis(10);
+
+/// Of the directories that are made, those with no more names are held open: that of a trial, and the
+/// one in it that all its files are in or below.
+const HELD_DEPTH: usize = 2;
+
+/// The directories that were made here and not yet removed.
+static MADE: Mutex<Option<HashMap<PathBuf, Arc<Dir>>>> = Mutex::new(None);
+/// The handles that are open, by what they were opened for.
+static OPEN: Mutex<Option<HashMap<PathBuf, Weak<Below>>>> = Mutex::new(None);
+
+/// A directory of this host, held open.
+#[derive(Debug)]
+pub struct Below {
+    /// Where it was when it was opened.
+    base: PathBuf,
+    directory: Arc<Dir>,
+    /// The directory in which something was done last: as a rule that of the next file.
+    last: Mutex<Option<(PathBuf, Arc<Dir>)>>,
+}
+
+/// Something in a directory. What a link leads to is not looked at.
+#[derive(Debug)]
+pub struct Found {
+    /// Its last name.
+    pub name: OsString,
+    /// What it is.
+    pub kind: Kind,
+    /// Octets of a file.
+    pub bytes: u64,
+    /// When it was changed last.
+    pub modified: Option<SystemTime>,
+}
+
+/// What can be in a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A device, FIFO or socket.
+    Special,
+}
+
+impl Found {
+    fn new(name: OsString, facts: &Metadata) -> Self {
+        let kind = if facts.is_symlink() {
+            Kind::Link
+        } else if facts.is_dir() {
+            Kind::Directory
+        } else if facts.is_file() {
+            Kind::File
+        } else {
+            Kind::Special
+        };
+        let modified = facts.modified().ok().map(cap_std::time::SystemTime::into_std);
+        let bytes = if kind == Kind::File { facts.len() } else { 0 };
+        Self { name, kind, bytes, modified }
+    }
+}
+
+impl Below {
+    /// Open a directory. Links on the way to it are its user's own.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open(base: &Path) -> io::Result<Self> {
+        let directory = Arc::new(Dir::open_ambient_dir(base, ambient_authority())?);
+        Ok(Self { base: base.to_owned(), directory, last: Mutex::new(None) })
+    }
+
+    /// The same, with one handle for all who have it at once.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn shared(base: &Path) -> io::Result<Arc<Self>> {
+        let mut open = locked(&OPEN);
+        let open = open.get_or_insert_default();
+        if let Some(there) = open.get(base).and_then(Weak::upgrade) {
+            return Ok(there);
+        }
+        open.retain(|_, handle| handle.strong_count() > 0);
+        let opened = Arc::new(Self::open(base)?);
+        open.insert(base.to_owned(), Arc::downgrade(&opened));
+        Ok(opened)
+    }
+
+    /// Where something is, for messages.
+    pub fn place(&self, path: Option<&ServicePath>) -> PathBuf {
+        path.map_or_else(|| self.base.clone(), |path| self.base.join(path.as_str()))
+    }
+
+    /// Open a regular file. One that is written to has no other name, by which it could be
+    /// somebody's.
+    ///
+    /// # Errors
+    /// What the system says, or it is something else.
+    pub fn file(&self, path: &ServicePath, access: Access) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        match access {
+            Access::Read => options.read(true),
+            Access::Create { .. } => options.write(true).create_new(true),
+            // It is cut when it is seen to be ours.
+            Access::Replace { .. } => options.write(true).create(true),
+            Access::Update => options.read(true).write(true),
+        };
+        let file = opened(&*self.parent(path)?, path.name(), &mut options)?;
+        if let Access::Create { .. } = access {
+            return Ok(file);
+        }
+        let facts = file.metadata()?;
+        if !facts.is_file() {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "not a regular file"));
+        }
+        if access != Access::Read && names(&facts) > 1 {
+            let message = "the file has another name, by which it may be somebody's";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+        }
+        if let Access::Replace { .. } = access {
+            file.set_len(0)?;
+        }
+        Ok(file)
+    }
+
+    /// What is in a place.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn look(&self, path: &ServicePath) -> io::Result<Found> {
+        let facts = self.parent(path)?.symlink_metadata(path.name())?;
+        Ok(Found::new(path.name().into(), &facts))
+    }
+
+    /// What is in a directory (`None`: the one that is held open), in no order.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn list(
+        &self,
+        path: Option<&ServicePath>,
+    ) -> io::Result<impl Iterator<Item = io::Result<Found>> + use<>> {
+        let directory = match path {
+            None => Arc::clone(&self.directory),
+            Some(path) => self.directory(Path::new(path.as_str()))?,
+        };
+        Ok(directory.entries()?.filter_map(|entry| {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => return Some(Err(error)),
+            };
+            match entry.metadata() {
+                Ok(facts) => Some(Ok(Found::new(entry.file_name(), &facts))),
+                // Removed since it was listed.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                Err(error) => Some(Err(error)),
+            }
+        }))
+    }
+
+    /// Make a directory, which is refused if something is there.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn make_directory(&self, path: &ServicePath) -> io::Result<()> {
+        let parent = self.parent(path)?;
+        parent.create_dir(path.name())?;
+        if path.names().count() <= HELD_DEPTH {
+            let made = entered(&parent, path.name())?;
+            if made.entries()?.next().is_some() {
+                let message = "another directory is in the place of the one that was made";
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+            }
+            locked(&MADE).get_or_insert_default().insert(self.place(Some(path)), Arc::new(made));
+        }
+        Ok(())
+    }
+
+    /// Remove a file, or a link in its place.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn remove_file(&self, path: &ServicePath) -> io::Result<()> {
+        self.parent(path)?.remove_file(path.name())
+    }
+
+    /// Remove a directory that is empty.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn remove_directory(&self, path: &ServicePath) -> io::Result<()> {
+        let removed = self.parent(path)?.remove_dir(path.name());
+        let is_missing =
+            removed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        if removed.is_ok() || is_missing {
+            if let Some(made) = &mut *locked(&MADE) {
+                made.remove(&self.place(Some(path)));
+            }
+            *locked(&self.last) = None;
+        }
+        removed.map_err(|error| match error.kind() {
+            io::ErrorKind::NotADirectory => {
+                io::Error::new(io::ErrorKind::AlreadyExists, "something else is in its place")
+            }
+            _ => error,
+        })
+    }
+
+    /// The directory in which something is.
+    fn parent(&self, path: &ServicePath) -> io::Result<Arc<Dir>> {
+        match Path::new(path.as_str()).parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => self.directory(parent),
+            _ => Ok(Arc::clone(&self.directory)),
+        }
+    }
+
+    /// A directory by its names.
+    fn directory(&self, path: &Path) -> io::Result<Arc<Dir>> {
+        if let Some((last, directory)) = &*locked(&self.last)
+            && last == path
+        {
+            return Ok(Arc::clone(directory));
+        }
+        let mut directory = Arc::clone(&self.directory);
+        let mut place = self.base.clone();
+        for name in path {
+            place.push(name);
+            let held = locked(&MADE).as_ref().and_then(|made| made.get(&place).cloned());
+            directory = match held {
+                Some(held) => held,
+                None => Arc::new(entered(&directory, Path::new(name))?),
+            };
+        }
+        *locked(&self.last) = Some((path.to_owned(), Arc::clone(&directory)));
+        Ok(directory)
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Open what one name of a directory stands for; a FIFO that somebody has put there is not waited for.
+fn opened(directory: &Dir, name: &str, options: &mut OpenOptions) -> io::Result<File> {
+    without_following(directory, Path::new(name), options)?;
+    let mut waited = Duration::ZERO;
+    loop {
+        match directory.open_with(name, options) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && waited < LEASE_WITHIN => {
+                std::thread::sleep(LEASE_LOOK);
+                waited += LEASE_LOOK;
+            }
+            Err(error) => return Err(named(directory, Path::new(name), error)),
+            Ok(file) => return Ok(file.into_std()),
+        }
+    }
+}
+
+/// Open a directory by its one name.
+fn entered(directory: &Dir, name: impl AsRef<Path>) -> io::Result<Dir> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    let name = name.as_ref();
+    #[cfg(unix)]
+    {
+        use cap_std::fs::OpenOptionsExt;
+        // Where it can be, without the right to list it, which one that is only passed need not give.
+        #[cfg(target_os = "linux")]
+        const PASSED: i32 = libc::O_PATH;
+        #[cfg(not(target_os = "linux"))]
+        const PASSED: i32 = 0;
+        options.custom_flags(libc::O_NOFOLLOW | libc::O_DIRECTORY | PASSED);
+        match directory.open_with(name, &options) {
+            Ok(opened) => Ok(Dir::from_std_file(opened.into_std())),
+            Err(error) => Err(named(directory, name, error)),
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        without_following(directory, name, &mut options)?;
+        directory.open_dir(name)
+    }
+}
+
+/// An error, or in its place that there is a link, which systems say in many ways.
+fn named(directory: &Dir, name: &Path, error: io::Error) -> io::Error {
+    let is_link = || directory.symlink_metadata(name).is_ok_and(|found| found.is_symlink());
+    if error.kind() != io::ErrorKind::AlreadyExists && is_link() {
+        let message = format!("`{}` is a symbolic link, which is not followed", name.display());
+        return io::Error::new(io::ErrorKind::NotADirectory, message);
+    }
+    error
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere it has to look")]
+fn without_following(_: &Dir, _: &Path, options: &mut OpenOptions) -> io::Result<()> {
+    use cap_std::fs::OpenOptionsExt;
+    options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY);
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn without_following(directory: &Dir, name: &Path, _: &mut OpenOptions) -> io::Result<()> {
+    match directory.symlink_metadata(name) {
+        Ok(found) if found.is_symlink() => {
+            let message = "a symbolic link, which is not followed";
+            Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
+        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// How many names a file has.
+#[cfg(unix)]
+fn names(facts: &std::fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(facts)
+}
+
+#[cfg(not(unix))]
+fn names(_: &std::fs::Metadata) -> u64 {
+    1
+}
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -1,0 +1,137 @@
+//! A directory of this host: local, or a share that the system has mounted. Calls are the system's,
+//! and keep the thread until they are done. No link in it is followed (`below`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lanlab_files as files;
+use lanlab_files::{
+    Access, Class, Entry, Facts, Fault, Result, ServicePath, Target, TransferCapabilities,
+};
+use lanlab_os::positioned;
+
+use crate::below::{Below, Kind};
+
+/// Octets of a call when a whole file is moved: what `cp` and the like take, and enough that the
+/// call itself costs nothing beside the copying.
+const BLOCK_BYTES: u32 = 1 << 18;
+
+/// A directory to work in.
+#[derive(Debug)]
+pub struct Session {
+    below: Arc<Below>,
+}
+
+/// An open file, and its name for errors.
+#[derive(Debug)]
+pub struct File {
+    file: fs::File,
+    path: PathBuf,
+}
+
+/// Work in `target.directory`, which must be there.
+#[expect(clippy::unused_async, reason = "as those of the other services")]
+pub async fn connect(target: &Target) -> Result<Session> {
+    let base = PathBuf::from(&target.directory);
+    if !base.is_absolute() {
+        let message = format!("directory `{}`: found a relative path", base.display());
+        return Err(Fault::new(Class::Name, message).hint("give an absolute path"));
+    }
+    let below = Below::shared(&base).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotADirectory => {
+            Fault::new(Class::Missing, format!("{}: not a directory", base.display()))
+        }
+        _ => Fault::of_file(base.display(), &error),
+    })?;
+    Ok(Session { below })
+}
+
+/// Do something with a path, and name it if that fails.
+fn with<T>(what: &str, path: &Path, done: std::io::Result<T>) -> Result<T> {
+    done.map_err(|error| Fault::of_file(format_args!("{what} {}", path.display()), &error))
+}
+
+impl files::Session for Session {
+    type File = File;
+
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
+            in_order: false,
+            block_bytes: BLOCK_BYTES,
+            depth: 1,
+            blocking: true,
+            can_update: true,
+            can_create: true,
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            protocol: "directory".to_owned(),
+            protection: "none".to_owned(),
+            server: None,
+            no_delay: None,
+        }
+    }
+
+    async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
+        let file = self.below.file(path, access);
+        let path = self.below.place(Some(path));
+        Ok(File { file: with("open", &path, file)?, path })
+    }
+
+    async fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        with("read", &file.path, positioned::read_at(&file.file, buffer, offset))
+    }
+
+    async fn write_at(&self, file: &File, offset: u64, data: &[u8]) -> Result<()> {
+        with("write", &file.path, positioned::write_all_at(&file.file, data, offset))
+    }
+
+    async fn write_parts_at(&self, file: &File, offset: u64, parts: [&[u8]; 2]) -> Result<()> {
+        with("write", &file.path, positioned::write_all_parts_at(&file.file, parts, offset))
+    }
+
+    async fn sync(&self, file: &File) -> Result<()> {
+        with("sync", &file.path, file.file.sync_data())
+    }
+
+    async fn close(&self, file: File) -> Result<()> {
+        // A mounted share may tell only now that it could not keep what was written.
+        let File { file, path } = file;
+        with("close", &path, lanlab_os::close_file(file))
+    }
+
+    async fn remove(&self, path: &ServicePath) -> Result<()> {
+        with("remove", &self.below.place(Some(path)), self.below.remove_file(path))
+    }
+
+    async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
+        let place = self.below.place(path);
+        let mut entries = Vec::new();
+        for found in with("list", &place, self.below.list(path))? {
+            let found = with("list", &place, found)?;
+            let Ok(name) = found.name.into_string() else {
+                continue; // It is none of ours: we write only names of UTF-8.
+            };
+            let is_directory = found.kind == Kind::Directory;
+            entries.push(Entry { name, size_bytes: found.bytes, is_directory });
+        }
+        Ok(entries)
+    }
+
+    async fn make_directory(&self, path: &ServicePath) -> Result<()> {
+        let made = self.below.make_directory(path);
+        with("make directory", &self.below.place(Some(path)), made)
+    }
+
+    async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
+        let removed = self.below.remove_directory(path);
+        with("remove directory", &self.below.place(Some(path)), removed)
+    }
+
+    async fn end(self) -> Result<()> {
+        Ok(())
+    }
+}

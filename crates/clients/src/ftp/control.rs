@@ -1,0 +1,139 @@
+//! The control connection: commands, and the answers to them in their order.
+
+use std::io;
+
+use lanlab_connections::{Lines, Wire};
+use lanlab_files::{Class, Fault, Result, Target};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::transport;
+
+use super::reply::{self, Reply};
+
+/// Lines of one answer at most.
+const MAX_REPLY_LINES: usize = 512;
+
+/// The dialogue of one session.
+#[derive(Debug)]
+pub struct Control {
+    /// For its patience.
+    target: Target,
+    lines: Lines,
+    /// Answers that are still to come.
+    awaited: u32,
+    /// Why none of them will.
+    lost: Option<Fault>,
+}
+
+impl Control {
+    /// A dialogue on a connection whose server speaks first, if it `greets`.
+    pub fn new(target: Target, wire: Wire, greets: bool) -> Self {
+        Self { target, lines: Lines::new(wire), awaited: u32::from(greets), lost: None }
+    }
+
+    /// The connection.
+    pub fn wire(&self) -> &Wire {
+        self.lines.wire()
+    }
+
+    /// The connection again, after an answer and before anything else.
+    pub fn into_wire(self) -> Result<Wire> {
+        self.lines.into_wire().map_err(|error| Fault::of_connection("AUTH TLS", &error))
+    }
+
+    /// Send commands, each with its answers to be taken in order.
+    ///
+    /// # Errors
+    /// Answers to something else are still to come: a file is open, or a call was given up. To take
+    /// one of them for the answer to this would be to report what did not happen.
+    pub async fn send(&mut self, what: &str, commands: &[&str]) -> Result<()> {
+        if let Some(lost) = &self.lost {
+            let message = format!("{what}: this FTP session has ended: {}", lost.message);
+            return Err(Fault { message, ..lost.clone() });
+        }
+        if self.awaited > 0 {
+            let message = format!("{what}: this FTP session still waits for an answer");
+            return Err(Fault::new(Class::Unsupported, message)
+                .hint("close the file that is open, or take another session"));
+        }
+        self.awaited = commands.len() as u32;
+        let mut text = commands.join("\r\n");
+        text.push_str("\r\n");
+        let Self { target, lines, .. } = self;
+        let sending =
+            async { lines.send(&text).await.map_err(|error| Fault::of_connection(what, &error)) };
+        transport::within(target, what, sending).await.inspect_err(|lost| {
+            self.lost = Some(lost.clone());
+        })
+    }
+
+    /// The next answer.
+    pub async fn reply(&mut self, what: &str) -> Result<Reply> {
+        let Self { target, lines, .. } = self;
+        let reply = match transport::within(target, what, read_reply(what, lines)).await {
+            Ok(reply) => reply,
+            Err(lost) => {
+                self.lost = Some(lost.clone());
+                return Err(lost);
+            }
+        };
+        if !reply.is_preliminary() {
+            self.awaited = self.awaited.saturating_sub(1);
+        }
+        Ok(reply)
+    }
+
+    /// Send a command and take its answer.
+    pub async fn ask(&mut self, what: &str, command: &str) -> Result<Reply> {
+        self.send(what, &[command]).await?;
+        self.reply(what).await
+    }
+
+    /// The same, with anything but "done" as an error.
+    pub async fn demand(&mut self, what: &str, command: &str, usual: Class) -> Result<Reply> {
+        let reply = self.ask(what, command).await?;
+        if reply.is_done() { Ok(reply) } else { Err(reply.fault(what, usual)) }
+    }
+
+    /// End the connection.
+    pub async fn shutdown(&mut self) -> io::Result<()> {
+        self.lines.shutdown().await
+    }
+}
+
+/// The next answer on a connection.
+pub async fn read_reply(
+    what: &str,
+    lines: &mut Lines<impl AsyncRead + AsyncWrite + Unpin>,
+) -> Result<Reply> {
+    let garbage = |line: &str| {
+        let shown: String = line.chars().take(80).collect();
+        let message = format!("{what}: found `{}` for a reply", shown.escape_debug());
+        Fault::new(Class::Protocol, message).hint("is it an FTP server that listens there?")
+    };
+    let mut said = Vec::new();
+    let mut first = None;
+    for _ in 0..MAX_REPLY_LINES {
+        let line = lines.next().await.map_err(|error| Fault::of_connection(what, &error))?;
+        let Some(line) = line else {
+            return Err(Fault::new(Class::Reset, format!("{what}: the server ended the session")));
+        };
+        match (first, reply::parse(&line)) {
+            (None, None) => return Err(garbage(&line)),
+            (None, Some((code, last, words))) => {
+                said.push(words.to_owned());
+                if last {
+                    return Ok(Reply { code, lines: said });
+                }
+                first = Some(code);
+            }
+            (Some(code), Some((ends, true, words))) if ends == code => {
+                said.push(words.to_owned());
+                return Ok(Reply { code, lines: said });
+            }
+            (Some(_), _) => said.push(line),
+        }
+    }
+    let message = format!("{what}: found a reply of more than {MAX_REPLY_LINES} lines");
+    Err(Fault::new(Class::Protocol, message))
+}

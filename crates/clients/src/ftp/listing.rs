@@ -1,0 +1,130 @@
+//! What is in a directory: MLSD, which is defined (RFC 3659 section 7), and LIST, which is not.
+
+use lanlab_files::{Class, Entry, Fault, Result, is_name};
+
+/// Read what MLSD gave.
+pub fn mlsd(text: &str) -> Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        let Some((facts, name)) = line.split_once(' ') else { return Err(odd("MLSD", line)) };
+        let fact = |wanted: &str| {
+            facts.split(';').find_map(|fact| {
+                let (key, value) = fact.split_once('=')?;
+                key.eq_ignore_ascii_case(wanted).then_some(value)
+            })
+        };
+        let kind = fact("type").unwrap_or("").to_ascii_lowercase();
+        let is_directory = match kind.as_str() {
+            "file" => false,
+            "dir" => true,
+            // The directory itself, the one above, and what is neither file nor directory.
+            _ => continue,
+        };
+        let size_bytes = match fact("size") {
+            Some(size) if !is_directory => size.parse().map_err(|_| odd("MLSD", line))?,
+            _ => 0,
+        };
+        if !is_name(name) {
+            return Err(odd("MLSD", line));
+        }
+        entries.push(Entry { name: name.to_owned(), size_bytes, is_directory });
+    }
+    Ok(entries)
+}
+
+/// Read what LIST gave, if it is in the form of `ls -l` or of `dir`, the two that are common.
+pub fn list(text: &str) -> Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with("total ")) {
+        match line.as_bytes()[0] {
+            b'-' | b'd' => entries.push(unix(line).ok_or_else(|| odd("LIST", line))?),
+            // A link, a device, a socket, a pipe.
+            b'l' | b'b' | b'c' | b's' | b'p' => {}
+            b'0'..=b'9' => entries.push(dos(line).ok_or_else(|| odd("LIST", line))?),
+            _ => return Err(odd("LIST", line)),
+        }
+    }
+    entries.retain(|entry| entry.name != "." && entry.name != "..");
+    match entries.iter().find(|entry| !is_name(&entry.name)) {
+        Some(entry) => Err(odd("LIST", &entry.name)),
+        None => Ok(entries),
+    }
+}
+
+/// `-rw-r--r-- 1 user group 12 Nov 21 10:00 a name`
+fn unix(line: &str) -> Option<Entry> {
+    let is_directory = line.starts_with('d');
+    let mut size_bytes = 0;
+    let mut rest = line;
+    for number in 0..8 {
+        let (field, after) = rest.trim_start_matches(' ').split_once(' ')?;
+        if number == 4 && !is_directory {
+            size_bytes = field.parse().ok()?;
+        }
+        // One blank parts the time from the name; more would belong to the name.
+        rest = after;
+    }
+    (!rest.is_empty()).then(|| Entry { name: rest.to_owned(), size_bytes, is_directory })
+}
+
+/// `11-21-26  10:00AM  <DIR>  a name`
+fn dos(line: &str) -> Option<Entry> {
+    let (_date, rest) = line.split_once(' ')?;
+    let (_time, rest) = rest.trim_start().split_once(' ')?;
+    let (size, name) = rest.trim_start().split_once(' ')?;
+    let is_directory = size == "<DIR>";
+    let size_bytes = if is_directory { 0 } else { size.parse().ok()? };
+    // A directory's name is set in to where a file's begins.
+    let name = if is_directory { name.trim_start() } else { name };
+    (!name.is_empty()).then(|| Entry { name: name.to_owned(), size_bytes, is_directory })
+}
+
+fn odd(command: &str, line: &str) -> Fault {
+    let shown: String = line.chars().take(120).collect();
+    let message = format!("{command}: found `{}`, which is no entry", shown.escape_debug());
+    Fault::new(Class::Protocol, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn entry(name: &str, size_bytes: u64, is_directory: bool) -> Entry {
+        Entry { name: name.to_owned(), size_bytes, is_directory }
+    }
+
+    #[test]
+    fn mlsd_gives_files_and_directories_and_nothing_else() {
+        let text = "type=cdir;modify=20261121100000; .\r\nType=dir;Modify=1; a b\r\n\
+                    type=file;size=12;modify=1;  leads with a blank\r\n\
+                    type=OS.unix=slink:/x; link\r\n";
+        let wanted = vec![entry("a b", 0, true), entry(" leads with a blank", 12, false)];
+        assert_eq!(mlsd(text).unwrap(), wanted);
+        assert_eq!(mlsd("type=file;size=many; x\r\n").unwrap_err().class, Class::Protocol);
+        assert_eq!(mlsd("nonsense\r\n").unwrap_err().class, Class::Protocol);
+        assert_eq!(mlsd("type=file;size=1; a/../b\r\n").unwrap_err().class, Class::Protocol);
+    }
+
+    #[test]
+    fn list_is_read_in_its_two_common_forms() {
+        let text = "total 8\r\n-rw-r--r--    1 1000     1000       700123 Nov 21 10:00 a  b 10:00\r\n\
+                    drwxr-xr-x    2 0        0            4096 Jan  5  2025  blank\r\n\
+                    lrwxrwxrwx    1 0        0               1 Jan  5  2025 x -> y\r\n";
+        let wanted = vec![entry("a  b 10:00", 700_123, false), entry(" blank", 0, true)];
+        assert_eq!(list(text).unwrap(), wanted);
+        let text = "11-21-26  10:00AM       <DIR>          dir one\r\n\
+                    11-21-26  10:00AM              1234 file two\r\n";
+        let wanted = vec![entry("dir one", 0, true), entry("file two", 1234, false)];
+        assert_eq!(list(text).unwrap(), wanted);
+        assert_eq!(list("what is this").unwrap_err().class, Class::Protocol);
+        assert_eq!(list("-rw-r--r-- 1").unwrap_err().class, Class::Protocol);
+    }
+
+    proptest! {
+        #[test]
+        fn no_listing_breaks_the_reading(text in "[-dl0-9 a-z;=.:\r\n<>]*") {
+            let _ = (mlsd(&text), list(&text));
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! From a connection to a session: TLS, name and password, binary, what the server can do, where.
+
+use std::sync::Arc;
+
+use lanlab_connections::Wire;
+use lanlab_files::{Class, Facts, Fault, Result, ServiceKind, ServicePath, Target};
+use rustls::ClientConfig;
+use rustls::client::TicketRequest;
+use tokio::sync::Mutex;
+use tokio_rustls::{TlsConnector, TlsStream};
+
+use crate::{transport, trust};
+
+use super::control::Control;
+use super::data::{DataConnections, Tls};
+use super::{Abilities, Session};
+
+const USUAL_PORT: u16 = 21;
+
+/// As whom nobody logs in (RFC 1635).
+const ANONYMOUS: (&str, &str) = ("anonymous", "anonymous@");
+
+/// Connect and log in.
+pub async fn connect(target: &Target) -> Result<Session> {
+    let (user, secret) = match &target.credentials {
+        Some(of) => (of.user.as_str(), of.secret.as_str()),
+        None => ANONYMOUS,
+    };
+    if [user, secret].iter().any(|text| text.contains(char::is_control)) {
+        let message = "FTP login: found a control character in name or password; allowed: none";
+        return Err(Fault::new(Class::Login, message));
+    }
+    let base = (!target.directory.is_empty())
+        .then(|| ServicePath::new(&*target.directory))
+        .transpose()
+        .map_err(|bad| Fault::new(Class::Name, bad.message))?;
+
+    let stream = transport::connect(target, USUAL_PORT).await?;
+    let server = stream.peer_addr().map_err(|error| Fault::of_connection("FTP", &error))?.ip();
+    // Nobody needs the password of a target that is kept.
+    let kept = Target { credentials: None, ..target.clone() };
+    let mut control = Control::new(kept.clone(), Wire::Plain(stream), true);
+    let mut greeting = control.reply("FTP greeting").await?;
+    while greeting.is_preliminary() {
+        greeting = control.reply("FTP greeting").await?; // 120: ready in so many minutes
+    }
+    if !greeting.is_done() {
+        let fault = greeting.fault("FTP greeting", Class::Protocol);
+        let class = if greeting.code == 421 { Class::Refused } else { fault.class };
+        return Err(Fault { class, ..fault });
+    }
+
+    let mut tls = None;
+    if target.service == ServiceKind::Ftps {
+        let over = secure(&kept, control).await?;
+        control = over.0;
+        tls = Some(over.1);
+    }
+    log_in(&mut control, user, secret).await?;
+    if tls.is_some() {
+        control.demand("PBSZ 0", "PBSZ 0", Class::Protocol).await?;
+        control.demand("PROT P", "PROT P", Class::Protocol).await?;
+    }
+    control.demand("TYPE I", "TYPE I", Class::Protocol).await?;
+    let abilities = abilities(&mut control).await?;
+    if abilities.utf8 {
+        // Some speak UTF-8 only when told to; the others may refuse the word.
+        control.ask("OPTS UTF8 ON", "OPTS UTF8 ON").await?;
+    }
+    if let Some(base) = base {
+        let command = format!("CWD {base}");
+        control.demand(&command, &command, Class::Missing).await?;
+    }
+    let base = working_directory(&mut control).await?;
+    let facts = Facts {
+        protocol: "FTP".to_owned(),
+        protection: match control.wire() {
+            Wire::Plain(_) => "none".to_owned(),
+            Wire::Tls(stream) => transport::tls_words(stream.get_ref().1),
+        },
+        server: greeting.lines.first().map(|line| {
+            line.chars().filter(|c| !c.is_control()).take(100).collect::<String>().trim().to_owned()
+        }),
+        no_delay: control.wire().socket().nodelay().ok(),
+    };
+    let data = DataConnections::new(Arc::new(kept), server, tls);
+    Ok(Session { control: Mutex::new(control), data, facts, abilities, base })
+}
+
+/// How TLS is spoken: each connection uses up one ticket, and asks for the next. Servers that know
+/// RFC 9149 give it on connections where they only receive, too.
+fn asking_for_tickets(target: &Target) -> Result<Arc<ClientConfig>> {
+    let mut config = ClientConfig::clone(&*transport::tls_client(target)?);
+    config.send_ticket_request = Some(TicketRequest { new_session_count: 2, resumption_count: 1 });
+    Ok(Arc::new(config))
+}
+
+/// Go on over TLS (RFC 4217 section 4).
+async fn secure(target: &Target, mut control: Control) -> Result<(Control, Tls)> {
+    let reply = control.ask("AUTH TLS", "AUTH TLS").await?;
+    if reply.code != 234 {
+        let fault = reply.fault("AUTH TLS", Class::Unsupported);
+        return Err(Fault { class: Class::Unsupported, ..fault }
+            .hint("this server speaks no TLS: use another, or plain FTP"));
+    }
+    let Wire::Plain(stream) = control.into_wire()? else {
+        return Err(Fault::new(Class::Protocol, "AUTH TLS: TLS is spoken already"));
+    };
+    // One configuration for all connections of a session: it keeps what resumes TLS, which some
+    // servers demand of a data connection as a sign that it is from the same client.
+    let tls = Tls { config: asking_for_tickets(target)?, name: transport::tls_name(target)? };
+    let connector = TlsConnector::from(Arc::clone(&tls.config));
+    let handshake = async {
+        let shaken = connector.connect(tls.name.clone(), stream).await;
+        shaken.map_err(|error| trust::tls_fault("FTP over TLS", &error))
+    };
+    let stream = transport::within(target, "FTP over TLS", handshake).await?;
+    let wire = Wire::Tls(Box::new(TlsStream::Client(stream)));
+    Ok((Control::new(target.clone(), wire, false), tls))
+}
+
+async fn log_in(control: &mut Control, user: &str, secret: &str) -> Result<()> {
+    let what = format!("FTP login of `{user}`");
+    let refused = |reply: &super::reply::Reply| {
+        let fault = reply.fault(&what, Class::Login);
+        match reply.code {
+            421 => Fault { class: Class::Refused, ..fault },
+            500..=599 => Fault { class: Class::Login, ..fault },
+            _ => fault,
+        }
+    };
+    let mut reply = control.ask(&what, &format!("USER {user}")).await?;
+    if reply.code == 331 {
+        reply = control.ask(&what, &format!("PASS {secret}")).await?;
+    }
+    if reply.is_done() { Ok(()) } else { Err(refused(&reply)) }
+}
+
+async fn abilities(control: &mut Control) -> Result<Abilities> {
+    let reply = control.ask("FEAT", "FEAT").await?;
+    let mut abilities = Abilities::default();
+    if reply.is_done() {
+        for line in &reply.lines {
+            let line = line.trim().to_ascii_uppercase();
+            match line.split(' ').next() {
+                Some("SIZE") => abilities.size = true,
+                // RFC 3659 section 7.8: who names MLST has MLSD too.
+                Some("MLST" | "MLSD") => abilities.mlsd = true,
+                Some("UTF8") => abilities.utf8 = true,
+                _ => {}
+            }
+        }
+    }
+    Ok(abilities)
+}
+
+/// Where it is: within quotation marks, one of them in the name doubled (RFC 959 appendix II).
+async fn working_directory(control: &mut Control) -> Result<String> {
+    let reply = control.demand("PWD", "PWD", Class::Protocol).await?;
+    let name = quoted(reply.words()).ok_or_else(|| {
+        let fault = reply.fault("PWD", Class::Protocol);
+        Fault { class: Class::Protocol, ..fault }
+    })?;
+    Ok(name)
+}
+
+/// The first name within quotation marks.
+pub fn quoted(words: &str) -> Option<String> {
+    let mut name = String::new();
+    let mut rest = words.split_once('"')?.1;
+    loop {
+        let (part, after) = rest.split_once('"')?;
+        name.push_str(part);
+        match after.strip_prefix('"') {
+            Some(after) => {
+                name.push('"');
+                rest = after;
+            }
+            None => break,
+        }
+    }
+    (!name.is_empty() && !name.contains(char::is_control)).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_working_directory_is_within_quotation_marks() {
+        assert_eq!(quoted(r#""/a b" is where you are"#).as_deref(), Some("/a b"));
+        assert_eq!(quoted(r#""/a ""b""" here"#).as_deref(), Some(r#"/a "b""#));
+        for bad in ["", "/a", "\"/a", "\"\"", "\"\" x"] {
+            assert_eq!(quoted(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! FTP (RFC 959), with TLS for both connections if asked for (RFC 4217).
+//!
+//! A session is one control connection and moves one file at a time: a data connection for each, in
+//! binary, to the server's own address. What a transfer asks of the server goes out in one segment
+//! where no answer decides whether the next is asked: a server takes one line after another, and
+//! waits for the data connection that it was to listen for.
+
+pub mod control;
+mod data;
+pub mod listing;
+pub mod login;
+pub mod reply;
+
+use std::net::SocketAddr;
+
+use lanlab_files as files;
+use lanlab_files::{Access, Class, Entry, Facts, Fault, Result, ServicePath, TransferCapabilities};
+use tokio::sync::Mutex;
+
+use control::Control;
+use data::{Asked, DataConnections, Transfer};
+use reply::Reply;
+
+pub use login::connect;
+
+/// Octets of a call when a whole file is moved: enough that the call costs nothing beside the
+/// copying.
+const BLOCK_BYTES: u32 = 1 << 18;
+
+/// Longest listing, octets.
+const MAX_LISTING_OCTETS: usize = 1 << 26;
+
+/// One control connection.
+#[derive(Debug)]
+pub struct Session {
+    control: Mutex<Control>,
+    data: DataConnections,
+    facts: Facts,
+    abilities: Abilities,
+    /// Where it works, as the server calls it.
+    base: String,
+}
+
+/// What the server said that it can do (RFC 2389).
+#[derive(Debug, Clone, Copy, Default)]
+struct Abilities {
+    size: bool,
+    mlsd: bool,
+    utf8: bool,
+}
+
+/// An open file.
+#[derive(Debug)]
+pub struct File {
+    path: ServicePath,
+    transfer: Mutex<Transfer>,
+    access: Access,
+}
+
+impl Session {
+    /// What the command of a path, and its name in errors, are.
+    fn command(verb: &str, path: &ServicePath) -> String {
+        format!("{verb} {path}")
+    }
+
+    /// Ask for a data connection, in one segment with what else is asked: before it, how long a file
+    /// is; behind it, if `at_once`, to move it. What the server says to the first two.
+    async fn ask_for_port(
+        &self,
+        control: &mut Control,
+        what: &str,
+        sized: Option<&ServicePath>,
+        at_once: bool,
+    ) -> Result<(Option<u64>, Reply)> {
+        let size = sized.filter(|_| self.abilities.size).map(|path| Self::command("SIZE", path));
+        let mut commands: Vec<&str> = size.as_deref().into_iter().collect();
+        commands.push(self.data.command());
+        commands.extend(at_once.then_some(what));
+        control.send(what, &commands).await?;
+        let mut size_bytes = None;
+        if size.is_some() {
+            let said = control.reply(what).await?;
+            size_bytes = said.is_done().then(|| said.words().trim().parse().ok()).flatten();
+        }
+        Ok((size_bytes, control.reply(what).await?))
+    }
+
+    /// Where a data connection is to be made, and how long a file is, if that is asked.
+    async fn prepare(
+        &self,
+        control: &mut Control,
+        what: &str,
+        sized: Option<&ServicePath>,
+    ) -> Result<(Option<u64>, SocketAddr)> {
+        let (size_bytes, port) = self.ask_for_port(control, what, sized, false).await?;
+        Ok((size_bytes, self.data.peer(control, what, port).await?))
+    }
+
+    /// Begin to move a file with all that this takes in one segment, which saves a round trip with
+    /// each; not before the server has shown that it knows how a data connection is asked for.
+    async fn begin_at_once(
+        &self,
+        control: &mut Control,
+        what: &str,
+        sized: Option<&ServicePath>,
+        may_begin: bool,
+    ) -> Result<Transfer> {
+        let (length, port) = self.ask_for_port(control, what, sized, true).await?;
+        if !port.is_done() {
+            // Nothing is moved then, which the server says next, if it says anything more.
+            let _ = control.reply(what).await;
+            return Err(port.fault(&format!("{what}: {}", self.data.command()), Class::Protocol));
+        }
+        let peer = self.data.peer(control, what, port).await?;
+        self.data.begin(control, what, peer, Asked::Already, length, may_begin).await
+    }
+
+    async fn directory_is_there(&self, control: &mut Control, path: &ServicePath) -> Result<bool> {
+        let command = Self::command("CWD", path);
+        if !control.ask(&command, &command).await?.is_done() {
+            return Ok(false);
+        }
+        self.go_back(control).await?;
+        Ok(true)
+    }
+
+    async fn go_back(&self, control: &mut Control) -> Result<()> {
+        let command = format!("CWD {}", self.base);
+        control.demand(&command, &command, Class::Missing).await.map(drop)
+    }
+
+    /// Do something to a directory; where the server's words leave open why not, look whether it is
+    /// there.
+    async fn with_directory(&self, verb: &str, path: &ServicePath) -> Result<()> {
+        let what = Self::command(verb, path);
+        let mut control = self.control.lock().await;
+        let reply = control.ask(&what, &what).await?;
+        if reply.is_done() {
+            return Ok(());
+        }
+        let fault = reply.fault(&what, Class::Missing);
+        if !matches!(fault.class, Class::Missing | Class::Protocol) {
+            return Err(fault);
+        }
+        let class = if self.directory_is_there(&mut control, path).await? {
+            Class::Exists
+        } else {
+            Class::Missing
+        };
+        Err(Fault { class, ..fault })
+    }
+
+    async fn read_listing(&self, control: &mut Control, command: &str) -> Result<String> {
+        let (_, peer) = self.prepare(control, command, None).await?;
+        let mut transfer =
+            self.data.begin(control, command, peer, Asked::Meanwhile, None, false).await?;
+        let octets = transfer.read_to_end(control, command, MAX_LISTING_OCTETS).await?;
+        // Names that are not UTF-8 are none of ours; they show, and cannot be opened.
+        Ok(String::from_utf8_lossy(&octets).into_owned())
+    }
+}
+
+impl files::Session for Session {
+    type File = File;
+
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
+            in_order: true,
+            block_bytes: BLOCK_BYTES,
+            depth: 1,
+            blocking: false,
+            can_update: false,
+            can_create: false,
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        self.facts.clone()
+    }
+
+    async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
+        let verb = match access {
+            Access::Read => "RETR",
+            Access::Create { .. } | Access::Replace { .. } => "STOR",
+            Access::Update => {
+                let message = format!("open {path}: FTP cannot write in what is there");
+                return Err(Fault::new(Class::Unsupported, message));
+            }
+        };
+        let what = Self::command(verb, path);
+        let mut control = self.control.lock().await;
+        let (reads, creates) = (access == Access::Read, matches!(access, Access::Create { .. }));
+        let sized = (reads || creates).then_some(path);
+        // STOR replaces what is there (RFC 959, section 4.1.3): to create, that is asked for first.
+        let transfer = if self.data.have_worked() && !creates {
+            self.begin_at_once(&mut control, &what, sized, !reads).await?
+        } else {
+            let (size_bytes, peer) = self.prepare(&mut control, &what, sized).await?;
+            if creates && size_bytes.is_some() {
+                return Err(Fault::new(Class::Exists, format!("{what}: it is there already")));
+            }
+            let length = size_bytes.filter(|_| reads);
+            self.data.begin(&mut control, &what, peer, Asked::Meanwhile, length, !reads).await?
+        };
+        Ok(File { path: path.clone(), transfer: Mutex::new(transfer), access })
+    }
+
+    async fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        let what = Self::command("RETR", &file.path);
+        if file.access != Access::Read {
+            return Err(Fault::new(Class::Unsupported, format!("{what}: it is open for writing")));
+        }
+        let mut transfer = file.transfer.lock().await;
+        let mut control = self.control.lock().await;
+        if offset != transfer.position {
+            let length = transfer.length;
+            transfer.give_up(&mut control, &what).await?;
+            let (_, peer) = self.prepare(&mut control, &what, None).await?;
+            let restart = format!("REST {offset}");
+            let reply = control.ask(&what, &restart).await?;
+            if reply.code != 350 {
+                return Err(reply.fault(&format!("{what}, {restart}"), Class::Unsupported));
+            }
+            *transfer =
+                self.data.begin(&mut control, &what, peer, Asked::Meanwhile, length, false).await?;
+            transfer.position = offset;
+        }
+        transfer.read(&mut control, &what, buffer).await
+    }
+
+    async fn write_at(&self, file: &File, offset: u64, data: &[u8]) -> Result<()> {
+        let what = Self::command("STOR", &file.path);
+        let mut transfer = file.transfer.lock().await;
+        if file.access == Access::Read || offset != transfer.position {
+            let message = format!("{what}: found offset {offset}; allowed: {}", transfer.position);
+            return Err(Fault::new(Class::Unsupported, message)
+                .hint("over FTP a new file is written from its beginning, in order"));
+        }
+        let mut control = self.control.lock().await;
+        transfer.write(&mut control, &what, data).await
+    }
+
+    async fn sync(&self, file: &File) -> Result<()> {
+        let message = format!("sync {}: FTP has no word for that", file.path);
+        Err(Fault::new(Class::Unsupported, message))
+    }
+
+    async fn close(&self, file: File) -> Result<()> {
+        let mut transfer = file.transfer.into_inner();
+        let mut control = self.control.lock().await;
+        if file.access == Access::Read {
+            let what = Self::command("RETR", &file.path);
+            transfer.end_reading(&mut control, &what).await
+        } else {
+            let what = Self::command("STOR", &file.path);
+            transfer.end_writing(&mut control, &what).await
+        }
+    }
+
+    async fn remove(&self, path: &ServicePath) -> Result<()> {
+        let command = Self::command("DELE", path);
+        self.control.lock().await.demand(&command, &command, Class::Missing).await.map(drop)
+    }
+
+    async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
+        let mut control = self.control.lock().await;
+        if self.abilities.mlsd {
+            let command =
+                path.map_or_else(|| "MLSD".to_owned(), |path| Self::command("MLSD", path));
+            return listing::mlsd(&self.read_listing(&mut control, &command).await?);
+        }
+        // LIST may take its path for options or for a pattern, so it is given none.
+        if let Some(path) = path {
+            let command = Self::command("CWD", path);
+            control.demand(&command, &command, Class::Missing).await?;
+        }
+        let text = self.read_listing(&mut control, "LIST").await;
+        if path.is_some() {
+            self.go_back(&mut control).await?;
+        }
+        listing::list(&text?)
+    }
+
+    async fn make_directory(&self, path: &ServicePath) -> Result<()> {
+        self.with_directory("MKD", path).await
+    }
+
+    async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
+        self.with_directory("RMD", path).await
+    }
+
+    async fn end(self) -> Result<()> {
+        let mut control = self.control.into_inner();
+        control.demand("QUIT", "QUIT", Class::Protocol).await?;
+        // The server may have closed before it was told that no more comes.
+        let _ = control.shutdown().await;
+        Ok(())
+    }
+}

@@ -1,0 +1,151 @@
+//! What a server answers (RFC 959 section 4.2), and what it means.
+
+use lanlab_files::{Class, Fault};
+
+/// Octets of a server's words that an error repeats.
+const MAX_WORDS: usize = 200;
+
+/// One answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// Three digits.
+    pub code: u16,
+    /// What was said, a line each, without the code of the first and last.
+    pub lines: Vec<String>,
+}
+
+impl Reply {
+    /// Whether more will follow.
+    pub fn is_preliminary(&self) -> bool {
+        (100..200).contains(&self.code)
+    }
+
+    /// Whether it was done.
+    pub fn is_done(&self) -> bool {
+        (200..300).contains(&self.code)
+    }
+
+    /// The last line.
+    pub fn words(&self) -> &str {
+        self.lines.last().map_or("", String::as_str)
+    }
+
+    /// What the server refused to do, and why. A bare 550 is `usual`: RFC 959 has this one code for
+    /// "not found" and "no access", and only the words differ.
+    pub fn fault(&self, what: &str, usual: Class) -> Fault {
+        let words: String =
+            self.words().chars().filter(|c| !c.is_control()).take(MAX_WORDS).collect();
+        let message = format!("{what}: server says `{} {words}`", self.code);
+        let fault = Fault::new(self.class(usual), message);
+        match self.code {
+            522 => fault.hint(
+                "the server wants each data connection to resume TLS of the control connection, and \
+                 did not take it for that; see its `require_ssl_reuse` (vsftpd) or `TLSOptions \
+                 NoSessionReuseRequired` (ProFTPD)",
+            ),
+            _ => fault,
+        }
+    }
+
+    fn class(&self, usual: Class) -> Class {
+        let words = self.lines.join(" ").to_lowercase();
+        let says = |any: &[&str]| any.iter().any(|part| words.contains(part));
+        match self.code {
+            421 | 425 | 426 => Class::Reset,
+            452 | 552 => Class::NoSpace,
+            450 | 451 | 550 | 551 | 553 if says(&["space", "quota", "disk full"]) => Class::NoSpace,
+            530 | 532 | 332 | 430 => Class::Login,
+            // RFC 4217 section 10 and RFC 2228: how data is protected does not suit the server. Whom
+            // to trust would not change that.
+            500 | 502 | 504 | 521 | 522 | 533..=537 => Class::Unsupported,
+            501 => Class::Name,
+            550 | 553 if says(&["exists", "not empty"]) => Class::Exists,
+            550 | 553 if says(&["no such", "not found", "cannot find"]) => Class::Missing,
+            550 | 553 if says(&["name too long", "invalid name", "invalid character"]) => {
+                Class::Name
+            }
+            450 | 550 | 553 if says(&["denied", "not permitted", "read-only", "not allowed"]) => {
+                Class::Denied
+            }
+            550 => usual,
+            450 | 553 => Class::Denied,
+            _ => Class::Protocol,
+        }
+    }
+}
+
+/// A line of a reply: its code, whether it is the last of the reply, and its words.
+pub fn parse(line: &str) -> Option<(u16, bool, &str)> {
+    let code = line.get(..3).filter(|code| code.bytes().all(|octet| octet.is_ascii_digit()))?;
+    let code = code.parse().ok().filter(|code| (100..600).contains(code))?;
+    match line.as_bytes().get(3) {
+        None | Some(b' ') => Some((code, true, line.get(4..).unwrap_or(""))),
+        Some(b'-') => Some((code, false, &line[4..])),
+        Some(_) => None,
+    }
+}
+
+/// Port of the answer to EPSV (RFC 2428 section 3): `(|||6446|)`, any sign for `|`.
+pub fn epsv_port(words: &str) -> Option<u16> {
+    let inside = words.split_once('(')?.1.split_once(')')?.0;
+    let sign = inside.chars().next()?;
+    let fields: Vec<&str> = inside.split(sign).collect();
+    let [_, _, _, port, _] = fields[..] else { return None };
+    port.parse().ok().filter(|port| *port != 0)
+}
+
+/// Address and port of the answer to PASV (RFC 959 section 4.1.2): `h1,h2,h3,h4,p1,p2`, in brackets
+/// or not (RFC 1123 section 4.1.2.6).
+pub fn pasv_address(words: &str) -> Option<([u8; 4], u16)> {
+    let start = words.find(|c: char| c.is_ascii_digit())?;
+    let mut octets = [0; 6];
+    let mut fields = words[start..].split(|c: char| !c.is_ascii_digit());
+    for octet in &mut octets {
+        *octet = fields.next()?.parse().ok()?;
+    }
+    let [a, b, c, d, high, low] = octets;
+    Some(([a, b, c, d], u16::from_be_bytes([high, low]))).filter(|(_, port)| *port != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_port_of_data_is_found_in_either_answer() {
+        assert_eq!(epsv_port("Entering Extended Passive Mode (|||6446|)"), Some(6446));
+        assert_eq!(epsv_port("ok (!!!1!)"), Some(1));
+        for bad in ["", "(||||)", "(|||0|)", "(|||65536|)", "(|||1", "(1,2)", "()"] {
+            assert_eq!(epsv_port(bad), None, "{bad}");
+        }
+        let wanted = Some(([10, 0, 0, 7], 0x1234));
+        assert_eq!(pasv_address("Entering Passive Mode (10,0,0,7,18,52)."), wanted);
+        assert_eq!(pasv_address("=10,0,0,7,18,52"), wanted);
+        for bad in ["", "(10,0,0,7,18)", "(10,0,0,256,1,1)", "(10,0,0,7,0,0)"] {
+            assert_eq!(pasv_address(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn one_code_is_told_apart_by_its_words() {
+        let class = |code, words: &str| {
+            Reply { code, lines: vec![words.to_owned()] }.fault("x", Class::Missing).class
+        };
+        assert_eq!(class(550, "Failed to open file."), Class::Missing);
+        assert_eq!(class(550, "a: Permission denied"), Class::Denied);
+        assert_eq!(class(550, "a: File exists"), Class::Exists);
+        assert_eq!(class(451, "a: No space left on device"), Class::NoSpace);
+        assert_eq!(class(553, "Could not create file."), Class::Denied);
+        assert_eq!(class(553, "a: File name too long"), Class::Name);
+        assert_eq!(class(530, "Login incorrect."), Class::Login);
+        assert_eq!(class(522, "SSL connection failed; session reuse required"), Class::Unsupported);
+    }
+
+    proptest! {
+        #[test]
+        fn no_answer_breaks_the_reading(line in ".*") {
+            let _ = (parse(&line), epsv_port(&line), pasv_address(&line));
+        }
+    }
+}

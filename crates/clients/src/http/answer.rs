@@ -1,0 +1,211 @@
+//! An answer: its head, and the octets after it as they come.
+
+use hyper::StatusCode;
+use hyper::header::{CONTENT_RANGE, HeaderName};
+use lanlab_files::{Class, Fault, MinimumRate, Result};
+use lanlab_wire::http_chunks::{Chunks, Step};
+
+use super::REFUSAL_BYTES;
+use super::connection::{Broken, Connection};
+use super::head::{Framing, Head};
+use super::peer::Http;
+use crate::transport;
+
+/// Octets by which the buffer of a whole answer grows.
+const GROW_BYTES: usize = 1 << 14;
+
+/// What has come of an answer.
+#[derive(Debug)]
+pub struct Answer {
+    connection: Connection,
+    head: Head,
+    body: Body,
+    received_bytes: u64,
+    pace: MinimumRate,
+}
+
+/// What is still to come of a body.
+#[derive(Debug)]
+enum Body {
+    Left(u64),
+    Chunks(Chunks),
+    UntilClose,
+}
+
+impl Answer {
+    /// The answer of which the head has come over a connection.
+    pub fn new(connection: Connection, head: Head) -> Self {
+        let body = match head.framing {
+            Framing::Nothing => Body::Left(0),
+            Framing::Length(size_bytes) => Body::Left(size_bytes),
+            Framing::Chunked => Body::Chunks(Chunks::default()),
+            Framing::UntilClose => Body::UntilClose,
+        };
+        Self { connection, head, body, received_bytes: 0, pace: MinimumRate::default() }
+    }
+
+    /// Whether it was done, or why not.
+    pub fn status(&self) -> StatusCode {
+        self.head.status
+    }
+
+    /// A field of the head, if it is there and text.
+    pub fn header(&self, name: HeaderName) -> Option<&str> {
+        self.head.fields.get(name)?.to_str().ok()
+    }
+
+    /// Octets that the server says are in it.
+    pub fn said_bytes(&self) -> Option<u64> {
+        match self.head.framing {
+            Framing::Nothing => Some(0),
+            Framing::Length(size_bytes) => Some(size_bytes),
+            Framing::Chunked | Framing::UntilClose => None,
+        }
+    }
+
+    /// Whether nothing more need come, after `at` octets were read: all that the server said it would
+    /// send, or whole chunks.
+    pub fn may_end_at(&self, at: u64) -> bool {
+        match &self.body {
+            Body::Chunks(chunks) => chunks.is_between(),
+            Body::Left(_) | Body::UntilClose => self.said_bytes() == Some(at),
+        }
+    }
+
+    /// First and last octet of `Content-Range` (RFC 9110, section 14.4).
+    pub fn said_range(&self) -> Option<(u64, u64)> {
+        let range = self.header(CONTENT_RANGE)?.strip_prefix("bytes ")?;
+        let (first, last) = range.split('/').next()?.split_once('-')?;
+        let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+        (first <= last).then_some((first, last))
+    }
+
+    /// Read the next octets into `buffer`, which has room for one; zero at the end.
+    pub async fn read(&mut self, http: &Http, what: &str, buffer: &mut [u8]) -> Result<usize> {
+        let mut pace = std::mem::take(&mut self.pace);
+        let reading = async {
+            let read = self.advance(buffer).await;
+            read.map_err(|broken| self.broken(what, broken))
+        };
+        let count = transport::moving(http.target(), what, &mut pace, reading).await?;
+        self.pace = pace;
+        self.received_bytes += count as u64;
+        Ok(count)
+    }
+
+    /// Fill `buffer` as far as the answer goes.
+    pub async fn fill(&mut self, http: &Http, what: &str, buffer: &mut [u8]) -> Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.read(http, what, &mut buffer[filled..]).await? {
+                0 => break,
+                count => filled += count,
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Keep the connection, after [`Answer::read`] gave zero.
+    pub async fn done(self, http: &Http, what: &str) -> Result<()> {
+        http.keep(what, self.connection, self.head.keeps_alive).await
+    }
+
+    /// All of it, at most `limit_bytes`.
+    pub async fn whole(mut self, http: &Http, what: &str, limit_bytes: usize) -> Result<Vec<u8>> {
+        let mut whole = Vec::new();
+        loop {
+            let length = whole.len();
+            whole.resize(length + GROW_BYTES, 0);
+            let count = self.read(http, what, &mut whole[length..]).await?;
+            whole.truncate(length + count);
+            if count == 0 {
+                break;
+            }
+            if whole.len() > limit_bytes {
+                let message = format!("{what}: found an answer longer than {limit_bytes} octets");
+                return Err(Fault::new(Class::Protocol, message));
+            }
+        }
+        self.done(http, what).await?;
+        Ok(whole)
+    }
+
+    /// What is said in an answer of which the status is enough: nothing, if that does not end.
+    pub async fn reason(self, http: &Http, what: &str) -> Result<Vec<u8>> {
+        match self.whole(http, what, REFUSAL_BYTES).await {
+            Err(fault) if fault.class.is_passing() => Err(fault),
+            said => Ok(said.unwrap_or_default()),
+        }
+    }
+
+    async fn advance(&mut self, buffer: &mut [u8]) -> std::result::Result<usize, Broken> {
+        let left_bytes = match &mut self.body {
+            Body::UntilClose => u64::MAX,
+            Body::Left(left_bytes) => *left_bytes,
+            Body::Chunks(chunks) => loop {
+                let inbox = self.connection.inbox();
+                let (before, step) = chunks.step(inbox.waiting()).map_err(Broken::Wrong)?;
+                inbox.take(before);
+                match step {
+                    Step::Data(size_bytes) => break size_bytes,
+                    Step::End => break 0,
+                    Step::More => {
+                        if self.connection.fill().await? == 0 {
+                            return Err(Broken::Ended);
+                        }
+                    }
+                }
+            },
+        };
+        let room = buffer.len().min(usize::try_from(left_bytes).unwrap_or(usize::MAX));
+        if room == 0 {
+            return Ok(0);
+        }
+        let count = self.connection.read(&mut buffer[..room]).await?;
+        match &mut self.body {
+            Body::UntilClose => {}
+            _ if count == 0 => return Err(Broken::Ended),
+            Body::Left(left_bytes) => *left_bytes -= count as u64,
+            Body::Chunks(chunks) => chunks.took(count as u64),
+        }
+        Ok(count)
+    }
+
+    fn broken(&self, what: &str, broken: Broken) -> Fault {
+        match (broken.fault(what), self.said_bytes()) {
+            (Fault { class: Class::Reset, .. }, Some(said)) => {
+                let received_bytes = self.received_bytes;
+                let message =
+                    format!("{what}: the connection ended after {received_bytes} of {said} octets");
+                Fault::new(Class::Reset, message)
+            }
+            (fault, _) => fault,
+        }
+    }
+}
+
+/// What a status says (RFC 9110, section 15; RFC 4918, section 11) where no more is known.
+pub fn refusal(what: &str, status: StatusCode) -> Fault {
+    let class = match status.as_u16() {
+        401 | 407 => Class::Login,
+        403 | 423 => Class::Denied,
+        404 | 409 | 410 => Class::Missing,
+        405 | 411 | 415 | 501 => Class::Unsupported,
+        408 | 504 => Class::TimedOut,
+        412 => Class::Exists,
+        413 | 507 => Class::NoSpace,
+        414 => Class::Name,
+        _ => Class::Protocol,
+    };
+    let fault = Fault::new(class, format!("{what}: the server answers {status}"));
+    match status.as_u16() {
+        301 | 302 | 303 | 307 | 308 => {
+            fault.hint("it is elsewhere; give the address that the server answers at")
+        }
+        413 => fault.hint("the server takes no file of this size"),
+        _ => fault,
+    }
+}
+
+#[cfg(test)]
+mod tests;

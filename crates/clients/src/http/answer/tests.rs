@@ -1,0 +1,113 @@
+//! Whole answers over a stream that gives its octets in whatever parts a test wants.
+
+use proptest::prelude::*;
+
+use super::*;
+use lanlab_connections::scripted::Pieces;
+
+use crate::hostile::http;
+
+/// The status and the body of an answer that comes in such parts, read by `read_bytes` at a time.
+fn read(parts: &[&[u8]], read_bytes: usize) -> Result<(u16, Vec<u8>)> {
+    let peer = Pieces::awaited(parts);
+    let work = async {
+        let http = http()?;
+        let connection = Connection::new(Box::new(peer));
+        let mut answer = http.answered("GET x", connection).await?;
+        let (mut body, mut buffer) = (Vec::new(), vec![0; read_bytes]);
+        loop {
+            match answer.read(&http, "GET x", &mut buffer).await? {
+                0 => break,
+                count => body.extend_from_slice(&buffer[..count]),
+            }
+        }
+        let status = answer.status().as_u16();
+        answer.done(&http, "GET x").await?;
+        Ok((status, body))
+    };
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+fn split<'a>(octets: &'a [u8], cuts: &[prop::sample::Index]) -> Vec<&'a [u8]> {
+    let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(octets.len() + 1)).collect();
+    cuts.extend([0, octets.len()]);
+    cuts.sort_unstable();
+    cuts.windows(2).map(|cut| &octets[cut[0]..cut[1]]).collect()
+}
+
+#[test]
+fn answers_that_do_not_keep_to_what_they_say() {
+    let cases = [
+        ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc", Class::Reset),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabcdef", Class::Length),
+        ("HTTP/1.1 204 None\r\n\r\nabc", Class::Length),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", Class::Reset),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc", Class::Reset),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", Class::Reset),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nabc", Class::Length),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcd\r\n", Class::Protocol),
+        ("HTTP/1.1 200 OK\r\nContent-Le", Class::Reset),
+        ("", Class::Reset),
+        ("220 ready\r\n", Class::Protocol),
+    ];
+    for (octets, class) in cases {
+        let fault = read(&[octets.as_bytes()], 100).expect_err(octets);
+        assert_eq!(fault.class, class, "{octets}: {fault}");
+        assert!(fault.message.contains("GET x"), "{fault}");
+    }
+    let until_close = b"HTTP/1.0 200 OK\r\n\r\nabc";
+    assert_eq!(read(&[until_close], 2).unwrap(), (200, b"abc".to_vec()));
+}
+
+proptest! {
+    #[test]
+    fn a_body_is_the_same_in_whatever_parts_it_comes_and_is_read(
+        body in prop::collection::vec(any::<u8>(), 0..300),
+        framing in 0_u8..3,
+        chunk_bytes in 1_usize..100,
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+        read_bytes in 1_usize..200,
+    ) {
+        let mut octets = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n".to_vec();
+        match framing {
+            0 => {
+                octets.extend(format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes());
+                octets.extend(&body);
+            }
+            1 => {
+                octets.extend(b"Transfer-Encoding: chunked\r\n\r\n");
+                for chunk in body.chunks(chunk_bytes) {
+                    octets.extend(format!("{:x}\r\n", chunk.len()).into_bytes());
+                    octets.extend(chunk);
+                    octets.extend(b"\r\n");
+                }
+                octets.extend(b"0\r\n\r\n");
+            }
+            _ => {
+                octets.extend(b"\r\n");
+                octets.extend(&body);
+            }
+        }
+        prop_assert_eq!(read(&split(&octets, &cuts), read_bytes).unwrap(), (200, body));
+    }
+
+    #[test]
+    fn no_octets_panic_it_or_make_more_of_them(
+        rest in prop::collection::vec(
+            prop_oneof![Just(b'\r'), Just(b'\n'), Just(b'0'), Just(b'4'), any::<u8>()], 0..300,
+        ),
+        beginning in prop::sample::select(vec![
+            "",
+            "HTTP/1.1 200 OK\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n",
+            "HTTP/1.0 200 OK\r\n\r\n",
+        ]),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..9),
+    ) {
+        let octets = [beginning.as_bytes(), &rest].concat();
+        if let Ok((_, body)) = read(&split(&octets, &cuts), 64) {
+            prop_assert!(body.len() <= octets.len());
+        }
+    }
+}

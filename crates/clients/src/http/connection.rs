@@ -1,0 +1,244 @@
+//! One connection: a request goes out, its answer comes in, in the caller's own buffers and without a
+//! task between.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use lanlab_files::{Class, Fault};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::head::{Head, Heads};
+use super::inbox::Inbox;
+
+/// Octets of a request that are put together, so that a short one is one segment, and one record of
+/// TLS (RFC 8446, section 5.1: 2¹⁴ octets at most).
+const TOGETHER_BYTES: usize = 1 << 14;
+
+/// What a connection goes over: TCP, or TLS over that.
+pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send + fmt::Debug {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send + fmt::Debug> Stream for T {}
+
+/// A connection to a server. Whoever drops it closes it, in the middle of whatever is under way.
+pub struct Connection {
+    stream: Box<dyn Stream>,
+    inbox: Inbox,
+    heads: Heads,
+    /// The head of a request that has not gone out yet.
+    head: Vec<u8>,
+    /// Whether the request is HEAD.
+    asks_head: bool,
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not what is in its buffers: a password is.
+        f.debug_struct("Connection").field("stream", &self.stream).finish_non_exhaustive()
+    }
+}
+
+/// Why a connection is of no use any more.
+#[derive(Debug)]
+pub enum Broken {
+    /// The server has ended it.
+    Ended,
+    /// What the system says, or TLS.
+    System(io::Error),
+    /// What was found that is not HTTP.
+    Wrong(String),
+}
+
+impl Broken {
+    /// The same as a fault of the attempt to `what`.
+    pub fn fault(self, what: &str) -> Fault {
+        match self {
+            Self::Ended => Fault::new(
+                Class::Reset,
+                format!("{what}: the server has closed the connection before it was done"),
+            ),
+            Self::System(error) => Fault::of_connection(what, &error),
+            Self::Wrong(found) => Fault::new(Class::Protocol, format!("{what}: found {found}")),
+        }
+    }
+}
+
+/// What a connection that nobody uses is like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Idle {
+    /// Open, and nothing has come.
+    Quiet,
+    /// Something has come for which nobody has asked.
+    Octets,
+    /// Closed.
+    Ended,
+}
+
+impl Connection {
+    /// Speak HTTP over a stream.
+    pub fn new(stream: Box<dyn Stream>) -> Self {
+        Self {
+            stream,
+            inbox: Inbox::default(),
+            heads: Heads::default(),
+            head: Vec::new(),
+            asks_head: false,
+        }
+    }
+
+    /// Begin a request: `write` puts its head into a buffer, which goes out with the first
+    /// [`Connection::send`].
+    pub fn begin(&mut self, asks_head: bool, write: impl FnOnce(&mut Vec<u8>)) {
+        self.asks_head = asks_head;
+        self.head.clear();
+        write(&mut self.head);
+    }
+
+    /// Send the head of the request, if that has not gone out, and `data`. Gives the head of an
+    /// answer that comes before all of it has been sent.
+    pub async fn send(&mut self, mut data: &[u8]) -> Result<Option<Head>, Broken> {
+        if !self.head.is_empty() {
+            let mut together = std::mem::take(&mut self.head);
+            let room = TOGETHER_BYTES.saturating_sub(together.len());
+            let (first, rest) = data.split_at(data.len().min(room));
+            together.extend_from_slice(first);
+            let sent = self.write(&together, false).await;
+            together.clear();
+            self.head = together;
+            if let Some(early) = sent? {
+                return Ok(Some(early));
+            }
+            data = rest;
+        }
+        if data.is_empty() { Ok(None) } else { self.write(data, true).await }
+    }
+
+    /// Wait for the head of the answer.
+    pub async fn head(&mut self) -> Result<Head, Broken> {
+        poll_fn(|context| self.poll_head(context)).await
+    }
+
+    /// What has come and was not taken.
+    pub fn inbox(&mut self) -> &mut Inbox {
+        &mut self.inbox
+    }
+
+    /// Wait for more, to the inbox; gives how much that is, zero at the end.
+    pub async fn fill(&mut self) -> Result<usize, Broken> {
+        poll_fn(|context| self.poll_fill(context)).await
+    }
+
+    /// Wait for octets and put them where the caller wants them; zero at the end.
+    pub async fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Broken> {
+        match self.inbox.take_into(buffer) {
+            0 => poll_fn(|context| self.poll_read(context, buffer)).await,
+            count => Ok(count),
+        }
+    }
+
+    /// See what has become of it meanwhile.
+    pub async fn look(&mut self) -> Idle {
+        // What has come is known only when the reactor has been asked.
+        tokio::task::yield_now().await;
+        if !self.inbox.waiting().is_empty() {
+            return Idle::Octets;
+        }
+        poll_fn(|context| {
+            Poll::Ready(match self.poll_fill(context) {
+                Poll::Pending => Idle::Quiet,
+                Poll::Ready(Ok(count)) if count > 0 => Idle::Octets,
+                Poll::Ready(_) => Idle::Ended,
+            })
+        })
+        .await
+    }
+
+    /// Take leave of the server.
+    pub async fn close(mut self) {
+        // Whatever it says to that, it is over.
+        let _ = poll_fn(|context| Pin::new(&mut self.stream).poll_shutdown(context)).await;
+    }
+
+    /// Write all of `data` and see meanwhile whether an answer comes; `watch` says whether it may be
+    /// there already.
+    async fn write(&mut self, data: &[u8], mut watch: bool) -> Result<Option<Head>, Broken> {
+        let mut sent = 0;
+        let mut broken = None;
+        poll_fn(|context| {
+            loop {
+                if watch {
+                    match self.poll_head(context) {
+                        Poll::Ready(Ok(head)) => return Poll::Ready(Ok(Some(head))),
+                        // The first error says more: what follows is of a connection that is gone.
+                        Poll::Ready(Err(read)) => {
+                            return Poll::Ready(Err(broken.take().unwrap_or(read)));
+                        }
+                        Poll::Pending => {}
+                    }
+                }
+                if let Some(error) = broken.take() {
+                    return Poll::Ready(Err(error));
+                }
+                let stream = Pin::new(&mut self.stream);
+                let is_all = sent == data.len();
+                let written = if is_all {
+                    stream.poll_flush(context).map_ok(|()| 0)
+                } else {
+                    stream.poll_write(context, &data[sent..])
+                };
+                match written {
+                    Poll::Ready(Ok(_)) if is_all => return Poll::Ready(Ok(None)),
+                    Poll::Ready(Ok(0)) => broken = Some(Broken::Ended),
+                    Poll::Ready(Ok(count)) => {
+                        sent += count;
+                        // An answer to all of it is no early one.
+                        watch = sent < data.len();
+                        continue;
+                    }
+                    Poll::Ready(Err(error)) => broken = Some(Broken::System(error)),
+                    Poll::Pending if watch => return Poll::Pending,
+                    Poll::Pending => {}
+                }
+                watch = true;
+            }
+        })
+        .await
+    }
+
+    fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<Result<Head, Broken>> {
+        loop {
+            match self.heads.take(&mut self.inbox, self.asks_head) {
+                Ok(Some(head)) => return Poll::Ready(Ok(head)),
+                Ok(None) => {}
+                Err(found) => return Poll::Ready(Err(Broken::Wrong(found))),
+            }
+            match self.poll_fill(context) {
+                Poll::Ready(Ok(0)) => return Poll::Ready(Err(Broken::Ended)),
+                Poll::Ready(Ok(_)) => {}
+                Poll::Ready(Err(broken)) => return Poll::Ready(Err(broken)),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+
+    /// There is room: whoever waits for more has taken what can be understood, or has given up.
+    fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<usize, Broken>> {
+        let mut buffer = ReadBuf::new(self.inbox.room());
+        let done = Pin::new(&mut self.stream).poll_read(context, &mut buffer);
+        let count = buffer.filled().len();
+        self.inbox.put(count);
+        done.map(|done| done.map(|()| count).map_err(Broken::System))
+    }
+
+    fn poll_read(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<Result<usize, Broken>> {
+        let mut buffer = ReadBuf::new(buffer);
+        let done = Pin::new(&mut self.stream).poll_read(context, &mut buffer);
+        done.map(|done| done.map(|()| buffer.filled().len()).map_err(Broken::System))
+    }
+}

@@ -1,0 +1,152 @@
+//! A file that comes from the server: as one stream while it is read in order, else each read as a
+//! request of its own for a range (RFC 9110, section 14).
+
+use std::cell::RefCell;
+
+use hyper::StatusCode;
+use hyper::header::RANGE;
+use hyper::http::request::Builder;
+use lanlab_files::{Class, Fault, Result};
+
+use super::Outgoing;
+use super::answer::Answer;
+use super::outgoing::whole_request;
+use super::peer::Http;
+
+/// A file that is being read.
+#[derive(Debug)]
+pub struct Download {
+    what: String,
+    state: RefCell<State>,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    /// A call is under way, or has failed.
+    #[default]
+    Busy,
+    /// The stream that began with the file.
+    Stream { answer: Box<Answer>, at: u64 },
+    /// The stream has come to its end there.
+    Ended { at: u64 },
+    /// Read out of order: each read is a request.
+    Ranges,
+}
+
+impl Download {
+    /// Read on in the answer to a request for the whole file.
+    pub fn new(what: String, answer: Answer) -> Self {
+        let state = State::Stream { answer: Box::new(answer), at: 0 };
+        Self { what, state: RefCell::new(state) }
+    }
+
+    /// The operation, for errors.
+    pub fn what(&self) -> &str {
+        &self.what
+    }
+
+    /// Fill `buffer` with what lies from `offset` on, as far as the file goes. `request` asks for
+    /// the file, `refused` makes a fault of an answer.
+    pub async fn read_at(
+        &self,
+        http: &Http,
+        offset: u64,
+        buffer: &mut [u8],
+        request: impl FnOnce() -> Builder,
+        refused: impl Fn(StatusCode, &[u8]) -> Fault,
+    ) -> Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        let what = &self.what;
+        match self.state.take() {
+            State::Busy => {
+                let message = format!("{what}: another call is under way, or has failed");
+                Err(Fault::new(Class::Unsupported, message))
+            }
+            State::Stream { mut answer, at } if at == offset => {
+                let filled = answer.fill(http, what, buffer).await?;
+                let at = at + filled as u64;
+                if filled < buffer.len() {
+                    answer.done(http, what).await?;
+                    self.state.replace(State::Ended { at });
+                } else {
+                    self.state.replace(State::Stream { answer, at });
+                }
+                Ok(filled)
+            }
+            State::Ended { at } if at == offset => {
+                self.state.replace(State::Ended { at });
+                Ok(0)
+            }
+            // A stream that is left in its middle takes its connection with it.
+            left @ (State::Stream { .. } | State::Ended { .. } | State::Ranges) => {
+                drop(left);
+                let done = self.read_range(http, offset, buffer, request(), refused).await;
+                self.state.replace(State::Ranges);
+                done
+            }
+        }
+    }
+
+    /// End with the file.
+    pub async fn finish(self, http: &Http) -> Result<()> {
+        // A stream of which all may have been taken, but not its end: that is where an octet too many
+        // shows, or a chunk that is none. One that was left in its middle takes its connection with
+        // it.
+        if let State::Stream { mut answer, at } = self.state.take()
+            && answer.may_end_at(at)
+            && answer.read(http, &self.what, &mut [0]).await? == 0
+        {
+            answer.done(http, &self.what).await?;
+        }
+        Ok(())
+    }
+
+    async fn read_range(
+        &self,
+        http: &Http,
+        offset: u64,
+        buffer: &mut [u8],
+        request: Builder,
+        refused: impl Fn(StatusCode, &[u8]) -> Fault,
+    ) -> Result<usize> {
+        let what = &self.what;
+        let last = offset.saturating_add(buffer.len() as u64 - 1);
+        let request = request.header(RANGE, format!("bytes={offset}-{last}"));
+        let request = whole_request(what, request, Outgoing::nothing())?;
+        let mut answer = http.ask(what, request).await?;
+        let status = answer.status();
+        match status {
+            StatusCode::PARTIAL_CONTENT => {}
+            StatusCode::RANGE_NOT_SATISFIABLE => {
+                answer.reason(http, what).await?;
+                return Ok(0);
+            }
+            StatusCode::OK => {
+                let message = format!("{what}: the server gives whole files only");
+                return Err(Fault::new(Class::Unsupported, message).hint("read it in order"));
+            }
+            _ => {
+                let text = answer.reason(http, what).await?;
+                return Err(refused(status, &text));
+            }
+        }
+        let said = answer.said_range();
+        let Some((first, until)) = said.filter(|(first, until)| *first == offset && *until <= last)
+        else {
+            let found = said.map_or("none".to_owned(), |(first, until)| format!("{first}-{until}"));
+            let message = format!("{what}: asked for octets {offset}-{last}, was given {found}");
+            return Err(Fault::new(Class::Length, message));
+        };
+        let expected = (until - first + 1) as usize;
+        let filled = answer.fill(http, what, &mut buffer[..expected]).await?;
+        let is_more = filled == expected && answer.read(http, what, &mut [0]).await? > 0;
+        if filled != expected || is_more {
+            let message = format!("{what}: found not the {expected} octets that were said");
+            return Err(Fault::new(Class::Length, message));
+        }
+        answer.done(http, what).await?;
+        Ok(filled)
+    }
+}

@@ -1,0 +1,211 @@
+//! A server, and one request after another over one connection to it.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use hyper::header::{HeaderValue, SERVER};
+use hyper::{Method, Request};
+use lanlab_files::{Class, Fault, Result, Target};
+use rustls::ClientConfig;
+
+use super::answer::Answer;
+use super::connection::{Connection, Idle, Stream};
+use super::head::Head;
+use super::outgoing::{Outgoing, write_head};
+use crate::transport;
+
+/// Octets of the name that a server gives itself that are kept.
+const SERVER_BYTES: usize = 200;
+
+/// A server, and how to reach it.
+#[derive(Debug)]
+pub struct Http {
+    target: Target,
+    usual_port: u16,
+    tls: Option<Arc<ClientConfig>>,
+    authority: String,
+    host: HeaderValue,
+    idle: RefCell<Option<Connection>>,
+    opened: Cell<u32>,
+    server: RefCell<Option<String>>,
+    protection: RefCell<String>,
+}
+
+impl Http {
+    /// How to reach the server of a target, over TLS or not. Nothing is opened yet.
+    pub fn new(target: &Target, with_tls: bool) -> Result<Self> {
+        let tls = with_tls.then(|| transport::tls_client(target)).transpose()?;
+        let tls = tls.map(|config| {
+            let mut config = (*config).clone();
+            config.alpn_protocols = vec![b"http/1.1".to_vec()];
+            Arc::new(config)
+        });
+        let usual_port = if with_tls { 443 } else { 80 };
+        let authority = authority(target, usual_port)?;
+        let host = HeaderValue::from_str(&authority).map_err(|_| {
+            Fault::new(Class::Name, format!("`{authority}` is no name of a server"))
+        })?;
+        let opened = Cell::new(0);
+        let protection = RefCell::new("none".to_owned());
+        Ok(Self {
+            target: target.clone(),
+            usual_port,
+            tls,
+            authority,
+            host,
+            idle: RefCell::new(None),
+            opened,
+            server: RefCell::new(None),
+            protection,
+        })
+    }
+
+    /// What the session is with.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Name of the server and, unless it is the usual one, its port.
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// Connections opened so far.
+    pub fn opened(&self) -> u32 {
+        self.opened.get()
+    }
+
+    /// The protocol, with the number of connections if it took more than one.
+    pub fn named(&self, protocol: &str) -> String {
+        match self.opened() {
+            0 | 1 => protocol.to_owned(),
+            opened => format!("{protocol}, {opened} connections"),
+        }
+    }
+
+    /// What the server calls itself.
+    pub fn server(&self) -> Option<String> {
+        self.server.borrow().clone()
+    }
+
+    /// How the connection is protected.
+    pub fn protection(&self) -> String {
+        self.protection.borrow().clone()
+    }
+
+    /// Make a request and wait for the head of its answer.
+    pub async fn ask(&self, what: &str, request: Request<Outgoing>) -> Result<Answer> {
+        let (mut connection, body) = self.begin(request).await?;
+        let asking = async {
+            let sent = connection.send(body.at_hand()).await;
+            match sent.map_err(|broken| broken.fault(what))? {
+                Some(early) => Ok(self.early(connection, early)),
+                None => self.answered(what, connection).await,
+            }
+        };
+        transport::within(&self.target, what, asking).await
+    }
+
+    /// A connection on which a request has begun, which goes out with the first octets that are sent
+    /// over it; and the body of that.
+    pub async fn begin(&self, request: Request<Outgoing>) -> Result<(Connection, Outgoing)> {
+        let (parts, body) = request.into_parts();
+        let mut connection = match self.still_open().await {
+            Some(connection) => connection,
+            // Boxed: it is rare and large.
+            None => Box::pin(self.open()).await?,
+        };
+        let size_bytes = body.size_bytes();
+        connection.begin(parts.method == Method::HEAD, |head| {
+            write_head(head, &parts, &self.host, size_bytes);
+        });
+        Ok((connection, body))
+    }
+
+    /// Wait for the answer to a request of which all has been sent; [`transport::within`] is the
+    /// caller's.
+    pub async fn answered(&self, what: &str, mut connection: Connection) -> Result<Answer> {
+        let head = connection.head().await.map_err(|broken| broken.fault(what))?;
+        self.see(&head);
+        Ok(Answer::new(connection, head))
+    }
+
+    /// The answer to a request of which not all has been sent. The server waits for the rest, or does
+    /// not: nothing can be asked after it.
+    pub fn early(&self, connection: Connection, head: Head) -> Answer {
+        self.see(&head);
+        Answer::new(connection, Head { keeps_alive: false, ..head })
+    }
+
+    /// Keep a connection for the next request, if the server does (`keeps_alive`). Give
+    /// [`Class::Length`] if more has come over it than the server had said.
+    pub async fn keep(
+        &self,
+        what: &str,
+        mut connection: Connection,
+        keeps_alive: bool,
+    ) -> Result<()> {
+        match connection.look().await {
+            Idle::Octets => {
+                let message = format!("{what}: found more octets than the server had said");
+                return Err(Fault::new(Class::Length, message));
+            }
+            Idle::Quiet if keeps_alive => {
+                self.idle.replace(Some(connection));
+            }
+            Idle::Quiet | Idle::Ended => {}
+        }
+        Ok(())
+    }
+
+    /// Close the connection that is kept.
+    pub async fn end(self) -> Result<()> {
+        if let Some(connection) = self.idle.take() {
+            let closing = async {
+                connection.close().await;
+                Ok(())
+            };
+            // Whatever the server says to that, it is over.
+            let _ = transport::within(&self.target, "end", closing).await;
+        }
+        Ok(())
+    }
+
+    fn see(&self, head: &Head) {
+        if self.server.borrow().is_none()
+            && let Some(server) = head.fields.get(SERVER)
+            && let Ok(server) = server.to_str()
+        {
+            *self.server.borrow_mut() = Some(server.chars().take(SERVER_BYTES).collect());
+        }
+    }
+
+    /// The connection that is kept, unless the server has closed it.
+    async fn still_open(&self) -> Option<Connection> {
+        let mut connection = self.idle.take()?;
+        (connection.look().await == Idle::Quiet).then_some(connection)
+    }
+
+    async fn open(&self) -> Result<Connection> {
+        let stream = transport::connect(&self.target, self.usual_port).await?;
+        self.opened.set(self.opened.get().saturating_add(1));
+        let stream: Box<dyn Stream> = match &self.tls {
+            None => Box::new(stream),
+            Some(tls) => {
+                let stream = transport::tls(&self.target, Arc::clone(tls), stream).await?;
+                *self.protection.borrow_mut() = transport::tls_words(stream.get_ref().1);
+                Box::new(stream)
+            }
+        };
+        Ok(Connection::new(stream))
+    }
+}
+
+fn authority(target: &Target, usual_port: u16) -> Result<String> {
+    let name = transport::server_name(target)?;
+    let name = if name.contains(':') { format!("[{name}]") } else { name };
+    Ok(match target.port {
+        Some(port) if port != usual_port => format!("{name}:{port}"),
+        _ => name,
+    })
+}

@@ -1,0 +1,22 @@
+//! Clients of file services: each is a [`lanlab_files::Session`] whose every call is one operation.
+
+mod any;
+mod below;
+mod directory;
+mod ftp;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod hostile;
+mod http;
+mod memory;
+mod multiplex;
+mod nfs;
+mod s3;
+mod sftp;
+mod smb;
+mod transport;
+mod trust;
+mod user_file;
+mod webdav;
+
+pub use any::{AnyFile, AnySession, connect};
+pub use below::{Below, Found, Kind};

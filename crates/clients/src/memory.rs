@@ -1,0 +1,221 @@
+//! Files in the memory of this process: a service that answers at once, by which it is seen what
+//! measuring itself costs. They are there until they are removed, or the process ends.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use lanlab_files as files;
+use lanlab_files::{
+    Access, Class, Entry, Facts, Fault, Result, ServicePath, Target, TransferCapabilities,
+};
+
+/// Octets of a call when a whole file is moved.
+const BLOCK_BYTES: u32 = 1 << 18;
+/// Octets that a file may have: a mistake must not take the memory of the host.
+const MAX_FILE_OCTETS: u64 = 1 << 30;
+
+/// What is in a file.
+type Content = Arc<RwLock<Vec<u8>>>;
+
+/// What there is by a name.
+#[derive(Debug, Clone)]
+enum Found {
+    File(Content),
+    Directory,
+}
+
+/// All that there is, by its whole name.
+static ALL: Mutex<BTreeMap<String, Found>> = Mutex::new(BTreeMap::new());
+
+fn all() -> MutexGuard<'static, BTreeMap<String, Found>> {
+    ALL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A name to work below.
+#[derive(Debug)]
+pub struct Session {
+    base: String,
+}
+
+/// An open file.
+#[derive(Debug)]
+pub struct File {
+    content: Content,
+    path: ServicePath,
+}
+
+/// Work below `target.directory`, which is a name and need not be there.
+#[expect(clippy::unused_async, reason = "as those of the other services")]
+pub async fn connect(target: &Target) -> Result<Session> {
+    Ok(Session { base: target.directory.clone() })
+}
+
+impl Session {
+    fn at(&self, path: &ServicePath) -> String {
+        format!("{}/{path}", self.base)
+    }
+
+    /// Whether there is a directory that a path can be in.
+    fn has_parent(&self, path: &ServicePath, all: &BTreeMap<String, Found>) -> bool {
+        let is_directory = |parent| matches!(all.get(&self.at(&parent)), Some(Found::Directory));
+        path.parent().is_none_or(is_directory)
+    }
+}
+
+fn fault(class: Class, verb: &str, path: &ServicePath, why: &str) -> Fault {
+    Fault::new(class, format!("{verb} `{path}`: {why}"))
+}
+
+/// The names below one, without what joins them to it.
+fn below<'a>(
+    all: &'a BTreeMap<String, Found>,
+    prefix: &'a str,
+) -> impl Iterator<Item = (&'a str, &'a Found)> {
+    all.range::<str, _>((Bound::Included(prefix), Bound::Unbounded))
+        .map_while(move |(name, found)| Some((name.strip_prefix(prefix)?, found)))
+}
+
+impl files::Session for Session {
+    type File = File;
+
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
+            in_order: false,
+            block_bytes: BLOCK_BYTES,
+            depth: 1,
+            blocking: false,
+            can_update: true,
+            can_create: true,
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            protocol: "memory".to_owned(),
+            protection: "none".to_owned(),
+            server: None,
+            no_delay: None,
+        }
+    }
+
+    async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
+        let mut all = all();
+        let name = self.at(path);
+        let makes = matches!(access, Access::Create { .. } | Access::Replace { .. });
+        let content = match all.get(&name) {
+            Some(Found::Directory) => {
+                return Err(fault(Class::Exists, "open", path, "it is a directory"));
+            }
+            Some(Found::File(_)) if matches!(access, Access::Create { .. }) => {
+                return Err(fault(Class::Exists, "open", path, "it is there already"));
+            }
+            Some(Found::File(content)) if !makes => Arc::clone(content),
+            None if !makes => return Err(fault(Class::Missing, "open", path, "no such file")),
+            _ if !self.has_parent(path, &all) => {
+                return Err(fault(Class::Missing, "open", path, "no such directory"));
+            }
+            _ => {
+                let content = Content::default();
+                all.insert(name, Found::File(Arc::clone(&content)));
+                content
+            }
+        };
+        Ok(File { content, path: path.clone() })
+    }
+
+    async fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        let content = file.content.read().unwrap_or_else(PoisonError::into_inner);
+        let from = usize::try_from(offset).unwrap_or(usize::MAX).min(content.len());
+        let count = buffer.len().min(content.len() - from);
+        buffer[..count].copy_from_slice(&content[from..from + count]);
+        Ok(count)
+    }
+
+    async fn write_at(&self, file: &File, offset: u64, data: &[u8]) -> Result<()> {
+        let end = offset.saturating_add(data.len() as u64);
+        if end > MAX_FILE_OCTETS {
+            return Err(fault(Class::NoSpace, "write", &file.path, "it would be above 1 GiB"));
+        }
+        let mut content = file.content.write().unwrap_or_else(PoisonError::into_inner);
+        if content.len() < end as usize {
+            content.resize(end as usize, 0);
+        }
+        content[offset as usize..end as usize].copy_from_slice(data);
+        Ok(())
+    }
+
+    /// There is no disk: what is written is where it will stay.
+    async fn sync(&self, _: &File) -> Result<()> {
+        Ok(())
+    }
+
+    async fn close(&self, _: File) -> Result<()> {
+        Ok(())
+    }
+
+    async fn remove(&self, path: &ServicePath) -> Result<()> {
+        let mut all = all();
+        let name = self.at(path);
+        match all.get(&name) {
+            Some(Found::File(_)) => {
+                all.remove(&name);
+                Ok(())
+            }
+            Some(Found::Directory) => {
+                Err(fault(Class::Exists, "remove", path, "it is a directory"))
+            }
+            None => Err(fault(Class::Missing, "remove", path, "no such file")),
+        }
+    }
+
+    async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
+        let all = all();
+        if let Some(path) = path
+            && !matches!(all.get(&self.at(path)), Some(Found::Directory))
+        {
+            return Err(fault(Class::Missing, "list", path, "no such directory"));
+        }
+        let prefix = path.map_or_else(|| format!("{}/", self.base), |p| format!("{}/", self.at(p)));
+        let entry = |(name, found): (&str, &Found)| match found {
+            Found::Directory => Entry { name: name.to_owned(), size_bytes: 0, is_directory: true },
+            Found::File(content) => {
+                let content = content.read().unwrap_or_else(PoisonError::into_inner);
+                let size_bytes = content.len() as u64;
+                Entry { name: name.to_owned(), size_bytes, is_directory: false }
+            }
+        };
+        Ok(below(&all, &prefix).filter(|(name, _)| !name.contains('/')).map(entry).collect())
+    }
+
+    async fn make_directory(&self, path: &ServicePath) -> Result<()> {
+        let mut all = all();
+        let name = self.at(path);
+        if all.contains_key(&name) {
+            return Err(fault(Class::Exists, "make directory", path, "it is there already"));
+        }
+        if !self.has_parent(path, &all) {
+            return Err(fault(Class::Missing, "make directory", path, "no such directory"));
+        }
+        all.insert(name, Found::Directory);
+        Ok(())
+    }
+
+    async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
+        let mut all = all();
+        let name = self.at(path);
+        let verb = "remove directory";
+        if !matches!(all.get(&name), Some(Found::Directory)) {
+            return Err(fault(Class::Missing, verb, path, "no such directory"));
+        }
+        if below(&all, &format!("{name}/")).next().is_some() {
+            return Err(fault(Class::Exists, verb, path, "it is not empty"));
+        }
+        all.remove(&name);
+        Ok(())
+    }
+
+    async fn end(self) -> Result<()> {
+        Ok(())
+    }
+}

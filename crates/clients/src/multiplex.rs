@@ -1,0 +1,278 @@
+//! Many calls under way at once on one connection: each is written when it comes, and its answer
+//! goes to it when that comes, in whatever order.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{self, IoSlice};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::BufMut;
+use lanlab_files::{Class, Fault, Result, ServicePath};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// Read at once with a header: short answers come with one system call, and of a long one little is
+/// copied twice.
+const READ_AHEAD_OCTETS: usize = 8 << 10;
+
+/// Data up to here is copied behind its header, which costs less than a second part of a write.
+const COPIED_OCTETS: usize = 4 << 10;
+
+/// Answers longer than this are read into memory that is used again: to have it from the system
+/// anew, page by page, costs as much as all else about a long answer.
+const REUSED_OCTETS: usize = 16 << 10;
+
+/// Long answers whose memory is kept.
+const MAX_SPARE: usize = 16;
+
+/// How answers are told from each other on a connection, and whose they are.
+pub trait Wire: Send + Sync + 'static {
+    /// Octets that follow a header, and whether the answer ends with them.
+    fn length(&self, header: [u8; 4]) -> Result<(usize, bool)>;
+
+    /// Octets of the longest answer that is taken.
+    fn longest(&self) -> usize;
+
+    /// The call that an answer is for, if it is for any; what protects it is taken off.
+    fn accept(&self, answer: &mut Vec<u8>) -> Result<Option<u64>>;
+}
+
+/// A connection that calls are made on. It ends when this is dropped.
+pub struct Multiplex<W> {
+    wire: Arc<W>,
+    writer: tokio::sync::Mutex<Writer>,
+    waiting: Arc<Waiting>,
+    reader: JoinHandle<()>,
+    patience: Duration,
+}
+
+impl<W> fmt::Debug for Multiplex<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Multiplex").finish_non_exhaustive()
+    }
+}
+
+struct Writer {
+    half: OwnedWriteHalf,
+    /// A call was dropped while it was being written: what would follow cannot be understood.
+    cut: bool,
+}
+
+/// What calls and the one who reads share.
+#[derive(Default)]
+pub struct Waiting {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    calls: HashMap<u64, oneshot::Sender<Vec<u8>>>,
+    ended: Option<Fault>,
+    spare: Vec<Vec<u8>>,
+}
+
+impl Waiting {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ended(&self) -> Fault {
+        let gone = || Fault::new(Class::Reset, "the connection has ended");
+        self.state().ended.clone().unwrap_or_else(gone)
+    }
+}
+
+/// A call that waits, until it is dropped.
+struct Call<'a> {
+    key: u64,
+    waiting: &'a Waiting,
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.waiting.state().calls.remove(&self.key);
+    }
+}
+
+impl<W: Wire> Multiplex<W> {
+    /// Make calls on a connection; each waits for its answer at most for `patience`.
+    pub fn new(stream: TcpStream, wire: W, patience: Duration) -> Self {
+        let wire = Arc::new(wire);
+        let waiting = Arc::new(Waiting::default());
+        let (reading, half) = stream.into_split();
+        let reader = tokio::spawn(read_all(reading, Arc::clone(&wire), Arc::clone(&waiting)));
+        let writer = tokio::sync::Mutex::new(Writer { half, cut: false });
+        Self { wire, writer, waiting, reader, patience }
+    }
+
+    /// What tells answers from each other.
+    pub fn wire(&self) -> &W {
+        &self.wire
+    }
+
+    /// Make one call: its key and head from `begin`, which is asked when it is the call's turn to be
+    /// written, then `data`. Gives the answer.
+    pub async fn call(
+        &self,
+        begin: impl FnOnce() -> Result<(u64, Vec<u8>)>,
+        data: &[u8],
+    ) -> Result<Vec<u8>> {
+        match tokio::time::timeout(self.patience, self.call_unbounded(begin, data)).await {
+            Ok(done) => done,
+            Err(_) => Err(self.too_late()),
+        }
+    }
+
+    /// An answer that is needed no longer.
+    pub fn give_back(&self, mut answer: Vec<u8>) {
+        if answer.capacity() > REUSED_OCTETS {
+            answer.clear();
+            let mut state = self.waiting.state();
+            if state.spare.len() < MAX_SPARE {
+                state.spare.push(answer);
+            }
+        }
+    }
+
+    /// Wait for something else as long as for an answer.
+    pub async fn within<T>(&self, work: impl Future<Output = T>) -> Result<T> {
+        tokio::time::timeout(self.patience, work).await.map_err(|_| self.too_late())
+    }
+
+    fn too_late(&self) -> Fault {
+        let waited_s = self.patience.as_secs_f64();
+        Fault::new(Class::TimedOut, format!("no answer within {waited_s} s"))
+    }
+
+    async fn call_unbounded(
+        &self,
+        begin: impl FnOnce() -> Result<(u64, Vec<u8>)>,
+        data: &[u8],
+    ) -> Result<Vec<u8>> {
+        let mut writer = self.writer.lock().await;
+        if writer.cut {
+            return Err(Fault::new(Class::Reset, "the connection was cut in the middle of a call"));
+        }
+        let (key, head) = begin()?;
+        let (give, answer) = oneshot::channel();
+        {
+            let mut state = self.waiting.state();
+            if let Some(fault) = &state.ended {
+                return Err(fault.clone());
+            }
+            state.calls.insert(key, give);
+        }
+        let _call = Call { key, waiting: &self.waiting };
+        writer.cut = true;
+        if let Err(error) = write_both(&mut writer.half, head, data).await {
+            return Err(Fault::of_connection("write", &error));
+        }
+        writer.cut = false;
+        drop(writer);
+        answer.await.map_err(|_| self.waiting.ended())
+    }
+}
+
+impl<W> Drop for Multiplex<W> {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
+}
+
+async fn write_both(half: &mut OwnedWriteHalf, mut head: Vec<u8>, data: &[u8]) -> io::Result<()> {
+    if data.len() <= COPIED_OCTETS {
+        head.extend_from_slice(data);
+        return half.write_all(&head).await;
+    }
+    let mut both = [IoSlice::new(&head), IoSlice::new(data)];
+    let mut parts = &mut both[..];
+    while !parts.is_empty() {
+        match half.write_vectored(parts).await? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            written => IoSlice::advance_slices(&mut parts, written),
+        }
+    }
+    Ok(())
+}
+
+/// Give answers to their calls until the connection ends or makes no sense.
+async fn read_all<W: Wire>(half: OwnedReadHalf, wire: Arc<W>, waiting: Arc<Waiting>) {
+    let mut half = BufReader::with_capacity(READ_AHEAD_OCTETS, half);
+    let fault = loop {
+        let accepted = match read_one(&mut half, &*wire, &waiting).await {
+            Ok(mut answer) => wire.accept(&mut answer).map(|key| (key, answer)),
+            Err(fault) => Err(fault),
+        };
+        match accepted {
+            Ok((None, _)) => {}
+            Ok((Some(key), answer)) => {
+                let Some(call) = waiting.state().calls.remove(&key) else {
+                    break Fault::new(Class::Protocol, "an answer to a call that was not made");
+                };
+                // A call that was dropped meanwhile wants no answer.
+                let _ = call.send(answer);
+            }
+            Err(fault) => break fault,
+        }
+    };
+    let mut state = waiting.state();
+    state.ended = Some(fault);
+    state.calls.clear();
+}
+
+/// The next answer on a connection.
+pub async fn read_one(
+    half: &mut BufReader<impl AsyncRead + Unpin>,
+    wire: &impl Wire,
+    waiting: &Waiting,
+) -> Result<Vec<u8>> {
+    let mut answer = Vec::new();
+    loop {
+        let mut header = [0; 4];
+        half.read_exact(&mut header).await.map_err(|error| cut(&error))?;
+        let (length, last) = wire.length(header)?;
+        let (whole, longest) = (answer.len() + length, wire.longest());
+        if whole > longest {
+            let message = format!("an answer of {whole} octets; allowed: {longest}");
+            return Err(Fault::new(Class::Protocol, message));
+        }
+        if length == 0 && !last {
+            return Err(Fault::new(Class::Protocol, "an empty part of an answer"));
+        }
+        if answer.is_empty() && length > REUSED_OCTETS {
+            answer = waiting.state().spare.pop().unwrap_or_default();
+        }
+        answer.reserve_exact(length);
+        while answer.len() < whole {
+            let missing = whole - answer.len();
+            let count = half.read_buf(&mut (&mut answer).limit(missing)).await;
+            if count.map_err(|error| cut(&error))? == 0 {
+                return Err(cut(&io::ErrorKind::UnexpectedEof.into()));
+            }
+        }
+        if last {
+            return Ok(answer);
+        }
+    }
+}
+
+fn cut(error: &io::Error) -> Fault {
+    if error.kind() == io::ErrorKind::UnexpectedEof {
+        return Fault::new(Class::Reset, "the server ended the connection");
+    }
+    Fault::of_connection("read", error)
+}
+
+/// The same fault, with what was being done to which file.
+pub fn during(verb: &str, path: &str) -> impl Fn(Fault) -> Fault {
+    move |fault| Fault { message: format!("{verb} `{path}`: {}", fault.message), ..fault }
+}
+
+/// How the directory that a session works in is called in an error.
+pub fn shown(path: Option<&ServicePath>) -> &str {
+    path.map_or(".", ServicePath::as_str)
+}

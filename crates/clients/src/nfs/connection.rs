@@ -1,0 +1,151 @@
+//! A connection to a server of remote calls: one call, one answer, as many at once as are made.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use lanlab_files::{Class, Fault, Result};
+use lanlab_wire::nfs3::Status;
+use lanlab_wire::nfs3::rpc::{self, Accepted};
+use lanlab_wire::nfs3::xdr::{Garbled, Reader, Writer};
+use tokio::net::TcpStream;
+
+use crate::multiplex::{Multiplex, Wire};
+
+use super::status::class;
+
+/// Octets of the longest data of a call or an answer.
+pub const MAX_DATA_OCTETS: u32 = 1 << 20;
+
+/// Octets of the longest answer: data, and all that can stand before it.
+pub const LONGEST: usize = MAX_DATA_OCTETS as usize + 4096;
+
+/// Records of remote calls.
+#[derive(Debug)]
+pub struct Records;
+
+impl Wire for Records {
+    fn length(&self, header: [u8; 4]) -> Result<(usize, bool)> {
+        Ok(rpc::fragment(header))
+    }
+
+    fn longest(&self) -> usize {
+        LONGEST
+    }
+
+    fn accept(&self, answer: &mut Vec<u8>) -> Result<Option<u64>> {
+        rpc::xid(answer).map(|xid| Some(u64::from(xid))).ok_or_else(|| garbled(Garbled))
+    }
+}
+
+/// What came makes no sense.
+pub fn garbled(_: Garbled) -> Fault {
+    Fault::new(Class::Protocol, "an answer that cannot be understood")
+}
+
+/// A connection to a server, as one user.
+#[derive(Debug)]
+pub struct Connection {
+    calls: Multiplex<Records>,
+    next_xid: AtomicU32,
+    user: Vec<u8>,
+}
+
+/// The result of a call that was done.
+pub struct Answer {
+    record: Vec<u8>,
+    begin: usize,
+}
+
+impl Answer {
+    /// Read it.
+    pub fn reader(&self) -> Reader<'_> {
+        Reader::new(&self.record[self.begin..])
+    }
+}
+
+impl Connection {
+    /// Make calls on a connection, as a user ([`rpc::auth_sys`]) or, if that is empty, as nobody.
+    pub fn new(stream: TcpStream, user: Vec<u8>, patience: Duration) -> Self {
+        // Servers tell calls of one client apart by their number, also across its connections.
+        let mut first = [0; 4];
+        let first = getrandom::fill(&mut first).map_or(1, |()| u32::from_ne_bytes(first));
+        let calls = Multiplex::new(stream, Records, patience);
+        Self { calls, next_xid: AtomicU32::new(first), user }
+    }
+
+    /// Call a procedure: its arguments from `arguments`, then `data`, which is opaque data or empty.
+    pub async fn call(
+        &self,
+        program: (u32, u32),
+        procedure: u32,
+        arguments: impl FnOnce(&mut Writer),
+        data: &[u8],
+    ) -> Result<Answer> {
+        let begin = || {
+            let xid = self.next_xid.fetch_add(1, Ordering::Relaxed);
+            let mut writer = rpc::begin_call(xid, program, procedure, &self.user);
+            arguments(&mut writer);
+            Ok((u64::from(xid), rpc::finish(writer, data.len())))
+        };
+        let record = self.calls.call(begin, data).await?;
+        let (accepted, reader) = rpc::read_reply(&record).map_err(garbled)?;
+        match accepted {
+            Accepted::Success => {
+                let begin = record.len() - reader.rest().len();
+                Ok(Answer { record, begin })
+            }
+            refused => Err(refusal(program, refused)),
+        }
+    }
+
+    /// An answer that is needed no longer.
+    pub fn give_back(&self, answer: Answer) {
+        self.calls.give_back(answer.record);
+    }
+
+    /// The same, of a procedure whose result begins with its status.
+    pub async fn call_with_status(
+        &self,
+        program: (u32, u32),
+        procedure: u32,
+        arguments: impl FnOnce(&mut Writer),
+        data: &[u8],
+    ) -> Result<Answer> {
+        let mut answer = self.call(program, procedure, arguments, data).await?;
+        match Status(answer.reader().u32().map_err(garbled)?) {
+            Status::OK => {
+                answer.begin += 4;
+                Ok(answer)
+            }
+            status => Err(fault_of(status)),
+        }
+    }
+}
+
+/// What a server says that could not do it.
+pub fn fault_of(status: Status) -> Fault {
+    let words = match status.name() {
+        Some(name) => format!("NFS3ERR_{name}"),
+        None => format!("status {}", status.0),
+    };
+    Fault::new(class(status), words)
+}
+
+fn refusal(program: (u32, u32), refused: Accepted) -> Fault {
+    let (number, version) = program;
+    let (class, words) = match refused {
+        Accepted::NotAuthenticated(why) => {
+            (Class::Login, format!("the user is not accepted (auth_stat {why})"))
+        }
+        Accepted::NoProgram => (Class::Unsupported, format!("program {number} is not there")),
+        Accepted::NoVersion(low, high) => (
+            Class::Unsupported,
+            format!("program {number}: found versions {low} to {high}; wanted: {version}"),
+        ),
+        Accepted::NoProcedure => {
+            (Class::Unsupported, format!("program {number} has no such procedure"))
+        }
+        other => (Class::Protocol, format!("program {number}: {other:?}")),
+    };
+    Fault::new(class, words)
+}

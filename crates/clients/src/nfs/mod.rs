@@ -1,0 +1,385 @@
+//! NFS version 3 (RFC 1813), spoken by lanlab itself: no mount, no cache, one remote call for each
+//! operation on a file.
+//!
+//! It has no passwords: the server believes the numbers of user and group that this process has
+//! (`AUTH_SYS`, RFC 5531, appendix A). Writes are as a kernel's: not yet on the disk when they are
+//! answered, and committed when the file is closed.
+
+use std::cell::{Cell, OnceCell};
+
+use crate::multiplex::{during, shown};
+
+pub mod connection;
+pub mod listing;
+pub mod mounting;
+mod status;
+
+use connection::{Answer, Connection, MAX_DATA_OCTETS, garbled};
+use lanlab_files as files;
+use lanlab_files::{
+    Access, Class, Entry, Facts, Fault, Result, ServicePath, Target, TransferCapabilities,
+};
+use lanlab_wire::nfs3::xdr::{Reader, Writer};
+use lanlab_wire::nfs3::{
+    Attributes, DIRECTORY, FILE_SYNC, GUARDED, MAX_HANDLE_OCTETS, MOUNT, NFS, UNCHECKED, UNSTABLE,
+    mount, procedure, skip_wcc,
+};
+
+/// Calls under way at once when a whole file is moved. From 2 to 8 made no difference beyond the
+/// spread on loopback; a network with more delay has use for more than 2.
+const DEPTH: u16 = 4;
+
+/// A session: connection and export.
+#[derive(Debug)]
+pub struct Session {
+    nfs: Connection,
+    mount: Option<Connection>,
+    export: String,
+    /// Handle of the directory to work in.
+    base: Vec<u8>,
+    /// Octets of the longest read and write that the server takes.
+    read_octets: u32,
+    write_octets: u32,
+}
+
+/// An open file, which is a handle: NFS version 3 knows no opening.
+#[derive(Debug)]
+pub struct File {
+    handle: Vec<u8>,
+    path: String,
+    /// Octets in it when it was opened, if it was opened to be read.
+    size_bytes: Option<u64>,
+    /// Names the server's memory of writes that it has not committed (section 3.3.7).
+    verifier: OnceCell<[u8; 8]>,
+    /// Whether some writes are not committed.
+    dirty: Cell<bool>,
+}
+
+/// Mount the export, and find the directory to work in.
+pub async fn connect(target: &Target) -> Result<Session> {
+    let mounting::Mounted { nfs, mount, export, root } = mounting::mounted(target).await?;
+    let (read_octets, write_octets) =
+        limits(&nfs, &root).await.map_err(during("mount", &export))?;
+    let mut session = Session { nfs, mount, export, base: root, read_octets, write_octets };
+    for name in target.directory.split('/').filter(|name| !name.is_empty()) {
+        let found = session.lookup(&session.base, name).await;
+        session.base = found.map_err(during("directory", &target.directory))?.0;
+    }
+    Ok(session)
+}
+
+/// Octets of the longest read and write (FSINFO, section 3.3.19).
+async fn limits(nfs: &Connection, root: &[u8]) -> Result<(u32, u32)> {
+    let handle = |writer: &mut Writer| writer.opaque(root);
+    let answer = nfs.call_with_status(NFS, procedure::FSINFO, handle, &[]).await?;
+    read_limits(&mut answer.reader())
+}
+
+/// Read what FSINFO gave.
+pub fn read_limits(reader: &mut Reader<'_>) -> Result<(u32, u32)> {
+    Attributes::read_optional(reader).map_err(garbled)?;
+    let longest_read = reader.u32().map_err(garbled)?;
+    reader.fixed(8).map_err(garbled)?; // Preferred length, and what lengths should be multiples of.
+    let longest_write = reader.u32().map_err(garbled)?;
+    if longest_read == 0 || longest_write == 0 {
+        return Err(Fault::new(Class::Protocol, "the server takes no octets in a call"));
+    }
+    Ok((longest_read.min(MAX_DATA_OCTETS), longest_write.min(MAX_DATA_OCTETS)))
+}
+
+impl Session {
+    async fn nfs(
+        &self,
+        procedure: u32,
+        arguments: impl FnOnce(&mut Writer),
+        data: &[u8],
+    ) -> Result<Answer> {
+        self.nfs.call_with_status(NFS, procedure, arguments, data).await
+    }
+
+    /// Handle and attributes of what has a name in a directory (section 3.3.3).
+    async fn lookup(&self, directory: &[u8], name: &str) -> Result<(Vec<u8>, Option<Attributes>)> {
+        let arguments = |writer: &mut Writer| {
+            writer.opaque(directory);
+            writer.opaque(name.as_bytes());
+        };
+        let answer = self.nfs(procedure::LOOKUP, arguments, &[]).await?;
+        let mut reader = answer.reader();
+        let handle = reader.opaque(MAX_HANDLE_OCTETS).map_err(garbled)?.to_vec();
+        Ok((handle, Attributes::read_optional(&mut reader).map_err(garbled)?))
+    }
+
+    /// Attributes of a handle (section 3.3.1).
+    async fn attributes(&self, handle: &[u8]) -> Result<Attributes> {
+        let arguments = |writer: &mut Writer| writer.opaque(handle);
+        let answer = self.nfs(procedure::GETATTR, arguments, &[]).await?;
+        Attributes::read(&mut answer.reader()).map_err(garbled)
+    }
+
+    /// Handle of the directory of a path.
+    async fn directory_of(&self, path: &ServicePath) -> Result<Vec<u8>> {
+        let mut handle = self.base.clone();
+        for name in path.parent().iter().flat_map(ServicePath::names) {
+            handle = self.lookup(&handle, name).await?.0;
+        }
+        Ok(handle)
+    }
+
+    /// Handle of a path.
+    async fn handle_of(&self, path: &ServicePath) -> Result<(Vec<u8>, Option<Attributes>)> {
+        let directory = self.directory_of(path).await?;
+        self.lookup(&directory, path.name()).await
+    }
+
+    /// Handle and attributes of a name, whether or not the server tells of these without being asked.
+    async fn look(&self, directory: &[u8], name: &str) -> Result<(Vec<u8>, Attributes)> {
+        let (handle, attributes) = self.lookup(directory, name).await?;
+        let attributes = match attributes {
+            Some(attributes) => attributes,
+            None => self.attributes(&handle).await?,
+        };
+        Ok((handle, attributes))
+    }
+
+    async fn find(&self, path: &ServicePath, to_read: bool) -> Result<File> {
+        let directory = self.directory_of(path).await?;
+        let (handle, attributes) = self.look(&directory, path.name()).await?;
+        if attributes.kind == DIRECTORY {
+            return Err(Fault::new(Class::Exists, "it is a directory"));
+        }
+        Ok(file(handle, path, to_read.then_some(attributes.size_bytes)))
+    }
+
+    /// Make a file (section 3.3.8), or take what is in one of the name out of it.
+    async fn create(&self, path: &ServicePath, is_new: bool) -> Result<File> {
+        let directory = self.directory_of(path).await?;
+        let arguments = |writer: &mut Writer| {
+            writer.opaque(&directory);
+            writer.opaque(path.name().as_bytes());
+            writer.u32(if is_new { GUARDED } else { UNCHECKED });
+            write_attributes(writer, 0o644, (!is_new).then_some(0));
+        };
+        let answer = self.nfs(procedure::CREATE, arguments, &[]).await?;
+        let mut reader = answer.reader();
+        let handle = if reader.boolean().map_err(garbled)? {
+            reader.opaque(MAX_HANDLE_OCTETS).map_err(garbled)?.to_vec()
+        } else {
+            self.lookup(&directory, path.name()).await?.0
+        };
+        Ok(file(handle, path, None))
+    }
+
+    async fn read(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        let wanted = buffer.len().min(self.read_octets as usize);
+        let arguments = |writer: &mut Writer| {
+            writer.opaque(&file.handle);
+            writer.u64(offset);
+            writer.u32(wanted as u32);
+        };
+        let answer = self.nfs(procedure::READ, arguments, &[]).await?;
+        let (data, at_end) = read_data(&mut answer.reader(), wanted)?;
+        let count = data.len();
+        buffer[..count].copy_from_slice(data);
+        self.nfs.give_back(answer);
+        if count == 0 && wanted > 0 {
+            match file.size_bytes {
+                Some(size_bytes) if at_end && offset >= size_bytes => {}
+                None if at_end => {}
+                Some(size_bytes) => {
+                    let message = format!("nothing at {offset} of a file of {size_bytes} octets");
+                    return Err(Fault::new(Class::Length, message));
+                }
+                None => return Err(Fault::new(Class::Length, "nothing, and yet not the end")),
+            }
+        }
+        Ok(count)
+    }
+
+    async fn write(&self, file: &File, mut offset: u64, mut data: &[u8]) -> Result<()> {
+        const FILL: [u8; 3] = [0; 3];
+        while !data.is_empty() {
+            let part = &data[..data.len().min(self.write_octets as usize)];
+            let head = |writer: &mut Writer| {
+                writer.opaque(&file.handle);
+                writer.u64(offset);
+                writer.u32(part.len() as u32);
+                writer.u32(UNSTABLE);
+                writer.u32(part.len() as u32);
+            };
+            let missing = lanlab_wire::nfs3::xdr::padding(part.len());
+            let answer = if missing == 0 {
+                self.nfs(procedure::WRITE, head, part).await?
+            } else {
+                let filled = [part, &FILL[..missing]].concat();
+                self.nfs(procedure::WRITE, head, &filled).await?
+            };
+            let mut reader = answer.reader();
+            skip_wcc(&mut reader).map_err(garbled)?;
+            let (count, committed) =
+                (reader.u32().map_err(garbled)? as usize, reader.u32().map_err(garbled)?);
+            if count == 0 || count > part.len() {
+                let message = format!("{} octets sent, {count} taken", part.len());
+                return Err(Fault::new(Class::Length, message));
+            }
+            if committed != FILE_SYNC {
+                file.dirty.set(true);
+            }
+            same_verifier(file, &mut reader)?;
+            offset += count as u64;
+            data = &data[count..];
+        }
+        Ok(())
+    }
+
+    /// Have all that was written brought to the disk (section 3.3.21).
+    async fn commit(&self, file: &File) -> Result<()> {
+        let arguments = |writer: &mut Writer| {
+            writer.opaque(&file.handle);
+            writer.u64(0);
+            writer.u32(0);
+        };
+        let answer = self.nfs(procedure::COMMIT, arguments, &[]).await?;
+        let mut reader = answer.reader();
+        skip_wcc(&mut reader).map_err(garbled)?;
+        same_verifier(file, &mut reader)?;
+        file.dirty.set(false);
+        Ok(())
+    }
+
+    /// A procedure on a name in a directory, whose result is not needed.
+    async fn on_name(&self, procedure: u32, path: &ServicePath, mode: Option<u32>) -> Result<()> {
+        let directory = self.directory_of(path).await?;
+        let arguments = |writer: &mut Writer| {
+            writer.opaque(&directory);
+            writer.opaque(path.name().as_bytes());
+            if let Some(mode) = mode {
+                write_attributes(writer, mode, None);
+            }
+        };
+        self.nfs(procedure, arguments, &[]).await.map(drop)
+    }
+}
+
+/// Read what READ gave, of which so many octets were wanted: these, and whether the file ends there.
+pub fn read_data<'a>(reader: &mut Reader<'a>, wanted: usize) -> Result<(&'a [u8], bool)> {
+    Attributes::read_optional(reader).map_err(garbled)?;
+    let (count, at_end) =
+        (reader.u32().map_err(garbled)? as usize, reader.boolean().map_err(garbled)?);
+    let data = reader.opaque(MAX_DATA_OCTETS as usize).map_err(garbled)?;
+    if data.len() != count || count > wanted {
+        let message = format!("{wanted} asked for, {count} named, {} sent", data.len());
+        return Err(Fault::new(Class::Length, format!("octets: {message}")));
+    }
+    Ok((data, at_end))
+}
+
+fn file(handle: Vec<u8>, path: &ServicePath, size_bytes: Option<u64>) -> File {
+    let path = path.as_str().to_owned();
+    File { handle, path, size_bytes, verifier: OnceCell::new(), dirty: Cell::new(false) }
+}
+
+/// Write `sattr3` (section 2.6) with a mode and perhaps a size, and nothing else.
+fn write_attributes(writer: &mut Writer, mode: u32, size_bytes: Option<u64>) {
+    writer.boolean(true);
+    writer.u32(mode);
+    for _user_then_group in 0..2 {
+        writer.boolean(false);
+    }
+    writer.boolean(size_bytes.is_some());
+    if let Some(size_bytes) = size_bytes {
+        writer.u64(size_bytes);
+    }
+    for _accessed_then_modified in 0..2 {
+        writer.u32(0);
+    }
+}
+
+/// A server that began anew has forgotten what it had not committed.
+fn same_verifier(file: &File, reader: &mut Reader<'_>) -> Result<()> {
+    let found = reader.fixed(8).map_err(garbled)?;
+    if file.verifier.get_or_init(|| found.try_into().unwrap_or_default()) == found {
+        return Ok(());
+    }
+    let message = "the server began anew and may have lost what was written";
+    Err(Fault::new(Class::Reset, message).hint("write the file again"))
+}
+
+impl files::Session for Session {
+    type File = File;
+
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
+            in_order: false,
+            block_bytes: self.read_octets.min(self.write_octets),
+            depth: DEPTH,
+            blocking: false,
+            can_update: true,
+            can_create: true,
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            protocol: "NFS 3".to_owned(),
+            protection: "none".to_owned(),
+            server: None,
+            no_delay: Some(true),
+        }
+    }
+
+    async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
+        let opened = match access {
+            Access::Read => self.find(path, true).await,
+            Access::Update => self.find(path, false).await,
+            Access::Create { .. } => self.create(path, true).await,
+            Access::Replace { .. } => self.create(path, false).await,
+        };
+        opened.map_err(during("open", path.as_str()))
+    }
+
+    async fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        self.read(file, offset, buffer).await.map_err(during("read", &file.path))
+    }
+
+    async fn write_at(&self, file: &File, offset: u64, data: &[u8]) -> Result<()> {
+        self.write(file, offset, data).await.map_err(during("write", &file.path))
+    }
+
+    async fn sync(&self, file: &File) -> Result<()> {
+        self.commit(file).await.map_err(during("sync", &file.path))
+    }
+
+    async fn close(&self, file: File) -> Result<()> {
+        if file.dirty.get() {
+            self.commit(&file).await.map_err(during("close", &file.path))?;
+        }
+        Ok(())
+    }
+
+    async fn remove(&self, path: &ServicePath) -> Result<()> {
+        let removed = self.on_name(procedure::REMOVE, path, None).await;
+        removed.map_err(during("remove", path.as_str()))
+    }
+
+    async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
+        self.list_all(path).await.map_err(during("list", shown(path)))
+    }
+
+    async fn make_directory(&self, path: &ServicePath) -> Result<()> {
+        let made = self.on_name(procedure::MKDIR, path, Some(0o755)).await;
+        made.map_err(during("make directory", path.as_str()))
+    }
+
+    async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
+        let removed = self.on_name(procedure::RMDIR, path, None).await;
+        removed.map_err(during("remove directory", path.as_str()))
+    }
+
+    async fn end(self) -> Result<()> {
+        let asked = self.mount.as_ref().unwrap_or(&self.nfs);
+        let path = |writer: &mut Writer| writer.opaque(self.export.as_bytes());
+        // It is good manners: the server only strikes a name off a list (appendix I, section 5.2.4).
+        let _ = asked.call(MOUNT, mount::UMNT, path, &[]).await;
+        Ok(())
+    }
+}

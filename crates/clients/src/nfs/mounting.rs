@@ -1,0 +1,108 @@
+//! How a session begins: where the services are, and the handle of the export.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use lanlab_files::{Class, Fault, Result, Target};
+use lanlab_wire::nfs3::xdr::{Reader, Writer};
+use lanlab_wire::nfs3::{MAX_HANDLE_OCTETS, MOUNT, NFS, PORTMAP, PORTMAP_PORT, Status, mount, rpc};
+
+use crate::transport;
+
+use super::connection::{Connection, fault_of, garbled};
+
+/// `GETPORT` of the portmapper (RFC 1833, section 3.2).
+const GETPORT: u32 = 3;
+const IPPROTO_TCP: u32 = 6;
+
+/// The most flavors of authentication that an export is expected to allow.
+const MAX_FLAVORS: u32 = 64;
+
+/// A user who is nobody on most systems, for where it is not known who this process is.
+const NOBODY: (u32, u32) = (65_534, 65_534);
+
+/// Connections to both services, and the handle of the export.
+pub struct Mounted {
+    pub nfs: Connection,
+    /// Absent where both services are at one port.
+    pub mount: Option<Connection>,
+    pub export: String,
+    pub root: Vec<u8>,
+}
+
+/// Find the services, and mount the export.
+pub async fn mounted(target: &Target) -> Result<Mounted> {
+    let export = target.share.clone().ok_or_else(|| {
+        Fault::new(Class::Missing, "found no export").hint("name one, as `/export`")
+    })?;
+    let (nfs, mount) = if let Some(port) = target.port {
+        (connect_to(target, port).await?, None)
+    } else {
+        let nfs_port = ask_port(target, NFS, "NFS").await?;
+        let mount_port = ask_port(target, MOUNT, "mount").await?;
+        let mount = connect_to(target, mount_port).await?;
+        (connect_to(target, nfs_port).await?, Some(mount))
+    };
+    let asked = mount.as_ref().unwrap_or(&nfs);
+    let path = |writer: &mut Writer| writer.opaque(export.as_bytes());
+    let what = format!("mount `{export}`");
+    let about = |fault: Fault| Fault { message: format!("{what}: {}", fault.message), ..fault };
+    let answer = asked.call(MOUNT, mount::MNT, path, &[]).await.map_err(about)?;
+    let root = read_root(&mut answer.reader()).map_err(about)?;
+    Ok(Mounted { nfs, mount, export, root })
+}
+
+/// Read what MNT gave: the handle of the export.
+pub fn read_root(reader: &mut Reader<'_>) -> Result<Vec<u8>> {
+    match Status(reader.u32().map_err(garbled)?) {
+        Status::OK => {}
+        // Numbers and meanings of `mountstat3` are those of `nfsstat3`, as far as there are any.
+        status @ (Status::ACCES | Status::PERM) => {
+            return Err(fault_of(status).hint(
+                "the server may want a port below 1024: allow others (`insecure`) in its export",
+            ));
+        }
+        status => return Err(fault_of(status)),
+    }
+    let root = reader.opaque(MAX_HANDLE_OCTETS).map_err(garbled)?.to_vec();
+    let count = reader.u32().map_err(garbled)?;
+    if count > MAX_FLAVORS {
+        return Err(Fault::new(Class::Protocol, format!("{count} flavors of authentication")));
+    }
+    let flavors = (0..count)
+        .map(|_| reader.u32())
+        .collect::<std::result::Result<Vec<_>, _>>()
+        .map_err(garbled)?;
+    if flavors.is_empty() || flavors.contains(&rpc::AUTH_SYS) {
+        Ok(root)
+    } else {
+        let message = format!("found flavors of authentication {flavors:?}; known: 1 (AUTH_SYS)");
+        Err(Fault::new(Class::Login, message))
+    }
+}
+
+async fn connect_to(target: &Target, port: u16) -> Result<Connection> {
+    let peer = SocketAddr::new(transport::address(target)?, port);
+    let stream = transport::connect_to(target, peer).await?;
+    let (user, group) = lanlab_os::user_and_group().unwrap_or(NOBODY);
+    let user = rpc::auth_sys(0, "lanlab", user, group);
+    Ok(Connection::new(stream, user, Duration::from_nanos(target.timeout_ns)))
+}
+
+async fn ask_port(target: &Target, program: (u32, u32), name: &str) -> Result<u16> {
+    let portmapper = connect_to(target, PORTMAP_PORT).await?;
+    let arguments = |writer: &mut Writer| {
+        for word in [program.0, program.1, IPPROTO_TCP, 0] {
+            writer.u32(word);
+        }
+    };
+    let answer = portmapper.call(PORTMAP, GETPORT, arguments, &[]).await?;
+    match u16::try_from(answer.reader().u32().map_err(garbled)?) {
+        Ok(0) => {
+            let message = format!("{name} version {} over TCP is not registered there", program.1);
+            Err(Fault::new(Class::Refused, message))
+        }
+        Ok(port) => Ok(port),
+        Err(_) => Err(Fault::new(Class::Protocol, format!("{name} has no port"))),
+    }
+}

@@ -1,0 +1,19 @@
+//! What a status of NFS means to whoever copies.
+
+use lanlab_files::Class;
+use lanlab_wire::nfs3::Status;
+
+/// What kind of thing went wrong.
+pub fn class(status: Status) -> Class {
+    match status {
+        Status::PERM | Status::ACCES | Status::ROFS => Class::Denied,
+        Status::NOENT | Status::NOTDIR | Status::STALE => Class::Missing,
+        Status::EXIST | Status::ISDIR | Status::NOTEMPTY => Class::Exists,
+        Status::XDEV | Status::NODEV | Status::REMOTE | Status::NOTSUPP | Status::BADTYPE => {
+            Class::Unsupported
+        }
+        Status::INVAL | Status::NAMETOOLONG => Class::Name,
+        Status::FBIG | Status::NOSPC | Status::MLINK | Status::DQUOT => Class::NoSpace,
+        _ => Class::Protocol,
+    }
+}

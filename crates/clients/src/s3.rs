@@ -1,0 +1,281 @@
+//! The protocol of Amazon S3, addressed by path, signed by version 4 of its signatures.
+//!
+//! A file is an object: read by one GET as a stream, written by one PUT of its whole length, and by
+//! parts, one after the other, from [`SINGLE_BYTES`] on. Reading out of order asks for ranges, a
+//! request each. Directories are not there: what names have before a `/` looks like one.
+//!
+//! The signature goes in the query, where it never covers the octets of the file
+//! (`UNSIGNED-PAYLOAD`), over TLS or not: to cover them they would have to be read twice, or signed
+//! chunk by chunk at the speed of SHA-256. Whether a copy is the same is for the workload to see; a
+//! checksum that S3 can be sent (`Content-MD5`, CRC) would be a second one.
+
+use hyper::header::IF_NONE_MATCH;
+use hyper::http::request::Builder;
+use hyper::{Method, StatusCode};
+use lanlab_files as files;
+use lanlab_files::{
+    Access, Class, Entry, Facts, Fault, Result, ServiceKind, ServicePath, Target,
+    TransferCapabilities,
+};
+
+use crate::http::{
+    self, Answer, BLOCK_BYTES, Download, Http, LISTING_BYTES, Outgoing, REFUSAL_BYTES,
+};
+
+mod bucket;
+pub mod listing;
+pub mod refusal;
+mod writing;
+
+use bucket::Bucket;
+use refusal::refusal;
+use writing::Writing;
+
+/// Region that servers of others than Amazon take for theirs.
+const USUAL_REGION: &str = "us-east-1";
+
+/// Entries of one directory at most, so that a server cannot fill the memory.
+const MAX_ENTRIES: usize = 1_000_000;
+
+/// One bucket as one user.
+#[derive(Debug)]
+pub struct Session {
+    http: Http,
+    bucket: Bucket,
+    /// What every key begins with: empty, or names with `/` at their end.
+    base: String,
+    single_bytes: u64,
+    part_bytes: u64,
+}
+
+/// An open file.
+#[derive(Debug)]
+pub enum File {
+    /// One that is read, and its key.
+    Read(Download, String),
+    /// One that is written.
+    Write(Box<Writing>),
+}
+
+/// Connect and see whether the bucket is there and takes the signature.
+pub async fn connect(target: &Target) -> Result<Session> {
+    let with_tls = target.service == ServiceKind::S3s;
+    let http = Http::new(target, with_tls)?;
+    let Some(name) = target.share.clone() else {
+        let fault = Fault::new(Class::Missing, "S3: found no bucket");
+        return Err(fault.hint("name the bucket as the share"));
+    };
+    let is_plain = |octet: u8| octet.is_ascii_alphanumeric() || b"-._".contains(&octet);
+    if !name.bytes().all(is_plain) || matches!(name.as_str(), "" | "." | "..") {
+        let message = format!("bucket `{name}`: allowed: letters, digits, `-`, `.` and `_`");
+        return Err(Fault::new(Class::Name, message));
+    }
+    let base = match target.directory.trim_matches('/') {
+        "" => String::new(),
+        directory => {
+            let path =
+                ServicePath::new(directory).map_err(|bad| Fault::new(Class::Name, bad.message))?;
+            format!("{path}/")
+        }
+    };
+    let user = target.credentials.as_ref();
+    let region = user.and_then(|user| user.domain.clone());
+    let bucket = Bucket {
+        name,
+        host: http.authority().to_owned(),
+        region: region.unwrap_or_else(|| USUAL_REGION.to_owned()),
+        credentials: target.credentials.clone(),
+    };
+    let session = Session {
+        http,
+        bucket,
+        base,
+        single_bytes: writing::SINGLE_BYTES,
+        part_bytes: writing::PART_BYTES,
+    };
+    match session.page(&format!("list bucket `{}`", session.bucket.name), "", None, 1).await {
+        // Who may read or write objects need not be allowed to list them.
+        Err(fault) if fault.class == Class::Denied && session.bucket.credentials.is_some() => {
+            Ok(session)
+        }
+        Err(fault) => Err(fault),
+        Ok(_) => Ok(session),
+    }
+}
+
+impl Session {
+    fn key(&self, path: &ServicePath) -> String {
+        format!("{}{path}", self.base)
+    }
+
+    async fn ask(&self, what: &str, request: Builder, body: Outgoing) -> Result<Answer> {
+        self.http.ask(what, http::whole_request(what, request, body)?).await
+    }
+
+    /// The text of an answer that says it is done.
+    async fn text(&self, what: &str, answer: Answer, limit_bytes: usize) -> Result<Vec<u8>> {
+        let status = answer.status();
+        if !status.is_success() {
+            let text = answer.reason(&self.http, what).await?;
+            return Err(refusal(what, status, &text));
+        }
+        answer.whole(&self.http, what, limit_bytes).await
+    }
+
+    fn get(&self, key: &str) -> Builder {
+        self.bucket.request(Method::GET, key, &[])
+    }
+
+    async fn page(
+        &self,
+        what: &str,
+        prefix: &str,
+        token: Option<&str>,
+        max_keys: usize,
+    ) -> Result<listing::Page> {
+        let max_keys = max_keys.to_string();
+        // Names come as they are (no `encoding-type`): how spaces are written in a URL differs
+        // between servers.
+        let mut query = vec![
+            ("list-type", "2"),
+            ("delimiter", "/"),
+            ("prefix", prefix),
+            ("max-keys", max_keys.as_str()),
+        ];
+        query.extend(token.map(|token| ("continuation-token", token)));
+        let request = self.bucket.request(Method::GET, "", &query);
+        let answer = self.ask(what, request, Outgoing::nothing()).await?;
+        let text = self.text(what, answer, LISTING_BYTES).await?;
+        listing::parse(&text, prefix)
+            .map_err(|found| Fault::new(Class::Protocol, format!("{what}: found {found}")))
+    }
+}
+
+impl files::Session for Session {
+    type File = File;
+
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
+            in_order: true,
+            block_bytes: BLOCK_BYTES,
+            depth: 1,
+            blocking: false,
+            can_update: false,
+            can_create: true,
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        let signature = match self.bucket.credentials {
+            Some(_) => "S3 signature version 4, unsigned payload",
+            None => "S3 unsigned",
+        };
+        Facts {
+            protocol: self.http.named(&format!("HTTP/1.1, {signature}")),
+            protection: self.http.protection(),
+            server: self.http.server(),
+            no_delay: Some(true),
+        }
+    }
+
+    async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
+        let key = self.key(path);
+        match access {
+            Access::Read => {
+                let what = format!("GET {path}");
+                let answer = self.ask(&what, self.get(&key), Outgoing::nothing()).await?;
+                if answer.status() == StatusCode::OK {
+                    return Ok(File::Read(Download::new(what, answer), key));
+                }
+                let status = answer.status();
+                let text = answer.reason(&self.http, &what).await?;
+                Err(refusal(&what, status, &text))
+            }
+            Access::Create { size_bytes } | Access::Replace { size_bytes } => {
+                let is_new = matches!(access, Access::Create { .. });
+                let what = format!("PUT {path}");
+                let writing = Writing::begin(self, key, what, size_bytes, is_new).await?;
+                Ok(File::Write(Box::new(writing)))
+            }
+            Access::Update => {
+                let message = format!("{path}: S3 writes whole objects only");
+                Err(Fault::new(Class::Unsupported, message))
+            }
+        }
+    }
+
+    async fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        let File::Read(download, key) = file else {
+            return Err(Fault::new(Class::Unsupported, "a file that is written cannot be read"));
+        };
+        let refused = |status, text: &[u8]| refusal(download.what(), status, text);
+        download.read_at(&self.http, offset, buffer, || self.get(key), refused).await
+    }
+
+    async fn write_at(&self, file: &File, offset: u64, data: &[u8]) -> Result<()> {
+        let File::Write(writing) = file else {
+            return Err(Fault::new(Class::Unsupported, "a file that is read cannot be written"));
+        };
+        writing.write_at(self, offset, data).await
+    }
+
+    async fn sync(&self, _: &File) -> Result<()> {
+        Err(Fault::new(Class::Unsupported, "S3 has no word for `sync`"))
+    }
+
+    async fn close(&self, file: File) -> Result<()> {
+        match file {
+            File::Read(download, _) => download.finish(&self.http).await,
+            File::Write(writing) => writing.finish(self).await,
+        }
+    }
+
+    /// S3 does not say whether there was an object of the name.
+    async fn remove(&self, path: &ServicePath) -> Result<()> {
+        let (what, key) = (format!("DELETE {path}"), self.key(path));
+        let request = self.bucket.request(Method::DELETE, &key, &[]);
+        let answer = self.ask(&what, request, Outgoing::nothing()).await?;
+        self.text(&what, answer, REFUSAL_BYTES).await.map(drop)
+    }
+
+    /// A page of at most 1000 names is one operation: there are as many as it takes.
+    async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
+        let what = format!("list {}", path.map_or("/", ServicePath::as_str));
+        let prefix = path.map_or_else(|| self.base.clone(), |path| format!("{}/", self.key(path)));
+        let mut page = self.page(&what, &prefix, None, 1000).await?;
+        let mut entries = std::mem::take(&mut page.entries);
+        while let Some(token) = page.next {
+            page = self.page(&what, &prefix, Some(&token), 1000).await?;
+            if page.next.as_ref() == Some(&token) || entries.len() > MAX_ENTRIES {
+                let message = format!(
+                    "{what}: found a list that does not end; allowed: {MAX_ENTRIES} entries"
+                );
+                return Err(Fault::new(Class::Protocol, message));
+            }
+            entries.append(&mut page.entries);
+        }
+        Ok(entries)
+    }
+
+    /// There are none: nothing is done.
+    async fn make_directory(&self, _: &ServicePath) -> Result<()> {
+        Ok(())
+    }
+
+    /// There are none: nothing is done.
+    async fn remove_directory(&self, _: &ServicePath) -> Result<()> {
+        Ok(())
+    }
+
+    async fn end(self) -> Result<()> {
+        self.http.end().await
+    }
+}
+
+/// Have the server refuse if there is an object of the name, unless it may be replaced.
+fn create(request: Builder, is_new: bool) -> Builder {
+    if is_new { request.header(IF_NONE_MATCH, "*") } else { request }
+}
+
+#[cfg(test)]
+mod tests;

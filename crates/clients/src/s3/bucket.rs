@@ -1,0 +1,96 @@
+//! Requests to one bucket, signed in their URL.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use hyper::http::request::Builder;
+use hyper::{Method, Request};
+use lanlab_files::Credentials;
+use lanlab_wire::sigv4::{self, ALGORITHM, Key, Scope, Signed, UNSIGNED};
+use lanlab_wire::{calendar, percent};
+
+/// How long a signature holds: a request is signed when it is made.
+const SIGNED_FOR: Duration = Duration::from_mins(15);
+
+/// A bucket of a server, and whose requests go there.
+#[derive(Debug)]
+pub struct Bucket {
+    /// Its name.
+    pub name: String,
+    /// What the field `Host` says.
+    pub host: String,
+    /// Region, as the server names it.
+    pub region: String,
+    /// Who asks; absent: nothing is signed.
+    pub credentials: Option<Credentials>,
+}
+
+impl Bucket {
+    /// A request for an object, or the bucket itself where the key is empty.
+    pub fn request(&self, method: Method, key: &str, query: &[(&str, &str)]) -> Builder {
+        let uri = self.uri(&method, key, query, SystemTime::now());
+        Request::builder().method(method).uri(uri)
+    }
+
+    fn uri(&self, method: &Method, key: &str, query: &[(&str, &str)], now: SystemTime) -> String {
+        let path = format!("/{}/{key}", self.name);
+        let path = if key.is_empty() { path.trim_end_matches('/') } else { &path };
+        let mut uri = percent::encode(path);
+        let Some(Credentials { user, secret, .. }) = &self.credentials else {
+            if !query.is_empty() {
+                uri.push('?');
+                uri.push_str(&sigv4::query(query));
+            }
+            return uri;
+        };
+        let time = calendar::basic(now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs());
+        let scope = Scope { day: &time[..8], region: &self.region };
+        let credential = format!("{user}/{}", scope.text());
+        let expires = SIGNED_FOR.as_secs().to_string();
+        let mut query = query.to_vec();
+        query.extend([
+            ("X-Amz-Algorithm", ALGORITHM),
+            ("X-Amz-Credential", &credential),
+            ("X-Amz-Date", &time),
+            ("X-Amz-Expires", &expires),
+            ("X-Amz-SignedHeaders", "host"),
+        ]);
+        let fields = [("host", self.host.as_str())];
+        let signed = Signed {
+            method: method.as_str(),
+            path,
+            query: &query,
+            fields: &fields,
+            payload: UNSIGNED,
+        };
+        let signature = Key::new(secret, &scope).sign(&signed.text(&time, &scope));
+        query.push(("X-Amz-Signature", &signature));
+        format!("{uri}?{}", sigv4::query(&query))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bucket(credentials: Option<Credentials>) -> Bucket {
+        let (host, region) = ("s3.amazonaws.com".to_owned(), "us-east-1".to_owned());
+        Bucket { name: "b".to_owned(), host, region, credentials }
+    }
+
+    #[test]
+    fn a_url_has_what_is_asked_and_who_asks() {
+        let plain = bucket(None);
+        let now = UNIX_EPOCH + Duration::from_hours(380_376);
+        let uri = |bucket: &Bucket, key, query| bucket.uri(&Method::GET, key, query, now);
+        assert_eq!(uri(&plain, "", &[]), "/b");
+        assert_eq!(uri(&plain, "a b/c", &[("x", "1/ä")]), "/b/a%20b/c?x=1%2F%C3%A4");
+        let (user, secret) = ("me".to_owned(), "s".to_owned());
+        let signing = bucket(Some(Credentials { user, secret, domain: None }));
+        let found = uri(&signing, "k", &[]);
+        let wanted = "/b/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=me%2F20130524%2F\
+                      us-east-1%2Fs3%2Faws4_request&X-Amz-Date=20130524T000000Z&\
+                      X-Amz-Expires=900&X-Amz-Signature=";
+        assert!(found.starts_with(wanted), "{found}");
+        assert!(found.ends_with("&X-Amz-SignedHeaders=host"), "{found}");
+    }
+}

@@ -1,0 +1,88 @@
+//! Why a server of S3 does not do what it was asked.
+
+use hyper::StatusCode;
+use lanlab_files::{Class, Fault};
+use lanlab_wire::xml;
+
+use crate::http;
+
+/// Characters of what the server says that are passed on.
+const SAID: usize = 200;
+
+/// What the code in an answer says, else its status.
+pub fn refusal(what: &str, status: StatusCode, text: &[u8]) -> Fault {
+    let Some((code, said)) = code(text) else { return http::refusal(what, status) };
+    let class = match code.as_str() {
+        "NoSuchBucket" | "NoSuchKey" | "NoSuchUpload" => Class::Missing,
+        "AccessDenied" | "AllAccessDisabled" | "AccountProblem" => Class::Denied,
+        "InvalidAccessKeyId"
+        | "SignatureDoesNotMatch"
+        | "AuthorizationHeaderMalformed"
+        | "AuthorizationQueryParametersError"
+        | "NotSignedUp"
+        | "ExpiredToken"
+        | "InvalidToken"
+        | "RequestTimeTooSkewed" => Class::Login,
+        "PreconditionFailed" | "ConditionalRequestConflict" => Class::Exists,
+        "EntityTooLarge" | "QuotaExceeded" | "InsufficientStorage" | "XMinioStorageFull" => {
+            Class::NoSpace
+        }
+        "KeyTooLongError" | "InvalidURI" | "InvalidObjectName" | "XMinioInvalidObjectName" => {
+            Class::Name
+        }
+        "IncompleteBody" => Class::Length,
+        "NotImplemented" | "MethodNotAllowed" => Class::Unsupported,
+        "RequestTimeout" => Class::TimedOut,
+        _ => http::refusal(what, status).class,
+    };
+    let fault = Fault::new(class, format!("{what}: the server answers {code}: {said}"));
+    match code.as_str() {
+        "RequestTimeTooSkewed" => fault.hint("set the clock of this host or of the server"),
+        "AuthorizationHeaderMalformed" | "AuthorizationQueryParametersError" => {
+            fault.hint("give the region of the bucket as the domain")
+        }
+        _ => fault,
+    }
+}
+
+/// Code and message of an error document, which may come with a status that says nothing is wrong.
+pub fn code(text: &[u8]) -> Option<(String, String)> {
+    let (mut code, mut said) = (None, String::new());
+    let clean = |text: &str| -> String {
+        text.chars().filter(|character| !character.is_control()).take(SAID).collect()
+    };
+    xml::elements(text, |names, text| match names {
+        [error, name] if error == "Error" && name == "Code" => code = Some(clean(text)),
+        [error, name] if error == "Error" && name == "Message" => said = clean(text),
+        _ => {}
+    })
+    .ok()?;
+    code.map(|code| (code, said))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_counts_and_then_the_status() {
+        let class = |status: u16, text: &str| {
+            refusal("GET x", StatusCode::from_u16(status).unwrap(), text.as_bytes()).class
+        };
+        let error = |code| format!("<?xml version='1.0'?><Error><Code>{code}</Code></Error>");
+        assert_eq!(class(403, &error("SignatureDoesNotMatch")), Class::Login);
+        assert_eq!(class(403, &error("AccessDenied")), Class::Denied);
+        assert_eq!(class(404, &error("NoSuchBucket")), Class::Missing);
+        assert_eq!(class(507, &error("Whatever")), Class::NoSpace);
+        assert_eq!(class(412, "no document"), Class::Exists);
+    }
+
+    #[test]
+    fn what_the_server_says_is_cut_and_clean() {
+        let text =
+            format!("<Error><Code>Odd</Code><Message>a\x07{}</Message></Error>", "x".repeat(999));
+        let fault = refusal("GET x", StatusCode::BAD_REQUEST, text.as_bytes());
+        assert_eq!(fault.class, Class::Protocol);
+        assert_eq!(fault.message, format!("GET x: the server answers Odd: a{}", "x".repeat(199)));
+    }
+}

@@ -1,0 +1,55 @@
+//! What an SFTP server or an SSH connection says when something fails.
+
+use std::fmt;
+
+use lanlab_files::{Class, Fault};
+use lanlab_wire::sftp::status;
+
+use super::exchange::Reply;
+
+/// Octets of a server's words that an error repeats.
+const MAX_WORDS: usize = 200;
+
+/// What a reply that is not the wanted one means.
+pub fn refused(what: &dyn fmt::Display, reply: &Reply) -> Fault {
+    let Some((code, words)) = reply.status() else {
+        let message =
+            format!("{what}: found a reply of type {}, which is none to that", reply.kind);
+        return Fault::new(Class::Protocol, message);
+    };
+    let shown: String = words.chars().filter(|c| !c.is_control()).take(MAX_WORDS).collect();
+    Fault::new(class(code, words), format!("{what}: server says `{code} {shown}`"))
+}
+
+fn class(code: u32, words: &str) -> Class {
+    let words = words.to_lowercase();
+    let says = |any: &[&str]| any.iter().any(|part| words.contains(part));
+    match code {
+        status::NO_SUCH_FILE => Class::Missing,
+        status::PERMISSION_DENIED | status::WRITE_PROTECT => Class::Denied,
+        status::NO_CONNECTION | status::CONNECTION_LOST => Class::Reset,
+        status::OP_UNSUPPORTED => Class::Unsupported,
+        status::FILE_ALREADY_EXISTS | status::DIR_NOT_EMPTY => Class::Exists,
+        status::NO_SPACE | status::QUOTA_EXCEEDED => Class::NoSpace,
+        // OpenSSH has this for a name that is too long.
+        status::INVALID_FILENAME | status::BAD_MESSAGE => Class::Name,
+        status::FAILURE if says(&["no space", "quota", "disk full"]) => Class::NoSpace,
+        status::FAILURE if says(&["exists", "not empty"]) => Class::Exists,
+        status::FAILURE if says(&["name too long", "invalid name"]) => Class::Name,
+        _ => Class::Protocol,
+    }
+}
+
+/// What an error of SSH means.
+pub fn ssh_fault(what: &str, error: &russh::Error) -> Fault {
+    use russh::Error as E;
+    let class = match error {
+        E::IO(error) => return Fault::of_connection(what, error),
+        E::Disconnect | E::HUP | E::SendError => Class::Reset,
+        E::ConnectionTimeout | E::KeepaliveTimeout | E::InactivityTimeout => Class::TimedOut,
+        E::UnknownKey | E::WrongServerSig | E::KeyChanged { .. } => Class::Certificate,
+        E::NoCommonAlgo { .. } | E::RequestDenied | E::ChannelOpenFailure(_) => Class::Unsupported,
+        _ => Class::Protocol,
+    };
+    Fault::new(class, format!("{what}: {error}"))
+}

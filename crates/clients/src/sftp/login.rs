@@ -1,0 +1,215 @@
+//! From a connection to a session: SSH, name and password, the subsystem, what the server can do.
+
+use std::borrow::Cow;
+use std::sync::{Arc, PoisonError};
+
+use lanlab_connections::ssh::{CIPHERS, Cut};
+use lanlab_files::{Class, Credentials, Facts, Fault, Result, ServicePath, Target};
+use lanlab_wire::sftp::{MAX_PIECE_OCTETS, extension, kind};
+use russh::client::{self, AuthResult, Handle, KeyboardInteractiveAuthResponse};
+use russh::keys::{PrivateKeyWithHashAlg, decode_secret_key};
+use russh::{ChannelMsg, MethodKind, Preferred, compression};
+
+use crate::transport;
+
+use super::exchange::Exchange;
+use super::failure::{refused, ssh_fault};
+use super::trust::Verifier;
+use super::{Abilities, Session};
+
+const USUAL_PORT: u16 = 22;
+
+/// As whom nobody logs in.
+const NOBODY: &str = "anonymous";
+
+/// How a secret begins that is a private key and no password.
+const PRIVATE_KEY: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
+
+/// Questions of a server that are answered with the password.
+const MAX_QUESTIONS: usize = 4;
+
+/// Pieces of a file where a server does not say what it takes (section 3: 34 000 octets in all).
+const USUAL_PIECE_OCTETS: u32 = 32 * 1024;
+
+/// Octets that may come before we take any.
+const WINDOW_OCTETS: u32 = 1 << 24;
+
+/// Longest SSH packet that we take: all that russh allows, to spend as little as possible on each.
+const PACKET_OCTETS: u32 = 65_535;
+
+/// Packets that wait for us at most; with their length the memory of a connection.
+const WAITING_PACKETS: usize = 64;
+
+/// Connect and log in.
+pub async fn connect(target: &Target) -> Result<Session> {
+    let directory = (!target.directory.is_empty())
+        .then(|| ServicePath::new(&*target.directory))
+        .transpose()
+        .map_err(|bad| Fault::new(Class::Name, bad.message))?;
+    let port = target.port.unwrap_or(USUAL_PORT);
+    let verifier = Verifier::new(target, port)?;
+    let learnt = verifier.learnt();
+    let stream = transport::connect(target, USUAL_PORT).await?;
+    let (cut, stream) = Cut::of(stream).map_err(|error| Fault::of_connection("SSH", &error))?;
+
+    let usual = Preferred::DEFAULT;
+    let config = client::Config {
+        window_size: WINDOW_OCTETS,
+        maximum_packet_size: PACKET_OCTETS,
+        channel_buffer_size: WAITING_PACKETS,
+        preferred: Preferred {
+            key: Cow::Owned(verifier.algorithms(&usual.key)),
+            cipher: Cow::Borrowed(&CIPHERS),
+            compression: Cow::Borrowed(&[compression::NONE]),
+            ..usual
+        },
+        nodelay: true,
+        ..client::Config::default()
+    };
+    let handshake = async {
+        let connecting = client::connect_stream(Arc::new(config), stream, verifier);
+        connecting.await.map_err(|error| {
+            let refusal = learnt.lock().unwrap_or_else(PoisonError::into_inner).refusal.take();
+            refusal.unwrap_or_else(|| ssh_fault("SSH", &error))
+        })
+    };
+    let mut ssh = transport::within(target, "SSH", handshake).await?;
+    transport::within(target, "SSH login", log_in(&mut ssh, target.credentials.as_ref())).await?;
+
+    let opening = async {
+        let failed = |error: russh::Error| ssh_fault("SFTP", &error);
+        let mut channel = ssh.channel_open_session().await.map_err(failed)?;
+        channel.request_subsystem(true, "sftp").await.map_err(failed)?;
+        loop {
+            match channel.wait().await {
+                Some(ChannelMsg::Success) => return Ok(channel),
+                Some(ChannelMsg::Failure) => {
+                    let message = "this SSH server has no SFTP";
+                    return Err(Fault::new(Class::Unsupported, message));
+                }
+                Some(ChannelMsg::Eof | ChannelMsg::Close) | None => {
+                    return Err(Fault::new(Class::Reset, "SFTP: the server ended the session"));
+                }
+                Some(_) => {}
+            }
+        }
+    };
+    let channel = transport::within(target, "SFTP", opening).await?;
+    // Nobody needs the password of a target that is kept.
+    let kept = Target { credentials: None, ..target.clone() };
+    let (exchange, extensions) = Exchange::begin(kept, ssh, channel, cut).await?;
+    let has = |name: &str| extensions.iter().any(|found| found == name);
+    let (read_bytes, write_bytes) =
+        if has(extension::LIMITS) { limits(&exchange).await? } else { (0, 0) };
+    let or_usual = |bytes: u32| if bytes == 0 { USUAL_PIECE_OCTETS } else { bytes };
+    let abilities = Abilities {
+        fsync: has(extension::FSYNC),
+        statvfs: has(extension::STATVFS),
+        read_bytes: or_usual(read_bytes),
+        write_bytes: or_usual(write_bytes),
+    };
+    let base = base(&exchange, directory.as_ref()).await?;
+    let learnt = learnt.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let facts = Facts {
+        protocol: "SFTP 3".to_owned(),
+        protection: learnt.protection.unwrap_or_else(|| "SSH 2".to_owned()),
+        server: learnt.server,
+        no_delay: exchange.no_delay(),
+    };
+    Ok(Session { exchange, facts, abilities, base })
+}
+
+async fn log_in(ssh: &mut Handle<Verifier>, as_whom: Option<&Credentials>) -> Result<()> {
+    let Some(Credentials { user, secret, .. }) = as_whom else {
+        let result = ssh.authenticate_none(NOBODY).await;
+        return admitted(NOBODY, result.map_err(|error| ssh_fault("SSH login", &error))?.success());
+    };
+    let failed = |error: russh::Error| ssh_fault(&format!("SSH login of `{user}`"), &error);
+    if secret.starts_with(PRIVATE_KEY) {
+        let result = ssh.authenticate_publickey(user, private_key(user, secret)?).await;
+        return admitted(user, result.map_err(failed)?.success());
+    }
+    match ssh.authenticate_password(user, secret).await.map_err(failed)? {
+        AuthResult::Success => Ok(()),
+        // Some servers ask for the password in a dialogue only (RFC 4256).
+        AuthResult::Failure { remaining_methods, .. }
+            if remaining_methods.contains(&MethodKind::KeyboardInteractive)
+                && !remaining_methods.contains(&MethodKind::Password) =>
+        {
+            let start = ssh.authenticate_keyboard_interactive_start(user, None).await;
+            let mut answer = start.map_err(failed)?;
+            for _ in 0..MAX_QUESTIONS {
+                let KeyboardInteractiveAuthResponse::InfoRequest { prompts, .. } = &answer else {
+                    break;
+                };
+                let secrets = prompts.iter().map(|_| secret.clone()).collect();
+                let next = ssh.authenticate_keyboard_interactive_respond(secrets).await;
+                answer = next.map_err(failed)?;
+            }
+            admitted(user, matches!(answer, KeyboardInteractiveAuthResponse::Success))
+        }
+        AuthResult::Failure { .. } => admitted(user, false),
+    }
+}
+
+/// The private key that stands in place of a password. RSA is not among what it can be: which hash
+/// a server takes with it would have to be asked first.
+fn private_key(user: &str, secret: &str) -> Result<PrivateKeyWithHashAlg> {
+    // What is wrong with it is not told in the words of whoever read it: they may repeat it.
+    let unread = |what: &str| {
+        Fault::new(Class::Login, format!("SSH login of `{user}`: {what}"))
+            .hint("allowed: an Ed25519 or ECDSA key in the form of OpenSSH, without passphrase")
+    };
+    let key =
+        decode_secret_key(secret, None).map_err(|_| unread("the private key cannot be read"))?;
+    if key.algorithm().is_rsa() {
+        return Err(unread("the private key is of RSA"));
+    }
+    Ok(PrivateKeyWithHashAlg::new(Arc::new(key), None))
+}
+
+fn admitted(user: &str, is: bool) -> Result<()> {
+    if is {
+        return Ok(());
+    }
+    let message = format!("SSH login of `{user}`: the server does not accept name or secret");
+    let hint = "keys of the user are not looked for: the secret is a password, or a private key";
+    Err(Fault::new(Class::Login, message).hint(hint))
+}
+
+/// Octets of a piece that the server lets be read and written; zero: it does not say.
+async fn limits(exchange: &Exchange) -> Result<(u32, u32)> {
+    let what = "SFTP limits";
+    let ask = exchange.ask(&what, kind::EXTENDED, 64, |m| m.string(extension::LIMITS));
+    let reply = ask.await?;
+    if reply.kind != kind::EXTENDED_REPLY {
+        return Err(refused(&what, &reply));
+    }
+    let mut fields = reply.fields();
+    let (_packet, read, write) = (fields.u64(), fields.u64(), fields.u64());
+    let bounded = |value: Option<u64>| value.unwrap_or(0).min(u64::from(MAX_PIECE_OCTETS)) as u32;
+    Ok((bounded(read), bounded(write)))
+}
+
+/// Where to work, as the server calls it: there must be a directory.
+async fn base(exchange: &Exchange, directory: Option<&ServicePath>) -> Result<String> {
+    let path = directory.map_or(".", ServicePath::as_str);
+    let what = format!("directory {path}");
+    let reply = exchange.ask(&what, kind::REALPATH, path.len(), |m| m.string(path)).await?;
+    if reply.kind != kind::NAME {
+        return Err(refused(&what, &reply));
+    }
+    let mut fields = reply.fields();
+    let odd = || Fault::new(Class::Protocol, format!("{what}: found no path for it"));
+    let found = fields.u32().filter(|count| *count == 1).and_then(|_| fields.text());
+    let found = found.filter(|path| !path.is_empty()).ok_or_else(odd)?.to_owned();
+    let reply = exchange.ask(&what, kind::STAT, found.len(), |m| m.string(&found)).await?;
+    if reply.kind != kind::ATTRS {
+        return Err(refused(&what, &reply));
+    }
+    let attributes = reply.fields().attributes().ok_or_else(odd)?;
+    if attributes.is_directory() == Some(false) {
+        return Err(Fault::new(Class::Missing, format!("{what}: not a directory")));
+    }
+    Ok(if found.ends_with('/') { found } else { found + "/" })
+}

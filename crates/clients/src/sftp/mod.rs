@@ -1,0 +1,291 @@
+//! SFTP version 3 over SSH.
+//!
+//! A session is one SSH connection with one channel. Calls are independent: each is a message of its
+//! own, as many under way as the caller starts.
+
+pub mod exchange;
+mod failure;
+mod login;
+mod trust;
+
+use bytes::Bytes;
+use lanlab_files as files;
+use lanlab_files::{
+    Access, Class, Entry, Facts, Fault, Result, ServicePath, TransferCapabilities, is_name,
+};
+use lanlab_wire::sftp::{Attributes, Fields, extension, flag, kind, status};
+
+use exchange::{Exchange, Reply};
+use failure::refused;
+
+pub use login::connect;
+
+/// Messages under way at once when a whole file is moved.
+const DEPTH: u16 = 16;
+
+/// Entries of a directory at most.
+const MAX_ENTRIES: usize = 1 << 20;
+
+/// One SSH connection.
+#[derive(Debug)]
+pub struct Session {
+    exchange: Exchange,
+    facts: Facts,
+    abilities: Abilities,
+    /// Where it works, as the server calls it, with `/` at its end.
+    base: String,
+}
+
+/// What the server can do.
+#[derive(Debug, Clone, Copy)]
+struct Abilities {
+    fsync: bool,
+    statvfs: bool,
+    read_bytes: u32,
+    write_bytes: u32,
+}
+
+/// An open file.
+#[derive(Debug)]
+pub struct File {
+    handle: Bytes,
+    path: ServicePath,
+}
+
+impl Session {
+    fn at(&self, path: &ServicePath) -> String {
+        format!("{}{path}", self.base)
+    }
+
+    async fn path_of(&self, what: &str, kind: u8, path: &str) -> Result<Reply> {
+        self.exchange.ask(&what, kind, path.len(), |message| message.string(path)).await
+    }
+
+    async fn attributes(&self, what: &str, path: &str) -> Result<Option<Attributes>> {
+        let reply = self.path_of(what, kind::LSTAT, path).await?;
+        Ok(if reply.kind == kind::ATTRS { reply.fields().attributes() } else { None })
+    }
+
+    /// What a refusal means, where the server says only that it failed: this version has no word for
+    /// "there already", nor for "no space".
+    async fn why(&self, what: &str, path: &str, makes: bool, reply: &Reply) -> Fault {
+        let fault = refused(&what, reply);
+        if fault.class != Class::Protocol || reply.kind != kind::STATUS {
+            return fault;
+        }
+        let class = match self.attributes(what, path).await {
+            Ok(Some(_)) if makes => Class::Exists,
+            _ if makes && self.is_full(what).await => Class::NoSpace,
+            _ => fault.class,
+        };
+        Fault { class, ..fault }
+    }
+
+    /// Whether no block is left to this user.
+    async fn is_full(&self, what: &str) -> bool {
+        if !self.abilities.statvfs {
+            return false;
+        }
+        let ask = self.exchange.ask(&what, kind::EXTENDED, 64, |message| {
+            message.string(extension::STATVFS).string(self.base.as_bytes())
+        });
+        let Ok(reply) = ask.await else { return false };
+        // f_bsize, f_frsize, f_blocks, f_bfree, f_bavail
+        let mut fields = reply.fields();
+        let found: Vec<u64> = (0..5).filter_map(|_| fields.u64()).collect();
+        reply.kind == kind::EXTENDED_REPLY && found.len() == 5 && found[4] == 0
+    }
+
+    async fn change(&self, verb: &str, kind: u8, path: &ServicePath) -> Result<()> {
+        let what = format!("{verb} {path}");
+        let at = self.at(path);
+        let attributes = Attributes::default();
+        let makes = kind == kind::MKDIR;
+        let ask = self.exchange.ask(&what, kind, at.len(), |message| {
+            let message = message.string(&at);
+            if makes { attributes.write(message) } else { message }
+        });
+        let reply = ask.await?;
+        if reply.is_ok() {
+            return Ok(());
+        }
+        // A directory that is there and cannot be removed is not empty.
+        Err(self.why(&what, &at, makes || kind == kind::RMDIR, &reply).await)
+    }
+}
+
+impl files::Session for Session {
+    type File = File;
+
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
+            in_order: false,
+            block_bytes: self.abilities.read_bytes.min(self.abilities.write_bytes),
+            depth: DEPTH,
+            blocking: false,
+            can_update: true,
+            can_create: true,
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        self.facts.clone()
+    }
+
+    async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
+        let what = format!("open {path}");
+        let at = self.at(path);
+        let flags = match access {
+            Access::Read => flag::READ,
+            Access::Create { .. } => flag::WRITE | flag::CREAT | flag::EXCL,
+            Access::Replace { .. } => flag::WRITE | flag::CREAT | flag::TRUNC,
+            Access::Update => flag::READ | flag::WRITE,
+        };
+        let ask = self.exchange.ask(&what, kind::OPEN, at.len(), |message| {
+            Attributes::default().write(message.string(&at).u32(flags))
+        });
+        let reply = ask.await?;
+        if reply.kind != kind::HANDLE {
+            let makes = flags & flag::EXCL != 0;
+            return Err(self.why(&what, &at, makes, &reply).await);
+        }
+        let handle = reply.string(&what)?;
+        Ok(File { handle, path: path.clone() })
+    }
+
+    async fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        let what = format_args!("read {}", file.path);
+        let asked = (buffer.len() as u64).min(u64::from(self.abilities.read_bytes)) as u32;
+        let ask = self.exchange.ask(&what, kind::READ, file.handle.len(), |message| {
+            message.string(&file.handle).u64(offset).u32(asked)
+        });
+        let reply = ask.await?;
+        if reply.kind != kind::DATA {
+            return match reply.status() {
+                Some((status::EOF, _)) => Ok(0),
+                _ => Err(refused(&what, &reply)),
+            };
+        }
+        let data = reply.fields().string().unwrap_or_default();
+        if data.is_empty() || data.len() > asked as usize {
+            let message = format!("{what}: found {} octets; asked for {asked}", data.len());
+            return Err(Fault::new(Class::Length, message));
+        }
+        buffer[..data.len()].copy_from_slice(data);
+        Ok(data.len())
+    }
+
+    async fn write_at(&self, file: &File, mut offset: u64, data: &[u8]) -> Result<()> {
+        let what = format_args!("write {}", file.path);
+        for piece in data.chunks(self.abilities.write_bytes as usize) {
+            let room = file.handle.len() + piece.len();
+            let ask = self.exchange.ask(&what, kind::WRITE, room, |message| {
+                message.string(&file.handle).u64(offset).string(piece)
+            });
+            let reply = ask.await?;
+            if !reply.is_ok() {
+                let fault = refused(&what, &reply);
+                if fault.class == Class::Protocol && self.is_full(&what.to_string()).await {
+                    return Err(Fault { class: Class::NoSpace, ..fault });
+                }
+                return Err(fault);
+            }
+            offset += piece.len() as u64;
+        }
+        Ok(())
+    }
+
+    async fn sync(&self, file: &File) -> Result<()> {
+        let what = format_args!("sync {}", file.path);
+        if !self.abilities.fsync {
+            let message = format!("{what}: this server does not have {}", extension::FSYNC);
+            return Err(Fault::new(Class::Unsupported, message));
+        }
+        let ask = self.exchange.ask(&what, kind::EXTENDED, 64, |message| {
+            message.string(extension::FSYNC).string(&file.handle)
+        });
+        let reply = ask.await?;
+        if reply.is_ok() { Ok(()) } else { Err(refused(&what, &reply)) }
+    }
+
+    async fn close(&self, file: File) -> Result<()> {
+        let what = format_args!("close {}", file.path);
+        let ask = self.exchange.ask(&what, kind::CLOSE, 64, |message| message.string(&file.handle));
+        let reply = ask.await?;
+        if reply.is_ok() { Ok(()) } else { Err(refused(&what, &reply)) }
+    }
+
+    async fn remove(&self, path: &ServicePath) -> Result<()> {
+        self.change("remove", kind::REMOVE, path).await
+    }
+
+    async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
+        let (what, at) = match path {
+            Some(path) => (format!("list {path}"), self.at(path)),
+            None => ("list".to_owned(), self.base.clone()),
+        };
+        let reply = self.path_of(&what, kind::OPENDIR, &at).await?;
+        if reply.kind != kind::HANDLE {
+            return Err(self.why(&what, &at, false, &reply).await);
+        }
+        let handle = reply.string(&what)?;
+        let mut entries = Vec::new();
+        loop {
+            let ask = self.exchange.ask(&what, kind::READDIR, 64, |m| m.string(&handle));
+            let reply = ask.await?;
+            if let Some((status::EOF, _)) = reply.status() {
+                break;
+            }
+            if reply.kind != kind::NAME {
+                return Err(refused(&what, &reply));
+            }
+            if names(reply.fields(), &mut entries) != Some(true) || entries.len() > MAX_ENTRIES {
+                let found = entries.len();
+                let message = format!(
+                    "{what}: found {found} entries, and then a message that is cut off, empty, or \
+                     too much; allowed: {MAX_ENTRIES}"
+                );
+                return Err(Fault::new(Class::Protocol, message));
+            }
+        }
+        let ask = self.exchange.ask(&what, kind::CLOSE, 64, |message| message.string(&handle));
+        let reply = ask.await?;
+        if reply.is_ok() { Ok(entries) } else { Err(refused(&what, &reply)) }
+    }
+
+    async fn make_directory(&self, path: &ServicePath) -> Result<()> {
+        self.change("make directory", kind::MKDIR, path).await
+    }
+
+    async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
+        self.change("remove directory", kind::RMDIR, path).await
+    }
+
+    async fn end(self) -> Result<()> {
+        self.exchange.end().await
+    }
+}
+
+/// Take the entries of one message; whether it had any, `None` if it cannot be read.
+pub fn names(mut fields: Fields<'_>, entries: &mut Vec<Entry>) -> Option<bool> {
+    let count = fields.u32()?;
+    for _ in 0..count {
+        let name = fields.string()?;
+        let long = fields.string()?;
+        let found = fields.attributes()?;
+        // Without a kind in its attributes there is one only in what is shown to a person.
+        let is_directory = found.is_directory().unwrap_or(long.first() == Some(&b'd'));
+        let is_file = found.is_file().unwrap_or(long.first() == Some(&b'-'));
+        // A name that is not UTF-8 is none of ours; a link or a device is neither.
+        let Ok(name) = std::str::from_utf8(name) else { continue };
+        if !is_name(name) || !(is_directory || is_file) {
+            continue;
+        }
+        let size_bytes = if is_directory { 0 } else { found.size_bytes.unwrap_or(0) };
+        entries.push(Entry { name: name.to_owned(), size_bytes, is_directory });
+    }
+    Some(count > 0)
+}

@@ -1,0 +1,153 @@
+//! Whom to take for the server, over SSH.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lanlab_connections::tls;
+use lanlab_files::{Class, Fault, Result, Target, Trust};
+use russh::Names;
+use russh::client;
+use russh::keys::{Algorithm, PublicKey, PublicKeyOrCertificate};
+
+use crate::{transport, trust, user_file};
+
+/// What was learnt while keys were agreed on.
+#[derive(Debug, Clone, Default)]
+pub struct Learnt {
+    /// Cipher, what else protects it, and how keys were agreed on.
+    pub protection: Option<String>,
+    /// What the server calls itself.
+    pub server: Option<String>,
+    /// Why its key was refused.
+    pub refusal: Option<Fault>,
+}
+
+/// Checks a server's key.
+#[derive(Debug)]
+pub struct Verifier {
+    wanted: Wanted,
+    learnt: Arc<Mutex<Learnt>>,
+}
+
+#[derive(Debug)]
+enum Wanted {
+    /// The SHA-256 of its public blob.
+    Sha256(String),
+    /// Keys that are known of it, and where from.
+    Known(Vec<PublicKey>, String),
+}
+
+impl Verifier {
+    /// As the target asks for.
+    pub fn new(target: &Target, port: u16) -> Result<Self> {
+        let wanted = match &target.trust {
+            Trust::Sha256(hash) => Wanted::Sha256(hash.to_lowercase()),
+            Trust::System => {
+                let home = std::env::home_dir().ok_or_else(|| {
+                    Fault::new(Class::Certificate, "this user has no home with known_hosts")
+                        .hint("name the server's key by its SHA-256")
+                })?;
+                let path = home.join(".ssh").join("known_hosts");
+                // Who has none knows no server.
+                if path.exists() {
+                    known(target, port, &path)?
+                } else {
+                    Wanted::Known(Vec::new(), path.display().to_string())
+                }
+            }
+            Trust::File(path) => known(target, port, &PathBuf::from(path))?,
+        };
+        Ok(Self { wanted, learnt: Arc::default() })
+    }
+
+    /// What is learnt from here on.
+    pub fn learnt(&self) -> Arc<Mutex<Learnt>> {
+        Arc::clone(&self.learnt)
+    }
+
+    /// Kinds of keys in the order that the server is asked for them: those that are known of it
+    /// first, or it would show one that is not.
+    pub fn algorithms(&self, usual: &[Algorithm]) -> Vec<Algorithm> {
+        let Wanted::Known(keys, _) = &self.wanted else { return usual.to_vec() };
+        let is_known = |of: &Algorithm| keys.iter().any(|key| same_kind(&key.algorithm(), of));
+        let (mut first, rest): (Vec<_>, Vec<_>) = usual.iter().cloned().partition(is_known);
+        first.extend(rest);
+        first
+    }
+
+    fn check(&self, key: &PublicKey) -> Result<()> {
+        let blob = key
+            .to_bytes()
+            .map_err(|error| Fault::new(Class::Protocol, format!("host key: {error}")))?;
+        let found = tls::sha256_hex(&blob);
+        let allowed = match &self.wanted {
+            Wanted::Sha256(wanted) if *wanted == found => return Ok(()),
+            Wanted::Sha256(wanted) => wanted.clone(),
+            Wanted::Known(keys, _)
+                if keys.iter().any(|known| known.key_data() == key.key_data()) =>
+            {
+                return Ok(());
+            }
+            Wanted::Known(keys, file) if keys.is_empty() => format!("none is in {file} for it"),
+            Wanted::Known(_, file) => format!("another, which is in {file}"),
+        };
+        let message = format!("found a host key with SHA-256 {found}; allowed: {allowed}");
+        Err(Fault::new(Class::Certificate, message).hint(
+            "if it is the right server, name its key by its SHA-256, or put it in known_hosts",
+        ))
+    }
+}
+
+/// RSA keys sign in several ways.
+fn same_kind(a: &Algorithm, b: &Algorithm) -> bool {
+    matches!((a, b), (Algorithm::Rsa { .. }, Algorithm::Rsa { .. })) || a == b
+}
+
+fn known(target: &Target, port: u16, path: &std::path::Path) -> Result<Wanted> {
+    // russh takes a file that it cannot read for an empty one, and reads any to its end.
+    user_file::read(path, trust::MOST_FILE_BYTES)?;
+    let name = transport::server_name(target)?;
+    let file = path.display().to_string();
+    let keys = russh::keys::known_hosts::known_host_keys_path(&name, port, path)
+        .map_err(|error| Fault::new(Class::Certificate, format!("{file}: {error}")))?;
+    Ok(Wanted::Known(keys.into_iter().map(|(_, key)| key).collect(), file))
+}
+
+impl client::Handler for Verifier {
+    type Error = russh::Error;
+
+    async fn check_server_key(
+        &mut self,
+        shown: &PublicKeyOrCertificate,
+    ) -> std::result::Result<bool, russh::Error> {
+        let checked = match shown {
+            PublicKeyOrCertificate::PublicKey { key, .. } => self.check(key),
+            PublicKeyOrCertificate::Certificate(_) => {
+                Err(Fault::new(Class::Certificate, "found a host certificate; allowed: a key"))
+            }
+        };
+        let Err(refusal) = checked else { return Ok(true) };
+        self.learnt.lock().unwrap_or_else(PoisonError::into_inner).refusal = Some(refusal);
+        Ok(false)
+    }
+
+    async fn kex_done(
+        &mut self,
+        _shared_secret: Option<&[u8]>,
+        names: &Names,
+        session: &mut client::Session,
+    ) -> std::result::Result<(), russh::Error> {
+        let plain = |name: &str| name.split('@').next().unwrap_or_default().to_owned();
+        let (cipher, exchange) = (plain(names.cipher.as_ref()), plain(names.kex.as_ref()));
+        // A cipher that authenticates itself has no use for the MAC that was agreed on.
+        let whole = cipher.contains("gcm") || cipher.contains("poly1305");
+        let mac =
+            if whole { String::new() } else { format!(", {}", plain(names.server_mac.as_ref())) };
+        let server = String::from_utf8_lossy(session.remote_sshid());
+        let server = server.trim().trim_start_matches("SSH-2.0-");
+        let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
+        learnt.protection = Some(format!("SSH 2, {cipher}{mac}, key exchange {exchange}"));
+        learnt.server = Some(server.chars().filter(|c| !c.is_control()).take(100).collect());
+        Ok(())
+    }
+}

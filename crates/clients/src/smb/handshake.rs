@@ -1,0 +1,214 @@
+//! How a session begins: negotiation, login and share, by the `smb2` crate on a connection of ours,
+//! which is then taken over together with what was agreed on.
+//!
+//! The crate's own way to make calls probes, retries and waits by rules of its own; a laboratory
+//! must know what each call was.
+
+use std::future::Future;
+use std::io::ErrorKind;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use lanlab_files::{Class, Fault, Result, Target};
+use smb2::client::Cipher;
+use smb2::client::connection::Connection;
+use smb2::client::session::Session as Login;
+use smb2::client::tree::Tree;
+use smb2::transport::{TransportReceive, TransportSend};
+use smb2::types::flags::Capabilities;
+use smb2::types::{Dialect, TreeId};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::Mutex;
+
+use crate::transport;
+
+use super::status;
+
+/// Where SMB is over TCP.
+const USUAL_PORT: u16 = 445;
+
+/// Octets of the longest answer before there is a session: many times what servers send.
+const LONGEST: usize = 1 << 18;
+
+/// Octets of a call that one credit pays for ([MS-SMB2] section 3.1.5.2).
+pub const CREDIT_OCTETS: u32 = 1 << 16;
+
+/// What was agreed on.
+pub struct Agreed {
+    pub stream: TcpStream,
+    pub dialect: Dialect,
+    pub session_id: u64,
+    pub tree_id: TreeId,
+    pub next_message_id: u64,
+    pub credits: u16,
+    pub read_octets: u32,
+    pub write_octets: u32,
+    pub list_octets: u32,
+    /// How every message is signed, if the server wants that.
+    pub signing: Option<(smb2::crypto::signing::SigningAlgorithm, Vec<u8>)>,
+    /// How every message is encrypted, if the server wants that: cipher, and keys to write and read.
+    pub encryption: Option<(Cipher, Vec<u8>, Vec<u8>)>,
+}
+
+/// Negotiate, log in, and connect to the share.
+pub async fn agree(target: &Target) -> Result<Agreed> {
+    let share = target.share.clone().ok_or_else(|| {
+        Fault::new(Class::Missing, "found no share").hint("name the share of the server")
+    })?;
+    let stream = transport::connect(target, USUAL_PORT).await?;
+    let server_name = transport::server_name(target)?;
+    let (reading, writing) = stream.into_split();
+    let wire = Arc::new(Wire {
+        reading: Mutex::new(Some(reading)),
+        writing: Mutex::new(Some(writing)),
+        over: AtomicBool::new(false),
+    });
+    let halves = (Box::new(Half(Arc::clone(&wire))), Box::new(Half(Arc::clone(&wire))));
+    let mut connection = Connection::from_transport(halves.0, halves.1, server_name);
+    connection.set_keepalive(None);
+    connection.set_compression_requested(false);
+
+    let negotiation =
+        async { connection.negotiate().await.map_err(|error| status::fault("negotiate", &error)) };
+    transport::within(target, "negotiate", negotiation).await?;
+    let agreed = connection
+        .params()
+        .ok_or_else(|| Fault::new(Class::Protocol, "negotiate: nothing was agreed on"))?;
+
+    // Who has no name asks as this one, whom servers take for a guest if they take guests.
+    let nobody = ("Guest".to_owned(), String::new(), String::new());
+    let (user, secret, domain) = target.credentials.as_ref().map_or(nobody, |who| {
+        (who.user.clone(), who.secret.clone(), who.domain.clone().unwrap_or_default())
+    });
+    let login = async {
+        let login = Login::setup(&mut connection, &user, &secret, &domain).await;
+        login.map_err(|error| status::login_fault(&format!("log in as `{user}`"), &error))
+    };
+    let login = transport::within(target, "log in", login).await?;
+
+    let what = format!("share `{share}`");
+    let tree = async {
+        let tree = Tree::connect(&mut connection, &share).await;
+        tree.map_err(|error| status::fault(&what, &error))
+    };
+    let tree = transport::within(target, &what, tree).await?;
+
+    let (next_message_id, credits) = (connection.next_message_id(), connection.credits());
+    drop(connection);
+    let stream = transport::within(target, "begin the session", wire.take_back()).await?;
+    let encryption = if login.should_encrypt || tree.encrypt_data {
+        // [MS-SMB2] section 3.2.5.3.1: the cipher of 3.0 and 3.0.2, which negotiate none.
+        let cipher = agreed.cipher.unwrap_or(Cipher::Aes128Ccm);
+        let keys = login.encryption_key.zip(login.decryption_key).ok_or_else(|| {
+            let message = format!("{what}: the server wants encryption, and agreed on none");
+            Fault::new(Class::Unsupported, message)
+        })?;
+        Some((cipher, keys.0, keys.1))
+    } else {
+        None
+    };
+    let must_sign = agreed.signing_required && login.should_sign && encryption.is_none();
+    let signing = must_sign.then_some((login.signing_algorithm, login.signing_key));
+    // Without large messages one credit pays for one call (section 3.2.4.1.2).
+    let most = if agreed.capabilities.contains(Capabilities::LARGE_MTU) {
+        super::MAX_DATA_OCTETS
+    } else {
+        CREDIT_OCTETS
+    };
+    Ok(Agreed {
+        stream,
+        dialect: agreed.dialect,
+        session_id: login.session_id.0,
+        tree_id: tree.tree_id,
+        next_message_id,
+        credits,
+        read_octets: agreed.max_read_size.min(most),
+        write_octets: agreed.max_write_size.min(most),
+        list_octets: agreed.max_transact_size.min(CREDIT_OCTETS),
+        signing,
+        encryption,
+    })
+}
+
+/// A connection that is lent out, and taken back whole.
+struct Wire {
+    reading: Mutex<Option<OwnedReadHalf>>,
+    writing: Mutex<Option<OwnedWriteHalf>>,
+    /// Whether a message was cut in the middle: then nothing after it can be understood.
+    over: AtomicBool,
+}
+
+impl Wire {
+    async fn take_back(&self) -> Result<TcpStream> {
+        // Whoever waits to read is aborted by now, or in a moment.
+        let reading = self.reading.lock().await.take();
+        let writing = self.writing.lock().await.take();
+        let halves = reading.zip(writing).filter(|_| !self.over.load(Ordering::Relaxed));
+        halves
+            .and_then(|(reading, writing)| reading.reunite(writing).ok())
+            .ok_or_else(|| Fault::new(Class::Reset, "the connection ended while the session began"))
+    }
+}
+
+struct Half(Arc<Wire>);
+
+type Sent<'a, T> = Pin<Box<dyn Future<Output = smb2::Result<T>> + Send + 'a>>;
+
+impl TransportSend for Half {
+    fn send<'life0, 'life1, 'async_trait>(
+        &'life0 self,
+        data: &'life1 [u8],
+    ) -> Sent<'async_trait, ()>
+    where
+        'life0: 'async_trait,
+        'life1: 'async_trait,
+        Self: 'async_trait,
+    {
+        Box::pin(async move {
+            let mut writing = self.0.writing.lock().await;
+            let half = writing.as_mut().ok_or(smb2::Error::Disconnected)?;
+            let length = u32::try_from(data.len()).unwrap_or(u32::MAX);
+            // One write: two would meet Nagle's algorithm where that is on.
+            let message = [&length.to_be_bytes(), data].concat();
+            Ok(half.write_all(&message).await?)
+        })
+    }
+}
+
+impl TransportReceive for Half {
+    fn receive<'life0, 'async_trait>(&'life0 self) -> Sent<'async_trait, Vec<u8>>
+    where
+        'life0: 'async_trait,
+        Self: 'async_trait,
+    {
+        Box::pin(async move {
+            let mut reading = self.0.reading.lock().await;
+            let half = reading.as_mut().ok_or(smb2::Error::Disconnected)?;
+            let mut header = [0; 4];
+            // To be aborted before anything has come is how the crate lets go of it.
+            let begun = loop {
+                half.readable().await?;
+                match half.try_read(&mut header) {
+                    Ok(0) => return Err(smb2::Error::Disconnected),
+                    Ok(count) => break count,
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                    Err(error) => return Err(error.into()),
+                }
+            };
+            self.0.over.store(true, Ordering::Relaxed);
+            half.read_exact(&mut header[begun..]).await?;
+            let length = u32::from_be_bytes(header) as usize;
+            if length > LONGEST {
+                let message = format!("an answer of {length} octets; allowed: {LONGEST}");
+                return Err(smb2::Error::InvalidData { message });
+            }
+            let mut message = vec![0; length];
+            half.read_exact(&mut message).await?;
+            self.0.over.store(false, Ordering::Relaxed);
+            Ok(message)
+        })
+    }
+}

@@ -1,0 +1,162 @@
+//! Connections: ours, with `TCP_NODELAY`, buffers as asked for, and a bound to every wait.
+
+use std::future::Future;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lanlab_files::{Class, Fault, MinimumRate, Result, Target};
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use tokio::net::{TcpSocket, TcpStream};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use crate::trust;
+
+/// The address of the server, which every service but a directory needs.
+pub fn address(target: &Target) -> Result<IpAddr> {
+    target.address.ok_or_else(|| {
+        Fault::new(Class::Unreachable, format!("{:?}: found no address", target.service))
+            .hint("name the server's address")
+    })
+}
+
+/// Name of the server, for certificates and the like: its address if it has no other.
+pub fn server_name(target: &Target) -> Result<String> {
+    match &target.server_name {
+        Some(name) => Ok(name.clone()),
+        None => Ok(address(target)?.to_string()),
+    }
+}
+
+/// What is waited for at most so long.
+pub async fn within<T>(
+    target: &Target,
+    what: &str,
+    work: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    let patience = Duration::from_nanos(target.timeout_ns);
+    tokio::time::timeout(patience, work).await.unwrap_or_else(|_| {
+        let waited_s = patience.as_secs_f64();
+        Err(Fault::new(Class::TimedOut, format!("{what}: no answer within {waited_s} s")))
+    })
+}
+
+/// Read from a stream as soon as something comes, and see whether it moves.
+pub async fn moving(
+    target: &Target,
+    what: &str,
+    pace: &mut MinimumRate,
+    reading: impl Future<Output = Result<usize>>,
+) -> Result<usize> {
+    let began = Instant::now();
+    let count = within(target, what, reading).await?;
+    pace.moved(what, Duration::from_nanos(target.timeout_ns), began.elapsed(), count)?;
+    Ok(count)
+}
+
+/// Connect to the server, at its port or the `usual` one.
+pub async fn connect(target: &Target, usual: u16) -> Result<TcpStream> {
+    connect_to(target, SocketAddr::new(address(target)?, target.port.unwrap_or(usual))).await
+}
+
+/// Connect to an address that the server has named, as FTP does for data.
+pub async fn connect_to(target: &Target, peer: SocketAddr) -> Result<TcpStream> {
+    let what = format!("connect to {peer}");
+    let failed = |error: &std::io::Error| Fault::of_connection(&what, error);
+    let connecting = async {
+        let socket = if peer.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
+        let socket = socket.map_err(|error| failed(&error))?;
+        let set = || -> std::io::Result<()> {
+            socket.set_nodelay(true)?;
+            if let Some(bytes) = target.send_buffer_bytes {
+                socket.set_send_buffer_size(bytes)?;
+            }
+            if let Some(bytes) = target.receive_buffer_bytes {
+                socket.set_recv_buffer_size(bytes)?;
+            }
+            let Some(address) = target.bind else { return Ok(()) };
+            lanlab_os::choose_port_late(&socket)?;
+            socket.bind(SocketAddr::new(address, 0))
+        };
+        set().map_err(|error| failed(&error))?;
+        socket.connect(peer).await.map_err(|error| failed(&error))
+    };
+    within(target, &what, connecting).await
+}
+
+/// What checks the server's certificate as [`Target::trust`] asks for.
+pub fn tls_client(target: &Target) -> Result<Arc<ClientConfig>> {
+    trust::tls_client(&target.trust)
+}
+
+/// The name that a server's certificate is checked for.
+pub fn tls_name(target: &Target) -> Result<ServerName<'static>> {
+    let name = server_name(target)?;
+    ServerName::try_from(name.clone()).map_err(|_| {
+        Fault::new(Class::Name, format!("`{name}` is no name that a certificate can be for"))
+    })
+}
+
+/// Speak TLS over a connection, by a configuration from [`tls_client`].
+pub async fn tls(
+    target: &Target,
+    config: Arc<ClientConfig>,
+    stream: TcpStream,
+) -> Result<TlsStream<TcpStream>> {
+    let connector = TlsConnector::from(config);
+    let name = tls_name(target)?;
+    let handshake = async {
+        connector.connect(name, stream).await.map_err(|error| trust::tls_fault("TLS", &error))
+    };
+    within(target, "TLS", handshake).await
+}
+
+/// How a connection is protected, as `TLS 1.3, AES-256-GCM`.
+pub fn tls_words(connection: &rustls::CommonState) -> String {
+    let version = match connection.protocol_version() {
+        Some(rustls::ProtocolVersion::TLSv1_2) => "TLS 1.2",
+        Some(rustls::ProtocolVersion::TLSv1_3) => "TLS 1.3",
+        _ => "TLS",
+    };
+    match connection.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str()) {
+        Some(suite) => format!("{version}, {suite}"),
+        None => version.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    /// Reads of so many octets, each after such a wait, until they are too slow; at most for a day.
+    fn ends_after_s(bytes: usize, wait: Duration) -> Option<f64> {
+        let (mut pace, mut passed) = (MinimumRate::default(), Duration::ZERO);
+        while passed < Duration::from_hours(24) {
+            passed += wait;
+            if pace.moved("read", PATIENCE, wait, bytes).is_err() {
+                return Some(passed.as_secs_f64());
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn a_drip_is_ended_within_the_patience_and_a_slow_link_is_not() {
+        let ended = ends_after_s(1, Duration::from_millis(300)).expect("a drip");
+        assert!((30.0..31.0).contains(&ended), "{ended}");
+        assert_eq!(ends_after_s(1000, Duration::from_millis(100)), None);
+        // A server that thinks long before it says much.
+        assert_eq!(ends_after_s(64_000, Duration::from_secs(29)), None);
+    }
+
+    #[test]
+    fn what_comes_late_but_at_once_is_no_drip() {
+        let mut pace = MinimumRate::default();
+        pace.moved("read", PATIENCE, Duration::from_secs(29), 100).expect("the first octets");
+        pace.moved("read", PATIENCE, Duration::from_secs(2), 0).expect("and their end");
+    }
+}

@@ -1,0 +1,92 @@
+//! Files that a user names: regular ones of a bounded size, judged before anything is read.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::path::Path;
+
+use lanlab_files::{Class, Fault, Result};
+
+/// All of a regular file, or of one that symbolic links lead to.
+///
+/// # Errors
+/// It cannot be read, is longer, or is a directory, FIFO, socket or device, which is not even opened:
+/// a reader of one might wait for ever.
+pub fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>> {
+    let failed = |error: io::Error| Fault::of_file(path.display(), &error);
+    check(path, &fs::metadata(path).map_err(failed)?, most_bytes)?;
+    let file = open(path).map_err(failed)?;
+    // It may have been replaced meanwhile.
+    check(path, &file.metadata().map_err(failed)?, most_bytes)?;
+    let mut content = Vec::new();
+    // A file of the kernel's says that it is empty, and another may still grow.
+    file.take(most_bytes + 1).read_to_end(&mut content).map_err(failed)?;
+    check_length(path, content.len() as u64, most_bytes)?;
+    Ok(content)
+}
+
+fn check(path: &Path, facts: &Metadata, most_bytes: u64) -> Result<()> {
+    if facts.is_file() {
+        return check_length(path, facts.len(), most_bytes);
+    }
+    let found = if facts.is_dir() { "a directory" } else { "a FIFO, socket or device" };
+    let message = format!("{}: found {found}; allowed: a regular file", path.display());
+    Err(Fault::new(Class::Local, message).hint("save its content in a file, and name that"))
+}
+
+fn check_length(path: &Path, found: u64, most_bytes: u64) -> Result<()> {
+    if found <= most_bytes {
+        return Ok(());
+    }
+    let message =
+        format!("{}: found {found} bytes or more; allowed: at most {most_bytes}", path.display());
+    Err(Fault::new(Class::Local, message).hint("see whether it is the right file"))
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    }
+    options.open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_up_to_its_bound() {
+        let place = tempfile::TempDir::new().unwrap();
+        let path = place.path().join("file");
+        fs::write(&path, [7; 100]).unwrap();
+        assert_eq!(read(&path, 100).unwrap(), [7; 100]);
+        assert!(read(&path, 99).unwrap_err().message.contains("allowed: at most 99"));
+        assert_eq!(read(&place.path().join("missing"), 1).unwrap_err().class, Class::Missing);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_has_no_end_or_makes_a_reader_wait_is_refused() {
+        let place = tempfile::TempDir::new().unwrap();
+        let listening = place.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&listening).unwrap();
+        let link = place.path().join("link");
+        std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+        for path in [&listening, &link, &place.path().to_owned(), &"/dev/tty".into()] {
+            let said = read(path, 100).unwrap_err().message;
+            assert!(said.contains("allowed: a regular file"), "{said}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_that_says_it_is_empty_is_bounded_as_well() {
+        let path = Path::new("/proc/self/status");
+        assert_eq!(fs::metadata(path).unwrap().len(), 0);
+        assert!(read(path, 10).unwrap_err().message.contains("allowed: at most 10"));
+        assert!(!read(path, 1 << 20).unwrap().is_empty());
+    }
+}

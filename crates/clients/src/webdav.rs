@@ -1,0 +1,289 @@
+//! HTTP with the verbs of `WebDAV` (RFC 4918). A server without those serves files to be read.
+//!
+//! A file is written by one PUT of its whole length and read by one GET, as a stream. Reading out of
+//! order asks for ranges, a request each. The password goes with every request by the Basic scheme
+//! (RFC 7617), which protects it from nobody unless the connection is encrypted.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, IF_NONE_MATCH};
+use hyper::http::request::Builder;
+use hyper::{Method, Request, StatusCode};
+use lanlab_files as files;
+use lanlab_files::{
+    Access, Class, Credentials, Entry, Facts, Fault, Result, ServiceKind, ServicePath, Target,
+    TransferCapabilities,
+};
+use lanlab_wire::percent;
+
+use crate::http::{
+    self, Answer, BLOCK_BYTES, Download, Http, LISTING_BYTES, Outgoing, REFUSAL_BYTES, Upload,
+};
+
+pub mod listing;
+
+/// What is asked of each entry of a directory.
+const PROPFIND: &str = concat!(
+    r#"<?xml version="1.0" encoding="utf-8"?>"#,
+    r#"<propfind xmlns="DAV:"><prop><resourcetype/><getcontentlength/></prop></propfind>"#
+);
+
+/// One server as one user.
+#[derive(Debug)]
+pub struct Session {
+    http: Http,
+    /// Path of the directory to work in, encoded, with `/` at its end.
+    base: String,
+    authorization: Option<HeaderValue>,
+    has_dav: bool,
+}
+
+/// An open file.
+#[derive(Debug)]
+pub enum File {
+    /// One that is read, and its path.
+    Read(Download, ServicePath),
+    /// One that is written.
+    Write(Upload),
+}
+
+/// Connect, log in, and see whether the directory is there.
+pub async fn connect(target: &Target) -> Result<Session> {
+    let http = Http::new(target, target.service == ServiceKind::Webdavs)?;
+    let base = match target.directory.trim_matches('/') {
+        "" => "/".to_owned(),
+        directory => {
+            let bad = |bad: lanlab_files::BadPath| Fault::new(Class::Name, bad.message);
+            format!("/{}/", percent::encode(ServicePath::new(directory).map_err(bad)?.as_str()))
+        }
+    };
+    let authorization = target.credentials.as_ref().map(basic).transpose()?;
+    let mut session = Session { http, base, authorization, has_dav: true };
+    let what = format!("PROPFIND {}", session.base);
+    let answer = session.propfind(&what, &session.base, "0").await?;
+    match answer.status().as_u16() {
+        207 => {
+            answer.whole(&session.http, &what, LISTING_BYTES).await?;
+        }
+        // Servers without WebDAV do not know the verb, or forbid all that they do not know.
+        400 | 403 | 405 | 501 => {
+            answer.whole(&session.http, &what, LISTING_BYTES).await?;
+            session.has_dav = false;
+        }
+        _ => return Err(session.refused(&what, answer).await),
+    }
+    Ok(session)
+}
+
+impl Session {
+    fn at(&self, path: &ServicePath) -> String {
+        format!("{}{}", self.base, percent::encode(path.as_str()))
+    }
+
+    fn request(&self, method: Method, uri: &str) -> Builder {
+        let builder = Request::builder().method(method).uri(uri);
+        match &self.authorization {
+            Some(value) => builder.header(AUTHORIZATION, value.clone()),
+            None => builder,
+        }
+    }
+
+    /// Make a request without a body.
+    async fn ask(&self, what: &str, verb: &str, uri: &str) -> Result<Answer> {
+        let request = self.request(method(verb), uri);
+        self.http.ask(what, http::whole_request(what, request, Outgoing::nothing())?).await
+    }
+
+    /// Take one of the `good` for done.
+    async fn settle(&self, what: &str, answer: Answer, good: &[u16]) -> Result<()> {
+        if !good.contains(&answer.status().as_u16()) {
+            return Err(self.refused(what, answer).await);
+        }
+        answer.whole(&self.http, what, REFUSAL_BYTES).await.map(drop)
+    }
+
+    async fn propfind(&self, what: &str, uri: &str, depth: &'static str) -> Result<Answer> {
+        let request = self
+            .request(method("PROPFIND"), uri)
+            .header(HeaderName::from_static("depth"), depth)
+            .header(CONTENT_TYPE, "application/xml; charset=utf-8");
+        let body = Outgoing::Whole(Some(PROPFIND.into()));
+        self.http.ask(what, http::whole_request(what, request, body)?).await
+    }
+
+    async fn refused(&self, what: &str, answer: Answer) -> Fault {
+        let status = answer.status();
+        match answer.reason(&self.http, what).await {
+            Ok(_) => refusal(what, status),
+            Err(fault) => fault,
+        }
+    }
+
+    async fn list_at(&self, what: &str, uri: &str) -> Result<Vec<Entry>> {
+        if !self.has_dav {
+            let message = format!("{what}: the server does not speak WebDAV");
+            return Err(Fault::new(Class::Unsupported, message));
+        }
+        let answer = self.propfind(what, uri, "1").await?;
+        if answer.status() != StatusCode::MULTI_STATUS {
+            return Err(self.refused(what, answer).await);
+        }
+        let text = answer.whole(&self.http, what, LISTING_BYTES).await?;
+        listing::parse(&text, uri)
+            .map_err(|found| Fault::new(Class::Protocol, format!("{what}: found {found}")))
+    }
+}
+
+fn basic(credentials: &Credentials) -> Result<HeaderValue> {
+    // RFC 7617, section 2: the first colon ends the name.
+    if credentials.user.contains(':') {
+        let message = format!("user `{}`: found a colon; allowed: none", credentials.user);
+        return Err(Fault::new(Class::Login, message));
+    }
+    let pair = format!("{}:{}", credentials.user, credentials.secret);
+    let value = format!("Basic {}", BASE64_STANDARD.encode(pair));
+    let mut value = HeaderValue::from_str(&value)
+        .map_err(|error| Fault::new(Class::Login, format!("name and password: {error}")))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// What a status says, of `WebDAV`.
+fn refusal(what: &str, status: StatusCode) -> Fault {
+    let fault = http::refusal(what, status);
+    match fault.class {
+        Class::Login => fault.hint("of the schemes of HTTP only Basic is spoken"),
+        _ => fault,
+    }
+}
+
+fn method(verb: &str) -> Method {
+    Method::from_bytes(verb.as_bytes()).unwrap_or_default()
+}
+
+impl files::Session for Session {
+    type File = File;
+
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
+            in_order: true,
+            block_bytes: BLOCK_BYTES,
+            depth: 1,
+            blocking: false,
+            can_update: false,
+            can_create: true,
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        let protocol = if self.has_dav { "HTTP/1.1, WebDAV" } else { "HTTP/1.1" };
+        Facts {
+            protocol: self.http.named(protocol),
+            protection: self.http.protection(),
+            server: self.http.server(),
+            no_delay: Some(true),
+        }
+    }
+
+    async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
+        let uri = self.at(path);
+        match access {
+            Access::Read => {
+                let what = format!("GET {path}");
+                let request = self.request(Method::GET, &uri);
+                let request = http::whole_request(&what, request, Outgoing::nothing())?;
+                let answer = self.http.ask(&what, request).await?;
+                if answer.status() != StatusCode::OK {
+                    return Err(self.refused(&what, answer).await);
+                }
+                Ok(File::Read(Download::new(what, answer), path.clone()))
+            }
+            Access::Create { size_bytes } | Access::Replace { size_bytes } => {
+                let what = format!("PUT {path}");
+                let mut request = self.request(Method::PUT, &uri);
+                if matches!(access, Access::Create { .. }) {
+                    request = request.header(IF_NONE_MATCH, "*");
+                }
+                let upload = Upload::begin(&self.http, what, request, size_bytes).await?;
+                Ok(File::Write(upload))
+            }
+            Access::Update => {
+                let message = format!("{path}: HTTP writes whole files only");
+                Err(Fault::new(Class::Unsupported, message))
+            }
+        }
+    }
+
+    async fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        let File::Read(download, path) = file else {
+            return Err(Fault::new(Class::Unsupported, "a file that is written cannot be read"));
+        };
+        let request = || self.request(Method::GET, &self.at(path));
+        let refused = |status, _: &[u8]| refusal(&format!("GET {path}"), status);
+        download.read_at(&self.http, offset, buffer, request, refused).await
+    }
+
+    async fn write_at(&self, file: &File, offset: u64, data: &[u8]) -> Result<()> {
+        let File::Write(upload) = file else {
+            return Err(Fault::new(Class::Unsupported, "a file that is read cannot be written"));
+        };
+        let refused = |status, _: &[u8]| refusal(upload.what(), status);
+        upload.write_at(&self.http, offset, data, refused).await
+    }
+
+    async fn sync(&self, _: &File) -> Result<()> {
+        Err(Fault::new(Class::Unsupported, "HTTP has no word for `sync`"))
+    }
+
+    async fn close(&self, file: File) -> Result<()> {
+        let upload = match file {
+            File::Read(download, _) => return download.finish(&self.http).await,
+            File::Write(upload) => upload,
+        };
+        let what = upload.what().to_owned();
+        let answer = upload.finish(&self.http).await?;
+        self.settle(&what, answer, &[200, 201, 204]).await
+    }
+
+    /// `WebDAV` has one verb for files and directories, which removes a directory with all that is in
+    /// it: `path` must be a file.
+    async fn remove(&self, path: &ServicePath) -> Result<()> {
+        let what = format!("DELETE {path}");
+        let answer = self.ask(&what, "DELETE", &self.at(path)).await?;
+        self.settle(&what, answer, &[200, 204]).await
+    }
+
+    async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
+        let uri = path.map_or_else(|| self.base.clone(), |path| format!("{}/", self.at(path)));
+        let what = format!("PROPFIND {}", path.map_or("/", ServicePath::as_str));
+        self.list_at(&what, &uri).await
+    }
+
+    async fn make_directory(&self, path: &ServicePath) -> Result<()> {
+        let what = format!("MKCOL {path}");
+        let answer = self.ask(&what, "MKCOL", &format!("{}/", self.at(path))).await?;
+        // RFC 4918, section 9.3.1: the place is taken.
+        let is_taken = self.has_dav && answer.status() == StatusCode::METHOD_NOT_ALLOWED;
+        self.settle(&what, answer, &[200, 201])
+            .await
+            .map_err(|fault| if is_taken { Fault { class: Class::Exists, ..fault } } else { fault })
+    }
+
+    /// Two operations: the verb of `WebDAV` removes what is in a directory, too, so it is looked at
+    /// first.
+    async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
+        let uri = format!("{}/", self.at(path));
+        let what = format!("DELETE {path}");
+        let found = self.list_at(&what, &uri).await?.len();
+        if found > 0 {
+            let message = format!("{what}: found {found} entries in it; allowed: none");
+            return Err(Fault::new(Class::Exists, message));
+        }
+        let answer = self.ask(&what, "DELETE", &uri).await?;
+        self.settle(&what, answer, &[200, 204]).await
+    }
+
+    async fn end(self) -> Result<()> {
+        self.http.end().await
+    }
+}

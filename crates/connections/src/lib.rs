@@ -1,0 +1,16 @@
+//! Connections as both ends of a file service have them: with TLS or without, in lines, over SSH.
+//!
+//! Both ends of FTP are ours, on our sockets, since no library lets both connections of FTP
+//! be measured: suppaftp writes and reads a file by its own blocks, and libunftp leaves Nagle's
+//! algorithm on for data, ends a task by a panic where a TLS handshake fails, and detaches tasks
+//! that outlive their server.
+
+mod lines;
+#[cfg(feature = "fuzz")]
+pub mod scripted;
+pub mod ssh;
+pub mod tls;
+mod wire;
+
+pub use lines::Lines;
+pub use wire::Wire;

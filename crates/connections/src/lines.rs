@@ -1,0 +1,96 @@
+//! Lines on a connection, each with a bound to its length.
+
+use std::io;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use super::Wire;
+
+/// Longest line, octets: a path of a service and the words around it.
+const MAX_LINE_OCTETS: usize = 4096;
+
+/// The lines of one connection.
+#[derive(Debug)]
+pub struct Lines<W = Wire> {
+    wire: W,
+    /// What has come and was not taken yet: no more than a line and one reading.
+    pending: Vec<u8>,
+}
+
+impl<W: AsyncRead + AsyncWrite + Unpin> Lines<W> {
+    /// The lines of a connection from here on.
+    pub fn new(wire: W) -> Self {
+        Self { wire, pending: Vec::new() }
+    }
+
+    /// The connection.
+    pub fn wire(&self) -> &W {
+        &self.wire
+    }
+
+    /// The connection again, to speak TLS on it: nothing may have come that TLS did not protect.
+    ///
+    /// # Errors
+    /// Something came in clear.
+    pub fn into_wire(self) -> io::Result<W> {
+        if self.pending.is_empty() {
+            return Ok(self.wire);
+        }
+        let message = "found octets sent in clear before TLS began; allowed: none";
+        Err(io::Error::new(io::ErrorKind::InvalidData, message))
+    }
+
+    /// The next line without its end; `None` where the connection ends between two lines.
+    ///
+    /// # Errors
+    /// The connection is broken, ends within a line, or brings one that is too long.
+    pub async fn next(&mut self) -> io::Result<Option<String>> {
+        loop {
+            let end = self.pending.iter().position(|octet| *octet == b'\n');
+            // However it was cut on its way: a long line may come whole in one reading.
+            if end.unwrap_or(self.pending.len()) > MAX_LINE_OCTETS {
+                let message = format!("found a line longer than {MAX_LINE_OCTETS} octets");
+                return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+            }
+            if let Some(end) = end {
+                let rest = self.pending.split_off(end + 1);
+                let mut line = std::mem::replace(&mut self.pending, rest);
+                line.truncate(line.len() - 1);
+                if line.last() == Some(&b'\r') {
+                    line.pop();
+                }
+                return match String::from_utf8(line) {
+                    Ok(line) => Ok(Some(line)),
+                    Err(bad) => Ok(Some(String::from_utf8_lossy(bad.as_bytes()).into_owned())),
+                };
+            }
+            let mut come = [0; 2048];
+            let count = self.wire.read(&mut come).await?;
+            self.pending.extend_from_slice(&come[..count]);
+            if count == 0 {
+                return if self.pending.is_empty() {
+                    Ok(None)
+                } else {
+                    Err(io::ErrorKind::UnexpectedEof.into())
+                };
+            }
+        }
+    }
+
+    /// Send lines, which hold their ends.
+    ///
+    /// # Errors
+    /// The connection is broken.
+    pub async fn send(&mut self, lines: &str) -> io::Result<()> {
+        self.wire.write_all(lines.as_bytes()).await?;
+        self.wire.flush().await
+    }
+
+    /// Say farewell (over TLS) and that no more is sent.
+    ///
+    /// # Errors
+    /// The connection is broken.
+    pub async fn shutdown(&mut self) -> io::Result<()> {
+        self.wire.shutdown().await
+    }
+}

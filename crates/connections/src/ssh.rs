@@ -1,0 +1,46 @@
+//! What both ends of SSH share: the ciphers, and the end of a connection that russh keeps in a task of
+//! its own.
+
+use std::io;
+use std::net::{Shutdown, TcpStream};
+
+use russh::cipher;
+
+/// Ciphers of both ends, in the client's order. The fastest that is common first: processors have
+/// instructions for AES. With one list a copy has the same cipher at any server of today.
+pub const CIPHERS: [cipher::Name; 6] = [
+    cipher::AES_128_GCM,
+    cipher::AES_256_GCM,
+    cipher::CHACHA20_POLY1305,
+    cipher::AES_128_CTR,
+    cipher::AES_192_CTR,
+    cipher::AES_256_CTR,
+];
+
+/// Ends a connection when it is dropped, whoever holds it: russh detaches the task that does.
+#[derive(Debug)]
+pub struct Cut(TcpStream);
+
+impl Cut {
+    /// Of a connection, which goes on until then.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn of(stream: tokio::net::TcpStream) -> io::Result<(Self, tokio::net::TcpStream)> {
+        let stream = stream.into_std()?;
+        let cut = Self(stream.try_clone()?);
+        Ok((cut, tokio::net::TcpStream::from_std(stream)?))
+    }
+
+    /// Whether `TCP_NODELAY` is set.
+    pub fn no_delay(&self) -> Option<bool> {
+        self.0.nodelay().ok()
+    }
+}
+
+impl Drop for Cut {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.shutdown(Shutdown::Both);
+    }
+}

@@ -1,0 +1,157 @@
+//! Data connections, which the client makes.
+
+use std::fs::File;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lanlab_connections::Wire;
+use lanlab_files::Result as Done;
+use lanlab_os::positioned;
+use rustls::ServerConfig;
+use socket2::SockRef;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio_rustls::{TlsAcceptor, TlsStream};
+
+use crate::identity::Identity;
+
+/// Octets of a file that are moved at once, and held by a connection.
+const BLOCK_BYTES: usize = 1 << 18;
+
+/// Connections that the system holds until they are taken: there should be one.
+const BACKLOG: u32 = 4;
+
+/// A data connection must be made, and go on, within this time.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// Tickets of TLS for a client that asks for so many on a connection where it only writes.
+const MAX_ASKED_TICKETS: usize = 2;
+
+/// How TLS is spoken on the connections of a server. What one of them brings resumes TLS on any other.
+#[derive(Debug)]
+pub struct Tls {
+    /// Where the client reads.
+    pub usual: Arc<ServerConfig>,
+    /// Where it only writes, and need not read: what it left unread would have its system reset the
+    /// connection when the client closes it, and throw away what was not sent yet (RFC 2525, section
+    /// 2.17; RFC 8446, section 6.1). So tickets go only to who asks for them (RFC 9149).
+    pub receiving: Arc<ServerConfig>,
+}
+
+impl Tls {
+    /// With a certificate.
+    pub fn new(identity: &Identity) -> Done<Self> {
+        let usual = identity.tls_server()?;
+        let mut receiving = ServerConfig::clone(&usual);
+        receiving.send_tls13_tickets = 0;
+        receiving.max_tls13_tickets = MAX_ASKED_TICKETS;
+        Ok(Self { usual, receiving: Arc::new(receiving) })
+    }
+}
+
+/// Listen for the data connections of a session, at the address that the client came to and no other.
+///
+/// One port serves all of them, one after the other: a port for each would be kept by the system for
+/// a minute after its end, so that a thousand stations had none left after half a minute.
+pub fn listen(address: IpAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(SocketAddr::new(address, 0))?;
+    socket.listen(BACKLOG)
+}
+
+/// Forget who came before the client was told to: a connection that it made, and did not use.
+pub fn turn_away(listener: &TcpListener) {
+    for _ in 0..=BACKLOG {
+        if SockRef::from(listener).accept().is_err() {
+            break; // There is none.
+        }
+    }
+}
+
+/// Take the client's data connection, and nobody else's (RFC 2577 section 4).
+pub async fn accept(
+    listener: &TcpListener,
+    client: IpAddr,
+    tls: Option<&Arc<ServerConfig>>,
+) -> io::Result<Wire> {
+    let stream = patient(async {
+        loop {
+            let (stream, peer) = listener.accept().await?;
+            if peer.ip() == client {
+                return Ok(stream);
+            }
+        }
+    })
+    .await?;
+    stream.set_nodelay(true)?;
+    match tls {
+        None => Ok(Wire::Plain(stream)),
+        Some(config) => secure(config, stream).await,
+    }
+}
+
+/// Speak TLS on a connection.
+pub async fn secure(config: &Arc<ServerConfig>, stream: TcpStream) -> io::Result<Wire> {
+    let acceptor = TlsAcceptor::from(Arc::clone(config));
+    let stream = patient(acceptor.accept(stream)).await?;
+    Ok(Wire::Tls(Box::new(TlsStream::Server(stream))))
+}
+
+/// Why a file was not moved.
+#[derive(Debug)]
+pub enum Broken {
+    /// The data connection.
+    Connection,
+    /// The file.
+    File(io::Error),
+}
+
+/// Send a file from an offset to its end.
+pub async fn send(wire: &mut Wire, file: &File, mut offset: u64) -> Result<(), Broken> {
+    let mut block = vec![0; BLOCK_BYTES];
+    loop {
+        // The system's calls for files take no time beside those for connections: what is served is
+        // in its cache, or it is the disk that is measured.
+        let count = positioned::read_at(file, &mut block, offset).map_err(Broken::File)?;
+        if count == 0 {
+            break;
+        }
+        send_octets(wire, &block[..count]).await?;
+        offset += count as u64;
+    }
+    end(wire).await
+}
+
+/// Send some octets.
+pub async fn send_octets(wire: &mut Wire, octets: &[u8]) -> Result<(), Broken> {
+    patient(wire.write_all(octets)).await.map_err(|_| Broken::Connection)
+}
+
+/// Say that no more is sent.
+pub async fn end(wire: &mut Wire) -> Result<(), Broken> {
+    patient(wire.shutdown()).await.map_err(|_| Broken::Connection)
+}
+
+/// Take a file, from an offset on, to the end of the connection.
+pub async fn receive(wire: &mut Wire, file: &File, mut offset: u64) -> Result<(), Broken> {
+    let mut block = vec![0; BLOCK_BYTES];
+    loop {
+        let count = patient(wire.read(&mut block)).await.map_err(|_| Broken::Connection)?;
+        if count == 0 {
+            return Ok(());
+        }
+        positioned::write_all_at(file, &block[..count], offset).map_err(Broken::File)?;
+        offset += count as u64;
+    }
+}
+
+async fn patient<T>(work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    match tokio::time::timeout(PATIENCE, work).await {
+        Ok(done) => done,
+        Err(_) => Err(io::ErrorKind::TimedOut.into()),
+    }
+}

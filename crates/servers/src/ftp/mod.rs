@@ -1,0 +1,55 @@
+//! FTP (RFC 959, RFC 2428, RFC 3659), with TLS for both connections where it is offered (RFC 4217).
+//!
+//! Data connections are the client's to make (EPSV, PASV), from its own address to the one that it
+//! came to. A connection takes a block for a file and a line for a command, and no more.
+
+mod data;
+mod dialogue;
+pub mod files;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use crate::confined::Confined;
+use crate::identity::Identity;
+use crate::{Bounds, Offer, Serving};
+
+use data::Tls;
+use dialogue::Dialogue;
+use lanlab_files::{Credentials, Result, ServiceKind};
+
+/// What a connection takes before it has logged in: a line, and what TLS holds of a handshake.
+const STRANGER_BYTES: usize = 64 << 10;
+
+/// What all connections of a server share.
+#[derive(Debug)]
+struct Shared {
+    confined: Confined,
+    credentials: Option<Credentials>,
+    /// How TLS is spoken; nobody logs in without it then.
+    tls: Option<Tls>,
+}
+
+/// Begin to serve.
+#[expect(clippy::unused_async, reason = "other services have to wait")]
+pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
+    let (listener, port) = crate::listen(offer)?;
+    let identity =
+        (offer.service == ServiceKind::Ftps).then(|| Identity::new(offer.bind)).transpose()?;
+    let shared = Arc::new(Shared {
+        confined: Confined::new(offer.root.clone(), offer.read_only),
+        credentials: offer.credentials.clone(),
+        tls: identity.as_ref().map(Tls::new).transpose()?,
+    });
+    let accepted = Arc::new(AtomicU64::new(0));
+    let gate = bounds.gate(STRANGER_BYTES, &accepted);
+    let task = tokio::spawn(gate.serve(listener, move |stream, peer, proof| {
+        let dialogue = Dialogue::new(Arc::clone(&shared), stream, peer, proof);
+        async move {
+            // An error here is the client's, who is gone then.
+            let _ = dialogue.run().await;
+        }
+    }));
+    let trust_sha256 = identity.map(|identity| identity.sha256());
+    Ok(Serving { port, share: None, trust_sha256, accepted, task })
+}

@@ -1,0 +1,110 @@
+//! What the servers that speak HTTP share: connections, TLS, files as answers, and where a client
+//! may look.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use hyper::body::Incoming;
+use hyper::http::Extensions;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use lanlab_files::Result;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::TlsAcceptor;
+
+use super::gate::Proof;
+use super::identity::Identity;
+use super::{Bounds, Offer, Serving, listen};
+
+mod confine;
+mod file_body;
+mod lingering;
+mod range;
+
+pub use confine::{confined, confined_path};
+pub use file_body::FileBody;
+pub use lingering::Lingering;
+pub use range::octets_asked;
+
+/// Octets of the longest head of a request.
+const MAX_HEAD_BYTES: usize = 1 << 15;
+
+/// What a connection takes before it has logged in: a head, and what TLS holds of a handshake.
+const STRANGER_BYTES: usize = 128 << 10;
+
+/// Octets that a connection holds of what it sends or receives.
+const BUFFER_BYTES: usize = 1 << 19;
+
+/// A client that says nothing for so long is gone.
+pub const IDLE: Duration = Duration::from_mins(10);
+
+/// A client that does not get its TLS handshake done in so long is none.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// Serve HTTP by `answer`, over TLS or not. It says by [`admit`] that a client has logged in.
+pub fn serve<A, F, B>(
+    offer: &Offer,
+    bounds: &Bounds,
+    with_tls: bool,
+    share: Option<String>,
+    answer: A,
+) -> Result<Serving>
+where
+    A: Fn(Request<Lingering>) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Response<B>> + Send + 'static,
+    B: hyper::body::Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let identity = with_tls.then(|| Identity::new(offer.bind)).transpose()?;
+    let tls = identity.as_ref().map(Identity::tls_server).transpose()?.map(TlsAcceptor::from);
+    let (listener, port) = listen(offer)?;
+    let accepted = Arc::new(AtomicU64::new(0));
+    let gate = bounds.gate(STRANGER_BYTES, &accepted);
+    let task = tokio::spawn(gate.serve(listener, move |stream, _, proof| {
+        let (tls, answer) = (tls.clone(), answer.clone());
+        async move {
+            let Some(tls) = tls else { return speak(stream, answer, proof).await };
+            if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, tls.accept(stream)).await {
+                speak(stream, answer, proof).await;
+            }
+        }
+    }));
+    let trust_sha256 = identity.map(|identity| identity.sha256());
+    Ok(Serving { port, share, trust_sha256, accepted, task })
+}
+
+/// Say that the client of a request has logged in, or need not: its connection is no stranger's.
+pub fn admit(extensions: &Extensions) {
+    if let Some(proof) = extensions.get::<Proof>() {
+        proof.give();
+    }
+}
+
+async fn speak<S, A, F, B>(stream: S, answer: A, proof: Proof)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    A: Fn(Request<Lingering>) -> F,
+    F: Future<Output = Response<B>>,
+    B: hyper::body::Body + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let service = service_fn(|mut request: Request<Incoming>| {
+        request.extensions_mut().insert(proof.clone());
+        let answering = answer(request.map(Lingering::new));
+        async { Ok::<_, Infallible>(answering.await) }
+    });
+    let serving = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(IDLE)
+        .max_buf_size(BUFFER_BYTES)
+        .max_header_size(MAX_HEAD_BYTES)
+        .serve_connection(TokioIo::new(stream), service);
+    // A connection that fails is the client's to tell.
+    let _ = serving.await;
+}

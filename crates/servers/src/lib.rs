@@ -1,0 +1,178 @@
+//! Embedded servers, one file for each service: what a study runs against on a bare machine.
+//!
+//! Each serves one directory of this host, to one user or to anybody, at the address it is told and
+//! no other, until it is told to end.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use lanlab_files::{Class, Credentials, Fault, Result, ServiceKind};
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::task::JoinHandle;
+
+use gate::{Gate, Room};
+
+mod changes;
+mod confined;
+mod ftp;
+mod gate;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod hostile;
+mod http;
+mod identity;
+mod login;
+mod nfs;
+mod s3;
+mod sftp;
+mod smb;
+mod webdav;
+
+/// Connections that wait to be accepted: many stations connect at once.
+const BACKLOG: u32 = 4096;
+
+/// What to serve, where, to whom.
+#[derive(Debug, Clone)]
+pub struct Offer {
+    /// By which service.
+    pub service: ServiceKind,
+    /// The directory that is served, absolute; it must be there.
+    pub root: PathBuf,
+    /// Where to listen, and nowhere else.
+    pub bind: IpAddr,
+    /// Port; zero: the system chooses.
+    pub port: u16,
+    /// To whom; absent: to anybody who can reach the address.
+    pub credentials: Option<Credentials>,
+    /// Whether nothing may be written.
+    pub read_only: bool,
+}
+
+/// What connections may cost that have not proved themselves, and how long they may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Memory of all of them together.
+    pub strangers_bytes: usize,
+    /// Memory of all records of NFS together that have not come whole, or are not answered yet.
+    pub records_bytes: usize,
+    /// How long one has to log in, or to ask for something where nobody logs in.
+    pub login: Duration,
+    /// After how long one of them makes room for another, where too many come.
+    pub crowded: Duration,
+    /// A record that has begun goes on within this time.
+    pub record: Duration,
+    /// Connections that are expected at once.
+    pub connections: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            strangers_bytes: 32 << 20,
+            records_bytes: 32 << 20,
+            login: Duration::from_mins(1),
+            crowded: Duration::from_millis(500),
+            record: Duration::from_secs(30),
+            connections: 0,
+        }
+    }
+}
+
+impl Bounds {
+    /// Where connections come in that take so much each before they have proved themselves.
+    fn gate(&self, each_bytes: usize, accepted: &Arc<AtomicU64>) -> Gate {
+        Gate {
+            room: Room::new(self.strangers_bytes, self.crowded),
+            each_bytes,
+            patience: self.login,
+            accepted: Arc::clone(accepted),
+        }
+    }
+}
+
+/// A server that runs.
+#[derive(Debug)]
+pub struct Serving {
+    port: u16,
+    share: Option<String>,
+    trust_sha256: Option<String>,
+    accepted: Arc<AtomicU64>,
+    task: JoinHandle<()>,
+}
+
+impl Serving {
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Share, bucket or export by which the directory goes there.
+    pub fn share(&self) -> Option<&str> {
+        self.share.as_deref()
+    }
+
+    /// SHA-256 of its certificate or host key, hexadecimal, for [`lanlab_files::Trust::Sha256`].
+    pub fn trust_sha256(&self) -> Option<&str> {
+        self.trust_sha256.as_deref()
+    }
+
+    /// Connections that it has accepted.
+    pub fn accepted(&self) -> u64 {
+        self.accepted.load(Ordering::Relaxed)
+    }
+
+    /// End it and all its connections; the port is free then.
+    pub async fn end(self) {
+        self.task.abort();
+        // Aborted or not, it is over.
+        let _ = self.task.await;
+    }
+}
+
+/// Begin to serve, on the tokio runtime of the caller.
+///
+/// # Errors
+/// The directory is not there, the port is taken, or there is no embedded server of the service.
+pub async fn serve(offer: &Offer) -> Result<Serving> {
+    serve_within(offer, &Bounds::default()).await
+}
+
+/// The same, within other bounds.
+///
+/// # Errors
+/// The same.
+pub async fn serve_within(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
+    if !offer.root.is_absolute() || !offer.root.is_dir() {
+        let message = format!("`{}`: no directory by an absolute path", offer.root.display());
+        return Err(Fault::new(Class::Missing, message));
+    }
+    match offer.service {
+        ServiceKind::Directory | ServiceKind::Memory => {
+            Err(Fault::new(Class::Unsupported, "a directory or memory needs no server"))
+        }
+        ServiceKind::Ftp | ServiceKind::Ftps => ftp::serve(offer, bounds).await,
+        ServiceKind::Sftp => sftp::serve(offer, bounds).await,
+        ServiceKind::Webdav | ServiceKind::Webdavs => webdav::serve(offer, bounds),
+        ServiceKind::Nfs => nfs::serve(offer, bounds).await,
+        ServiceKind::Smb => smb::serve(offer, bounds).await,
+        ServiceKind::S3 | ServiceKind::S3s => s3::serve(offer, bounds),
+    }
+}
+
+/// Listen where the offer says.
+fn listen(offer: &Offer) -> Result<(TcpListener, u16)> {
+    let address = SocketAddr::new(offer.bind, offer.port);
+    let open = || -> std::io::Result<(TcpListener, u16)> {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        // So that a port is free again at once after its server has ended.
+        #[cfg(unix)]
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        let listener = socket.listen(BACKLOG)?;
+        let port = listener.local_addr()?.port();
+        Ok((listener, port))
+    };
+    open().map_err(|error| Fault::of_connection(format_args!("listen at {address}"), &error))
+}

@@ -1,0 +1,172 @@
+//! What a call is answered with.
+
+use lanlab_wire::nfs3::rpc::{self, Accepted, Call};
+use lanlab_wire::nfs3::xdr::{Garbled, Writer};
+use lanlab_wire::nfs3::{MAX_EXPORT_OCTETS, MOUNT, NFS, Status, mount, procedure as p};
+
+use super::files::{Failed, Files};
+use super::handles::ROOT;
+use super::{EXPORT, change, look};
+
+/// The answer to a record, in memory that was used before; none to one that is no call.
+pub fn answer(files: &Files, record: &[u8], memory: Vec<u8>) -> Option<Vec<u8>> {
+    let call = rpc::read_call(record).ok()?;
+    let mut writer = rpc::begin_reply(memory, call.xid, Accepted::Success);
+    let accepted = if call.is_understood() {
+        done(files, &call, &mut writer)
+    } else {
+        Accepted::NoRpcVersion(2, 2)
+    };
+    if accepted != Accepted::Success {
+        writer = rpc::begin_reply(writer.into_octets(), call.xid, accepted);
+    }
+    Some(rpc::finish(writer, 0))
+}
+
+/// Octets of data that a call may be answered with, at most.
+pub fn longest(record: &[u8]) -> usize {
+    let Ok(mut call) = rpc::read_call(record) else { return 0 };
+    match (call.program, call.procedure) {
+        (NFS, p::READ) => look::octets_wanted(&mut call.arguments).unwrap_or(0),
+        (NFS, p::READDIR | p::READDIRPLUS) => look::MAX_PAGE_OCTETS,
+        _ => 0,
+    }
+}
+
+fn done(files: &Files, call: &Call<'_>, writer: &mut Writer) -> Accepted {
+    let done = match call.program {
+        NFS => return nfs(files, call, writer),
+        MOUNT => mounting(files, call, writer),
+        (number, _) if number == NFS.0 || number == MOUNT.0 => {
+            return Accepted::NoVersion(3, 3);
+        }
+        _ => return Accepted::NoProgram,
+    };
+    match done {
+        Ok(true) => Accepted::Success,
+        Ok(false) => Accepted::NoProcedure,
+        Err(Garbled) => Accepted::GarbageArguments,
+    }
+}
+
+/// The mount protocol (RFC 1813, appendix I).
+fn mounting(files: &Files, call: &Call<'_>, writer: &mut Writer) -> Result<bool, Garbled> {
+    let mut arguments = call.arguments;
+    match call.procedure {
+        mount::NULL | mount::UMNTALL => {}
+        mount::MNT => {
+            let path = arguments.opaque(MAX_EXPORT_OCTETS)?;
+            let path = path.strip_suffix(b"/").unwrap_or(path);
+            if path == EXPORT.as_bytes() {
+                writer.u32(Status::OK.0);
+                files.write_handle(ROOT, writer);
+                writer.u32(1);
+                writer.u32(rpc::AUTH_SYS);
+            } else {
+                writer.u32(Status::NOENT.0);
+            }
+        }
+        mount::UMNT => {
+            arguments.opaque(MAX_EXPORT_OCTETS)?;
+        }
+        mount::DUMP => writer.boolean(false),
+        mount::EXPORT => {
+            writer.boolean(true);
+            writer.opaque(EXPORT.as_bytes());
+            writer.boolean(false); // For everybody.
+            writer.boolean(false);
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn nfs(files: &Files, call: &Call<'_>, writer: &mut Writer) -> Accepted {
+    let before = writer.octets().len();
+    writer.u32(Status::OK.0);
+    let mut arguments = call.arguments;
+    let arguments = &mut arguments;
+    let done = match call.procedure {
+        p::NULL => {
+            writer.truncate(before);
+            return Accepted::Success;
+        }
+        p::GETATTR => look::getattr(files, arguments, writer),
+        p::LOOKUP => look::lookup(files, arguments, writer),
+        p::ACCESS => look::access(files, arguments, writer),
+        p::READLINK => look::readlink(files, arguments, writer),
+        p::READ => look::read(files, arguments, writer),
+        p::READDIR => look::readdir(files, arguments, writer, false),
+        p::READDIRPLUS => look::readdir(files, arguments, writer, true),
+        p::FSINFO => look::fsinfo(files, arguments, writer),
+        p::PATHCONF => look::pathconf(files, arguments, writer),
+        p::SETATTR => change::setattr(files, arguments, writer),
+        p::WRITE => change::write(files, arguments, writer),
+        p::CREATE => change::create(files, arguments, writer),
+        p::MKDIR => change::mkdir(files, arguments, writer),
+        p::REMOVE => change::remove(files, arguments, writer, false),
+        p::RMDIR => change::remove(files, arguments, writer, true),
+        p::RENAME => change::rename(files, arguments, writer),
+        p::COMMIT => change::commit(files, arguments, writer),
+        // Links and devices are not for a laboratory; how full a disk is the standard library does
+        // not know.
+        p::SYMLINK | p::MKNOD | p::LINK | p::FSSTAT => Err(Status::NOTSUPP.into()),
+        _ => return Accepted::NoProcedure,
+    };
+    match done {
+        Ok(()) => Accepted::Success,
+        Err(Failed::Garbled) => Accepted::GarbageArguments,
+        Err(Failed::With(status)) => {
+            writer.truncate(before);
+            writer.u32(status.0);
+            (0..words_after_failure(call.procedure)).for_each(|_| writer.boolean(false));
+            Accepted::Success
+        }
+    }
+}
+
+/// Attributes that a failed call may still tell of, and here does not: each is one word.
+fn words_after_failure(procedure: u32) -> usize {
+    match procedure {
+        p::GETATTR => 0,
+        p::LOOKUP
+        | p::ACCESS
+        | p::READLINK
+        | p::READ
+        | p::READDIR
+        | p::READDIRPLUS
+        | p::FSSTAT
+        | p::FSINFO
+        | p::PATHCONF => 1,
+        p::LINK => 3,
+        p::RENAME => 4,
+        _ => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_call_is_too_bad_to_be_answered(
+            procedure in 0_u32..24, program in 0_u32..3, arguments: Vec<u8>,
+        ) {
+            let root = tempfile::TempDir::new().unwrap();
+            let files = Files::new(root.path(), false).unwrap();
+            let program = [NFS, MOUNT, (NFS.0, 4)][program as usize];
+            let mut writer = rpc::begin_call(5, program, procedure, &[]);
+            // Behind a handle that is good, more of it is reached.
+            files.write_handle(ROOT, &mut writer);
+            writer.fixed(&arguments);
+            let record = rpc::finish(writer, 0);
+            let reply = answer(&files, &record[4..], vec![1; 3]).unwrap();
+            let (length, last) = rpc::fragment(reply[..4].try_into().unwrap());
+            prop_assert!(last && length == reply.len() - 4);
+            prop_assert_eq!(rpc::xid(&reply[4..]), Some(5));
+            prop_assert!(rpc::read_reply(&reply[4..]).is_ok());
+        }
+    }
+}

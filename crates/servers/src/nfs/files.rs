@@ -1,0 +1,198 @@
+//! The served directory, by handles. No name leads out of it: every path is resolved below it, and
+//! symbolic links out of it are refused (`cap-std`).
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::UNIX_EPOCH;
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, Metadata, OpenOptions};
+use lanlab_wire::nfs3::xdr::{Reader, Writer};
+use lanlab_wire::nfs3::{
+    Attributes, DIRECTORY, LINK, MAX_HANDLE_OCTETS, MAX_NAME_OCTETS, REGULAR, Status,
+};
+
+use super::handles::{Handles, ROOT};
+
+/// Octets of a handle: the server's life, and a number.
+const HANDLE_OCTETS: usize = 16;
+
+/// How a call ends that was not done.
+pub enum Failed {
+    /// It was understood, and could not be done.
+    With(Status),
+    /// It was not understood.
+    Garbled,
+}
+
+impl From<Status> for Failed {
+    fn from(status: Status) -> Self {
+        Self::With(status)
+    }
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Self::With(Status::of(&error))
+    }
+}
+
+impl From<lanlab_wire::nfs3::xdr::Garbled> for Failed {
+    fn from(_: lanlab_wire::nfs3::xdr::Garbled) -> Self {
+        Self::Garbled
+    }
+}
+
+/// A served directory.
+pub struct Files {
+    pub root: Dir,
+    pub read_only: bool,
+    handles: Mutex<Handles>,
+    /// Differs from life to life: handles and uncommitted writes of another are not of this one.
+    pub life: [u8; 8],
+}
+
+impl Files {
+    /// Serve a directory.
+    pub fn new(root: &Path, read_only: bool) -> io::Result<Self> {
+        let root = Dir::open_ambient_dir(root, ambient_authority())?;
+        let mut life = [0; 8];
+        getrandom::fill(&mut life).map_err(io::Error::other)?;
+        Ok(Self { root, read_only, handles: Mutex::new(Handles::new()), life })
+    }
+
+    /// The handles.
+    pub fn handles(&self) -> MutexGuard<'_, Handles> {
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Read a handle: its number.
+    pub fn read_handle(&self, reader: &mut Reader<'_>) -> Result<u64, Failed> {
+        let handle = reader.opaque(MAX_HANDLE_OCTETS)?;
+        match handle.split_first_chunk::<8>() {
+            Some((life, number)) if handle.len() == HANDLE_OCTETS && *life == self.life => {
+                Ok(u64::from_be_bytes(number.try_into().unwrap_or_default()))
+            }
+            Some(_) if handle.len() == HANDLE_OCTETS => Err(Status::STALE.into()),
+            _ => Err(Status::BADHANDLE.into()),
+        }
+    }
+
+    /// Write a handle.
+    pub fn write_handle(&self, number: u64, writer: &mut Writer) {
+        writer.u32(HANDLE_OCTETS as u32);
+        writer.fixed(&self.life);
+        writer.u64(number);
+    }
+
+    /// Read a directory's handle and a name in it: number, name, and path of the two.
+    pub fn read_name<'a>(
+        &self,
+        reader: &mut Reader<'a>,
+    ) -> Result<(u64, &'a str, PathBuf), Failed> {
+        let directory = self.read_handle(reader)?;
+        let name = read_name(reader)?;
+        if matches!(name, "" | "." | "..") {
+            return Err(Status::INVAL.into());
+        }
+        Ok((directory, name, self.handles().path(directory)?.join(name)))
+    }
+
+    /// What there is about a handle.
+    pub fn attributes(&self, number: u64) -> Result<Attributes, Failed> {
+        let path = self.handles().path(number)?;
+        self.attributes_at(number, &path)
+    }
+
+    /// The same, where the path is known.
+    pub fn attributes_at(&self, number: u64, path: &Path) -> Result<Attributes, Failed> {
+        // The served directory cannot be looked at as a name in itself on every system.
+        let found = if number == ROOT {
+            self.root.dir_metadata()
+        } else {
+            self.root.symlink_metadata(path)
+        };
+        Ok(attributes(number, &found?))
+    }
+
+    /// The file of a handle, to read it and, where that is allowed, to write it.
+    pub fn file(&self, number: u64) -> Result<Arc<File>, Failed> {
+        let path = {
+            let handles = self.handles();
+            if let Some(file) = handles.opened(number) {
+                return Ok(file);
+            }
+            handles.path(number)?
+        };
+        if self.root.symlink_metadata(&path)?.is_dir() {
+            return Err(Status::ISDIR.into());
+        }
+        let open =
+            |to_write| self.root.open_with(&path, OpenOptions::new().read(true).write(to_write));
+        let opened = if self.read_only { open(false) } else { open(true).or_else(|_| open(false)) };
+        let file = Arc::new(opened?.into_std());
+        self.handles().keep(number, &file);
+        Ok(file)
+    }
+
+    /// Whether anything may be written.
+    pub fn writable(&self) -> Result<(), Failed> {
+        if self.read_only { Err(Status::ROFS.into()) } else { Ok(()) }
+    }
+}
+
+/// Read a name: one that no system takes for a path.
+pub fn read_name<'a>(reader: &mut Reader<'a>) -> Result<&'a str, Failed> {
+    let name = reader.opaque(MAX_NAME_OCTETS)?;
+    let name = std::str::from_utf8(name).map_err(|_| Status::INVAL)?;
+    if name.contains(['/', '\0']) || (cfg!(windows) && name.contains(['\\', ':'])) {
+        return Err(Status::INVAL.into());
+    }
+    Ok(name)
+}
+
+fn attributes(number: u64, found: &Metadata) -> Attributes {
+    let kind = match () {
+        () if found.is_dir() => DIRECTORY,
+        () if found.is_symlink() => LINK,
+        () => REGULAR,
+    };
+    let modified = found.modified().ok().map(cap_std::time::SystemTime::into_std);
+    let accessed = found.accessed().ok().map(cap_std::time::SystemTime::into_std);
+    let time = |time: Option<std::time::SystemTime>| {
+        let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+        (since.as_secs() as u32, since.subsec_nanos())
+    };
+    let (modified, accessed) = (time(modified), time(accessed.or(modified)));
+    let (mode, links, owner, used_bytes, changed) = system(found, modified);
+    Attributes {
+        kind,
+        mode,
+        links,
+        owner,
+        size_bytes: found.len(),
+        used_bytes,
+        file_system: 1,
+        number,
+        times: [accessed, modified, changed],
+    }
+}
+
+type SystemAttributes = (u32, u32, (u32, u32), u64, (u32, u32));
+
+#[cfg(unix)]
+fn system(found: &Metadata, _modified: (u32, u32)) -> SystemAttributes {
+    use cap_std::fs::MetadataExt;
+    let changed = (found.ctime() as u32, found.ctime_nsec() as u32);
+    let mode = found.mode() & 0o7777;
+    let owner = (found.uid(), found.gid());
+    (mode, found.nlink() as u32, owner, found.blocks() * 512, changed)
+}
+
+#[cfg(not(unix))]
+fn system(found: &Metadata, modified: (u32, u32)) -> SystemAttributes {
+    let mode = if found.is_dir() { 0o755 } else { 0o644 };
+    (mode, 1, (0, 0), found.len(), modified)
+}

@@ -1,0 +1,225 @@
+//! Procedures that change nothing.
+
+use lanlab_os::positioned;
+use lanlab_wire::nfs3::xdr::{Garbled, Reader, Writer, padding};
+use lanlab_wire::nfs3::{Attributes, MAX_HANDLE_OCTETS, Status};
+
+use super::MAX_DATA_OCTETS;
+use super::files::{Failed, Files, read_name};
+
+/// `.` and `..` in a listing; names have larger numbers.
+const ITSELF: u64 = 1;
+const ABOVE: u64 = 2;
+
+/// Octets of a page of a listing that are never exceeded.
+pub const MAX_PAGE_OCTETS: usize = 256 << 10;
+
+/// Rights of ACCESS (RFC 1813, section 3.3.4): to read, to look up, to execute.
+const ACCESS_TO_READ: u32 = 0x1 | 0x2 | 0x20;
+const ACCESS_TO_ALL: u32 = 0x3f;
+
+type Done = Result<(), Failed>;
+
+/// Section 3.3.1.
+pub fn getattr(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
+    let number = files.read_handle(arguments)?;
+    files.attributes(number)?.write(writer);
+    Ok(())
+}
+
+/// Section 3.3.3.
+pub fn lookup(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
+    let directory = files.read_handle(arguments)?;
+    let name = read_name(arguments)?;
+    let (number, attributes) = match name {
+        "" => return Err(Status::INVAL.into()),
+        "." => (directory, files.attributes(directory)?),
+        ".." => {
+            let above = files.handles().directory(directory);
+            (above, files.attributes(above)?)
+        }
+        name => {
+            let path = files.handles().path(directory)?.join(name);
+            // Only what is there gets a number.
+            files.root.symlink_metadata(&path)?;
+            let number = files.handles().number(directory, name)?;
+            (number, files.attributes_at(number, &path)?)
+        }
+    };
+    files.write_handle(number, writer);
+    attributes_then_none(&attributes, writer);
+    Ok(())
+}
+
+/// Section 3.3.4.
+pub fn access(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
+    let number = files.read_handle(arguments)?;
+    let wanted = arguments.u32()?;
+    let attributes = files.attributes(number)?;
+    Attributes::write_optional(Some(&attributes), writer);
+    writer.u32(wanted & if files.read_only { ACCESS_TO_READ } else { ACCESS_TO_ALL });
+    Ok(())
+}
+
+/// Section 3.3.5.
+pub fn readlink(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
+    let number = files.read_handle(arguments)?;
+    let path = files.handles().path(number)?;
+    let target = files.root.read_link_contents(&path)?;
+    writer.boolean(false);
+    writer.opaque(target.to_string_lossy().as_bytes());
+    Ok(())
+}
+
+/// Octets that READ is asked for, as many as it gives.
+pub fn octets_wanted(arguments: &mut Reader<'_>) -> Result<usize, Garbled> {
+    arguments.opaque(MAX_HANDLE_OCTETS)?;
+    arguments.u64()?;
+    Ok(arguments.u32()?.min(MAX_DATA_OCTETS) as usize)
+}
+
+/// Section 3.3.6.
+pub fn read(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
+    let number = files.read_handle(arguments)?;
+    let (offset, wanted) = (arguments.u64()?, arguments.u32()?.min(MAX_DATA_OCTETS) as usize);
+    let file = files.file(number)?;
+    writer.boolean(false);
+    let begin = writer.octets().len();
+    // Count, whether it is the end, and length of the data are known once these are there.
+    let data = &mut writer.room(12 + wanted)[12..];
+    let mut count = 0;
+    while count < wanted {
+        match positioned::read_at(&file, &mut data[count..], offset.saturating_add(count as u64))? {
+            0 => break,
+            more => count += more,
+        }
+    }
+    let at_end = offset.saturating_add(count as u64) >= file.metadata()?.len();
+    for (word, value) in [count as u32, u32::from(at_end), count as u32].into_iter().enumerate() {
+        writer.set_u32(begin + 4 * word, value);
+    }
+    writer.truncate(begin + 12 + count);
+    writer.room(padding(count));
+    Ok(())
+}
+
+/// Sections 3.3.16 and, `plus` attributes and handles, 3.3.17. A page begins behind the number at
+/// which the last one ended, so what is made or removed in between does not shift it.
+pub fn readdir(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer, plus: bool) -> Done {
+    let directory = files.read_handle(arguments)?;
+    let after = arguments.u64()?;
+    arguments.fixed(8)?;
+    let first_bound = arguments.u32()? as usize;
+    let names_bound = if plus { first_bound } else { usize::MAX };
+    let page_bound = if plus { arguments.u32()? as usize } else { first_bound };
+    let page_bound = page_bound.min(MAX_PAGE_OCTETS);
+
+    let entries = entries(files, directory, after)?;
+    writer.boolean(false);
+    writer.fixed(&[0; 8]);
+    let begin = writer.octets().len();
+    let mut names_octets = 0;
+    let mut written = 0;
+    let (mut at_end, count) = (true, entries.len());
+    for (number, name) in entries {
+        let before = writer.octets().len();
+        writer.boolean(true);
+        entry(files, directory, (number, &name), plus, writer);
+        names_octets += 24 + name.len();
+        // What follows the last entry has two words.
+        if writer.octets().len() - begin + 8 > page_bound || names_octets > names_bound {
+            writer.truncate(before);
+            at_end = false;
+            break;
+        }
+        written += 1;
+    }
+    if written == 0 && count > 0 {
+        return Err(Status::TOOSMALL.into());
+    }
+    writer.boolean(false);
+    writer.boolean(at_end);
+    Ok(())
+}
+
+/// Names of a directory with numbers behind `after`, in the order of these.
+fn entries(files: &Files, directory: u64, after: u64) -> Result<Vec<(u64, String)>, Failed> {
+    let path = files.handles().path(directory)?;
+    let mut found = vec![(ITSELF, ".".to_owned()), (ABOVE, "..".to_owned())];
+    for entry in files.root.read_dir(&path)? {
+        // A name that is not UTF-8 cannot be asked for again, and is left out.
+        if let Ok(name) = entry?.file_name().into_string() {
+            let number = files.handles().number(directory, &name)?;
+            found.push((number, name));
+        }
+    }
+    found.retain(|(number, _)| *number > after);
+    found.sort_unstable();
+    Ok(found)
+}
+
+fn entry(
+    files: &Files,
+    directory: u64,
+    (cookie, name): (u64, &str),
+    plus: bool,
+    writer: &mut Writer,
+) {
+    let number = match cookie {
+        ITSELF => directory,
+        ABOVE => files.handles().directory(directory),
+        number => number,
+    };
+    writer.u64(number);
+    writer.opaque(name.as_bytes());
+    writer.u64(cookie);
+    if plus {
+        // What is gone meanwhile has no attributes.
+        let attributes = files.attributes(number).ok();
+        Attributes::write_optional(attributes.as_ref(), writer);
+        writer.boolean(attributes.is_some());
+        if attributes.is_some() {
+            files.write_handle(number, writer);
+        }
+    }
+}
+
+/// Section 3.3.19.
+pub fn fsinfo(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
+    /// All files have the same limits, and times can be set.
+    const PROPERTIES: u32 = 0x8 | 0x10;
+    let number = files.read_handle(arguments)?;
+    files.handles().path(number)?;
+    writer.boolean(false);
+    for _read_then_write in 0..2 {
+        writer.u32(MAX_DATA_OCTETS);
+        writer.u32(MAX_DATA_OCTETS);
+        writer.u32(4096);
+    }
+    writer.u32(64 << 10);
+    writer.u64(i64::MAX as u64);
+    writer.u32(0);
+    writer.u32(1); // Times are of nanoseconds.
+    writer.u32(PROPERTIES);
+    Ok(())
+}
+
+/// Section 3.3.20.
+pub fn pathconf(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
+    let number = files.read_handle(arguments)?;
+    files.handles().path(number)?;
+    writer.boolean(false);
+    writer.u32(1);
+    writer.u32(255);
+    writer.boolean(true);
+    writer.boolean(true);
+    writer.boolean(cfg!(any(windows, target_os = "macos")));
+    writer.boolean(true);
+    Ok(())
+}
+
+/// Of an object, then none of its directory.
+fn attributes_then_none(attributes: &Attributes, writer: &mut Writer) {
+    Attributes::write_optional(Some(attributes), writer);
+    writer.boolean(false);
+}

@@ -1,0 +1,80 @@
+//! NFS version 3 (RFC 1813) on a directory, with its mount protocol at the same port.
+//!
+//! It has no passwords, and no use for the credentials of an offer: whoever reaches the address is
+//! served. What clients write is not on the disk when that is answered, and is brought there by COMMIT,
+//! as by the server of a kernel.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use lanlab_files::{Fault, Result};
+use tokio::net::TcpStream;
+
+use crate::gate::Proof;
+use crate::{Bounds, Offer, Serving, listen};
+
+pub mod answer;
+mod change;
+pub mod files;
+pub mod handles;
+mod look;
+pub mod records;
+
+use files::Files;
+use records::{Held, Records, read_record, write_answer};
+
+/// The one export.
+const EXPORT: &str = "/lanlab";
+
+/// Octets of data that a call may carry or ask for.
+pub const MAX_DATA_OCTETS: u32 = 1 << 20;
+
+/// Octets of a call: data, and all that can stand before it.
+pub const MAX_RECORD_OCTETS: usize = MAX_DATA_OCTETS as usize + (16 << 10);
+
+/// What a connection takes before it has made a call, but for a long record.
+const STRANGER_BYTES: usize = 16 << 10;
+
+/// Begin to serve.
+#[expect(clippy::unused_async, reason = "as every service is begun")]
+pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
+    let files = Files::new(&offer.root, offer.read_only)
+        .map_err(|error| Fault::of_file(offer.root.display(), &error))?;
+    let files = Arc::new(files);
+    let (listener, port) = listen(offer)?;
+    let accepted = Arc::new(AtomicU64::new(0));
+    let records = Records::new(bounds);
+    // Half of what strangers may take, as the other half is for their records.
+    let strangers_bytes = bounds.strangers_bytes / 2;
+    let gate = Bounds { strangers_bytes, ..*bounds }.gate(STRANGER_BYTES, &accepted);
+    let task = tokio::spawn(gate.serve(listener, move |stream, _, proof| {
+        serve_one(stream, Arc::clone(&files), Held::new(Arc::clone(&records)), proof)
+    }));
+    Ok(Serving { port, share: Some(EXPORT.to_owned()), trust_sha256: None, accepted, task })
+}
+
+/// Answer calls in the order in which they come, until the client ends or makes no sense.
+async fn serve_one(mut stream: TcpStream, files: Arc<Files>, mut held: Held, proof: Proof) {
+    let (mut record, mut memory) = (Vec::new(), Vec::new());
+    while read_record(&mut stream, &mut record, &mut held).await.is_some() {
+        let longest = answer::longest(&record);
+        if held.make_room(longest, &mut memory).await.is_none() {
+            return;
+        }
+        let files = Arc::clone(&files);
+        // Files are read and written by calls that keep their thread.
+        let answering = tokio::task::spawn_blocking(move || {
+            let reply = answer::answer(&files, &record, memory);
+            (record, reply)
+        });
+        let Ok((used, Some(reply))) = answering.await else { return };
+        (record, memory) = (used, reply);
+        if !std::mem::replace(&mut held.is_known, true) {
+            proof.give();
+        }
+        if write_answer(&mut stream, &memory, &held).await.is_none() {
+            return;
+        }
+        held.release([&mut record, &mut memory]);
+    }
+}

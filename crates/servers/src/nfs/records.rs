@@ -1,0 +1,163 @@
+//! Records on their way in and answers on their way out, within the memory that a server has for them.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::BufMut;
+use lanlab_wire::nfs3::rpc;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use crate::Bounds;
+use crate::gate::{Hold, Room};
+
+use super::MAX_RECORD_OCTETS;
+
+/// A record or an answer of so many octets takes of nobody's room: each connection has so much.
+pub const SMALL_OCTETS: usize = 8 << 10;
+
+/// Buffers for long records that are not given back to the system: what a few processors use at once.
+const MAX_SPARE: usize = 8;
+
+/// While others wait for room, a long record that has not moved for so long makes way.
+const CROWDED: Duration = Duration::from_secs(10);
+
+/// What all connections of a server share.
+#[derive(Debug)]
+pub struct Records {
+    known: Arc<Room>,
+    /// Of connections that have not made a call yet.
+    strangers: Arc<Room>,
+    spare: Mutex<Vec<Vec<u8>>>,
+    patience: Duration,
+}
+
+impl Records {
+    /// Within bounds.
+    pub fn new(bounds: &Bounds) -> Arc<Self> {
+        Arc::new(Self {
+            known: Room::new(bounds.records_bytes, CROWDED.min(bounds.record)),
+            strangers: Room::new(bounds.strangers_bytes / 2, bounds.crowded),
+            spare: Mutex::default(),
+            patience: bounds.record,
+        })
+    }
+
+    fn spare(&self) -> std::sync::MutexGuard<'_, Vec<Vec<u8>>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What one connection holds of a record or an answer that is long.
+#[derive(Debug)]
+pub struct Held {
+    records: Arc<Records>,
+    hold: Option<Hold>,
+    /// Whether it has made a call.
+    pub is_known: bool,
+}
+
+impl Held {
+    /// Of a new connection.
+    pub fn new(records: Arc<Records>) -> Self {
+        Self { records, hold: None, is_known: false }
+    }
+
+    /// Have room for so many octets, in `buffer`, before they are there.
+    pub async fn make_room(&mut self, octets: usize, buffer: &mut Vec<u8>) -> Option<()> {
+        if octets > SMALL_OCTETS && self.hold.is_none() {
+            let records = &self.records;
+            let room = if self.is_known { &records.known } else { &records.strangers };
+            self.hold = Some(room.hold(octets).await?);
+            if let Some(mut spare) = self.records.spare().pop() {
+                spare.clear();
+                spare.extend_from_slice(buffer);
+                *buffer = spare;
+            }
+        }
+        Some(())
+    }
+
+    /// It is done with: others may have the room.
+    pub fn release(&mut self, buffers: [&mut Vec<u8>; 2]) {
+        for buffer in buffers {
+            if buffer.capacity() <= SMALL_OCTETS {
+                continue;
+            }
+            let long = std::mem::take(buffer);
+            let mut spare = self.records.spare();
+            if spare.len() < MAX_SPARE {
+                spare.push(long);
+            }
+        }
+        self.hold = None;
+    }
+
+    /// One step of a record, if it is taken in time.
+    async fn step(&self, work: impl Future<Output = io::Result<usize>>) -> Option<usize> {
+        let ended = async {
+            match &self.hold {
+                Some(hold) => hold.ended().await,
+                None => std::future::pending().await,
+            }
+        };
+        let done = tokio::select! {
+            biased;
+            done = work => done.ok()?,
+            () = ended => return None,
+            () = tokio::time::sleep(self.records.patience) => return None,
+        };
+        if let Some(hold) = &self.hold {
+            hold.moved();
+        }
+        (done > 0).then_some(done)
+    }
+}
+
+/// Read one record of bounded size, for which memory is taken as it comes.
+pub async fn read_record(
+    stream: &mut (impl AsyncRead + Unpin),
+    record: &mut Vec<u8>,
+    held: &mut Held,
+) -> Option<()> {
+    record.clear();
+    let mut is_first = true;
+    loop {
+        let mut header = [0; 4];
+        let reading = stream.read_exact(&mut header);
+        if std::mem::take(&mut is_first) {
+            // A client may think for as long as it likes.
+            reading.await.ok()?;
+        } else {
+            held.step(reading).await?;
+        }
+        let (length, last) = rpc::fragment(header);
+        let whole = record.len() + length;
+        if whole > MAX_RECORD_OCTETS || (length == 0 && !last) {
+            return None;
+        }
+        // Who takes room bit by bit could wait for one who waits for him.
+        let longest = if last { whole } else { MAX_RECORD_OCTETS };
+        held.make_room(longest, record).await?;
+        while record.len() < whole {
+            let missing = whole - record.len();
+            held.step(stream.read_buf(&mut (&mut *record).limit(missing))).await?;
+        }
+        if last {
+            return Some(());
+        }
+    }
+}
+
+/// Write an answer.
+pub async fn write_answer(
+    stream: &mut (impl AsyncWrite + Unpin),
+    mut answer: &[u8],
+    held: &Held,
+) -> Option<()> {
+    while !answer.is_empty() {
+        let count = held.step(stream.write(answer)).await?;
+        answer = &answer[count..];
+    }
+    Some(())
+}

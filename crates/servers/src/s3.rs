@@ -1,0 +1,193 @@
+//! S3 over a directory that is one bucket. The object `folder/x` of it is the file `folder/x` of the
+//! directory, and any file there is an object.
+//!
+//! Addressed by path. An object's `ETag` is no MD5 of it: to take one of all that is written halves
+//! the speed. What a client gives of MD5, CRC, SHA or signatures is checked. Of what clients have
+//! kept with an object (`x-amz-meta-…`) the time of rclone alone is kept, as the file's own.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use hyper::http::request::Parts;
+use hyper::{Request, StatusCode};
+use lanlab_files::{Credentials, Result, ServiceKind};
+
+use super::http::{self, IDLE, Lingering};
+use crate::{Bounds, Offer, Serving, login};
+
+pub mod answers;
+pub mod authentication;
+mod buckets;
+mod checksums;
+mod keys;
+mod lists;
+pub mod objects;
+pub mod operation;
+pub mod parts;
+pub mod receive;
+pub mod refusal;
+pub mod request;
+mod store;
+mod uploads;
+
+use answers::{Answer, empty};
+use authentication::Payload;
+use operation::Operation;
+use receive::Intake;
+use refusal::{Code, Refusal};
+use request::Asked;
+use store::Store;
+use uploads::Uploads;
+
+/// The one bucket.
+const BUCKET: &str = "lanlab";
+
+/// Octets of a document that a client sends: 10 000 parts fit.
+const MAX_DOCUMENT_BYTES: u64 = 4 << 20;
+
+/// A client sends a document in so long.
+const DOCUMENT: Duration = Duration::from_mins(1);
+
+/// Begin to serve.
+pub fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
+    serve_patiently(offer, bounds, IDLE)
+}
+
+fn serve_patiently(offer: &Offer, bounds: &Bounds, patience: Duration) -> Result<Serving> {
+    let served = Arc::new(Served {
+        store: Arc::new(Store::new(offer.root.clone())),
+        uploads: Uploads::default(),
+        credentials: offer.credentials.clone(),
+        read_only: offer.read_only,
+        patience,
+    });
+    let with_tls = offer.service == ServiceKind::S3s;
+    http::serve(offer, bounds, with_tls, Some(BUCKET.to_owned()), move |request| {
+        let served = Arc::clone(&served);
+        async move { served.answer(request).await }
+    })
+}
+
+/// What is served, to whom.
+#[derive(Debug)]
+struct Served {
+    store: Arc<Store>,
+    uploads: Uploads,
+    credentials: Option<Credentials>,
+    read_only: bool,
+    /// A client that sends nothing for so long in the middle of an object is given up.
+    patience: Duration,
+}
+
+impl Served {
+    async fn answer(&self, request: Request<Lingering>) -> Answer {
+        let (head, body) = request.into_parts();
+        self.done(head, body).await.unwrap_or_else(|refusal| refusal.answer())
+    }
+
+    async fn done(&self, mut head: Parts, body: Lingering) -> std::result::Result<Answer, Refusal> {
+        let extensions = std::mem::take(&mut head.extensions);
+        let asked = Asked::of(head)?;
+        let admitted = authentication::admit(&asked, self.credentials.as_ref(), SystemTime::now());
+        if let Err(Code::SignatureDoesNotMatch | Code::InvalidAccessKeyId) =
+            admitted.as_ref().map_err(|refusal| refusal.code)
+        {
+            tokio::time::sleep(login::DELAY).await;
+        }
+        let payload = admitted?;
+        http::admit(&extensions);
+        let operation = Operation::of(&asked)?;
+        match operation {
+            Operation::ListBuckets => {}
+            Operation::CreateBucket if asked.bucket != BUCKET => {
+                return Err(Refusal::new(Code::AccessDenied, "the one bucket is `lanlab`"));
+            }
+            _ if asked.bucket != BUCKET => {
+                return Err(Refusal::new(Code::NoSuchBucket, "the bucket is `lanlab`"));
+            }
+            _ => {}
+        }
+        if self.read_only && operation.writes() {
+            return Err(Refusal::new(Code::AccessDenied, "nothing may be written here"));
+        }
+        match operation {
+            Operation::ListBuckets => self.list_buckets().await,
+            Operation::CreateBucket => {
+                Err(Refusal::new(Code::BucketAlreadyOwnedByYou, "the bucket is there"))
+            }
+            Operation::HeadBucket => Ok(empty(StatusCode::OK)),
+            Operation::GetBucketLocation => Ok(buckets::location()),
+            Operation::GetBucketVersioning => Ok(buckets::versioning()),
+            Operation::ListObjects => self.list_objects(&asked).await,
+            Operation::ListObjectsV2 => self.list_objects_v2(&asked).await,
+            Operation::HeadObject => self.head_object(&asked).await,
+            Operation::GetObject => self.get_object(&asked).await,
+            Operation::PutObject => self.put_object(&asked, payload, body).await,
+            Operation::CopyObject => self.copy_object(&asked).await,
+            Operation::DeleteObject => self.delete_object(asked.key).await,
+            Operation::CreateMultipartUpload => self.create_upload(&asked),
+            Operation::UploadPart => self.upload_part(&asked, payload, body).await,
+            Operation::CompleteMultipartUpload => self.complete_upload(&asked, payload, body).await,
+            Operation::AbortMultipartUpload => self.abort_upload(&asked),
+        }
+    }
+
+    /// Do something with the files, where blocking is allowed.
+    async fn with<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Store) -> std::result::Result<T, Refusal> + Send + 'static,
+    ) -> std::result::Result<T, Refusal> {
+        let store = Arc::clone(&self.store);
+        receive::blocking(move || work(&store)).await
+    }
+
+    /// A document that a client sends.
+    async fn document(
+        &self,
+        asked: &Asked,
+        payload: Payload,
+        body: Lingering,
+    ) -> std::result::Result<Vec<u8>, Refusal> {
+        let too_long = Code::MaxMessageLengthExceeded;
+        let intake = Intake::new(asked, payload, MAX_DOCUMENT_BYTES, too_long, Vec::new())?;
+        let received = intake.receive(body, self.patience, Ok);
+        tokio::time::timeout(DOCUMENT.min(self.patience), received).await.unwrap_or_else(|_| {
+            Err(Refusal::new(Code::RequestTimeout, "the document did not come in time"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_client_that_stops_in_the_middle_is_given_up() {
+        let root = tempfile::tempdir().unwrap();
+        let offer = Offer {
+            service: ServiceKind::S3,
+            root: root.path().to_owned(),
+            bind: std::net::Ipv4Addr::LOCALHOST.into(),
+            port: 0,
+            credentials: None,
+            read_only: false,
+        };
+        let serving =
+            serve_patiently(&offer, &Bounds::default(), Duration::from_millis(50)).unwrap();
+        for line in ["PUT /lanlab/in/x", "POST /lanlab/x?uploadId=1"] {
+            let address = ("127.0.0.1", serving.port());
+            let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+            let head = format!("{line} HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nfew");
+            stream.write_all(head.as_bytes()).await.unwrap();
+            let mut answer = Vec::new();
+            let reading = stream.read_to_end(&mut answer);
+            tokio::time::timeout(Duration::from_secs(30), reading).await.unwrap().unwrap();
+            let answer = String::from_utf8_lossy(&answer);
+            assert!(answer.contains("<Code>RequestTimeout</Code>"), "{line}: {answer}");
+            assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 0, "{line}");
+        }
+        serving.end().await;
+    }
+}

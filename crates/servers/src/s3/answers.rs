@@ -1,0 +1,153 @@
+//! Answers: documents of XML, and what all have.
+
+use std::fmt::{Display, Write as _};
+use std::io;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::header::{CONTENT_TYPE, ETAG, LAST_MODIFIED};
+use hyper::http::response::Builder;
+use hyper::{Response, StatusCode};
+use lanlab_wire::calendar;
+
+use super::refusal::Code;
+use super::store::Found;
+
+/// What is given back.
+pub type Answer = Response<UnsyncBoxBody<Bytes, io::Error>>;
+
+/// The name space of all documents but errors.
+const NAME_SPACE: &str = "http://s3.amazonaws.com/doc/2006-03-01/";
+
+/// Without a body.
+pub fn empty(status: StatusCode) -> Answer {
+    with_body(Response::builder().status(status), Bytes::new())
+}
+
+/// With one.
+pub fn with_body(builder: Builder, body: impl Into<Bytes>) -> Answer {
+    let body = Full::new(body.into()).map_err(|never| match never {}).boxed_unsync();
+    built(builder, body)
+}
+
+/// With one that comes block by block.
+pub fn built(builder: Builder, body: UnsyncBoxBody<Bytes, io::Error>) -> Answer {
+    builder.body(body).unwrap_or_else(|_| {
+        // A field that HTTP cannot carry.
+        let mut answer =
+            Response::new(Full::default().map_err(|never| match never {}).boxed_unsync());
+        *answer.status_mut() = Code::InternalError.status();
+        answer
+    })
+}
+
+/// A document.
+pub fn document(name: &str, fill: impl FnOnce(&mut Document)) -> Answer {
+    let mut document = Document::new();
+    document.text.extend(["<", name, " xmlns=\"", NAME_SPACE, "\">"]);
+    fill(&mut document);
+    document.close(name);
+    with_body(Response::builder().header(CONTENT_TYPE, "application/xml"), document.finish())
+}
+
+/// The head of an answer about an object: what names its content, when it was written, and the same
+/// to the nanosecond in the field that rclone looks for.
+pub fn of_object(status: StatusCode, found: &Found) -> Builder {
+    let (sign, since) = match found.modified.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => ("", since),
+        Err(before) => ("-", before.duration()),
+    };
+    let whole_s = if sign.is_empty() { since.as_secs() } else { 0 };
+    Response::builder()
+        .status(status)
+        .header(ETAG, format!("\"{}\"", found.etag()))
+        .header(LAST_MODIFIED, calendar::http_date(whole_s))
+        .header(
+            "x-amz-meta-mtime",
+            format!("{sign}{}.{:09}", since.as_secs(), since.subsec_nanos()),
+        )
+}
+
+/// A document of XML that is written.
+#[derive(Debug)]
+pub struct Document {
+    text: String,
+}
+
+impl Document {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self { text: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned() }
+    }
+
+    /// Begin an element that has others.
+    pub fn open(&mut self, name: &str) {
+        self.text.extend(["<", name, ">"]);
+    }
+
+    /// End it.
+    pub fn close(&mut self, name: &str) {
+        self.text.extend(["</", name, ">"]);
+    }
+
+    /// An element with text.
+    pub fn text(&mut self, name: &str, text: &str) {
+        self.open(name);
+        for character in text.chars() {
+            match character {
+                '&' => self.text.push_str("&amp;"),
+                '<' => self.text.push_str("&lt;"),
+                '>' => self.text.push_str("&gt;"),
+                '"' => self.text.push_str("&quot;"),
+                // XML 1.0 has no way to say most of these; S3 writes them so all the same.
+                control if control.is_ascii_control() => {
+                    let _ = write!(self.text, "&#x{:X};", u32::from(control));
+                }
+                other => self.text.push(other),
+            }
+        }
+        self.close(name);
+    }
+
+    /// An element with a number or truth.
+    pub fn value<T: Display + Copy>(&mut self, name: &str, value: T) {
+        self.text(name, &value.to_string());
+    }
+
+    /// A moment.
+    pub fn moment(&mut self, name: &str, moment: SystemTime) {
+        let since = moment.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        self.text(name, &calendar::extended(since.as_millis() as u64));
+    }
+
+    /// The name of a content, in quotation marks.
+    pub fn etag(&mut self, etag: &str) {
+        self.text("ETag", &format!("\"{etag}\""));
+    }
+
+    /// All of it.
+    pub fn finish(self) -> String {
+        self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lanlab_wire::xml;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(text in "[^\0\u{fffe}\u{ffff}]*") {
+            let mut document = Document::new();
+            document.text("Key", &text);
+            let mut read = None;
+            let whole = document.finish();
+            xml::elements(whole.as_bytes(), |_, found| read = Some(found.to_owned())).unwrap();
+            prop_assert_eq!(read, Some(text));
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! One object, or many that are deleted.
+
+use http_body_util::BodyExt;
+use hyper::header::{
+    ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderValue, IF_MATCH,
+    IF_NONE_MATCH, IF_UNMODIFIED_SINCE, RANGE,
+};
+use hyper::http::response::Builder;
+use hyper::{Response, StatusCode};
+use lanlab_wire::percent;
+
+use super::super::http::{FileBody, Lingering, octets_asked};
+use super::answers::{Answer, built, document, empty, of_object, with_body};
+use super::authentication::Payload;
+use super::receive::Intake;
+use super::refusal::{Code, Refusal};
+use super::request::Asked;
+use super::store::Found;
+use super::{BUCKET, Served};
+
+/// Octets that are sent at once, as S3 has it.
+pub const MAX_BYTES: u64 = 5 << 30;
+
+impl Served {
+    pub(super) async fn head_object(&self, asked: &Asked) -> Result<Answer, Refusal> {
+        let key = asked.key.clone();
+        let found = self.with(move |store| Ok(store.look_at(&key)?)).await?;
+        if let Some(answer) = conditions(asked, &found)? {
+            return Ok(answer);
+        }
+        let head = of_octets(StatusCode::OK, &found, found.size_bytes);
+        Ok(built(head, FileBody::empty().boxed_unsync()))
+    }
+
+    pub(super) async fn get_object(&self, asked: &Asked) -> Result<Answer, Refusal> {
+        let (key, range) = (asked.key.clone(), asked.field(RANGE.as_str()).map(str::to_owned));
+        let (found, wanted) = self
+            .with(move |store| {
+                let (file, found) = store.open(&key)?;
+                let size_bytes = found.size_bytes;
+                let range = range.and_then(|range| octets_asked(&range, size_bytes));
+                let (first, count) = match range {
+                    None => (0, size_bytes),
+                    Some((first, last)) if first <= last => (first, last - first + 1),
+                    Some(_) => return Ok((found, None)),
+                };
+                let body = FileBody::new(file, first, count)?;
+                Ok((found, Some((range.is_some(), first, count, body))))
+            })
+            .await?;
+        if let Some(answer) = conditions(asked, &found)? {
+            return Ok(answer);
+        }
+        let size_bytes = found.size_bytes;
+        let Some((is_part, first, count, body)) = wanted else {
+            let message = format!("the object has {size_bytes} octets");
+            let mut answer = Refusal::new(Code::InvalidRange, message).answer();
+            if let Ok(value) = HeaderValue::from_str(&format!("bytes */{size_bytes}")) {
+                answer.headers_mut().insert(CONTENT_RANGE, value);
+            }
+            return Ok(answer);
+        };
+        let status = if is_part { StatusCode::PARTIAL_CONTENT } else { StatusCode::OK };
+        let mut head = of_octets(status, &found, count);
+        if is_part {
+            let range = format!("bytes {first}-{}/{size_bytes}", first + count - 1);
+            head = head.header(CONTENT_RANGE, range);
+        }
+        Ok(built(head, body.boxed_unsync()))
+    }
+
+    pub(super) async fn put_object(
+        &self,
+        asked: &Asked,
+        payload: Payload,
+        body: Lingering,
+    ) -> Result<Answer, Refusal> {
+        let (only_new, modified) = (only_new(asked)?, asked.modified()?);
+        let key = asked.key.clone();
+        let unseen = self.with(move |store| {
+            // What would be refused at the end is refused before it is sent.
+            if only_new && store.look_at(&key).is_ok() {
+                return Err(Refusal::new(Code::PreconditionFailed, "the object is there"));
+            }
+            Ok(store.unseen(&key)?)
+        });
+        let intake = Intake::new(asked, payload, MAX_BYTES, Code::EntityTooLarge, unseen.await?)?;
+        let shown = intake.receive(body, self.patience, move |mut unseen| {
+            unseen.close(modified)?;
+            Ok(unseen.show(only_new)?)
+        });
+        let etag = format!("\"{}\"", shown.await?.etag());
+        Ok(with_body(Response::builder().header(ETAG, etag), ""))
+    }
+
+    pub(super) async fn copy_object(&self, asked: &Asked) -> Result<Answer, Refusal> {
+        let from = asked.field("x-amz-copy-source").unwrap_or_default();
+        let from = percent::decode(from.strip_prefix('/').unwrap_or(from));
+        let Some((bucket, from)) = from
+            .as_deref()
+            .filter(|from| !from.contains('?'))
+            .and_then(|from| from.split_once('/'))
+        else {
+            let message = "`x-amz-copy-source`: allowed: a bucket, `/` and a key, without version";
+            return Err(Refusal::new(Code::InvalidArgument, message));
+        };
+        if bucket != BUCKET {
+            return Err(Refusal::new(Code::NoSuchBucket, "the bucket is `lanlab`"));
+        }
+        let conditions = |name: &str| name.starts_with("x-amz-copy-source-");
+        if asked.headers.keys().any(|name| conditions(name.as_str())) {
+            return Err(Refusal::new(Code::NotImplemented, "a copy has no conditions here"));
+        }
+        let replaces = match asked.field("x-amz-metadata-directive") {
+            None | Some("COPY") => false,
+            Some("REPLACE") => true,
+            Some(_) => {
+                let message = "`x-amz-metadata-directive`: allowed: COPY, REPLACE";
+                return Err(Refusal::new(Code::InvalidArgument, message));
+            }
+        };
+        let only_new = only_new(asked)?;
+        let modified = if replaces { asked.modified()? } else { None };
+        let (from, key) = (from.to_owned(), asked.key.clone());
+        if from == key && !replaces {
+            let message = "an object is copied to itself only to replace what is kept with it";
+            return Err(Refusal::new(Code::InvalidRequest, message));
+        }
+        let found =
+            self.with(move |store| Ok(store.copy(&from, &key, modified)?.show(only_new)?));
+        let found = found.await?;
+        Ok(document("CopyObjectResult", |answer| {
+            answer.moment("LastModified", found.modified);
+            answer.etag(&found.etag());
+        }))
+    }
+
+    pub(super) async fn delete_object(&self, key: String) -> Result<Answer, Refusal> {
+        self.with(move |store| Ok(store.remove(&key)?)).await?;
+        Ok(empty(StatusCode::NO_CONTENT))
+    }
+}
+
+/// The head of an answer that gives `count` octets of an object, or would.
+fn of_octets(status: StatusCode, found: &Found, count: u64) -> Builder {
+    of_object(status, found)
+        .header(ACCEPT_RANGES, "bytes")
+        .header(CONTENT_TYPE, "application/octet-stream")
+        .header(CONTENT_LENGTH, count)
+}
+
+/// What to answer if an object is not given because of what the client has of it.
+fn conditions(asked: &Asked, found: &Found) -> Result<Option<Answer>, Refusal> {
+    let is_named = |text: &str| {
+        let mut names = text.split(',').map(|name| name.trim().trim_matches('"'));
+        let etag = found.etag();
+        names.any(|name| name == "*" || name == etag)
+    };
+    if asked.field(IF_MATCH.as_str()).is_some_and(|text| !is_named(text)) {
+        return Err(Refusal::new(Code::PreconditionFailed, "the object is another by now"));
+    }
+    if asked.headers.contains_key(IF_UNMODIFIED_SINCE) {
+        return Err(Refusal::new(Code::NotImplemented, "allowed: `If-Match`, `If-None-Match`"));
+    }
+    let is_same = asked.field(IF_NONE_MATCH.as_str()).is_some_and(is_named);
+    let head = || of_object(StatusCode::NOT_MODIFIED, found);
+    Ok(is_same.then(|| built(head(), FileBody::empty().boxed_unsync())))
+}
+
+/// Whether an object is written only if there is none of its name.
+///
+/// # Errors
+/// Another condition: none is passed over.
+pub fn only_new(asked: &Asked) -> Result<bool, Refusal> {
+    let if_none = asked.headers.get(IF_NONE_MATCH);
+    if asked.headers.contains_key(IF_MATCH) || if_none.is_some_and(|value| value != "*") {
+        let message = "what is written has no condition but `If-None-Match: *`";
+        return Err(Refusal::new(Code::NotImplemented, message));
+    }
+    Ok(if_none.is_some())
+}

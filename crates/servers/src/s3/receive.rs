@@ -1,0 +1,221 @@
+//! What a client sends after the head, into a file or into memory, held against all that the client
+//! said of it: its length, its checksums, its signatures.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use lanlab_wire::http_chunks::{Chunks, Step};
+
+use super::super::http::Lingering;
+use super::authentication::Payload;
+use super::checksums::Checksums;
+use super::refusal::{Code, Refusal};
+use super::request::Asked;
+
+/// Octets that are gathered before they are written.
+const BLOCK_BYTES: usize = 1 << 18;
+
+/// Pieces in which they are gathered at most, so that small ones cost no memory.
+const BLOCK_PIECES: usize = 4096;
+
+/// Where octets go.
+pub trait Sink: Send + 'static {
+    /// Take what came next.
+    fn put(&mut self, data: &[u8]) -> Result<(), Refusal>;
+}
+
+impl Sink for Vec<u8> {
+    fn put(&mut self, data: &[u8]) -> Result<(), Refusal> {
+        self.extend_from_slice(data);
+        Ok(())
+    }
+}
+
+/// Reads what follows a head, as it comes.
+#[derive(Debug)]
+pub struct Intake<S> {
+    chunks: Option<Chunks>,
+    checksums: Checksums,
+    size_bytes: Option<u64>,
+    limit_bytes: u64,
+    taken_bytes: u64,
+    too_large: Code,
+    sink: S,
+}
+
+impl<S: Sink> Intake<S> {
+    /// Into `sink`, up to so many octets; more are `too_large`.
+    ///
+    /// # Errors
+    /// It is said to be longer, its length is not said, or a checksum is not known.
+    pub fn new(
+        asked: &Asked,
+        payload: Payload,
+        limit_bytes: u64,
+        too_large: Code,
+        sink: S,
+    ) -> Result<Self, Refusal> {
+        let said = |name: &str| asked.field(name).map(str::parse::<u64>).transpose();
+        let unsaid =
+            |what: &str| Refusal::new(Code::MissingContentLength, format!("found no {what}"));
+        let whole = said(CONTENT_LENGTH.as_str()).map_err(|_| unsaid("length"))?;
+        if whole.is_none() && !asked.headers.contains_key(TRANSFER_ENCODING) {
+            return Err(unsaid("`Content-Length`"));
+        }
+        let (chunks, hash, size_bytes) = match payload {
+            Payload::Unsigned => (None, None, whole),
+            Payload::Hash(hash) => (None, Some(hash), whole),
+            Payload::Chunks => {
+                let name = "x-amz-decoded-content-length";
+                let size_bytes = said(name).ok().flatten().ok_or_else(|| unsaid(name))?;
+                (Some(Chunks::default()), None, Some(size_bytes))
+            }
+        };
+        let checksums = Checksums::of(asked, hash)?;
+        let taken_bytes = 0;
+        let intake =
+            Self { chunks, checksums, size_bytes, limit_bytes, taken_bytes, too_large, sink };
+        intake.within(size_bytes.unwrap_or(0))?;
+        Ok(intake)
+    }
+
+    fn within(&self, size_bytes: u64) -> Result<(), Refusal> {
+        if size_bytes <= self.limit_bytes {
+            return Ok(());
+        }
+        let message = format!("allowed: {} octets at most", self.limit_bytes);
+        Err(Refusal::new(self.too_large, message))
+    }
+
+    /// Take in what came next. May block.
+    ///
+    /// # Errors
+    /// It is not what was said, or cannot be kept.
+    pub fn take(&mut self, mut data: &[u8]) -> Result<(), Refusal> {
+        let Some(mut chunks) = self.chunks.take() else { return self.keep(data) };
+        while !data.is_empty() {
+            let (before, step) = chunks.step(data).map_err(|found| wrong(&found))?;
+            data = &data[before..];
+            match step {
+                Step::Data(size_bytes) => {
+                    let count = size_bytes.min(data.len() as u64) as usize;
+                    self.keep(&data[..count])?;
+                    chunks.took(count as u64);
+                    data = &data[count..];
+                }
+                Step::End if !data.is_empty() => return Err(wrong("octets after the last chunk")),
+                Step::More | Step::End => {}
+            }
+        }
+        self.chunks = Some(chunks);
+        Ok(())
+    }
+
+    fn keep(&mut self, data: &[u8]) -> Result<(), Refusal> {
+        let taken_bytes = self.taken_bytes + data.len() as u64;
+        // First, so that the reason does not depend on how much of it comes at once.
+        if let Some(size_bytes) = self.size_bytes.filter(|size_bytes| taken_bytes > *size_bytes) {
+            let message = format!("found more than the {size_bytes} octets that were said");
+            return Err(Refusal::new(Code::InvalidRequest, message));
+        }
+        self.within(taken_bytes)?;
+        self.taken_bytes = taken_bytes;
+        self.checksums.update(data);
+        self.sink.put(data)
+    }
+
+    /// All has come.
+    ///
+    /// # Errors
+    /// It is not what was said.
+    pub fn finish(self) -> Result<S, Refusal> {
+        let trailer = self.chunks.as_ref().map_or(Ok(Vec::new()), fields)?;
+        if let Some(size_bytes) = self.size_bytes.filter(|size| *size != self.taken_bytes) {
+            let message =
+                format!("found {} of the {size_bytes} octets that were said", self.taken_bytes);
+            return Err(Refusal::new(Code::IncompleteBody, message));
+        }
+        self.checksums.agree(&trailer)?;
+        Ok(self.sink)
+    }
+
+    /// Take in all of a body, and do `last` with it, where blocking is allowed. While one block is
+    /// written the next is received, no more. `patience`: a client that sends nothing for so long is
+    /// given up.
+    ///
+    /// # Errors
+    /// The body ended too early, was not what was said, or what `last` says.
+    pub async fn receive<T: Send + 'static>(
+        self,
+        mut body: Lingering,
+        patience: Duration,
+        last: impl FnOnce(S) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let mut intake = self;
+        let (mut block, mut is_last) = gather(&mut body, patience).await?;
+        while !is_last {
+            let writing = blocking(move || {
+                intake.take_all(&block)?;
+                Ok(intake)
+            });
+            (intake, (block, is_last)) = tokio::try_join!(writing, gather(&mut body, patience))?;
+        }
+        blocking(move || {
+            intake.take_all(&block)?;
+            last(intake.finish()?)
+        })
+        .await
+    }
+
+    fn take_all(&mut self, block: &[Bytes]) -> Result<(), Refusal> {
+        block.iter().try_for_each(|data| self.take(data))
+    }
+}
+
+/// Names, in small letters, and values of the fields after the last chunk.
+fn fields(chunks: &Chunks) -> Result<Vec<(String, String)>, Refusal> {
+    let Some(trailer) = chunks.trailer() else {
+        return Err(Refusal::new(Code::IncompleteBody, "the end came before the last chunk"));
+    };
+    let lines = trailer.split_inclusive(|octet| *octet == b'\n');
+    let field = |line: &[u8]| {
+        let (name, value) = std::str::from_utf8(line).ok()?.split_once(':')?;
+        Some((name.trim().to_ascii_lowercase(), value.trim().to_owned()))
+    };
+    lines.map(|line| field(line).ok_or_else(|| wrong("no field after the last"))).collect()
+}
+
+fn wrong(found: &str) -> Refusal {
+    Refusal::new(Code::InvalidRequest, format!("`aws-chunked`: found {found}"))
+}
+
+/// Do something where blocking is allowed.
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Code::InternalError.into()))
+}
+
+/// What comes next, some [`BLOCK_BYTES`] unless it is the last.
+async fn gather(body: &mut Lingering, patience: Duration) -> Result<(Vec<Bytes>, bool), Refusal> {
+    let (mut block, mut gathered_bytes) = (Vec::new(), 0);
+    while gathered_bytes < BLOCK_BYTES && block.len() < BLOCK_PIECES {
+        let Ok(frame) = tokio::time::timeout(patience, body.frame()).await else {
+            return Err(Refusal::new(Code::RequestTimeout, "nothing came for too long"));
+        };
+        let Some(frame) = frame else { return Ok((block, true)) };
+        let Ok(frame) = frame else {
+            return Err(Refusal::new(Code::IncompleteBody, "the end came before it was said to"));
+        };
+        if let Ok(data) = frame.into_data() {
+            gathered_bytes += data.len();
+            block.push(data);
+        }
+    }
+    Ok((block, false))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! What a client has open.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+
+use crate::confined::Found;
+
+/// Open at once at most, on one channel.
+pub const MAX_HANDLES: usize = 256;
+
+/// Something open.
+pub enum Open {
+    /// A file, and what it was opened for.
+    File { file: File, reads: bool, writes: bool, appends: bool },
+    /// What of a directory was not listed yet.
+    Directory(Box<dyn Iterator<Item = Found> + Send>),
+}
+
+/// What is open, by its number.
+#[derive(Default)]
+pub struct Handles {
+    open: HashMap<u32, Open>,
+    last: u32,
+}
+
+impl Handles {
+    /// Keep something open.
+    pub fn insert(&mut self, open: Open) -> io::Result<[u8; 4]> {
+        if self.open.len() >= MAX_HANDLES {
+            let message = format!("more than {MAX_HANDLES} files are open");
+            return Err(io::Error::other(message));
+        }
+        // Those in use are few, so one of the next is free.
+        while self.open.contains_key(&self.last) {
+            self.last = self.last.wrapping_add(1);
+        }
+        self.open.insert(self.last, open);
+        Ok(self.last.to_be_bytes())
+    }
+
+    /// What a client calls so.
+    pub fn get(&mut self, handle: &[u8]) -> io::Result<&mut Open> {
+        number(handle).and_then(|number| self.open.get_mut(&number)).ok_or_else(unknown)
+    }
+
+    /// The same, if it is a file.
+    pub fn file(&mut self, handle: &[u8]) -> io::Result<&mut Open> {
+        match self.get(handle)? {
+            Open::Directory(_) => Err(unknown()),
+            file @ Open::File { .. } => Ok(file),
+        }
+    }
+
+    /// Take it from them.
+    pub fn remove(&mut self, handle: &[u8]) -> io::Result<Open> {
+        number(handle).and_then(|number| self.open.remove(&number)).ok_or_else(unknown)
+    }
+}
+
+fn number(handle: &[u8]) -> Option<u32> {
+    handle.try_into().ok().map(u32::from_be_bytes)
+}
+
+fn unknown() -> io::Error {
+    io::Error::other("no such handle")
+}

@@ -1,0 +1,238 @@
+//! SFTP version 3 over SSH: a password, one subsystem, and nothing else of SSH.
+//!
+//! The host key is made for the server's life. A connection takes a message each way, some packets
+//! that wait, and its open files, all of them bounded.
+
+mod handles;
+pub mod requests;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use lanlab_connections::ssh::{CIPHERS, Cut};
+use lanlab_connections::tls;
+use lanlab_files::{Class, Credentials, Fault, Result};
+use lanlab_wire::sftp::Frames;
+use russh::keys::PrivateKey;
+use russh::keys::ssh_key::private::Ed25519Keypair;
+use russh::server::{Auth, ChannelOpenHandle, Config, Handler, Msg, Session, run_stream};
+use russh::{
+    Channel, ChannelId, ChannelMsg, ChannelOpenFailure, MethodKind, MethodSet, Preferred, SshId,
+    compression,
+};
+use tokio::task::JoinSet;
+
+use crate::confined::Confined;
+use crate::gate::Proof;
+use crate::{Bounds, Offer, Serving, login};
+
+use requests::Requests;
+
+/// Channels of one connection at most.
+const MAX_CHANNELS: usize = 8;
+
+/// What a connection takes before it has logged in: the longest packet that russh takes, which it
+/// makes room for as soon as it is announced, and what agreeing on keys takes.
+const STRANGER_BYTES: usize = 320 << 10;
+
+/// Packets of a channel that wait at most: more requests than a client has under way at once, since
+/// no window grows while the connection waits for them to be taken.
+const WAITING_PACKETS: usize = 512;
+
+/// Octets that a client may send before the window must grow, and of one packet.
+const WINDOW_OCTETS: u32 = 1 << 23;
+const PACKET_OCTETS: u32 = 32_768;
+
+/// What all connections of a server share.
+#[derive(Debug)]
+pub struct Shared {
+    /// The directory.
+    pub confined: Confined,
+    /// To whom.
+    pub credentials: Option<Credentials>,
+}
+
+/// Begin to serve.
+#[expect(clippy::unused_async, reason = "other services have to wait")]
+pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
+    let (listener, port) = crate::listen(offer)?;
+    let broken = |what: String| Fault::new(Class::Local, format!("host key: {what}"));
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed).map_err(|error| broken(error.to_string()))?;
+    let key = PrivateKey::from(Ed25519Keypair::from_seed(&seed));
+    let blob = key.public_key().to_bytes().map_err(|error| broken(error.to_string()))?;
+    let config = Arc::new(Config {
+        server_id: SshId::Standard(Cow::Borrowed("SSH-2.0-lanlab")),
+        methods: MethodSet::from(&[MethodKind::None, MethodKind::Password][..]),
+        auth_rejection_time: login::DELAY,
+        auth_rejection_time_initial: Some(Duration::ZERO),
+        keys: vec![key],
+        window_size: WINDOW_OCTETS,
+        maximum_packet_size: PACKET_OCTETS,
+        channel_buffer_size: WAITING_PACKETS,
+        max_auth_attempts: 3,
+        // A station may think for as long as it likes.
+        inactivity_timeout: None,
+        preferred: Preferred {
+            cipher: Cow::Borrowed(&CIPHERS),
+            compression: Cow::Borrowed(&[compression::NONE]),
+            ..Preferred::DEFAULT
+        },
+        nodelay: true,
+        ..Config::default()
+    });
+    let shared = Arc::new(Shared {
+        confined: Confined::new(offer.root.clone(), offer.read_only),
+        credentials: offer.credentials.clone(),
+    });
+    let accepted = Arc::new(AtomicU64::new(0));
+    let gate = bounds.gate(STRANGER_BYTES, &accepted);
+    let task = tokio::spawn(gate.serve(listener, move |stream, _, proof| {
+        let client = Client {
+            shared: Arc::clone(&shared),
+            proof,
+            channels: HashMap::new(),
+            work: JoinSet::new(),
+        };
+        let config = Arc::clone(&config);
+        async move {
+            let Ok((_cut, stream)) = Cut::of(stream) else { return };
+            // An error here is the client's, who is gone then.
+            if let Ok(running) = run_stream(config, stream, client).await {
+                let _ = running.await;
+            }
+        }
+    }));
+    let trust_sha256 = Some(tls::sha256_hex(&blob));
+    Ok(Serving { port, share: None, trust_sha256, accepted, task })
+}
+
+/// One connection.
+struct Client {
+    shared: Arc<Shared>,
+    /// That it has logged in.
+    proof: Proof,
+    /// Channels on which nothing runs yet.
+    channels: HashMap<ChannelId, Channel<Msg>>,
+    /// What runs on the others; ends with the connection.
+    work: JoinSet<()>,
+}
+
+impl Client {
+    fn answer(&self, admits: bool) -> Auth {
+        if !admits {
+            return Auth::reject();
+        }
+        self.proof.give();
+        Auth::Accept
+    }
+}
+
+impl Handler for Client {
+    type Error = russh::Error;
+
+    async fn auth_none(&mut self, _user: &str) -> std::result::Result<Auth, russh::Error> {
+        Ok(self.answer(self.shared.credentials.is_none()))
+    }
+
+    async fn auth_password(
+        &mut self,
+        user: &str,
+        password: &str,
+    ) -> std::result::Result<Auth, russh::Error> {
+        Ok(self.answer(login::admits(self.shared.credentials.as_ref(), user, password)))
+    }
+
+    async fn channel_open_session(
+        &mut self,
+        channel: Channel<Msg>,
+        reply: ChannelOpenHandle,
+        _session: &mut Session,
+    ) -> std::result::Result<(), russh::Error> {
+        while self.work.try_join_next().is_some() {}
+        if self.channels.len() + self.work.len() >= MAX_CHANNELS {
+            reply.reject(ChannelOpenFailure::ResourceShortage).await;
+            return Ok(());
+        }
+        self.channels.insert(channel.id(), channel);
+        reply.accept().await;
+        Ok(())
+    }
+
+    async fn subsystem_request(
+        &mut self,
+        id: ChannelId,
+        name: &str,
+        session: &mut Session,
+    ) -> std::result::Result<(), russh::Error> {
+        match self.channels.remove(&id) {
+            Some(channel) if name == "sftp" => {
+                session.channel_success(id)?;
+                self.work.spawn(answer(channel, Requests::new(Arc::clone(&self.shared))));
+            }
+            Some(channel) => {
+                self.channels.insert(id, channel);
+                session.channel_failure(id)?;
+            }
+            None => session.channel_failure(id)?,
+        }
+        Ok(())
+    }
+
+    async fn shell_request(
+        &mut self,
+        id: ChannelId,
+        session: &mut Session,
+    ) -> std::result::Result<(), russh::Error> {
+        session.channel_failure(id)
+    }
+
+    async fn exec_request(
+        &mut self,
+        id: ChannelId,
+        _command: &[u8],
+        session: &mut Session,
+    ) -> std::result::Result<(), russh::Error> {
+        session.channel_failure(id)
+    }
+
+    async fn channel_close(
+        &mut self,
+        id: ChannelId,
+        _session: &mut Session,
+    ) -> std::result::Result<(), russh::Error> {
+        self.channels.remove(&id);
+        Ok(())
+    }
+}
+
+/// Answer the requests on a channel, in their order, until it ends.
+async fn answer(channel: Channel<Msg>, mut requests: Requests) {
+    let (mut reading, writing) = channel.split();
+    let mut frames = Frames::default();
+    'all: while let Some(message) = reading.wait().await {
+        match message {
+            ChannelMsg::Data { data } => frames.push(&data),
+            ChannelMsg::Eof | ChannelMsg::Close => break,
+            _ => continue,
+        }
+        loop {
+            match frames.next_message() {
+                Ok(Some(request)) => {
+                    let Some(reply) = requests.answer(&request) else { break 'all };
+                    if writing.data_bytes(reply).await.is_err() {
+                        break 'all;
+                    }
+                }
+                Ok(None) => break,
+                Err(_) => break 'all,
+            }
+        }
+    }
+    // The client may have closed it first.
+    let _ = writing.eof().await;
+    let _ = writing.close().await;
+}

@@ -1,0 +1,238 @@
+//! `WebDAV` (RFC 4918, classes 1, 2 and 3): dav-server for what concerns names, directories, locks
+//! and properties, and for PUT; files are given out by ourselves, because dav-server reads 16 KiB at
+//! a time and fills up with zeros when a file becomes shorter while it is sent.
+//!
+//! What dav-server would take amiss is refused before it sees the request: a destination elsewhere,
+//! a directory copied into itself or over what it is in, documents that nest without end.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use dav_server::{DavHandler, DavMethod, DavMethodSet};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use hyper::{Method, Request, Response, StatusCode};
+use lanlab_files::{Result, ServiceKind};
+use lanlab_wire::percent;
+use subtle::ConstantTimeEq;
+
+use super::http::{self, FileBody, Lingering, confined};
+use crate::{Bounds, Offer, Serving, login};
+
+mod destination;
+mod documents;
+mod files;
+mod give;
+mod locks;
+mod properties;
+
+use destination::Ways;
+use documents::Document;
+use files::Files;
+use locks::Locks;
+use properties::Properties;
+
+type Body = UnsyncBoxBody<bytes::Bytes, io::Error>;
+
+/// What changes nothing.
+const LOOKING: [DavMethod; 4] =
+    [DavMethod::Options, DavMethod::PropFind, DavMethod::Get, DavMethod::Head];
+
+const CHANGING: [DavMethod; 8] = [
+    DavMethod::Put,
+    DavMethod::MkCol,
+    DavMethod::Delete,
+    DavMethod::Copy,
+    DavMethod::Move,
+    DavMethod::PropPatch,
+    DavMethod::Lock,
+    DavMethod::Unlock,
+];
+
+/// What is served, to whom.
+struct Served {
+    root: PathBuf,
+    authorization: Option<String>,
+    dav: DavHandler,
+    properties: Arc<Properties>,
+    read_only: bool,
+}
+
+/// Begin to serve.
+pub fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
+    let mut allowed = DavMethodSet::none();
+    let changing = CHANGING.into_iter().filter(|_| !offer.read_only);
+    for method in LOOKING.into_iter().chain(changing) {
+        allowed.add(method);
+    }
+    let properties = Arc::new(Properties::default());
+    let files = Files::new(offer.root.clone(), Arc::clone(&properties));
+    let mut dav = DavHandler::builder().filesystem(Box::new(files)).methods(allowed);
+    if !offer.read_only {
+        dav = dav.locksystem(Box::new(Locks::default()));
+    }
+    let authorization = offer.credentials.as_ref().map(|credentials| {
+        let pair = format!("{}:{}", credentials.user, credentials.secret);
+        format!("Basic {}", BASE64_STANDARD.encode(pair))
+    });
+    let served = Arc::new(Served {
+        root: offer.root.clone(),
+        authorization,
+        dav: dav.build_handler(),
+        properties,
+        read_only: offer.read_only,
+    });
+    let with_tls = offer.service == ServiceKind::Webdavs;
+    http::serve(offer, bounds, with_tls, None, move |request| {
+        let served = Arc::clone(&served);
+        async move { served.answer(request).await }
+    })
+}
+
+impl Served {
+    async fn answer(&self, request: Request<Lingering>) -> Response<Body> {
+        let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
+        if let Some(wanted) = &self.authorization
+            && !given.is_some_and(|given| bool::from(given.ct_eq(wanted.as_bytes())))
+        {
+            if given.is_some() {
+                tokio::time::sleep(login::DELAY).await;
+            }
+            let mut answer = plain(StatusCode::UNAUTHORIZED);
+            let scheme = HeaderValue::from_static("Basic realm=\"lanlab\", charset=\"UTF-8\"");
+            answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
+            return answer;
+        }
+        http::admit(request.extensions());
+        let Some(names) = percent::decode(request.uri().path()) else {
+            return plain(StatusCode::BAD_REQUEST);
+        };
+        match request.method().as_str() {
+            "GET" | "HEAD" => {
+                let (root, asked) = (self.root.clone(), request.headers().clone());
+                let is_head = request.method() == Method::HEAD;
+                let given = blocking(move || give::give(&root, &names, &asked, is_head)).await;
+                given.unwrap_or_else(plain)
+            }
+            "OPTIONS" => self.options(request).await,
+            "PROPFIND" => self.with_document(request, names).await,
+            _ if self.read_only => plain(StatusCode::FORBIDDEN),
+            "PROPPATCH" | "LOCK" => self.with_document(request, names).await,
+            "COPY" | "MOVE" => self.carry(request, names).await,
+            _ => self.change(request, names).await,
+        }
+    }
+
+    /// PUT, MKCOL, DELETE, UNLOCK, and whatever dav-server will refuse.
+    async fn change(&self, request: Request<Lingering>, names: String) -> Response<Body> {
+        // What is served cannot be taken away.
+        let is_root = names.bytes().all(|octet| octet == b'/');
+        let is_removal = request.method() == Method::DELETE;
+        let (root, method) = (self.root.clone(), request.method().clone());
+        let has_place = blocking(move || {
+            let path = confined(&root, &names)?;
+            Ok(method != Method::PUT || path.parent().is_some_and(Path::is_dir))
+        });
+        match has_place.await {
+            Ok(_) if is_root && is_removal => plain(StatusCode::FORBIDDEN),
+            Ok(true) => self.pass(request).await,
+            // RFC 4918, section 9.7.1; dav-server would say 412, as if the file were there.
+            Ok(false) => plain(StatusCode::CONFLICT),
+            Err(status) => plain(status),
+        }
+    }
+
+    /// What is served is announced, and no more.
+    async fn options(&self, request: Request<Lingering>) -> Response<Body> {
+        let mut answer = self.pass(request).await;
+        // Without locks it is no server of class 2 (section 18.2).
+        let classes = if self.read_only { "1, 3" } else { "1, 2, 3" };
+        let name = HeaderName::from_static("dav");
+        if answer.headers().contains_key(&name) {
+            answer.headers_mut().insert(name, HeaderValue::from_static(classes));
+        }
+        answer
+    }
+
+    /// COPY and MOVE.
+    async fn carry(&self, mut request: Request<Lingering>, names: String) -> Response<Body> {
+        let ways = match Ways::of(&names, request.headers()) {
+            Ok(ways) => ways,
+            Err(status) => return plain(status),
+        };
+        let (root, from, to) = (self.root.clone(), ways.from(), ways.to());
+        let looked = blocking(move || {
+            confined(&root, &from)?;
+            confined(&root, &to)
+        });
+        if let Err(status) = looked.await {
+            return plain(status);
+        }
+        // What was judged is what is done, however dav-server would have read it.
+        let Ok(to) = HeaderValue::from_str(&percent::encode(&ways.to())) else {
+            return plain(StatusCode::BAD_REQUEST);
+        };
+        request.headers_mut().insert(destination::FIELD, to);
+        let is_copy = request.method().as_str() == "COPY";
+        let answer = self.pass(request).await;
+        if is_copy && answer.status().is_success() {
+            ways.carry_properties(&self.properties);
+        }
+        answer
+    }
+
+    /// What comes with a document: PROPFIND, PROPPATCH, LOCK.
+    async fn with_document(&self, request: Request<Lingering>, names: String) -> Response<Body> {
+        let root = self.root.clone();
+        let path = match blocking(move || confined(&root, &names)).await {
+            Ok(path) => path,
+            Err(status) => return plain(status),
+        };
+        let (head, body) = request.into_parts();
+        let document = match Document::read(&head.method, body).await {
+            Ok(document) => document,
+            Err(status) => return plain(status),
+        };
+        let times = document.times();
+        let request = Request::from_parts(head, Full::new(document.octets()));
+        let answer = self.dav.handle(request).await.map(BodyExt::boxed_unsync);
+        match times {
+            Some(times) => documents::set_times(path, times, answer).await,
+            None => answer,
+        }
+    }
+
+    async fn pass(&self, request: Request<Lingering>) -> Response<Body> {
+        self.dav.handle(request).await.map(BodyExt::boxed_unsync)
+    }
+}
+
+/// Do something where blocking is allowed.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> std::result::Result<T, StatusCode> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done.map_err(|error| status(&error)),
+        Err(_) => Err(StatusCode::INTERNAL_SERVER_ERROR),
+    }
+}
+
+fn plain(status: StatusCode) -> Response<Body> {
+    let mut answer = Response::new(FileBody::empty().boxed_unsync());
+    *answer.status_mut() = status;
+    answer
+}
+
+fn status(error: &io::Error) -> StatusCode {
+    use io::ErrorKind as K;
+    match error.kind() {
+        K::NotFound | K::NotADirectory => StatusCode::NOT_FOUND,
+        K::PermissionDenied | K::ReadOnlyFilesystem => StatusCode::FORBIDDEN,
+        K::InvalidFilename | K::InvalidInput => StatusCode::URI_TOO_LONG,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}

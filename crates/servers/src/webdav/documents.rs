@@ -1,0 +1,101 @@
+//! Documents that come with requests, looked at before dav-server sees them; and the times of files
+//! that Windows sets by them.
+
+use std::path::PathBuf;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::{Method, Response, StatusCode};
+use lanlab_wire::{calendar, xml};
+
+use super::super::http::{IDLE, Lingering};
+use super::{Body, blocking, plain};
+use crate::changes::Changes;
+
+/// Bytes of one at most.
+const MAX_BYTES: usize = 1 << 16;
+
+/// The same of one that stays as long as its lock.
+const MAX_LOCK_BYTES: usize = 1 << 13;
+
+/// A document of XML, perhaps empty.
+pub struct Document(Bytes);
+
+impl Document {
+    /// Read what comes with a request. dav-server reads XML by a function that calls itself for each
+    /// element within another, so what nests too deep would end the whole process.
+    ///
+    /// # Errors
+    /// It is too long, does not come, or is not XML, with elements 32 deep at most.
+    pub async fn read(method: &Method, body: Lingering) -> Result<Self, StatusCode> {
+        let limit = if method.as_str() == "LOCK" { MAX_LOCK_BYTES } else { MAX_BYTES };
+        let collected = tokio::time::timeout(IDLE, Limited::new(body, limit).collect()).await;
+        let octets = match collected {
+            Err(_) => return Err(StatusCode::REQUEST_TIMEOUT),
+            Ok(Ok(collected)) => collected.to_bytes(),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => {
+                return Err(StatusCode::PAYLOAD_TOO_LARGE);
+            }
+            Ok(Err(_)) => return Err(StatusCode::BAD_REQUEST),
+        };
+        if !octets.is_empty() && xml::elements(&octets, |_, _| {}).is_err() {
+            return Err(StatusCode::BAD_REQUEST);
+        }
+        Ok(Self(octets))
+    }
+
+    /// What dav-server gets.
+    pub fn octets(self) -> Bytes {
+        self.0
+    }
+
+    /// The times that it sets, as Windows does, which knows them by names of its own. dav-server
+    /// says yes to these and sets none.
+    pub fn times(&self) -> Option<Result<Changes, StatusCode>> {
+        let (mut times, mut is_odd) = (Changes::default(), false);
+        let read = xml::elements(&self.0, |names, text| {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let ["propertyupdate", "set", "prop", name] = names[..] else { return };
+            let place = match name {
+                "Win32LastModifiedTime" => &mut times.modified_s,
+                "Win32LastAccessTime" => &mut times.accessed_s,
+                _ => return,
+            };
+            *place = calendar::parse_http_date(text.trim());
+            is_odd |= place.is_none();
+        });
+        let is_any = is_odd || times != Changes::default();
+        let times = if is_odd { Err(StatusCode::CONFLICT) } else { Ok(times) };
+        (read.is_ok() && is_any).then_some(times)
+    }
+}
+
+/// Set times of a file if `answer` says that all was done.
+pub async fn set_times(
+    path: PathBuf,
+    times: Result<Changes, StatusCode>,
+    answer: Response<Body>,
+) -> Response<Body> {
+    if answer.status() != StatusCode::MULTI_STATUS {
+        return answer;
+    }
+    let times = match times {
+        Ok(times) => times,
+        Err(status) => return plain(status),
+    };
+    let (head, body) = answer.into_parts();
+    let Ok(said) = body.collect().await.map(http_body_util::Collected::to_bytes) else {
+        return plain(StatusCode::INTERNAL_SERVER_ERROR);
+    };
+    let mut all_done = true;
+    let read = xml::elements(&said, |names, text| {
+        all_done &= names.last().is_none_or(|name| name != "status") || text.contains(" 200");
+    });
+    if read.is_ok() && all_done {
+        let set = blocking(move || times.apply_at(&path));
+        if let Err(status) = set.await {
+            return plain(status);
+        }
+    }
+    Response::from_parts(head, Full::new(said).map_err(|never| match never {}).boxed_unsync())
+}

@@ -1,0 +1,53 @@
+//! What has been fed to a fuzz target once is fed to it by every test run, and some of anything else.
+
+#[path = "../../../fuzz/seeds.rs"]
+mod seeds;
+
+#[path = "../../../fuzz/file_services.rs"]
+mod file_services;
+
+use proptest::prelude::*;
+
+/// Cuts of one seed that are fed, too; it is another seed then.
+const CUTS: usize = 48;
+
+/// Feed every seed of `target` to `feed`, whole and cut, then octets that were made up.
+fn feed_all(target: &str, feed: fn(&[u8])) {
+    for octets in seeds::seeds(target) {
+        feed(&octets);
+        for length in (0..octets.len()).step_by(1 + octets.len() / CUTS) {
+            feed(&octets[..length]);
+        }
+    }
+    proptest!(|(octets in prop::collection::vec(any::<u8>(), 0..400))| feed(&octets));
+}
+
+#[test]
+fn ftp_answers() {
+    feed_all("ftp_answers", file_services::ftp_answers);
+}
+
+#[test]
+fn http_answers() {
+    feed_all("http_answers", file_services::http_answers);
+}
+
+#[test]
+fn nfs_answers() {
+    feed_all("nfs_answers", file_services::nfs_answers);
+}
+
+#[test]
+fn nfs_calls() {
+    feed_all("nfs_calls", file_services::nfs_calls);
+}
+
+#[test]
+fn s3_requests() {
+    feed_all("s3_requests", file_services::s3_requests);
+}
+
+#[test]
+fn sftp_messages() {
+    feed_all("sftp_messages", file_services::sftp_messages);
+}

@@ -1,0 +1,209 @@
+//! S3 beyond what every service does alike.
+
+use crate::http_support::*;
+use lanlab_clients::connect;
+use lanlab_files::{Class, Credentials, ServiceKind, Session, Target};
+use lanlab_servers::{Offer, serve};
+
+const KIND: ServiceKind = ServiceKind::S3;
+
+fn greeting() -> Vec<u8> {
+    answer("200 OK", "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>")
+}
+
+#[tokio::test]
+async fn names_sizes_and_offsets_of_every_kind() {
+    files_of_every_kind(KIND).await;
+}
+
+#[tokio::test]
+async fn names_sizes_and_offsets_of_every_kind_over_tls() {
+    files_of_every_kind(ServiceKind::S3s).await;
+}
+
+#[tokio::test]
+async fn two_sessions_write_and_read_200_files() {
+    many_files_by_two_sessions(KIND).await;
+}
+
+#[tokio::test]
+async fn a_server_that_ends_cuts_off_its_clients() {
+    an_end_is_an_end(KIND).await;
+    an_end_is_an_end(ServiceKind::S3s).await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_client_stays_below_the_directory() {
+    clients_are_confined(KIND).await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_full_disk_is_told_apart() {
+    no_space_is_said(KIND).await;
+}
+
+#[tokio::test]
+async fn a_hostile_server_is_found_out_while_an_object_is_read() {
+    reading_from_hostile_peers(KIND, greeting).await;
+}
+
+#[tokio::test]
+async fn a_hostile_server_is_found_out_while_an_object_is_written() {
+    writing_to_hostile_peers(KIND, greeting).await;
+}
+
+#[tokio::test]
+async fn a_short_object_goes_out_with_the_head_of_its_request() {
+    a_short_file_is_one_segment(KIND, greeting).await;
+}
+
+#[tokio::test]
+async fn a_hostile_server_is_found_out_by_what_it_lists() {
+    let list =
+        |body: &str| answer("200 OK", &format!("<ListBucketResult>{body}</ListBucketResult>"));
+    let again = "<IsTruncated>true</IsTruncated><NextContinuationToken>a</NextContinuationToken>";
+    let cases = [
+        ("no XML", vec![answer("200 OK", "<html><br></html>")]),
+        ("no size", vec![list("<Contents><Key>x</Key></Contents>")]),
+        ("elsewhere", vec![list("<Contents><Key>a/b</Key><Size>1</Size></Contents>")]),
+        ("no token", vec![list("<IsTruncated>true</IsTruncated>")]),
+        ("a circle", vec![list(again), list(again)]),
+    ];
+    for (what, script) in cases {
+        let script = script.into_iter().map(|bytes| (bytes, Then::GoOn)).collect();
+        let session = to_scripted(KIND, greeting(), script).await;
+        let fault = within_seconds(60, session.list(None)).await.expect_err(what);
+        assert_eq!(fault.class, Class::Protocol, "{what}: {fault}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_bucket_or_a_user_is_told_apart() {
+    let root = tempfile::tempdir().unwrap();
+    let (serving, target) = served(KIND, root.path()).await;
+    let with = |change: fn(&mut Target)| {
+        let mut other = target.clone();
+        change(&mut other);
+        async move { connect(&other).await.unwrap_err() }
+    };
+    let fault = with(|target| target.share = Some("nosuch".to_owned())).await;
+    assert_eq!(fault.class, Class::Missing, "{fault}");
+    assert_eq!(with(|target| target.share = None).await.class, Class::Missing);
+    for odd in ["", "..", "a/b", "a?b", "ä"] {
+        let other = Target { share: Some(odd.to_owned()), ..target.clone() };
+        assert_eq!(connect(&other).await.unwrap_err().class, Class::Name, "{odd}");
+    }
+    let other = |user: &str, secret: &str| {
+        let (user, secret) = (user.to_owned(), secret.to_owned());
+        Target { credentials: Some(Credentials { user, secret, domain: None }), ..target.clone() }
+    };
+    for (name, secret) in [("station", "hunter2"), ("nobody", &user().secret)] {
+        let fault = connect(&other(name, secret)).await.unwrap_err();
+        assert_eq!(fault.class, Class::Login, "{fault}");
+        assert!(!format!("{fault:?}").contains(secret), "{fault:?}");
+    }
+    // Without a name nothing is signed, and nothing is given.
+    let fault = with(|target| target.credentials = None).await;
+    assert_eq!(fault.class, Class::Denied, "{fault}");
+    serving.end().await;
+
+    // Who serves anybody serves the unsigned.
+    let open = Offer { credentials: None, ..offer(KIND, root.path()) };
+    let serving = serve(&open).await.unwrap();
+    let anybody = Target { credentials: None, port: Some(serving.port()), ..target };
+    let session = connect(&anybody).await.unwrap();
+    write_whole(&session, &path("a/b/x"), b"x").await.unwrap();
+    assert_eq!(read_whole(&session, &path("a/b/x")).await.unwrap(), b"x");
+    assert!(session.facts().protocol.contains("unsigned"), "{:?}", session.facts());
+    serving.end().await;
+}
+
+#[tokio::test]
+async fn directories_are_what_keys_have_before_a_slash() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir(root.path().join("empty")).unwrap();
+    let (serving, target) = served(KIND, root.path()).await;
+    let session = connect(&target).await.unwrap();
+    assert!(session.list(None).await.unwrap().is_empty());
+    write_whole(&session, &path("a/b/x"), b"x").await.unwrap();
+    assert!(session.list(None).await.unwrap()[0].is_directory);
+    // A name cannot be both.
+    assert!(write_whole(&session, &path("a/b"), b"x").await.is_err());
+    assert!(write_whole(&session, &path("a/b/x/y"), b"x").await.is_err());
+    assert_eq!(std::fs::read(root.path().join("a/b/x")).unwrap(), b"x");
+
+    let within = Target { directory: "a/b".to_owned(), ..target.clone() };
+    let inner = connect(&within).await.unwrap();
+    assert_eq!(inner.list(None).await.unwrap()[0].name, "x");
+    inner.remove(&path("x")).await.unwrap();
+    // To remove what is not there is no fault to S3.
+    inner.remove(&path("x")).await.unwrap();
+    assert!(!root.path().join("a").exists() && root.path().join("empty").exists());
+    serving.end().await;
+}
+
+#[tokio::test]
+async fn more_than_a_page_is_listed() {
+    let root = tempfile::tempdir().unwrap();
+    for number in 0..2_500 {
+        std::fs::write(root.path().join(format!("x {number}")), "x").unwrap();
+    }
+    let (serving, target) = served(KIND, root.path()).await;
+    let session = connect(&target).await.unwrap();
+    let mut names: Vec<String> =
+        session.list(None).await.unwrap().into_iter().map(|entry| entry.name).collect();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), 2_500);
+    serving.end().await;
+}
+
+/// Another's client against our server: names, sizes, parts and signatures as others make them.
+#[cfg(unix)]
+#[test]
+fn rclone_reads_and_writes_our_bucket() {
+    use std::process::Command;
+    if !crate::peer_programs::can_run("rclone", false) {
+        return;
+    }
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = runtime.unwrap();
+    let (root, local) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (serving, target) = runtime.block_on(served(KIND, root.path()));
+    // Large enough for parts, as they are set below.
+    let data = content(23 << 20, 9);
+    std::fs::create_dir(local.path().join("in")).unwrap();
+    for (name, data) in [("in/large", &data[..]), ("in/ä 50%+&", b"x"), ("empty", b"")] {
+        std::fs::write(local.path().join(name), data).unwrap();
+    }
+    let user = user();
+    let rclone = |arguments: &[&str]| {
+        // What a shell here is set up for is none of this.
+        let done = Command::new("rclone")
+            .env_remove("AWS_CA_BUNDLE")
+            .env_remove("AWS_PROFILE")
+            .args(["--config", "/dev/null", "--s3-provider", "Other", "--retries", "1"])
+            .args(["--s3-upload-cutoff", "8M", "--s3-chunk-size", "8M", "--s3-force-path-style"])
+            .args(["--s3-endpoint", &format!("http://127.0.0.1:{}", target.port.unwrap())])
+            .args(["--s3-access-key-id", &user.user, "--s3-secret-access-key", &user.secret])
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    };
+    let from = local.path().to_str().unwrap();
+    rclone(&["copy", from, ":s3:lanlab/here"]);
+    assert!(std::fs::read(root.path().join("here/in/large")).unwrap() == data);
+    let mut listed: Vec<String> =
+        rclone(&["lsf", "-R", "--files-only", ":s3:lanlab"]).lines().map(str::to_owned).collect();
+    listed.sort();
+    assert_eq!(listed, ["here/empty", "here/in/large", "here/in/ä 50%+&"]);
+    rclone(&["check", "--download", from, ":s3:lanlab/here"]);
+    rclone(&["delete", ":s3:lanlab/here"]);
+    assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 0);
+    runtime.block_on(serving.end());
+}

@@ -1,0 +1,270 @@
+//! SMB 2 and 3: what the conformance suite does not ask, and real peers where they are installed.
+
+use crate::multiplexed::{
+    Pass, content, ends_wholly, get, holds_names, keeps_read_only, lists_many, moves_a_large_file,
+    notices_a_shrunk_file, offer, path, proxy, put, reaches_far, read_through, run, served,
+    shares_a_file, survives_a_cut, survives_nonsense, target, tells_why_not, user,
+};
+use lanlab_clients::connect;
+use lanlab_files::ServiceKind::Smb;
+use lanlab_files::{Access, Class, Credentials, Session, Target};
+use lanlab_servers::{Offer, serve};
+use tempfile::TempDir;
+
+#[test]
+fn a_large_file_comes_back_as_it_was() {
+    run(async {
+        let (root, serving, target) = served(Smb).await;
+        moves_a_large_file(&target, root.path()).await;
+        serving.end().await;
+    });
+}
+
+#[test]
+fn names_are_held_as_they_are_or_refused() {
+    run(async {
+        let (root, serving, target) = served(Smb).await;
+        holds_names(&target, root.path()).await;
+        let session = connect(&target).await.unwrap();
+        for name in ["who?", "\"quoted\"", "a:b", "<x|y>", "dot.", "space ", "folder?/x", "a*"] {
+            let new = session.open(&path(name), Access::Create { size_bytes: 1 }).await;
+            let fault = new.unwrap_err();
+            assert_eq!(fault.class, Class::Name, "{fault}");
+            assert!(fault.message.contains("SMB cannot hold the name"), "{fault}");
+        }
+        assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 0);
+        serving.end().await;
+    });
+}
+
+#[test]
+fn offsets_beyond_four_gigabytes_are_reached() {
+    run(async {
+        let (_root, serving, target) = served(Smb).await;
+        reaches_far(&target).await;
+        serving.end().await;
+    });
+}
+
+#[test]
+fn a_listing_has_as_many_pages_as_it_needs() {
+    run(async {
+        let (root, serving, target) = served(Smb).await;
+        lists_many(&target, root.path()).await;
+        serving.end().await;
+    });
+}
+
+#[test]
+fn two_sessions_share_a_file() {
+    run(async {
+        let (_root, serving, target) = served(Smb).await;
+        shares_a_file(&target).await;
+        serving.end().await;
+    });
+}
+
+#[test]
+fn each_failure_says_why() {
+    run(async {
+        let (_root, serving, target) = served(Smb).await;
+        tells_why_not(&target).await;
+        serving.end().await;
+    });
+}
+
+#[test]
+fn a_read_only_server_stays_as_it_is() {
+    run(keeps_read_only(Smb));
+}
+
+#[cfg(unix)]
+#[test]
+fn no_link_leads_out_of_the_served_directory() {
+    run(crate::multiplexed::stays_in_its_directory(Smb));
+}
+
+#[test]
+fn a_server_ends_with_its_connections() {
+    run(ends_wholly(Smb));
+}
+
+#[test]
+fn a_file_that_shrinks_is_noticed() {
+    run(notices_a_shrunk_file(Smb));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told_of() {
+    run(crate::multiplexed::tells_of_a_full_disk(Smb));
+}
+
+#[test]
+fn a_cut_connection_is_told_of() {
+    run(survives_a_cut(Smb));
+}
+
+#[test]
+fn nonsense_is_told_of() {
+    run(survives_nonsense(Smb));
+}
+
+/// In an answer to READ ([MS-SMB2] section 2.2.20), behind a header of 64 octets.
+const DATA_OFFSET: usize = 64 + 2;
+const DATA_LENGTH: usize = 64 + 4;
+
+#[test]
+fn a_server_that_lies_about_length_is_told_of() {
+    run(async {
+        for lie in [1, 100_000, 4_000_000_000] {
+            let fault = read_through(Smb, 5_000_000_000, move |frame| {
+                let length =
+                    u32::from_le_bytes(frame[DATA_LENGTH..DATA_LENGTH + 4].try_into().unwrap());
+                let lie = length.wrapping_add(lie);
+                frame[DATA_LENGTH..DATA_LENGTH + 4].copy_from_slice(&lie.to_le_bytes());
+                Pass::On
+            })
+            .await;
+            assert_eq!(fault.class, Class::Length, "{lie}: {fault}");
+        }
+        let fault = read_through(Smb, 5_000_000_000, |frame| {
+            frame[DATA_OFFSET] = 255;
+            Pass::On
+        })
+        .await;
+        assert_eq!(fault.class, Class::Length, "{fault}");
+    });
+}
+
+#[test]
+fn an_answer_to_a_call_that_was_not_made_is_told_of() {
+    run(async {
+        let fault = read_through(Smb, 5_000_000_000, |frame| {
+            frame[24] ^= 0x40; // Its number ([MS-SMB2] section 2.2.1).
+            Pass::On
+        })
+        .await;
+        assert_eq!(fault.class, Class::Protocol, "{fault}");
+    });
+}
+
+#[test]
+fn a_server_that_grants_no_credits_is_waited_for_no_longer_than_allowed() {
+    run(async {
+        let (_root, serving, target) = served(Smb).await;
+        let mut answers = 0;
+        let (port, _) = proxy(serving.port(), move |frame| {
+            answers += 1;
+            // After the session has begun, nothing more is granted (section 2.2.1, CreditResponse).
+            if answers > 4 {
+                frame[14..16].fill(0);
+            }
+            Pass::On
+        });
+        let target = Target { port: Some(port), timeout_ns: 2_000_000_000, ..target };
+        let session = connect(&target).await.unwrap();
+        let mut last = Ok(());
+        for _ in 0..10_000 {
+            last = session.list(None).await.map(drop);
+            if last.is_err() {
+                break;
+            }
+        }
+        assert_eq!(last.unwrap_err().class, Class::TimedOut);
+        serving.end().await;
+    });
+}
+
+#[test]
+fn nobody_is_let_in_where_that_is_offered_and_nowhere_else() {
+    run(async {
+        let root = TempDir::new().unwrap();
+        let open = Offer { credentials: None, ..offer(Smb, root.path()) };
+        let serving = serve(&open).await.unwrap();
+        let nobody = Target { credentials: None, ..target(Smb, serving.port()) };
+        let session = connect(&nobody).await.unwrap();
+        put(&session, &path("x"), b"by nobody").await;
+        assert_eq!(get(&session, &path("x")).await, b"by nobody");
+        assert_eq!(session.facts().protection, "none");
+        serving.end().await;
+
+        let serving = serve(&offer(Smb, root.path())).await.unwrap();
+        let nobody = Target { credentials: None, ..target(Smb, serving.port()) };
+        let fault = connect(&nobody).await.unwrap_err();
+        assert!(matches!(fault.class, Class::Login | Class::Denied), "{fault:?}");
+        let stranger = Credentials { user: "stranger".to_owned(), ..user() };
+        let stranger = Target { credentials: Some(stranger), ..target(Smb, serving.port()) };
+        assert_eq!(connect(&stranger).await.unwrap_err().class, Class::Login);
+        serving.end().await;
+    });
+}
+
+/// By the crate that the embedded server is made of, with what an offer does not ask of it.
+#[test]
+fn encryption_and_signatures_are_spoken_where_the_server_wants_them() {
+    use smb_server::{Access, LocalFsBackend, Share, SmbServer};
+    run(async {
+        for (encrypts, signs, protection) in [
+            (true, false, "encrypted, AES-128-GCM"),
+            (false, true, "signed, AES-128-CMAC"),
+            (false, false, "none"),
+        ] {
+            let root = TempDir::new().unwrap();
+            let backend = LocalFsBackend::new(root.path()).unwrap();
+            let server = SmbServer::builder()
+                .listen("127.0.0.1:0".parse().unwrap())
+                .encrypt_data(encrypts)
+                .require_signing(signs)
+                .user(user().user, user().secret)
+                .share(Share::new("lanlab", backend).user(user().user, Access::ReadWrite))
+                .build()
+                .unwrap();
+            let port = server.bind().await.unwrap().port();
+            let serving = tokio::spawn(server.serve());
+            let session = connect(&target(Smb, port)).await.unwrap();
+            assert_eq!(session.facts().protection, protection);
+            let data = content(3_000_001, 4);
+            put(&session, &path("x"), &data).await;
+            assert!(get(&session, &path("x")).await == data, "{protection}");
+            session.end().await.unwrap();
+
+            // An octet that is changed on the way does not pass for data, where it is protected.
+            let (through, _) = proxy(port, |frame| {
+                let last = frame.len() - 1;
+                frame[last] ^= u8::from(frame.len() > 50_000);
+                Pass::On
+            });
+            let session = connect(&target(Smb, through)).await.unwrap();
+            let file = session.open(&path("x"), lanlab_files::Access::Read).await.unwrap();
+            let read = session.read_at(&file, 0, &mut vec![0; 60_000]).await;
+            if encrypts || signs {
+                assert_eq!(read.unwrap_err().class, Class::Protocol, "{protection}");
+            } else {
+                assert_eq!(read.unwrap(), 60_000);
+            }
+            serving.abort();
+        }
+    });
+}
+
+#[test]
+fn a_hundred_stations_are_served_at_once() {
+    run(async {
+        let (_root, serving, target) = served(Smb).await;
+        let mut sessions = Vec::new();
+        for number in 0..100 {
+            let session = connect(&target).await.unwrap();
+            put(&session, &path(&format!("of {number}")), &content(750, number)).await;
+            sessions.push(session);
+        }
+        for (number, session) in sessions.iter().enumerate() {
+            assert_eq!(
+                get(session, &path(&format!("of {number}"))).await,
+                content(750, number as u64)
+            );
+        }
+        assert_eq!(serving.accepted(), 100);
+        serving.end().await;
+    });
+}

@@ -1,0 +1,265 @@
+//! A body in chunks (RFC 9112, section 7.1): what stands between the octets of the file.
+//!
+//! Lines end with CR and LF, as the section has it: to take less for an end is how two readers come to
+//! see different bodies.
+
+/// Digits of the size of a chunk at most: so many fit 64 bits.
+const MAX_DIGITS: u32 = 16;
+
+/// Octets after the size of a chunk, which mean nothing to us, at most.
+const MAX_EXTENSION_BYTES: u32 = 1024;
+
+/// Octets of the fields after the last chunk at most.
+const MAX_TRAILER_BYTES: usize = 1 << 14;
+
+/// Where in its chunks a body is.
+#[derive(Debug, Clone)]
+pub struct Chunks {
+    state: State,
+    size_bytes: u64,
+    digits: u32,
+    extension_bytes: u32,
+    trailer: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Size,
+    Extension,
+    SizeEnd,
+    Data,
+    DataCr,
+    DataLf,
+    TrailerBegin,
+    Trailer,
+    TrailerLf,
+    LastLf,
+    End,
+}
+
+/// What comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// It takes more octets to know.
+    More,
+    /// So many octets of the file, at least one.
+    Data(u64),
+    /// Nothing: the body has ended.
+    End,
+}
+
+impl Default for Chunks {
+    fn default() -> Self {
+        Self {
+            state: State::Size,
+            size_bytes: 0,
+            digits: 0,
+            extension_bytes: 0,
+            trailer: Vec::new(),
+        }
+    }
+}
+
+impl Chunks {
+    /// Read on in `octets` to the next ones of the file; gives how many stand before those.
+    ///
+    /// # Errors
+    /// What was found that does not belong there, or is beyond a bound.
+    pub fn step(&mut self, octets: &[u8]) -> Result<(usize, Step), String> {
+        for (at, octet) in octets.iter().enumerate() {
+            match self.state {
+                State::Data => return Ok((at, Step::Data(self.size_bytes))),
+                State::End => return Ok((at, Step::End)),
+                _ => self.state = self.after(*octet)?,
+            }
+        }
+        let step = match self.state {
+            State::Data => Step::Data(self.size_bytes),
+            State::End => Step::End,
+            _ => Step::More,
+        };
+        Ok((octets.len(), step))
+    }
+
+    /// So many octets of the file, no more than [`Step::Data`] said, have been taken.
+    pub fn took(&mut self, count: u64) {
+        self.size_bytes = self.size_bytes.saturating_sub(count);
+        if self.size_bytes == 0 && self.state == State::Data {
+            self.state = State::DataCr;
+        }
+    }
+
+    /// Whether no octet of the file is left in the chunk that has begun.
+    pub fn is_between(&self) -> bool {
+        self.state != State::Data
+    }
+
+    /// The fields after the last chunk, each with LF at its end; `None` until all have come. Some
+    /// clients of S3 leave out the empty line at the very end, so it may be missing.
+    pub fn trailer(&self) -> Option<&[u8]> {
+        matches!(self.state, State::TrailerBegin | State::End).then_some(&self.trailer)
+    }
+
+    fn after(&mut self, octet: u8) -> Result<State, String> {
+        match (self.state, octet) {
+            (State::Size, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
+                let digit = char::from(octet).to_digit(16).unwrap_or_default();
+                self.digits += 1;
+                if self.digits > MAX_DIGITS {
+                    return Err(format!("a chunk's size of more digits; allowed: {MAX_DIGITS}"));
+                }
+                self.size_bytes = self.size_bytes << 4 | u64::from(digit);
+                Ok(State::Size)
+            }
+            (State::Size, b'\r') if self.digits > 0 => Ok(State::SizeEnd),
+            // Some servers put blanks there, up to a width.
+            (State::Size, b';' | b' ' | b'\t') if self.digits > 0 => self.extension(),
+            (State::Extension, b'\r') => Ok(State::SizeEnd),
+            (State::Extension, b'\t' | b' '..=b'~' | 0x80..) => self.extension(),
+            (State::SizeEnd, b'\n') if self.size_bytes == 0 => Ok(State::TrailerBegin),
+            (State::SizeEnd, b'\n') => Ok(State::Data),
+            (State::DataCr, b'\r') => Ok(State::DataLf),
+            (State::DataLf, b'\n') => {
+                (self.digits, self.extension_bytes) = (0, 0);
+                Ok(State::Size)
+            }
+            (State::TrailerBegin, b'\r') => Ok(State::LastLf),
+            (State::Trailer, b'\r') => Ok(State::TrailerLf),
+            (State::TrailerBegin | State::Trailer, b'\t' | b' '..=b'~' | 0x80..) => {
+                self.trailer.push(octet);
+                if self.trailer.len() > MAX_TRAILER_BYTES {
+                    let allowed = format!("allowed: {MAX_TRAILER_BYTES}");
+                    return Err(format!("more octets after the last chunk; {allowed}"));
+                }
+                Ok(State::Trailer)
+            }
+            (State::TrailerLf, b'\n') => {
+                self.trailer.push(octet);
+                Ok(State::TrailerBegin)
+            }
+            (State::LastLf, b'\n') => Ok(State::End),
+            (State::Size, _) => Err(format!("octet {octet:#04x} in the size of a chunk")),
+            _ => Err(format!("octet {octet:#04x} between chunks")),
+        }
+    }
+
+    fn extension(&mut self) -> Result<State, String> {
+        self.extension_bytes += 1;
+        if self.extension_bytes > MAX_EXTENSION_BYTES {
+            let allowed = format!("allowed: {MAX_EXTENSION_BYTES}");
+            return Err(format!("more octets after the size of a chunk; {allowed}"));
+        }
+        Ok(State::Extension)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The file in a body that comes in such parts, and whether it ended; what is left of the last.
+    fn read<'a>(parts: &[&'a [u8]]) -> Result<(Vec<u8>, bool, &'a [u8]), String> {
+        let (mut chunks, mut file, mut left) = (Chunks::default(), Vec::new(), &[][..]);
+        let mut ended = false;
+        for part in parts {
+            left = part;
+            loop {
+                let (before, step) = chunks.step(left)?;
+                left = &left[before..];
+                match step {
+                    Step::Data(size_bytes) => {
+                        let count = size_bytes.min(left.len() as u64) as usize;
+                        file.extend_from_slice(&left[..count]);
+                        left = &left[count..];
+                        chunks.took(count as u64);
+                        if left.is_empty() {
+                            break;
+                        }
+                    }
+                    Step::More => break,
+                    Step::End => {
+                        ended = true;
+                        break;
+                    }
+                }
+            }
+        }
+        Ok((file, ended, left))
+    }
+
+    #[test]
+    fn a_body_by_hand() {
+        let body =
+            b"4\r\nWiki\r\n00C; name=\"v\"\r\npedia in \r\n\r\r\n0 \r\nExpires: now\r\n\r\nHTTP";
+        let (file, ended, left) = read(&[body]).unwrap();
+        assert_eq!((&file[..], ended, left), (&b"Wikipedia in \r\n\r"[..], true, &b"HTTP"[..]));
+        assert_eq!(read(&[b"ffffffffffffffff\r\nx"]).unwrap(), (b"x".to_vec(), false, &b""[..]));
+    }
+
+    #[test]
+    fn what_could_be_understood_in_two_ways_is_refused() {
+        let extension = format!("1;{}\r\n", "x".repeat(2000));
+        let trailers = format!("0\r\n{}", "X: y\r\n".repeat(5000));
+        for bad in [
+            "\r\n",
+            "x\r\n",
+            "-1\r\n",
+            "+1\r\n",
+            "0x1\r\n",
+            " 1\r\n",
+            ";\r\n",
+            "1\n",
+            "1\rx",
+            "1\r\nab\r\n",
+            "1\r\na\n",
+            "1\r\na\rx",
+            "1;\n",
+            "1;a\0\r\n",
+            "0\r\n\n",
+            "0\r\nX: y\n",
+            "0\r\nX: y\rz",
+            "0\r\n\rx",
+            "00000000000000001\r\n",
+            &extension,
+            &trailers,
+        ] {
+            assert!(read(&[bad.as_bytes()]).is_err(), "{bad:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_body_is_the_same_in_whatever_parts_it_comes(
+            file in prop::collection::vec(any::<u8>(), 0..200),
+            sizes in prop::collection::vec(1_usize..50, 1..20),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+        ) {
+            let (mut body, mut rest, mut sizes) = (Vec::new(), &file[..], sizes.iter().cycle());
+            while !rest.is_empty() {
+                let count = rest.len().min(*sizes.next().unwrap());
+                body.extend(format!("{count:X};n={count}\r\n").into_bytes());
+                body.extend_from_slice(&rest[..count]);
+                body.extend(b"\r\n");
+                rest = &rest[count..];
+            }
+            body.extend(b"0\r\nA: b\r\n\r\n");
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(body.len() + 1)).collect();
+            cuts.extend([0, body.len()]);
+            cuts.sort_unstable();
+            let parts: Vec<&[u8]> = cuts.windows(2).map(|cut| &body[cut[0]..cut[1]]).collect();
+            let (found, ended, left) = read(&parts).unwrap();
+            prop_assert_eq!((found, ended, left), (file, true, &b""[..]));
+        }
+
+        #[test]
+        fn no_octets_panic_it_or_make_more_of_them(octets in prop::collection::vec(
+            prop_oneof![Just(b'\r'), Just(b'\n'), Just(b'0'), Just(b'3'), Just(b';'), any::<u8>()],
+            0..300,
+        )) {
+            if let Ok((file, _, left)) = read(&[&octets]) {
+                prop_assert!(file.len() + left.len() <= octets.len());
+            }
+        }
+    }
+}

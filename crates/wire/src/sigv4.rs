@@ -1,0 +1,138 @@
+//! Signatures of requests to S3, version 4, as both ends make them.
+//!
+//! Source: Amazon S3 API Reference, "Authenticating Requests (AWS Signature Version 4)". What is
+//! signed is a text made of the request, the time and the scope; the key is made of the secret and
+//! the scope, so that no request carries the secret.
+
+use std::fmt::Write as _;
+
+use hmac::{Hmac, Mac};
+use sha2::{Digest, Sha256};
+
+use crate::percent;
+
+/// What a signature of this version names its algorithm.
+pub const ALGORITHM: &str = "AWS4-HMAC-SHA256";
+
+/// In place of the hash of what follows the head: it is not signed.
+pub const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
+
+/// SHA-256 of nothing, hexadecimal.
+pub const OF_NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+/// What a key is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scope<'a> {
+    /// Day, `20260101`.
+    pub day: &'a str,
+    /// Region.
+    pub region: &'a str,
+}
+
+impl<'a> Scope<'a> {
+    /// Read what [`Scope::text`] writes. `None` if it is none of S3.
+    pub fn parse(text: &'a str) -> Option<Self> {
+        let mut parts = text.split('/');
+        let scope = Self { day: parts.next()?, region: parts.next()? };
+        let rest = (parts.next(), parts.next(), parts.next());
+        (rest == (Some("s3"), Some("aws4_request"), None)).then_some(scope)
+    }
+
+    /// As it stands in a request, after the name of the user.
+    pub fn text(&self) -> String {
+        format!("{}/{}/s3/aws4_request", self.day, self.region)
+    }
+}
+
+/// What of a request is signed.
+#[derive(Debug)]
+pub struct Signed<'a> {
+    /// Method.
+    pub method: &'a str,
+    /// Path, decoded.
+    pub path: &'a str,
+    /// Names and values of the query, decoded, in any order, without the signature.
+    pub query: &'a [(&'a str, &'a str)],
+    /// Names in small letters and values of the fields that are signed, in the order of the names.
+    pub fields: &'a [(&'a str, &'a str)],
+    /// Hexadecimal SHA-256 of what follows the head, or what stands for it.
+    pub payload: &'a str,
+}
+
+impl Signed<'_> {
+    /// The canonical request.
+    fn canonical(&self) -> String {
+        let mut text =
+            format!("{}\n{}\n{}\n", self.method, percent::encode(self.path), query(self.query));
+        for (name, value) in self.fields {
+            text.push_str(name);
+            text.push(':');
+            for (at, word) in value.split(' ').filter(|word| !word.is_empty()).enumerate() {
+                text.push_str(if at > 0 { " " } else { "" });
+                text.push_str(word);
+            }
+            text.push('\n');
+        }
+        let names: Vec<&str> = self.fields.iter().map(|(name, _)| *name).collect();
+        let _ = write!(text, "\n{}\n{}", names.join(";"), self.payload);
+        text
+    }
+
+    /// The text that is signed; `time` as in `20260101T000000Z`.
+    pub fn text(&self, time: &str, scope: &Scope<'_>) -> String {
+        let hash = hex::encode(Sha256::digest(self.canonical()));
+        format!("{ALGORITHM}\n{time}\n{}\n{hash}", scope.text())
+    }
+}
+
+/// A query as it is signed, which is a right way to write it, too: sorted, all that means something
+/// by its number.
+pub fn query(pairs: &[(&str, &str)]) -> String {
+    let encode = |text: &str| percent::encode(text).replace('/', "%2F");
+    let mut pairs: Vec<(String, String)> =
+        pairs.iter().map(|(name, value)| (encode(name), encode(value))).collect();
+    pairs.sort_unstable();
+    let pairs: Vec<String> = pairs.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    pairs.join("&")
+}
+
+/// What signs within one scope.
+#[derive(Clone)]
+pub struct Key(Hmac<Sha256>);
+
+impl Key {
+    /// Of a secret.
+    pub fn new(secret: &str, scope: &Scope<'_>) -> Self {
+        let mut key = mac(format!("AWS4{secret}").as_bytes());
+        for part in [scope.day, scope.region, "s3", "aws4_request"] {
+            key.update(part.as_bytes());
+            key = mac(&key.finalize().into_bytes());
+        }
+        Self(key)
+    }
+
+    /// The signature of a text, hexadecimal.
+    pub fn sign(&self, text: &str) -> String {
+        hex::encode(self.0.clone().chain_update(text).finalize().into_bytes())
+    }
+
+    /// Whether a text has this signature, in a time that tells nothing of where it differs.
+    pub fn has_signed(&self, text: &str, signature: &str) -> bool {
+        let Ok(signature) = hex::decode(signature) else { return false };
+        self.0.clone().chain_update(text).verify_slice(&signature).is_ok()
+    }
+}
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key")
+    }
+}
+
+fn mac(key: &[u8]) -> Hmac<Sha256> {
+    #[allow(clippy::expect_used, reason = "RFC 2104, section 3: a key has any length")]
+    Hmac::new_from_slice(key).expect("a key of any length")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+"""
+Options of a command that are parameters of a workload: made from their definitions.
+
+Models take a while to load, so a command says which workload it is for, and the options are made
+only for the command that was typed.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lanlab.cli import complete
+
+if TYPE_CHECKING:
+    from lanlab.workloads.definitions import Definition
+
+#: Parameters that were given on the command line, by their keys; `None`: not given.
+Given = dict[str, Any]
+#: What the shell can complete.
+_COMPLETED = {"driver": complete.drivers}
+_METAVARS = {int: "NUMBER", float: "NUMBER", str: "TEXT"}
+_LONGEST_RANGE = len("0 to 10,000,000")
+_MADE_OF = "__made_of__"
+
+
+@dataclass(frozen=True)
+class _MadeOf:
+    """What the options of a command are made of."""
+
+    workload: str
+    #: Only these, in this order; none: all that have an option and are not the command's own.
+    only: Sequence[str]
+    #: These before the others.
+    first: Sequence[str]
+    #: What is said of a default that is the command's own, by key.
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+
+def parameters_of(
+    workload: str,
+    *,
+    only: Sequence[str] = (),
+    first: Sequence[str] = (),
+    defaults: Mapping[str, str] | None = None,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """
+    Give a command the options of a workload's parameters: its argument `given` has their values,
+    and stands where they stand in `--help`.
+
+    Args:
+        only: These alone; none: all but those that the command has itself.
+        first: These before the others in `--help`.
+        defaults: What the command takes in place of a parameter's own default.
+    """
+
+    def mark(command: Callable[..., None]) -> Callable[..., None]:
+        setattr(command, _MADE_OF, _MadeOf(workload, only, first, defaults or {}))
+        return command
+
+    return mark
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with its options, if they are made of a workload's parameters."""
+    made_of: _MadeOf | None = getattr(command, _MADE_OF, None)
+    if made_of is None:
+        return command
+    signature = inspect.signature(command, eval_str=True).parameters
+    own = {
+        name: one.replace(kind=one.KEYWORD_ONLY)
+        for name, one in signature.items()
+        if name != "given"
+    }
+    made = [_option(one, made_of.defaults) for one in _chosen(made_of, own)]
+    defaults = made_of.defaults
+
+    def run(**values: Any) -> None:
+        given = {one.name: values.pop(one.name) for one in made}
+        command(given={**given, **_not_given(given, defaults)}, **values)
+
+    place = list(signature).index("given")
+    options = [*list(own.values())[:place], *made, *list(own.values())[place:]]
+    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in options}
+    run.__doc__, run.__name__ = command.__doc__, command.__name__
+    return run
+
+
+def _not_given(given: Given, defaults: Mapping[str, str]) -> Given:
+    return {key: text for key, text in defaults.items() if given.get(key) is None}
+
+
+def _chosen(made_of: _MadeOf, own: Mapping[str, Any]) -> list[Definition]:
+    from lanlab.workloads import workload
+    from lanlab.workloads.definitions import definitions
+
+    found = definitions(workload(made_of.workload).Parameters)
+    if made_of.only:
+        return [found[key] for key in made_of.only]
+    keys = dict.fromkeys((*made_of.first, *found))
+    return [found[key] for key in keys if found[key].option is not None and key not in own]
+
+
+def _option(one: Definition, defaults: Mapping[str, str]) -> inspect.Parameter:
+    assert one.option is not None
+    kind: Any = bool if one.kind is bool else one.kind | None
+    if one.unit is not None:
+        kind = str | None
+    metavar = one.metavar or "|".join(one.choices) or _METAVARS.get(one.kind)
+    info = typer.Option(
+        one.option,
+        metavar=metavar,
+        help=_help(one, defaults.get(one.key)),
+        hidden=one.is_hidden,
+        autocompletion=_COMPLETED.get(one.key),
+    )
+    return inspect.Parameter(
+        one.key,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=False if one.kind is bool else None,
+        annotation=Annotated[kind, info],
+    )
+
+
+def _help(one: Definition, own_default: str | None) -> str:
+    default = own_default or one.default_text
+    said = [f"default: {default}"] if default and "Default:" not in one.help else []
+    # A bound that nobody comes near says nothing.
+    if one.unit is None and 0 < len(one.range) <= _LONGEST_RANGE:
+        said.append(one.range)
+    return f"{one.help} [{'; '.join(said)}]" if said else one.help

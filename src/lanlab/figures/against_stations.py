@@ -1,0 +1,114 @@
+"""Response time and throughput against the number of stations, and against each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lanlab.figures.chart import Chart, Point, Series
+from lanlab.figures.gather import FigureData, axis, caption, far_apart
+from lanlab.figures.station_curves import (
+    asymptotic_response_s,
+    chart_along,
+    named_curves,
+    series_along,
+)
+from lanlab.figures.stations_within import response_figure, with_answer
+from lanlab.figures.wording import plain, quantity
+
+if TYPE_CHECKING:
+    from lanlab.analysis.stations import ServerModel, StationCurve
+
+_RESPONSE = "response_mean_ns"
+_OPERATIONS = "operations_per_s"
+_GOODPUT = "goodput_bps"
+
+
+def response_against_stations(data: FigureData) -> Chart:
+    """
+    The figure's `metric` (by default the mean response time) against the number of stations, a line
+    for each level of the other factors; of the mean, up to four of them, with their bounds.
+    """
+    chart = _along(data, data.figure.metric or _RESPONSE, "means")
+    return with_answer(data, chart)
+
+
+def throughput_against_stations(data: FigureData) -> Chart:
+    """
+    The figure's `metric` (by default goodput; or operations per second) against the number of
+    stations, a line for each level of the other factors; up to four of them with their bounds.
+    """
+    chart = _along(data, data.figure.metric or _GOODPUT, "response times")
+    asked = response_figure(data.study, data.figure)
+    if asked is None:
+        return chart
+    return with_answer(replace(data, figure=asked), chart, draws_limit=False)
+
+
+def delay_throughput(data: FigureData) -> Chart:
+    """
+    The mean response time against goodput, a line for each level of the other factors, along the
+    number of stations: up where the server is saturated, back where more stations get less.
+    """
+    delays = {
+        one.name: {point.x: point for point in one.points} for one in series_along(data, _RESPONSE)
+    }
+    series = []
+    for one in series_along(data, _GOODPUT):
+        own = delays.get(one.name, {})
+        points = [_beside(rate, own[rate.x]) for rate in one.points if rate.x in own]
+        series.append(Series(one.name, tuple(points)))
+    xs = [point.x for one in series for point in one.points]
+    ys = [point.y for one in series for point in one.points]
+    return Chart(
+        title=data.figure.title,
+        x=axis(data.study, _GOODPUT, logarithmic=far_apart(xs)),
+        y=axis(data.study, _RESPONSE, logarithmic=far_apart(ys)),
+        series=tuple(series),
+        caption=caption(
+            data.run,
+            "Each point is a number of stations, which stands beside it; lines join them in its "
+            "order.",
+            "Means of the trials; intervals of 95 % of response times.",
+        ),
+    )
+
+
+def _along(data: FigureData, metric: str, fitted_to: str) -> Chart:
+    """A metric against the number of stations, with bounds where a model of the server has it."""
+    shown = quantity(data.study, metric)
+
+    def value(curve: StationCurve, model: ServerModel, stations: int, asymptote: bool) -> float:
+        fitted_s = asymptotic_response_s if asymptote else _fitted_response_s
+        response_s = fitted_s(model, stations)
+        if metric == _RESPONSE:
+            return shown.shown(1e9 * response_s)
+        rate = stations / (response_s + model.think_s)
+        if metric == _OPERATIONS:
+            return shown.shown(rate)
+        assert curve.message_size_bytes is not None
+        return shown.shown(8 * curve.message_size_bytes * rate)
+
+    curves = [
+        each
+        for each in (named_curves(data) if metric in (_RESPONSE, _OPERATIONS, _GOODPUT) else ())
+        if metric != _GOODPUT or each.curve.message_size_bytes is not None
+    ]
+    said = f"Thin lines: a queue fitted to the {fitted_to}, and its asymptotes."
+    return chart_along(data, metric, curves, value, said)
+
+
+def _fitted_response_s(model: ServerModel, stations: int) -> float:
+    return float(model.response_s([stations])[0])
+
+
+def _beside(rate: Point, delay: Point) -> Point:
+    return Point(
+        x=rate.y,
+        y=delay.y,
+        low=delay.low,
+        high=delay.high,
+        trials=delay.trials,
+        condition=delay.condition,
+        label=plain(delay.x),
+    )

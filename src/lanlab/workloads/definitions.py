@@ -1,0 +1,158 @@
+"""
+What a workload's parameters are: read from its model, where each is defined once by `parameter`.
+
+The command line makes its options of this, errors their ranges, and the reference its tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+
+from pydantic import Field
+from pydantic.fields import FieldInfo
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+#: Units at the end of keys, which options leave out.
+_SUFFIXES = ("_bytes", "_bps", "_ratio", "_s")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """How a quantity is written on the command line, and the unit of its number."""
+
+    metavar: str
+    symbol: str
+
+
+@dataclass(frozen=True)
+class Definition:
+    """One parameter."""
+
+    key: str
+    #: What it does, in one or two sentences.
+    help: str
+    #: `None`: it is for studies only.
+    option: str | None
+    #: Whether the option is left out of `--help`.
+    is_hidden: bool
+    #: `bool`, `int`, `float` or `str`.
+    kind: type
+    #: The words that are allowed; none: it is no choice.
+    choices: tuple[str, ...]
+    unit: Unit | None
+    #: What stands for a value in `--help`; empty: what its kind or choices say.
+    metavar: str
+    default: Any
+    #: As in `1 to 64`; empty: it has no bounds.
+    range: str
+
+    @property
+    def default_text(self) -> str:
+        """The default for people; empty: there is none."""
+        if self.default is None or isinstance(self.default, bool):
+            return ""
+        if isinstance(self.default, str):
+            return self.default
+        return written(self.default, self.unit.symbol if self.unit else "")
+
+
+def parameter(
+    default: Any,
+    help: str,
+    *,
+    option: str | None = "",
+    hidden: bool = False,
+    metavar: str = "",
+    **bounds: Any,
+) -> Any:
+    """
+    A field of a workload's model: the one definition of a parameter.
+
+    Args:
+        default: In lanlab's units.
+        help: What it does, for people; its default and range are added from the definition.
+        option: On the command line; empty: named for its key, `None`: only studies have it.
+        hidden: Whether `--help` leaves the option out.
+        metavar: What stands for a value in `--help`; empty: what its type says.
+        bounds: As of `pydantic.Field`.
+    """
+    extra: dict[str, Any] = {"option": option, "hidden": hidden, "metavar": metavar}
+    return Field(default=default, description=help, json_schema_extra=extra, **bounds)
+
+
+def definitions(model: type[BaseModel]) -> dict[str, Definition]:
+    """The parameters of a workload, by their keys."""
+    return {key: _definition(key, field) for key, field in model.model_fields.items()}
+
+
+def _definition(key: str, field: FieldInfo) -> Definition:
+    extra = field.json_schema_extra
+    assert isinstance(extra, Mapping), f"{key} is not defined by `parameter`"
+    option = extra["option"]
+    kind, choices, found = _kind(field.annotation)
+    units = [one for one in (*field.metadata, *found) if isinstance(one, Unit)]
+    return Definition(
+        key=key,
+        help=field.description or "",
+        option=_option(key) if option == "" else None if option is None else str(option),
+        is_hidden=bool(extra["hidden"]),
+        kind=kind,
+        choices=choices,
+        unit=units[0] if units else None,
+        metavar=str(extra["metavar"]) or (units[0].metavar if units else ""),
+        default=field.default,
+        range=_range(field, units[0].symbol if units else ""),
+    )
+
+
+def _option(key: str) -> str:
+    for suffix in _SUFFIXES:
+        key = key.removesuffix(suffix)
+    return "--" + key.replace("_", "-")
+
+
+def _kind(annotation: Any) -> tuple[type, tuple[str, ...], list[Any]]:
+    """A quantity with units is `Annotated[int, …]`, one that may be absent a union with `None`."""
+    if get_origin(annotation) is Annotated:
+        plain, *metadata = get_args(annotation)
+        return (*_kind(plain)[:2], metadata)
+    if get_origin(annotation) is Literal:
+        choices = get_args(annotation)
+        return type(choices[0]), tuple(map(str, choices)), []
+    parts = [part for part in get_args(annotation) if part is not type(None)]
+    return _kind(parts[0]) if parts else (annotation, (), [])
+
+
+def _range(field: FieldInfo, symbol: str) -> str:
+    ends = {
+        name: written(getattr(one, name), symbol if symbol == "B" else "")
+        for one in field.metadata
+        for name in ("ge", "gt", "le", "lt")
+        if getattr(one, name, None) is not None
+    }
+    low = f"above {ends['gt']}" if "gt" in ends else ends.get("ge", "")
+    high = f"below {ends['lt']}" if "lt" in ends else ends.get("le", "")
+    joined = f"{low} to {high}" if low and high else low or high
+    if "gt" in ends and "le" in ends:
+        joined = f"{low}, at most {high}"
+    return f"{joined} {symbol}" if joined and symbol != "B" and symbol else joined
+
+
+def written(value: float, symbol: str) -> str:
+    """
+    A quantity as short as it is exact.
+
+    Examples:
+        >>> written(1048576, "B"), written(0.5, "s"), written(3.0, "s"), written(10000, "")
+        ('1 MiB', '0.5 s', '3 s', '10,000')
+    """
+    if symbol == "B":
+        for size, name in ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
+            if value >= size and value % size == 0:
+                return f"{value // size:,} {name}"
+    number = f"{value:,.0f}" if value == int(value) else f"{value:g}"
+    return f"{number} {symbol}".rstrip()

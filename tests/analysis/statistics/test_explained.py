@@ -1,0 +1,76 @@
+"""The share of the variation that a factor explains, against scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from published_trials import W2K
+from scipy import stats
+
+from lanlab.analysis.statistics import explained_share
+from lanlab.errors import NoSpread, UnfitValues
+
+TIMES_S = [time for trials in W2K.values() for time in trials]
+PROTOCOL = [protocol for (protocol, _), trials in W2K.items() for _ in trials]
+
+
+def test_the_share_is_that_of_scipys_analysis_of_variance() -> None:
+    """F and both degrees of freedom give it, on logarithms and with unlike numbers of trials."""
+    times, protocols = TIMES_S[:-2], PROTOCOL[:-2]
+    names = dict.fromkeys(protocols)
+    groups = [[np.log(t) for t, p in zip(times, protocols, strict=True) if p == n] for n in names]
+    f = float(stats.f_oneway(*groups).statistic)
+    df, left = len(groups) - 1, len(times) - len(groups)
+    seen = explained_share(times, protocols, scale="log")
+
+    assert seen.share == pytest.approx(df * f / (df * f + left))
+
+
+def test_neither_the_order_of_trials_nor_the_names_of_levels_matter() -> None:
+    order = np.random.default_rng(1).permutation(len(TIMES_S))
+    shuffled = explained_share([TIMES_S[at] for at in order], [f"<{PROTOCOL[at]}>" for at in order])
+    seen = explained_share(TIMES_S, PROTOCOL)
+
+    assert (shuffled.share, shuffled.low, shuffled.high) == pytest.approx(
+        (seen.share, seen.low, seen.high)
+    )
+
+
+def test_the_interval_ends_where_such_an_f_is_as_likely_as_it_says() -> None:
+    """And leaves out 0 where p is below half of the rest."""
+    random = np.random.default_rng(8)
+    levels = [0, 1, 2] * 4
+    for _ in range(20):
+        values = random.normal(0, 1, 12)
+        seen = explained_share(values, levels)
+        f, p = stats.f_oneway(*(values[place::3] for place in range(3)))
+        assert (seen.low > 0) == (p < 0.025)
+        for end, chance in ((seen.low, 0.025), (seen.high, 0.975)):
+            if end > 0:
+                assert stats.ncf.sf(f, 2, 9, 12 * end / (1 - end)) == pytest.approx(
+                    chance, rel=1e-4
+                )
+
+
+@pytest.mark.parametrize(
+    ("levels", "said"),
+    [
+        ([1] * 6, "need at least 2 and fewer than 6 trials, got 1"),
+        ([1, 2], "need one for each of 6 values, got 2"),
+        ([1, 2, 3, 4, 5, 6], "need at least 2 and fewer than 6 trials, got 6"),
+    ],
+)
+def test_levels_that_cannot_answer_are_refused(levels: list[int], said: str) -> None:
+    with pytest.raises(UnfitValues, match=said):
+        explained_share([1, 2, 3, 5, 8, 13], levels)
+
+
+def test_zero_has_no_logarithm() -> None:
+    with pytest.raises(UnfitValues, match="on a log scale"):
+        explained_share([0, 2, 3, 5, 8, 13], [1, 2] * 3, scale="log")
+
+
+@pytest.mark.parametrize("values", [[5] * 6, [1, 2] * 3, [0.1, 0.3] * 3, [1e9, 1e9 + 1] * 3])
+def test_without_chance_there_is_no_share(values: list[float]) -> None:
+    with pytest.raises(NoSpread, match="all trials are equal"):
+        explained_share(values, [1, 2] * 3)

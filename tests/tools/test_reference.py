@@ -1,0 +1,32 @@
+"""`docs/reference.md` says what the tables of parameters, metrics and services say."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).parents[2] / "tools"
+
+if not TOOLS.is_dir():
+    pytest.skip("the tools are not part of what is installed", allow_module_level=True)
+sys.path.insert(0, str(TOOLS))
+
+import reference  # noqa: E402
+
+
+def test_the_reference_is_current() -> None:
+    """Else run `make reference`."""
+    assert reference.TARGET.read_text() == reference.page()
+
+
+def test_a_row_says_what_its_definition_says() -> None:
+    rows = reference.page().splitlines()
+
+    assert (
+        "| `silence_s` | `--idle-timeout` | 0.1 to 600 s | 3 s | "
+        "Give up on a peer that has sent nothing for this time. |"
+    ) in rows
+    assert "| `loss_ratio` | ratio | loss ratio | less |" in rows
+    assert "| `sftp` | SFTP | 22 | `ssh://` |  | yes | certificate or host key |" in rows

@@ -1,0 +1,96 @@
+"""
+Make `docs/reference.md` from the tables of parameters, metrics and file services.
+
+`--check` changes nothing and fails if the page differs from them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from lanlab.services import SERVICES, Service
+from lanlab.workloads import WORKLOADS
+from lanlab.workloads.definitions import Definition, definitions
+from lanlab.workloads.metrics import Metric
+
+TARGET = Path(__file__).resolve().parent.parent / "docs/reference.md"
+_OPENING = """\
+# Reference
+
+Parameters and metrics of each workload, and the file services. Made by `make reference`; do not
+edit.
+
+A study file sets a parameter by its key, the command line by its option. Sizes may have a unit
+(`64KiB`, `10MB`), as times (`250ms`), rates (`10M`, `500kB/s`) and shares (`70%`). A parameter
+without an option is for studies.
+"""
+_BETTER = {"more": "more", "less": "less", None: ""}
+
+
+def page() -> str:
+    """The page as it should be."""
+    parts = [_OPENING]
+    for name, kind in WORKLOADS.items():
+        parameters = definitions(kind.Parameters).values()
+        parts.append(f"## `{name}`: parameters\n")
+        heads = ("key", "option", "value", "default", "what it does")
+        parts.append(_table(heads, map(_parameter, parameters)))
+        parts.append(f"## `{name}`: metrics\n")
+        heads = ("key", "unit", "name", "better")
+        parts.append(_table(heads, map(_metric, kind.metrics.values())))
+    parts.append("## File services\n")
+    heads = ("name", "service", "port", "schemes", "first part of the path", "logs in", "identity")
+    parts.append(_table(heads, map(_service, SERVICES.values())))
+    return "\n".join(parts)
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join(_lines(heads, rows)) + "\n"
+
+
+def _lines(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{'---|' * len(heads)}"
+    for row in rows:
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+
+
+def _parameter(one: Definition) -> Sequence[str]:
+    kind = {bool: "yes or no", int: "whole number", float: "number", str: "text"}[one.kind]
+    choices = ", ".join(f"`{each}`" for each in one.choices)
+    option = f"`{one.option}`" if one.option else ""
+    default = str(one.default).lower() if isinstance(one.default, bool) else one.default_text
+    return f"`{one.key}`", option, choices or one.range or kind, default or "", one.help
+
+
+def _metric(one: Metric) -> Sequence[str]:
+    return f"`{one.key}`", one.unit, one.name or one.key.replace("_", " "), _BETTER[one.better]
+
+
+def _service(one: Service) -> Sequence[str]:
+    schemes = ", ".join(f"`{each}://`" for each in one.schemes)
+    return (
+        f"`{one.name}`",
+        one.title,
+        str(one.port or ""),
+        schemes or "",
+        one.share or "",
+        "yes" if one.has_users else "no",
+        "certificate or host key" if one.has_identity else "",
+    )
+
+
+def main() -> None:
+    """Write the page, or say whether it is current."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="fail if the page is not current")
+    if not parser.parse_args().check:
+        TARGET.write_text(page())
+    elif not TARGET.exists() or TARGET.read_text() != page():
+        raise SystemExit(f"{TARGET.name} is not current; run `make reference`")
+
+
+if __name__ == "__main__":
+    main()
