@@ -13,7 +13,11 @@
 
 mod clock;
 #[cfg(feature = "services")]
+pub mod copy;
+#[cfg(feature = "services")]
 pub mod dataset;
+#[cfg(feature = "services")]
+mod guard;
 pub mod handshake;
 pub mod measure;
 mod progress;
@@ -21,11 +25,14 @@ mod progress;
 mod service_failure;
 #[cfg(feature = "services")]
 pub mod stations;
+pub mod stream;
 pub mod virtual_time;
 
 use lanlab_messages as messages;
 
 pub use clock::Clock;
+#[cfg(feature = "services")]
+pub use guard::{Guard, TOO_LONG};
 pub use progress::Progress;
 #[cfg(feature = "services")]
 pub use service_failure::failure_of;

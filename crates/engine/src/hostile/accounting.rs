@@ -12,9 +12,9 @@ use super::Feed;
 use crate::messages::{
     Amount, ClockRelation, Io, Receive, SocketOptions, StreamSpec, Timestamps, Transport, WhenLate,
 };
-use crate::workloads::stream::Plan;
-use crate::workloads::stream::intake::{Heard, Intake};
-use crate::workloads::stream::tally::{Arrival, Meters};
+use crate::workloads::stream::plan as checked;
+use lanlab_workloads::stream::Plan;
+use lanlab_workloads::stream::{Arrival, Heard, Incoming, Meters};
 
 const TOKEN: Token = Token([7; 16]);
 
@@ -43,7 +43,7 @@ fn plan(feed: &mut Feed) -> Option<Plan> {
         interval_ns: 1_000_000 + feed.number() % 1_000_000_000,
         silence_ns: 1_000_000_000,
     };
-    Plan::new(&spec).ok()
+    checked(&spec).ok()
 }
 
 /// A datagram: one of the stream, one of the session, or any octets.
@@ -99,8 +99,8 @@ pub fn tally(octets: &[u8]) {
         assert!(acceptor.handle(&Message { kind, ..hello }, peer, start).is_some());
     }
     let clock = ClockRelation { offset_ns: feed.number().cast_signed(), error_ns: 0 };
-    let mut meters = Meters::new(&plan, (feed.u8() > 127).then_some(clock));
-    let mut intake = Intake::new(&plan, TOKEN, 0, acceptor, start);
+    let mut meters = Meters::<()>::new(&plan, (feed.u8() > 127).then_some(clock));
+    let mut incoming = Incoming::new(&plan, TOKEN, 0, acceptor, start);
     let (mut now, mut given, mut said, mut near) = (start, 0_u64, 0_u64, 0_u64);
     while !feed.is_empty() {
         let step = feed.u8();
@@ -108,7 +108,7 @@ pub fn tally(octets: &[u8]) {
         let arrival = Arrival { at: now, drops: feed.u8().into() };
         let datagram = datagram(&mut feed, plan.message_bytes(), near);
         given += 1;
-        match intake.take(&datagram, arrival, now, &mut meters) {
+        match incoming.take(&datagram, arrival, now, &mut meters) {
             Heard::Counted => {}
             Heard::Said(kind) | Heard::SentAll(kind) => {
                 said += 1;
@@ -121,15 +121,15 @@ pub fn tally(octets: &[u8]) {
             }
         }
         if step.is_multiple_of(8) {
-            intake.flush(&mut meters);
+            incoming.flush(&mut meters);
         }
-        near = intake.tally.expected();
+        near = incoming.counter.expected();
     }
-    intake.flush(&mut meters);
-    let _ = intake.is_more_than_asked();
-    let _ = intake.tally.is_complete();
-    intake.tally.close(now, Some(feed.u8().into()), &mut meters);
-    let counts = &intake.tally.counts;
+    incoming.flush(&mut meters);
+    let _ = incoming.is_more_than_asked();
+    let _ = incoming.counter.is_complete();
+    incoming.counter.close(now, Some(feed.u8().into()), &mut meters);
+    let counts = &incoming.counter.counts;
     let placed = counts.total_messages
         + counts.duplicate_messages
         + counts.stale_messages

@@ -40,7 +40,7 @@ pub fn joined(job: &Job, threads: Vec<Worked>, times: Times) -> (Stationed, Vec<
     for thread in threads {
         counts.add(thread.counts);
         busiest_ns = busiest_ns.max(thread.cpu.user_ns + thread.cpu.system_ns);
-        cpu = plus(cpu, thread.cpu);
+        cpu = cpu.plus(thread.cpu);
         readings.push(thread.readings);
     }
     let thinned = alike(&mut readings);
@@ -81,15 +81,6 @@ pub fn joined(job: &Job, threads: Vec<Worked>, times: Times) -> (Stationed, Vec<
         host: times.host,
     };
     (stationed, readings)
-}
-
-fn plus(one: CpuTime, other: CpuTime) -> CpuTime {
-    CpuTime {
-        user_ns: one.user_ns + other.user_ns,
-        system_ns: one.system_ns + other.system_ns,
-        voluntary_switches: one.voluntary_switches + other.voluntary_switches,
-        involuntary_switches: one.involuntary_switches + other.involuntary_switches,
-    }
 }
 
 /// Thin all threads' readings as much as those of the one that had to the most, and make their slices

@@ -6,13 +6,16 @@ use lanlab_clients::{AnySession, connect};
 use lanlab_files::{ServicePath, Session};
 use lanlab_os as os;
 
-use super::crew::runtime;
+use super::clock::{RuntimeClock, bounded};
 use super::files::Files;
 use super::local::{Sink, wrong, wrong_size};
-use super::moving::{Mover, Trouble, Watch, manner};
-use super::working::{files_path, remote_path};
+use super::trial_directory::{files_path, remote_path};
+use super::workers::runtime;
 use crate::messages::{CopyChecked, CopySpec, CopySync, CopyVerify, Failure, Outcome, Verified};
-use crate::running::{Measured, Running};
+use crate::running::Measured;
+use crate::running::Running;
+use lanlab_workloads::Guard;
+use lanlab_workloads::copy::{CopyError, Transfer, capabilities};
 
 /// Compare every file at the service with what it should be.
 pub fn check_upload(spec: &CopySpec, running: &Running) -> Measured {
@@ -20,9 +23,9 @@ pub fn check_upload(spec: &CopySpec, running: &Running) -> Measured {
     let work = || -> Result<Verified, Failure> {
         let files = Files::find(&spec.files, running)?;
         files.check_same(spec.files_digest.as_deref())?;
-        let watch = Watch::bounded(spec, running);
-        let work = watch.unless_stopped(compare(spec, &files, &watch));
-        runtime()?.block_on(work).map_err(Trouble::into_failure)
+        let guard = bounded(spec, running);
+        let work = guard.unless_stopped(compare(spec, &files, &guard));
+        runtime()?.block_on(work).map_err(CopyError::into_failure)
     };
     let (verified, _) = running.with_progress(start, start, work);
     let verified = verified.map_err(|failure| Box::new((failure, None)))?;
@@ -30,7 +33,11 @@ pub fn check_upload(spec: &CopySpec, running: &Running) -> Measured {
     Ok(Outcome::CopyChecked(CopyChecked { verified, elapsed_ns }))
 }
 
-async fn compare(spec: &CopySpec, files: &Files, watch: &Watch<'_>) -> Result<Verified, Trouble> {
+async fn compare(
+    spec: &CopySpec,
+    files: &Files,
+    guard: &Guard<'_, RuntimeClock>,
+) -> Result<Verified, CopyError> {
     let mut verified = Verified { how: spec.verify, files: 0, bytes: 0 };
     if spec.verify == CopyVerify::None {
         return Ok(verified);
@@ -39,15 +46,16 @@ async fn compare(spec: &CopySpec, files: &Files, watch: &Watch<'_>) -> Result<Ve
     if spec.verify == CopyVerify::Size {
         verified.files = compare_sizes(spec, files, &session).await?;
     } else {
-        let mover = Mover::new(manner(spec, session.capabilities())?, CopySync::None, watch);
+        let transfer =
+            Transfer::new(capabilities(spec, session.capabilities())?, CopySync::None, guard);
         for (number, entry) in files.entries.iter().enumerate() {
             let path = remote_path(spec, &entry.path)?;
             let sink = Sink::compare(files.truth(number)?, entry.path.as_str().to_owned());
-            let done = mover.download(&session, &path, entry.bytes, &sink, true).await;
+            let done = transfer.download(&session, &path, entry.bytes, &sink, true).await;
             done.map_err(|trouble| short_is_wrong(trouble, &entry.path, entry.bytes))?;
             verified.files += 1;
             verified.bytes += entry.bytes;
-            watch.running.count(1, 0);
+            guard.progress.count(1, 0);
         }
     }
     files.check_unchanged()?;
@@ -56,9 +64,9 @@ async fn compare(spec: &CopySpec, files: &Files, watch: &Watch<'_>) -> Result<Ve
 }
 
 /// A copy that is there, but too short or too long, is wrong.
-fn short_is_wrong(trouble: Trouble, path: &ServicePath, bytes: u64) -> Trouble {
+fn short_is_wrong(trouble: CopyError, path: &ServicePath, bytes: u64) -> CopyError {
     match trouble {
-        Trouble::Service(fault) if fault.class == lanlab_files::Class::Length => {
+        CopyError::Service(fault) if fault.class == lanlab_files::Class::Length => {
             let mut failure = wrong(path.as_str(), bytes);
             failure.message = format!("`{path}`: the copy is not whole: {}", fault.message);
             failure.into()
@@ -71,7 +79,7 @@ async fn compare_sizes(
     spec: &CopySpec,
     files: &Files,
     session: &AnySession,
-) -> Result<u64, Trouble> {
+) -> Result<u64, CopyError> {
     let mut listed = HashMap::new();
     let top = files_path(spec)?;
     let below = files.directories.iter().map(|path| remote_path(spec, path));

@@ -11,6 +11,7 @@ use lanlab_clients::{Below, Kind};
 use lanlab_files::{Access, ServicePath};
 use lanlab_os as os;
 use lanlab_os::positioned::read_at;
+use lanlab_workloads::copy::Source;
 use twox_hash::XxHash3_64;
 
 use crate::messages::{CopiedFiles, DatasetSpec, Failure, LeftOut};
@@ -232,15 +233,6 @@ impl Truth {
         Ok(Self::File { file, path })
     }
 
-    /// Fill `buffer` with what lies from `offset` on.
-    pub fn fill(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Failure> {
-        match self {
-            Self::Made(content) => content.fill(offset, buffer),
-            Self::File { file, path } => read_all(file, path, offset, buffer)?,
-        }
-        Ok(())
-    }
-
     /// The first octet of `data`, which lies from `offset` on, that is not as it should be.
     /// `scratch` is as long as `data`, or longer.
     pub fn first_difference(
@@ -257,6 +249,16 @@ impl Truth {
                 Ok(first_difference(scratch, data).map(|within| offset + within))
             }
         }
+    }
+}
+
+impl Source for Truth {
+    fn fill(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Failure> {
+        match self {
+            Self::Made(content) => content.fill(offset, buffer),
+            Self::File { file, path } => read_all(file, path, offset, buffer)?,
+        }
+        Ok(())
     }
 }
 

@@ -9,10 +9,11 @@ use lanlab_clients::{Below, Kind};
 use lanlab_files::{Access, ServicePath};
 use lanlab_os as os;
 use lanlab_os::positioned::write_all_at;
+use lanlab_workloads::copy::Source;
 use twox_hash::XxHash3_64;
 
 use super::files::{Entry, Files, Truth, read_all};
-use super::working::Written;
+use super::trial_directory::Written;
 use crate::messages::{CopySync, Failure};
 use crate::running::Running;
 use crate::workloads::dataset::{of_file, stop_if_cancelled};
@@ -37,9 +38,10 @@ impl Sink {
     pub fn compare(truth: Truth, name: String) -> Self {
         Self::Compare { truth, scratch: RefCell::default(), name }
     }
+}
 
-    /// Take one whole block: what lies from `offset` on.
-    pub fn take(&self, offset: u64, block: &[u8]) -> Result<(), Failure> {
+impl lanlab_workloads::copy::Sink for Sink {
+    fn take(&self, offset: u64, block: &[u8]) -> Result<(), Failure> {
         match self {
             Self::Hashes { block_bytes, hashes } => {
                 let place = (offset / u64::from(*block_bytes)) as usize;
@@ -58,8 +60,7 @@ impl Sink {
         }
     }
 
-    /// End with it; gives the hashes, if those are what was kept.
-    pub fn close(self, sync: CopySync) -> Result<Option<Vec<u64>>, Failure> {
+    fn close(self, sync: CopySync) -> Result<Option<Vec<u64>>, Failure> {
         match self {
             Self::Hashes { hashes, .. } => Ok(Some(hashes.into_inner())),
             Self::Compare { .. } => Ok(None),

@@ -10,18 +10,16 @@
 )]
 
 mod check;
-mod crew;
-mod emptying;
+mod clock;
 mod files;
-pub mod lanes;
+mod listing;
 mod local;
-mod meters;
-mod moving;
 mod remains;
-mod seen;
-pub mod working;
+mod removal;
+pub mod trial_directory;
+mod workers;
 
-use lanlab_workloads::failure_of;
+use lanlab_workloads::copy::SESSION_BYTES;
 
 use super::dataset::absolute;
 use super::setup::check_range;
@@ -29,15 +27,12 @@ use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::messages::{ClientSide, CopiedFiles, CopySpec, Direction, Failure};
 
 pub use check::check_upload;
-pub use crew::{copy, runtime};
-pub use emptying::{HELD_LOOK, HELD_WITHIN_NS, held_open, is_refusal};
-pub use moving::{Trouble, Watch};
+pub use clock::{RuntimeClock, guard};
 pub use remains::{Remains, remove_working, removed_directory};
-pub use working::{empty, prepare};
+pub use removal::{HELD_LOOK, HELD_WITHIN_NS, held_open, is_refusal};
+pub use trial_directory::{empty, prepare};
+pub use workers::{copy, runtime};
 
-/// Memory that the calls under way of one connection may take. A service that would take more at
-/// its best depth gets fewer calls; asked for more, the request is refused.
-const SESSION_BYTES: u64 = 12 << 20;
 /// What the services' own buffers may take for each connection beside that.
 const TRANSPORT_BYTES: u64 = 1 << 20;
 /// Memory for the names of files.

@@ -7,6 +7,9 @@ use std::collections::{HashMap, HashSet};
 use lanlab_clients::{AnySession, connect};
 use lanlab_files::{Access, Class, Fault, ServicePath, Session};
 use lanlab_os as os;
+
+use lanlab_workloads::Guard;
+use lanlab_workloads::copy::{CopyError, lanes};
 use lanlab_workloads::stations::pattern::{Pattern, Place};
 use lanlab_workloads::stations::{blocks, paths};
 
@@ -14,12 +17,12 @@ use crate::messages::{
     Failure, Outcome, StationSync, StationsEmptied, StationsPrepared, StationsSpec,
 };
 use crate::running::{Measured, Running};
-use crate::workloads::copy::working::{
+use crate::workloads::copy::trial_directory::{
     self, MARK_LINE, make_marked, mark_path, not_ours, path, read_mark,
 };
 use crate::workloads::copy::{
-    HELD_LOOK, HELD_WITHIN_NS, Remains, Trouble, Watch, held_open, is_refusal, lanes,
-    remove_working, removed_directory, runtime,
+    HELD_LOOK, HELD_WITHIN_NS, Remains, RuntimeClock, guard, held_open, is_refusal, remove_working,
+    removed_directory, runtime,
 };
 
 /// Connections over which files are written and removed at once.
@@ -31,9 +34,9 @@ const MOST_PIECE_BYTES: usize = 1 << 20;
 pub fn prepare(spec: &StationsSpec, running: &Running) -> Measured {
     let start = os::monotonic();
     let work = || {
-        let watch = Watch::new(running);
-        let work = watch.unless_stopped(make(spec, &watch));
-        runtime()?.block_on(work).map_err(Trouble::into_failure)
+        let guard = guard(running);
+        let work = guard.unless_stopped(make(spec, &guard));
+        runtime()?.block_on(work).map_err(CopyError::into_failure)
     };
     let (prepared, _) = running.with_progress(start, start, work);
     let (files, bytes) = prepared.map_err(|failure| Box::new((failure, None)))?;
@@ -41,7 +44,10 @@ pub fn prepare(spec: &StationsSpec, running: &Running) -> Measured {
     Ok(Outcome::StationsPrepared(StationsPrepared { files, bytes, elapsed_ns }))
 }
 
-async fn make(spec: &StationsSpec, watch: &Watch<'_>) -> Result<(u64, u64), Trouble> {
+async fn make(
+    spec: &StationsSpec,
+    guard: &Guard<'_, RuntimeClock>,
+) -> Result<(u64, u64), CopyError> {
     let service = of_station(spec, 0);
     let session = connect(&service).await?;
     let mark = format!("{MARK_LINE}{}\n", spec.token);
@@ -55,7 +61,7 @@ async fn make(spec: &StationsSpec, watch: &Watch<'_>) -> Result<(u64, u64), Trou
     let pattern = Pattern::new(spec.seed);
     let next = Cell::new(0);
     let (files, bytes) = (Cell::new(0_u64), Cell::new(0_u64));
-    let hand = async |session: AnySession| -> Result<(), Trouble> {
+    let hand = async |session: AnySession| -> Result<(), CopyError> {
         let mut piece = Vec::new();
         while next.get() < spec.stations {
             let station = next.replace(next.get() + 1);
@@ -65,7 +71,7 @@ async fn make(spec: &StationsSpec, watch: &Watch<'_>) -> Result<(u64, u64), Trou
                     write(spec, &session, path, station, first, &pattern, &mut piece).await?;
                 files.set(files.get() + 1);
                 bytes.set(bytes.get() + written);
-                watch.running.count(1, written);
+                guard.progress.count(1, written);
             }
         }
         Ok(session.end().await?)
@@ -83,7 +89,7 @@ async fn write(
     first: u32,
     pattern: &Pattern,
     piece: &mut Vec<u8>,
-) -> Result<u64, Trouble> {
+) -> Result<u64, CopyError> {
     let manner = session.capabilities();
     let message = spec.message_size_bytes as usize;
     let count = if manner.in_order { 1 } else { blocks(spec, false) };
@@ -123,11 +129,11 @@ fn file_paths(
 async fn by_hands(
     spec: &StationsSpec,
     first: AnySession,
-    hand: impl AsyncFn(AnySession) -> Result<(), Trouble>,
-) -> Result<(), Trouble> {
+    hand: impl AsyncFn(AnySession) -> Result<(), CopyError>,
+) -> Result<(), CopyError> {
     let first = RefCell::new(Some(first));
     let service = of_station(spec, 0);
-    let one = async || -> Result<(), Trouble> {
+    let one = async || -> Result<(), CopyError> {
         let there = first.borrow_mut().take();
         let session = match there {
             Some(session) => session,
@@ -150,15 +156,15 @@ fn of_station(spec: &StationsSpec, station: u32) -> lanlab_files::Target {
 /// Remove what the trial wrote.
 pub fn empty(spec: &StationsSpec, running: &Running) -> Measured {
     let work = || {
-        let watch = Watch::new(running);
-        let work = watch.unless_stopped(remove(spec));
-        runtime()?.block_on(work).map_err(Trouble::into_failure)
+        let guard = guard(running);
+        let work = guard.unless_stopped(remove(spec));
+        runtime()?.block_on(work).map_err(CopyError::into_failure)
     };
     let emptied = work().map_err(|failure| Box::new((failure, None)))?;
     Ok(Outcome::StationsEmptied(emptied))
 }
 
-async fn remove(spec: &StationsSpec) -> Result<StationsEmptied, Trouble> {
+async fn remove(spec: &StationsSpec) -> Result<StationsEmptied, CopyError> {
     let session = connect(&of_station(spec, 0)).await?;
     let mark_path = mark_path(&spec.working_name)?;
     let working = path(spec.working_name.clone())?;
@@ -168,10 +174,10 @@ async fn remove(spec: &StationsSpec) -> Result<StationsEmptied, Trouble> {
         StationsEmptied { removed_files, is_gone, left: remains.told() }
     };
     match read_mark(&session, &mark_path).await {
-        Ok(mark) if working::is_of(&mark, &spec.token) => {}
+        Ok(mark) if trial_directory::is_of(&mark, &spec.token) => {}
         Ok(_) => return Err(not_ours(&mark_path).into()),
         // It was not yet written, or is gone: then there is nothing in the directory either.
-        Err(Trouble::Service(fault)) if fault.class == Class::Missing => {
+        Err(CopyError::Service(fault)) if fault.class == Class::Missing => {
             remove_working(&session, &working, None, &mut remains).await?;
             session.end().await?;
             return Ok(told(0, remains));
@@ -181,7 +187,7 @@ async fn remove(spec: &StationsSpec) -> Result<StationsEmptied, Trouble> {
     let next = Cell::new(0);
     let removed = Cell::new(0_u64);
     let said = RefCell::new(HashMap::new());
-    let hand = async |session: AnySession| -> Result<(), Trouble> {
+    let hand = async |session: AnySession| -> Result<(), CopyError> {
         while next.get() < spec.stations {
             let station = next.replace(next.get() + 1);
             for path in file_paths(spec, station, &session)? {
@@ -216,7 +222,7 @@ async fn remove_files(
     session: &AnySession,
     said: &HashMap<String, Fault>,
     remains: &mut Remains,
-) -> Result<(), Trouble> {
+) -> Result<(), CopyError> {
     let directory = path(format!("{}/files", spec.working_name))?;
     let until = os::monotonic().plus_nanos(HELD_WITHIN_NS);
     let mut ours = HashSet::new();

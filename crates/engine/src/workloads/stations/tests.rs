@@ -524,15 +524,6 @@ fn in_an_open_loop_a_slow_operation_delays_those_behind_it_and_that_counts() {
 }
 
 #[test]
-fn a_station_that_thinks_waits_between_its_operations() {
-    let until = StationsUntil { readings_per_station: Some(20), ..StationsUntil::default() };
-    let trial =
-        trial("thinks", Malice::None, StationsSpec { think_ns: 3_000_000, until, ..spec() });
-    assert!(trial.readings.windows(2).all(|pair| pair[1].start_ns - pair[0].end_ns >= 3_000_000));
-    assert_eq!(trial.stationed.own_lateness.samples, 19);
-}
-
-#[test]
 fn no_operation_begins_after_the_time() {
     let until = StationsUntil { time_ns: Some(100_000_000), ..StationsUntil::default() };
     let trial = trial("timed", Malice::None, with_stations(3, StationsSpec { until, ..spec() }));
@@ -632,19 +623,6 @@ fn each_limit_of_a_request_lets_its_last_value_pass_and_no_further() {
         assert!(super::check(&last).is_ok(), "{name}: {:?}", super::check(&last));
         assert!(super::check(&beyond).unwrap_err().message.contains(name), "{name}");
     }
-}
-
-#[test]
-fn a_narrow_interval_ends_a_trial() {
-    let until = StationsUntil {
-        time_ns: Some(60_000_000_000),
-        interval_ratio: Some(0.9),
-        ..StationsUntil::default()
-    };
-    let thinks = StationsSpec { until, think_ns: 1_000_000, ..spec() };
-    let trial = trial("narrow", Malice::None, thinks);
-    assert_eq!(trial.stationed.ended_by, StationsEnd::Interval);
-    assert!(trial.stationed.elapsed_ns > 900_000_000, "fewer than twenty batches of 50 ms");
 }
 
 #[test]

@@ -14,43 +14,6 @@ use lanlab_wire::session::{Kind, Message, Token};
 
 use crate::beside::beside;
 
-/// A sender that has heard nothing for so long sends nothing more until it hears something: nobody
-/// is sent to who is not there.
-const DEAD_MAN_NS: u64 = 900_000_000;
-/// Longest time between two looks that counts as silence: while the sender itself stood still, the
-/// receiver may have, too.
-const LONGEST_LOOK_NS: u64 = 100_000_000;
-
-/// For how long a sender has heard nothing although it has looked.
-#[derive(Debug)]
-pub struct Quiet {
-    last_look: Instant,
-    quiet_ns: u64,
-}
-
-impl Quiet {
-    pub fn new(start: Instant) -> Self {
-        Self { last_look: start, quiet_ns: 0 }
-    }
-
-    /// Look for a word now; gives the time since the last look.
-    pub fn look(&mut self, now: Instant) -> u64 {
-        let looked_ns = now.nanos_since(self.last_look);
-        self.last_look = now;
-        self.quiet_ns += looked_ns.min(LONGEST_LOOK_NS);
-        looked_ns
-    }
-
-    /// There was one.
-    pub fn end(&mut self) {
-        self.quiet_ns = 0;
-    }
-
-    pub fn is_too_long(&self) -> bool {
-        self.quiet_ns > DEAD_MAN_NS
-    }
-}
-
 /// A receiver's side of one flow's session.
 pub struct Word {
     pub socket: Arc<DatagramSocket>,
@@ -122,33 +85,4 @@ pub fn say_alive_beside<T>(
     );
     said.unwrap_or_else(|panic| resume_unwind(panic));
     result
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at_ms(ms: u64) -> Instant {
-        Instant::from_nanos(ms * 1_000_000)
-    }
-
-    #[test]
-    fn silence_counts_while_it_is_looked_for() {
-        let mut quiet = Quiet::new(at_ms(0));
-        for ms in (10..=900).step_by(10) {
-            quiet.look(at_ms(ms));
-            assert!(!quiet.is_too_long(), "{ms} ms");
-        }
-        quiet.look(at_ms(910));
-        assert!(quiet.is_too_long());
-        quiet.end();
-        assert!(!quiet.is_too_long());
-    }
-
-    #[test]
-    fn a_sender_that_stood_still_has_not_looked() {
-        let mut quiet = Quiet::new(at_ms(0));
-        assert_eq!(quiet.look(at_ms(60_000)), 60_000_000_000);
-        assert!(!quiet.is_too_long());
-    }
 }

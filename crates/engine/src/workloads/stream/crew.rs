@@ -12,6 +12,7 @@ use std::time::Duration;
 use lanlab_os as os;
 use lanlab_os::{Readiness, Usage};
 use lanlab_units::Instant;
+use lanlab_workloads::stream::CpuMeter;
 
 use super::Plan;
 use crate::messages::{EndedBy, Failure, HostWindow, Receive};
@@ -71,19 +72,21 @@ pub struct ThreadUsage {
     used: Usage,
 }
 
-impl ThreadUsage {
+impl CpuMeter for ThreadUsage {
     /// A flow begins to be measured.
-    pub fn begin(&mut self) {
+    fn begin(&mut self) {
         self.begun.get_or_insert_with(os::thread_usage);
     }
 
     /// A flow is no longer measured.
-    pub fn end(&mut self) {
+    fn end(&mut self) {
         if let Some(begun) = self.begun {
             self.used = os::thread_usage().since(begun);
         }
     }
+}
 
+impl ThreadUsage {
     /// Leave out work that was done for another purpose.
     pub fn leave_out(&mut self, user_ns: u64) {
         self.used.user_ns = self.used.user_ns.saturating_sub(user_ns);

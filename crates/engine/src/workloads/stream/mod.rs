@@ -2,19 +2,18 @@
 
 mod alive;
 mod choice;
-mod course;
 mod crew;
-pub(crate) mod intake;
 mod joined;
+mod sent;
 mod slowness;
-pub(crate) mod tally;
 mod tcp_receive;
 mod tcp_send;
 mod udp_receive;
 mod udp_send;
 
-use lanlab_units::{Instant, Pace};
+use lanlab_units::Pace;
 use lanlab_wire::session::Token;
+use lanlab_workloads::stream::{LONGEST_NS, Plan};
 
 use super::conclude;
 use super::setup::{
@@ -23,8 +22,8 @@ use super::setup::{
 };
 use crate::cost::{Cost, FLOW_BYTES, METERS_BYTES, OWN_THREADS};
 use crate::messages::{
-    Amount, Choice, EndedBy, Failure, Io, Outcome, Rate, Receive, StreamReceive, StreamReceived,
-    StreamSend, StreamSent, StreamSpec, Timestamps, Transport, WhenLate,
+    Amount, Choice, EndedBy, Failure, Io, Outcome, Rate, StreamReceive, StreamReceived, StreamSend,
+    StreamSent, StreamSpec, Timestamps, Transport,
 };
 use crate::running::{Measured, Running};
 
@@ -36,183 +35,95 @@ const MOST_BYTES: u64 = 1 << 50;
 const LEAST_RATE: f64 = 0.001;
 const MOST_RATE: f64 = 100_000_000.0;
 const MAX_READ_BYTES: u64 = 16 * 1024 * 1024;
-/// Over UDP either end says so often that it is there: of a sender's patience with a silent receiver
-/// (`DEAD_MAN_NS`) that is an eighteenth, so that a link that loses a third is borne. With many flows
-/// less often: it must not be what costs.
-const ALIVE_NS: u64 = 50_000_000;
-const ALIVE_PER_FLOW_NS: u64 = 200_000;
-/// A trial may take so much longer than its amount, until what is queued has crossed a slow link.
-const OVERTIME_NS: u64 = 3_600_000_000_000;
-/// The longest time that can be measured: one day. An amount of messages takes no longer, either.
-const LONGEST_NS: u64 = 86_400_000_000_000;
 /// Above this rate of one flow, messages are paced in groups: one system call carries as many.
 const GROUP_FROM_MESSAGES_PER_S: f64 = 50_000.0;
 /// Longest buffer that is cut up for segmentation offload, octets.
 const MAX_SEGMENT_BUFFER_BYTES: usize = 65_000;
 
-/// A checked specification, for one flow of it.
-#[derive(Debug, Clone)]
-pub(crate) struct Plan {
-    message_bytes: usize,
-    /// For each flow.
-    amount: Amount,
-    /// Of each flow.
-    pace: Option<Pace>,
-    /// Of all flows together: each flow's first slot is its turn in it.
-    shared_pace: Option<Pace>,
-    flows: u16,
-    threads: Option<u16>,
-    io: Io,
-    io_choice: Option<Choice>,
-    /// Never `auto` at the end that receives.
-    receive: Receive,
-    receive_choice: Option<Choice>,
-    read_bytes: usize,
-    when_late: WhenLate,
-    timestamps: Timestamps,
-    drain_ns: u64,
-    /// Messages handed over in one system call at most.
-    group: usize,
-    warmup_ns: u64,
-    interval_ns: u64,
-    silence_ns: u64,
+/// Check a specification.
+pub(crate) fn plan(spec: &StreamSpec) -> Result<Plan, Failure> {
+    check_common(
+        spec.transport,
+        spec.message_size_bytes,
+        &spec.socket,
+        spec.warmup_ns,
+        spec.silence_ns,
+    )?;
+    check_range("flows", spec.flows.into(), 1, MAX_FLOWS.into())?;
+    if let Some(threads) = spec.threads {
+        check_range("threads", threads.into(), 1, MAX_THREADS.into())?;
+    }
+    check_range("read_bytes", spec.read_bytes.into(), 1, MAX_READ_BYTES)?;
+    check_range("drain_ns", spec.drain_ns, 0, 60_000_000_000)?;
+    if spec.timestamps == Timestamps::Kernel {
+        check_kernel_timestamps(spec.transport)?;
+    }
+    check_range("interval_ns", spec.interval_ns, 1_000_000, 60_000_000_000)?;
+    let flows = u64::from(spec.flows);
+    let size = u64::from(spec.message_size_bytes);
+    let amount = match spec.amount {
+        Amount::TimeNs(time_ns) => {
+            check_range("amount.time_ns", time_ns, 1_000_000, LONGEST_NS)?;
+            Amount::TimeNs(time_ns)
+        }
+        Amount::Bytes(bytes) => {
+            check_range("amount.bytes", bytes, 1, MOST_BYTES)?;
+            Amount::Messages(bytes.div_ceil(size).div_ceil(flows))
+        }
+        Amount::Messages(messages) => {
+            check_range("amount.messages", messages, 1, (MOST_BYTES / size).min(1 << 40))?;
+            Amount::Messages(messages.div_ceil(flows))
+        }
+    };
+    let shared_pace = match spec.rate {
+        None => None,
+        Some(rate) => {
+            let pace = match rate {
+                Rate::Bps(rate_bps) => {
+                    check_range("rate.bps", rate_bps, 1, 400_000_000_000)?;
+                    Pace::from_bit_rate(rate_bps, spec.message_size_bytes)
+                }
+                Rate::MessagesPerS(rate) => Pace::from_message_rate(rate),
+            };
+            let allowed = LEAST_RATE..=MOST_RATE;
+            let pace = pace.filter(|pace| allowed.contains(&pace.messages_per_s()));
+            Some(pace.ok_or_else(|| {
+                Failure::value("rate", "another number", "0.001 to 100,000,000 messages/s")
+            })?)
+        }
+    };
+    let pace = shared_pace.map(|pace| pace.shared_by(spec.flows));
+    let (io, group) = check_io(spec, pace)?;
+    Ok(Plan {
+        message_bytes: spec.message_size_bytes as usize,
+        amount,
+        pace,
+        shared_pace,
+        flows: spec.flows,
+        threads: spec.threads,
+        io,
+        io_choice: None,
+        receive: spec.receive,
+        receive_choice: None,
+        read_bytes: spec.read_bytes as usize,
+        when_late: spec.when_late,
+        timestamps: spec.timestamps,
+        drain_ns: spec.drain_ns,
+        group,
+        warmup_ns: spec.warmup_ns,
+        interval_ns: spec.interval_ns,
+        // A slow rate is no silence.
+        silence_ns: pace.map_or(0, |pace| 3 * pace.period_ns()).max(spec.silence_ns),
+    })
 }
 
-impl Plan {
-    pub(crate) fn new(spec: &StreamSpec) -> Result<Self, Failure> {
-        check_common(
-            spec.transport,
-            spec.message_size_bytes,
-            &spec.socket,
-            spec.warmup_ns,
-            spec.silence_ns,
-        )?;
-        check_range("flows", spec.flows.into(), 1, MAX_FLOWS.into())?;
-        if let Some(threads) = spec.threads {
-            check_range("threads", threads.into(), 1, MAX_THREADS.into())?;
-        }
-        check_range("read_bytes", spec.read_bytes.into(), 1, MAX_READ_BYTES)?;
-        check_range("drain_ns", spec.drain_ns, 0, 60_000_000_000)?;
-        if spec.timestamps == Timestamps::Kernel {
-            check_kernel_timestamps(spec.transport)?;
-        }
-        check_range("interval_ns", spec.interval_ns, 1_000_000, 60_000_000_000)?;
-        let flows = u64::from(spec.flows);
-        let size = u64::from(spec.message_size_bytes);
-        let amount = match spec.amount {
-            Amount::TimeNs(time_ns) => {
-                check_range("amount.time_ns", time_ns, 1_000_000, LONGEST_NS)?;
-                Amount::TimeNs(time_ns)
-            }
-            Amount::Bytes(bytes) => {
-                check_range("amount.bytes", bytes, 1, MOST_BYTES)?;
-                Amount::Messages(bytes.div_ceil(size).div_ceil(flows))
-            }
-            Amount::Messages(messages) => {
-                check_range("amount.messages", messages, 1, (MOST_BYTES / size).min(1 << 40))?;
-                Amount::Messages(messages.div_ceil(flows))
-            }
-        };
-        let shared_pace = match spec.rate {
-            None => None,
-            Some(rate) => {
-                let pace = match rate {
-                    Rate::Bps(rate_bps) => {
-                        check_range("rate.bps", rate_bps, 1, 400_000_000_000)?;
-                        Pace::from_bit_rate(rate_bps, spec.message_size_bytes)
-                    }
-                    Rate::MessagesPerS(rate) => Pace::from_message_rate(rate),
-                };
-                let allowed = LEAST_RATE..=MOST_RATE;
-                let pace = pace.filter(|pace| allowed.contains(&pace.messages_per_s()));
-                Some(pace.ok_or_else(|| {
-                    Failure::value("rate", "another number", "0.001 to 100,000,000 messages/s")
-                })?)
-            }
-        };
-        let pace = shared_pace.map(|pace| pace.shared_by(spec.flows));
-        let (io, group) = check_io(spec, pace)?;
-        Ok(Self {
-            message_bytes: spec.message_size_bytes as usize,
-            amount,
-            pace,
-            shared_pace,
-            flows: spec.flows,
-            threads: spec.threads,
-            io,
-            io_choice: None,
-            receive: spec.receive,
-            receive_choice: None,
-            read_bytes: spec.read_bytes as usize,
-            when_late: spec.when_late,
-            timestamps: spec.timestamps,
-            drain_ns: spec.drain_ns,
-            group,
-            warmup_ns: spec.warmup_ns,
-            interval_ns: spec.interval_ns,
-            // A slow rate is no silence.
-            silence_ns: pace.map_or(0, |pace| 3 * pace.period_ns()).max(spec.silence_ns),
-        })
-    }
-
-    #[cfg(any(test, feature = "fuzz"))]
-    /// Payload of a message.
-    pub(crate) fn message_bytes(&self) -> usize {
-        self.message_bytes
-    }
-
-    /// When a flow's first message is due, so that flows take turns.
-    fn first_slot(&self, start: Instant, flow: u16) -> Instant {
-        self.shared_pace.map_or(start, |pace| pace.slot(start, flow.into()))
-    }
-
-    fn warmup_end(&self, start: Instant) -> Instant {
-        start.plus_nanos(self.warmup_ns)
-    }
-
-    /// Time between two words of an end that has nothing else to say: well within the silence after
-    /// which the other gives up.
-    fn alive_ns(&self) -> u64 {
-        let flows = u64::from(self.flows);
-        ALIVE_NS.max(flows * ALIVE_PER_FLOW_NS).min(self.silence_ns / 4)
-    }
-
-    /// When it is over, whatever the peer says.
-    fn latest_end(&self, start: Instant) -> Instant {
-        let end = self.end(start);
-        let end = end.unwrap_or_else(|| self.warmup_end(start).plus_nanos(LONGEST_NS));
-        end.plus_nanos(self.drain_ns).plus_nanos(self.silence_ns).plus_nanos(OVERTIME_NS)
-    }
-
-    /// What a measurement may take whose threads have `buffer_bytes` each and `rivals` beside them.
-    fn cost(&self, buffer_bytes: usize, rivals: u16) -> Cost {
-        let threads = crew::thread_count(self) as u64;
-        Cost {
-            memory_bytes: threads * (buffer_bytes as u64 + METERS_BYTES)
-                + u64::from(self.flows) * FLOW_BYTES,
-            threads: threads * (1 + u64::from(rivals)) + OWN_THREADS,
-        }
-    }
-
-    /// Slots of one flow's schedule, begun at `first`, that lie before `end`; none without one.
-    fn slots(&self, first: Instant, end: Instant) -> u64 {
-        self.pace.map_or(0, |pace| pace.slots_within(end.nanos_since(first)))
-    }
-
-    /// The end of the measured part, where time is the amount.
-    fn end(&self, start: Instant) -> Option<Instant> {
-        match self.amount {
-            Amount::TimeNs(time_ns) => Some(self.warmup_end(start).plus_nanos(time_ns)),
-            _ => None,
-        }
-    }
-
-    /// Messages to be measured, where they are the amount.
-    fn messages(&self) -> Option<u64> {
-        match self.amount {
-            Amount::Messages(messages) => Some(messages),
-            _ => None,
-        }
+/// What a measurement may take whose threads have `buffer_bytes` each and `rivals` beside them.
+fn cost(plan: &Plan, buffer_bytes: usize, rivals: u16) -> Cost {
+    let threads = crew::thread_count(plan) as u64;
+    Cost {
+        memory_bytes: threads * (buffer_bytes as u64 + METERS_BYTES)
+            + u64::from(plan.flows) * FLOW_BYTES,
+        threads: threads * (1 + u64::from(rivals)) + OWN_THREADS,
     }
 }
 
@@ -259,39 +170,36 @@ fn segments_at_once(message_bytes: usize) -> usize {
     (MAX_SEGMENT_BUFFER_BYTES / message_bytes.max(1)).clamp(1, lanlab_os::BATCH_MESSAGES)
 }
 
-impl Plan {
-    /// Settle what is left to the engine, at the end that sends.
-    fn choose_sending(&mut self, spec: &StreamSpec) {
-        if self.io != Io::Auto {
-            return;
-        }
-        let chosen =
-            |io, reason: &str| (io, Choice { reason: reason.into(), candidates: Vec::new() });
-        let (io, choice) = if spec.transport == Transport::Tcp {
-            chosen(Io::Single, "over TCP a message is one write")
-        } else if self.pace.is_some() && self.group > 1 {
-            chosen(Io::Batch, "no system call a message keeps up with this rate")
-        } else if self.pace.is_some() || self.group == 1 {
-            chosen(Io::Single, "single messages keep the gaps of a rate even")
-        } else {
-            choice::send(spec)
-        };
-        if io == Io::Single {
-            self.group = 1;
-        }
-        (self.io, self.io_choice) = (io, Some(choice));
+/// Settle what is left to the engine, at the end that sends.
+fn choose_sending(plan: &mut Plan, spec: &StreamSpec) {
+    if plan.io != Io::Auto {
+        return;
     }
+    let chosen = |io, reason: &str| (io, Choice { reason: reason.into(), candidates: Vec::new() });
+    let (io, choice) = if spec.transport == Transport::Tcp {
+        chosen(Io::Single, "over TCP a message is one write")
+    } else if plan.pace.is_some() && plan.group > 1 {
+        chosen(Io::Batch, "no system call a message keeps up with this rate")
+    } else if plan.pace.is_some() || plan.group == 1 {
+        chosen(Io::Single, "single messages keep the gaps of a rate even")
+    } else {
+        choice::send(spec)
+    };
+    if io == Io::Single {
+        plan.group = 1;
+    }
+    (plan.io, plan.io_choice) = (io, Some(choice));
+}
 
-    /// Settle what is left to the engine, at the end that receives.
-    fn choose_receiving(&mut self, spec: &StreamSpec) {
-        if self.io == Io::Auto {
-            // Whatever is there is taken at once.
-            let batch = spec.transport == Transport::Udp && lanlab_os::capabilities().batch;
-            self.io = if batch { Io::Batch } else { Io::Single };
-        }
-        let rate = self.shared_pace.map(|pace| pace.messages_per_s());
-        (self.receive, self.receive_choice) = choice::receive(spec, rate);
+/// Settle what is left to the engine, at the end that receives.
+fn choose_receiving(plan: &mut Plan, spec: &StreamSpec) {
+    if plan.io == Io::Auto {
+        // Whatever is there is taken at once.
+        let batch = spec.transport == Transport::Udp && lanlab_os::capabilities().batch;
+        plan.io = if batch { Io::Batch } else { Io::Single };
     }
+    let rate = plan.shared_pace.map(|pace| pace.messages_per_s());
+    (plan.receive, plan.receive_choice) = choice::receive(spec, rate);
 }
 
 /// What a request says beyond the specification, checked.
@@ -301,7 +209,7 @@ struct Session {
 }
 
 fn check(spec: &StreamSpec, session: &str) -> Result<Session, Failure> {
-    Ok(Session { plan: Plan::new(spec)?, token: parse_token(session)? })
+    Ok(Session { plan: plan(spec)?, token: parse_token(session)? })
 }
 
 /// Check all of a request to receive that can be checked without a socket, and say what it may take.
@@ -323,7 +231,7 @@ pub fn check_receive(request: &StreamReceive) -> Result<Cost, Failure> {
         (true, _) => lanlab_os::BATCH_MESSAGES * udp_receive::read_bytes(&plan),
         (false, _) => plan.read_bytes,
     };
-    Ok(plan.cost(buffers, request.load.rivals))
+    Ok(cost(&plan, buffers, request.load.rivals))
 }
 
 /// Check all of a request to send that can be checked without a socket, and say what it may take.
@@ -335,7 +243,7 @@ pub fn check_send(request: &StreamSend) -> Result<Cost, Failure> {
     if request.ports.len() != ports {
         return Err(Failure::value("ports", request.ports.len(), format!("{ports} ports")));
     }
-    Ok(plan.cost(if udp { plan.group * plan.message_bytes } else { plan.message_bytes }, 0))
+    Ok(cost(&plan, if udp { plan.group * plan.message_bytes } else { plan.message_bytes }, 0))
 }
 
 /// Receive a stream and count it.
@@ -344,7 +252,7 @@ pub fn receive(request: &StreamReceive, running: &Running) -> Measured {
         check_receive(request)?;
         let mut session = check(&request.spec, &request.session)?;
         check_processor(request.processor)?;
-        session.plan.choose_receiving(&request.spec);
+        choose_receiving(&mut session.plan, &request.spec);
         match request.spec.transport {
             Transport::Udp => udp_receive::receive(request, &session, running),
             Transport::Tcp => tcp_receive::receive(request, &session, running),
@@ -362,7 +270,7 @@ pub fn send(request: &StreamSend, running: &Running) -> Measured {
         check_send(request)?;
         let mut session = check(&request.spec, &request.session)?;
         check_processor(request.processor)?;
-        session.plan.choose_sending(&request.spec);
+        choose_sending(&mut session.plan, &request.spec);
         if request.spec.transport == Transport::Udp {
             udp_send::send(request, &session, running)
         } else {

@@ -7,6 +7,7 @@ use lanlab_os as os;
 use lanlab_os::{Interest, Readiness, Usage};
 use lanlab_units::Instant;
 use lanlab_workloads::measure::IntervalMeter;
+use lanlab_workloads::stream::CpuMeter;
 
 use super::crew::{self, Driven, Flow, ThreadUsage, Turn};
 use super::slowness::Slowness;

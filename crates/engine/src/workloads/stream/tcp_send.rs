@@ -8,13 +8,14 @@ use lanlab_os as os;
 use lanlab_os::{Interest, Readiness};
 use lanlab_units::Instant;
 
-use super::course::{Course, Sent, SharedMeters, Step, sum_up};
-use super::crew::{self, Driven, Flow, Turn};
+use super::crew::{self, Driven, Flow, ThreadUsage, Turn};
+use super::sent::sum_up;
 use super::{Plan, Session};
 use crate::messages::{EndedBy, Failure, StreamSend, StreamSent};
 use crate::running::Running;
 use crate::workloads::padding;
 use crate::workloads::setup::{TICK, connect_stream, is_closed, is_idle, tcp_facts};
+use lanlab_workloads::stream::{Schedule, Sent, SharedMeters, Step};
 
 /// A blocked write comes back so often, to look whether the peer is still there.
 const BLOCKED: Duration = Duration::from_millis(50);
@@ -72,7 +73,7 @@ pub fn send(
 /// What the flows of one thread have in common.
 struct Shared {
     message: Vec<u8>,
-    meters: SharedMeters,
+    meters: SharedMeters<ThreadUsage>,
 }
 
 /// Where a flow is on its way.
@@ -91,7 +92,7 @@ struct Sender<'a> {
     /// Whether the thread has no other flow, and may wait in the system's call.
     alone: bool,
     running: &'a Running,
-    course: Course<'a>,
+    schedule: Schedule<'a>,
     phase: Phase,
     /// Messages whose turn it was, when that was, and octets of them that are not written yet.
     writing: Option<(u64, Instant, usize)>,
@@ -140,7 +141,7 @@ impl<'a> Sender<'a> {
             stream,
             alone,
             running,
-            course: Course::new(plan, flow, running, start, local_port),
+            schedule: Schedule::new(plan, flow, &running.progress, start, local_port),
             phase: Phase::Sending,
             writing: None,
             next_check: start.plus_nanos(CHECK_NS),
@@ -153,27 +154,27 @@ impl<'a> Sender<'a> {
 
     /// What the flow came to, once it is over.
     fn finish(mut self) -> Sent {
-        self.course.sent.send_buffer_bytes =
+        self.schedule.sent.send_buffer_bytes =
             socket2::SockRef::from(&self.stream).send_buffer_size().unwrap_or(0) as u64;
-        self.course.sent.tcp = tcp_facts(&self.stream);
-        self.course.sent
+        self.schedule.sent.tcp = tcp_facts(&self.stream);
+        self.schedule.sent
     }
 
     fn over(&mut self, ended_by: EndedBy) -> Turn {
-        self.course.sent.ended_by = ended_by;
+        self.schedule.sent.ended_by = ended_by;
         self.phase = Phase::Over;
         Turn::Over
     }
 
     /// Stop before the amount is reached.
     fn stop(&mut self, ended_by: EndedBy, now: Instant, shared: &mut Shared) -> Turn {
-        self.course.close(now, &mut shared.meters);
+        self.schedule.close(now, &mut shared.meters);
         self.over(ended_by)
     }
 
     fn send(&mut self, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
         if let Some(since) = self.blocked_since.take() {
-            self.course.blocked(now.nanos_since(since));
+            self.schedule.blocked(now.nanos_since(since));
         }
         if now >= self.next_check {
             self.next_check = now.plus_nanos(CHECK_NS);
@@ -187,10 +188,10 @@ impl<'a> Sender<'a> {
         if self.writing.is_some() {
             return self.write(now, shared);
         }
-        match self.course.next(now, &mut shared.meters) {
+        match self.schedule.next(now, &mut shared.meters) {
             Step::Measure => Ok(Turn::Again),
             Step::Over => {
-                self.course.close(now, &mut shared.meters);
+                self.schedule.close(now, &mut shared.meters);
                 // This is all: the receiver shall take it and close its end.
                 if self.stream.shutdown(Shutdown::Write).is_err() {
                     return Ok(self.over(EndedBy::PeerClosed));
@@ -218,7 +219,7 @@ impl<'a> Sender<'a> {
         self.last_progress = now;
         let size = shared.message.len();
         let (mut whole, mut part) = (0, None);
-        for _ in 0..self.course.run_length() {
+        for _ in 0..self.schedule.run_length() {
             match (&mut &self.stream).write(&shared.message) {
                 Ok(octets) if octets == size => whole += 1,
                 other => {
@@ -227,7 +228,7 @@ impl<'a> Sender<'a> {
                 }
             }
         }
-        self.course.took(whole, whole, now, &mut shared.meters);
+        self.schedule.took(whole, whole, now, &mut shared.meters);
         let Some(part) = part else { return Ok(Turn::Again) };
         self.writing = Some((1, now, size));
         self.take(part, now, shared)
@@ -269,7 +270,7 @@ impl<'a> Sender<'a> {
             Ok(0) => Ok(self.stop(EndedBy::PeerClosed, now, shared)),
             Ok(octets) if octets == left => {
                 self.writing = None;
-                self.course.took(messages, messages, began, &mut shared.meters);
+                self.schedule.took(messages, messages, began, &mut shared.meters);
                 Ok(Turn::Again)
             }
             Ok(octets) => {

@@ -10,11 +10,9 @@ use lanlab_wire::session::QUESTION_LEN;
 use lanlab_workloads::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
 
 use super::alive::{Word, say_alive_beside};
-use super::crew::{self, Driven, Flow, Turn};
-use super::intake::{Heard, Intake};
+use super::crew::{self, Driven, Flow, ThreadUsage, Turn};
 use super::joined::{self, JOINED_BYTES};
 use super::slowness::Slowness;
-use super::tally::{Arrival, Counts, Meters};
 use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
 use crate::messages::{
@@ -25,6 +23,7 @@ use crate::running::Running;
 use crate::workloads::setup::{
     Accepted, TICK, accept_datagram, bind_datagram, is_idle, local_port,
 };
+use lanlab_workloads::stream::{Arrival, Counts, CpuMeter, Heard, Incoming, Meters};
 
 /// How often a receiver looks whether it shall stop.
 const CHECK_NS: u64 = 10_000_000;
@@ -86,8 +85,8 @@ pub fn receive(
                     .set_receive_timeout(Some(TICK / 2))
                     .map_err(|error| Failure::system("receive time-out", &error))?;
             }
-            let intake = Intake::new(plan, token, flow, accepted.acceptor, start);
-            flows.push(Receiver::new(plan, word, intake, alone, running, start));
+            let incoming = Incoming::new(plan, token, flow, accepted.acceptor, start);
+            flows.push(Receiver::new(plan, word, incoming, alone, running, start));
         }
         shared.slowness.begin(request.processor)?;
         let failure = crew::drive_receivers(&mut flows, &mut shared, plan.receive).err();
@@ -95,7 +94,7 @@ pub fn receive(
             flow.stop(EndedBy::Failed, os::monotonic(), &mut shared.meters);
         }
         let flows =
-            flows.into_iter().map(|flow| (flow.ended_by, flow.intake.tally.counts)).collect();
+            flows.into_iter().map(|flow| (flow.ended_by, flow.incoming.counter.counts)).collect();
         Ok(Driven { flows, meters: shared.finish(), failure })
     };
     let words: Vec<_> = (0..)
@@ -129,7 +128,7 @@ pub fn read_bytes(plan: &Plan) -> usize {
 fn sum_up(
     plan: &Plan,
     flows: Vec<(EndedBy, Counts)>,
-    meters: &[Meters],
+    meters: &[Meters<ThreadUsage>],
     read_bytes: u64,
     receive_buffer_bytes: u64,
     host: Option<HostWindow>,
@@ -185,14 +184,14 @@ fn sum_up(
     }
 }
 
-fn merged_intervals(meters: &[Meters]) -> Intervals {
+fn merged_intervals(meters: &[Meters<ThreadUsage>]) -> Intervals {
     IntervalMeter::merge(meters.iter().map(|thread| thread.intervals.clone()).collect(), true)
 }
 
 /// What the flows of one thread have in common.
 struct Shared {
     batch: ReceiveBatch,
-    meters: Meters,
+    meters: Meters<ThreadUsage>,
     slowness: Slowness,
 }
 
@@ -206,7 +205,7 @@ impl Shared {
         })
     }
 
-    fn finish(mut self) -> Meters {
+    fn finish(mut self) -> Meters<ThreadUsage> {
         self.meters.usage.leave_out(self.slowness.worked_ns());
         self.meters
     }
@@ -216,7 +215,7 @@ impl Shared {
 struct Receiver<'a> {
     plan: &'a Plan,
     word: Arc<Word>,
-    intake: Intake<'a>,
+    incoming: Incoming<'a>,
     /// Whether the thread has no other flow, and may wait in the system's call.
     alone: bool,
     running: &'a Running,
@@ -246,7 +245,7 @@ impl Flow for Receiver<'_> {
             Err(error) if is_idle(&error) => Ok(Turn::Blocked),
             // Only the sender's own port can answer so: it has closed it.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                if self.intake.tally.finished_at().is_some() {
+                if self.incoming.counter.finished_at().is_some() {
                     return Ok(Turn::Blocked);
                 }
                 self.stop(EndedBy::PeerClosed, now, &mut shared.meters);
@@ -269,7 +268,7 @@ impl<'a> Receiver<'a> {
     fn new(
         plan: &'a Plan,
         word: Arc<Word>,
-        intake: Intake<'a>,
+        incoming: Incoming<'a>,
         alone: bool,
         running: &'a Running,
         start: Instant,
@@ -277,7 +276,7 @@ impl<'a> Receiver<'a> {
         Self {
             plan,
             word,
-            intake,
+            incoming,
             alone,
             running,
             window_start: plan.warmup_end(start),
@@ -301,7 +300,7 @@ impl<'a> Receiver<'a> {
             Timestamps::Kernel => Some(os::realtime_ns().wrapping_sub(now.as_nanos())),
             Timestamps::Program => None,
         };
-        let before = self.intake.tally.counts.total_messages;
+        let before = self.incoming.counter.counts.total_messages;
         let mut datagrams = 0;
         for received in batch.received() {
             // The calendar clock's reading, on the monotonic clock.
@@ -312,7 +311,7 @@ impl<'a> Receiver<'a> {
             let arrival = Arrival { at, drops: received.drops };
             for datagram in received.datagrams() {
                 datagrams += 1;
-                match self.intake.take(datagram, arrival, now, meters) {
+                match self.incoming.take(datagram, arrival, now, meters) {
                     Heard::Counted => {}
                     Heard::Said(answer) => {
                         self.word.say(answer);
@@ -326,15 +325,19 @@ impl<'a> Receiver<'a> {
                 }
             }
         }
-        self.intake.flush(meters);
-        let new = self.intake.tally.counts.total_messages - before;
-        self.word.received(self.intake.tally.counts.total_messages);
+        self.incoming.flush(meters);
+        let new = self.incoming.counter.counts.total_messages - before;
+        self.word.received(self.incoming.counter.counts.total_messages);
         self.running.count(new, new * self.plan.message_bytes as u64);
         slowness.after(datagrams);
     }
 
     /// See whether it is over.
-    fn check(&mut self, now: Instant, meters: &mut Meters) -> Result<Option<EndedBy>, Failure> {
+    fn check(
+        &mut self,
+        now: Instant,
+        meters: &mut Meters<ThreadUsage>,
+    ) -> Result<Option<EndedBy>, Failure> {
         self.next_check = now.plus_nanos(CHECK_NS);
         if now >= self.window_start {
             meters.usage.begin();
@@ -345,16 +348,16 @@ impl<'a> Receiver<'a> {
         if now > self.latest_end {
             return Err(super::went_on_too_long());
         }
-        let last_heard = self.intake.last_heard();
-        if let Some(finished_at) = self.intake.tally.finished_at() {
+        let last_heard = self.incoming.last_heard();
+        if let Some(finished_at) = self.incoming.counter.finished_at() {
             let quiet_since = finished_at.max(last_heard);
             let tail_ns = tail_ns(
-                self.intake.tally.is_complete(),
-                self.intake.tally.counts.reordered_messages,
+                self.incoming.counter.is_complete(),
+                self.incoming.counter.counts.reordered_messages,
             );
             return Ok((now.nanos_since(quiet_since) >= tail_ns).then_some(EndedBy::Finished));
         }
-        if self.intake.is_more_than_asked() {
+        if self.incoming.is_more_than_asked() {
             return Err(Failure::new(
                 "peer.too_much",
                 "the other host sent more messages than the amount to be measured",
@@ -364,14 +367,14 @@ impl<'a> Receiver<'a> {
         Ok((now.nanos_since(last_heard) > self.plan.silence_ns).then_some(EndedBy::Silence))
     }
 
-    fn stop(&mut self, ended_by: EndedBy, now: Instant, meters: &mut Meters) {
-        if self.intake.tally.finished_at().is_none() {
+    fn stop(&mut self, ended_by: EndedBy, now: Instant, meters: &mut Meters<ThreadUsage>) {
+        if self.incoming.counter.finished_at().is_none() {
             meters.usage.end();
         }
         self.is_over = true;
         self.ended_by = ended_by;
         self.word.end();
-        self.intake.tally.close(now, self.word.socket.dropped().ok(), meters);
+        self.incoming.counter.close(now, self.word.socket.dropped().ok(), meters);
     }
 }
 
@@ -407,14 +410,14 @@ mod tests {
             transport: Transport::Udp,
             ..spec(Amount::TimeNs(1_000_000_000), None, 100, 1)
         };
-        let (plan, token) = (Plan::new(&spec).unwrap(), Token([7; 16]));
+        let (plan, token) = (crate::workloads::stream::plan(&spec).unwrap(), Token([7; 16]));
         let socket =
             DatagramSocket::bind(([127, 0, 0, 1], 0).into(), &DatagramOptions::default()).unwrap();
         let word = Arc::new(Word::new(&Arc::new(socket), token, 0));
         let running = Running::new(1, Output::new(std::io::sink()));
         let start = Instant::from_nanos(1);
-        let intake = Intake::new(&plan, token, 0, Acceptor::new(token, 0, 1), start);
-        let mut receiver = Receiver::new(&plan, word, intake, false, &running, start);
+        let incoming = Incoming::new(&plan, token, 0, Acceptor::new(token, 0, 1), start);
+        let mut receiver = Receiver::new(&plan, word, incoming, false, &running, start);
         let mut meters = Meters::new(&plan, None);
         let latest = plan.latest_end(start);
         assert!(receiver.check(latest, &mut meters).is_ok());

@@ -10,14 +10,14 @@ use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
 use lanlab_wire::session::{Kind, Message, QUESTION_LEN, Token};
 
-use super::alive::Quiet;
-use super::course::{Course, SharedMeters, Step, sum_up};
-use super::crew::{self, Driven, Flow, Turn};
+use super::crew::{self, Driven, Flow, ThreadUsage, Turn};
+use super::sent::sum_up;
 use super::{Plan, Session};
 use crate::messages::{EndedBy, Failure, Io, StreamSend, StreamSent};
 use crate::running::Running;
 use crate::workloads::padding;
 use crate::workloads::setup::{connect_datagram, is_idle, is_no_room, local_port};
+use lanlab_workloads::stream::{Quiet, Schedule, SharedMeters, Step};
 
 /// How often a sender looks for word from its receiver and its driver.
 const CHECK_NS: u64 = 10_000_000;
@@ -72,7 +72,7 @@ pub fn send(
         for flow in flows.iter_mut().filter(|flow| !matches!(flow.phase, Phase::Over)) {
             flow.stop(stopped, os::monotonic(), &mut shared);
         }
-        let flows = flows.into_iter().map(|flow| flow.course.sent).collect();
+        let flows = flows.into_iter().map(|flow| flow.schedule.sent).collect();
         Ok(Driven { flows, meters: shared.meters, failure })
     };
     let (threads, host) = crew::run(plan, request.processor, sockets, running, start, work)?;
@@ -84,7 +84,7 @@ pub fn send(
 /// What the flows of one thread have in common.
 struct Shared {
     batch: SendBatch,
-    meters: SharedMeters,
+    meters: SharedMeters<ThreadUsage>,
 }
 
 /// Where a flow is on its way.
@@ -109,7 +109,7 @@ struct Sender<'a> {
     /// Whether the thread has no other flow, and may wait for room.
     alone: bool,
     running: &'a Running,
-    course: Course<'a>,
+    schedule: Schedule<'a>,
     layout: Layout,
     phase: Phase,
     marked: bool,
@@ -156,8 +156,8 @@ impl<'a> Sender<'a> {
         running: &'a Running,
         start: Instant,
     ) -> Result<Self, Failure> {
-        let mut course = Course::new(plan, flow, running, start, local_port(socket)?);
-        course.sent.send_buffer_bytes =
+        let mut schedule = Schedule::new(plan, flow, &running.progress, start, local_port(socket)?);
+        schedule.sent.send_buffer_bytes =
             socket2::SockRef::from(socket.plain()).send_buffer_size().unwrap_or(0) as u64;
         Ok(Self {
             plan,
@@ -166,7 +166,7 @@ impl<'a> Sender<'a> {
             socket,
             alone,
             running,
-            course,
+            schedule,
             layout: Layout::of(plan.message_bytes),
             phase: Phase::Sending,
             marked: false,
@@ -183,26 +183,26 @@ impl<'a> Sender<'a> {
 
     /// Stop before the amount is reached.
     fn stop(&mut self, ended_by: EndedBy, now: Instant, shared: &mut Shared) -> Turn {
-        self.course.close(now, &mut shared.meters);
+        self.schedule.close(now, &mut shared.meters);
         self.over(ended_by)
     }
 
     fn over(&mut self, ended_by: EndedBy) -> Turn {
-        self.course.sent.ended_by = ended_by;
+        self.schedule.sent.ended_by = ended_by;
         self.phase = Phase::Over;
         Turn::Over
     }
 
     fn send(&mut self, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
         if let Some(since) = self.blocked_since.take() {
-            self.course.blocked(now.nanos_since(since));
+            self.schedule.blocked(now.nanos_since(since));
         }
         if now >= self.next_check
             && let Some(ended_by) = self.check(now)?
         {
             return Ok(self.stop(ended_by, now, shared));
         }
-        match self.course.next(now, &mut shared.meters) {
+        match self.schedule.next(now, &mut shared.meters) {
             Step::Measure => {
                 // Without a warm-up the first message is the first measured one: nothing to tell.
                 self.marked = self.plan.warmup_ns == 0;
@@ -212,7 +212,7 @@ impl<'a> Sender<'a> {
                 Ok(Turn::Again)
             }
             Step::Over => {
-                self.course.close(now, &mut shared.meters);
+                self.schedule.close(now, &mut shared.meters);
                 self.last_heard = now;
                 self.confirmed_by =
                     now.plus_nanos(self.plan.silence_ns.saturating_mul(CONFIRM_SILENCES));
@@ -243,7 +243,7 @@ impl<'a> Sender<'a> {
             let header = Header {
                 flow: self.flow,
                 session: self.token.short(),
-                sequence: self.course.sent.total_messages + index as u64,
+                sequence: self.schedule.sent.total_messages + index as u64,
                 send_time_ns: now.as_nanos(),
             };
             self.layout.emit(&header, shared.batch.message(index));
@@ -258,7 +258,7 @@ impl<'a> Sender<'a> {
         };
         match taken {
             Ok(messages) => {
-                self.course.took(messages as u64, messages as u64, now, &mut shared.meters);
+                self.schedule.took(messages as u64, messages as u64, now, &mut shared.meters);
                 self.last_sent = now;
                 Ok(Turn::Again)
             }
@@ -271,12 +271,12 @@ impl<'a> Sender<'a> {
                 Ok(Turn::Blocked)
             }
             Err(error) if is_no_room(&error) => {
-                if self.course.has_schedule() {
+                if self.schedule.has_schedule() {
                     // Its turn has come and gone.
-                    self.course.took(1, 0, now, &mut shared.meters);
+                    self.schedule.took(1, 0, now, &mut shared.meters);
                     return Ok(Turn::Again);
                 }
-                self.course.refused();
+                self.schedule.refused();
                 Ok(Turn::Wait { until: now.plus_nanos(REFUSED_PAUSE_NS), exact: false })
             }
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
@@ -311,7 +311,7 @@ impl<'a> Sender<'a> {
     }
 
     fn say_mark(&self) -> Result<(), Failure> {
-        self.say(Kind::Mark { first_measured: self.course.sent.first_measured })
+        self.say(Kind::Mark { first_measured: self.schedule.sent.first_measured })
     }
 
     /// Look for word from the receiver and the driver.
@@ -326,7 +326,7 @@ impl<'a> Sender<'a> {
             return Ok(Some(EndedBy::PeerClosed));
         }
         if paused {
-            self.course.paused(looked_ns);
+            self.schedule.paused(looked_ns);
         }
         if now > self.latest_end {
             return Err(super::went_on_too_long());
@@ -334,7 +334,7 @@ impl<'a> Sender<'a> {
         if now.nanos_since(self.last_heard) > self.plan.silence_ns {
             return Ok(Some(EndedBy::Silence));
         }
-        if self.course.is_measuring() && !self.marked {
+        if self.schedule.is_measuring() && !self.marked {
             self.say_mark()?;
         }
         if now.nanos_since(self.last_sent) > self.plan.alive_ns() {
@@ -357,8 +357,8 @@ impl<'a> Sender<'a> {
                     {
                         self.last_heard = now;
                         self.quiet.end();
-                        let first_measured = self.course.sent.first_measured;
-                        self.marked |= self.course.is_measuring()
+                        let first_measured = self.schedule.sent.first_measured;
+                        self.marked |= self.schedule.is_measuring()
                             && message.kind == Kind::Marked { first_measured };
                         self.confirmed |= self.is_confirmed_by(message.kind);
                     }
@@ -376,7 +376,7 @@ impl<'a> Sender<'a> {
         let tiny = matches!(self.layout, Layout::Tiny(_));
         let Kind::Finished { received_messages } = kind else { return false };
         matches!(self.phase, Phase::Ending { .. })
-            && (tiny || received_messages <= self.course.sent.total_messages)
+            && (tiny || received_messages <= self.schedule.sent.total_messages)
     }
 
     /// Tell the receiver what was sent until it confirms, as long as it is there: whatever is still
@@ -405,8 +405,8 @@ impl<'a> Sender<'a> {
         let mut next = next;
         if now >= next {
             self.say(Kind::Finish {
-                first_measured: self.course.sent.first_measured,
-                sent_messages: self.course.sent.total_messages,
+                first_measured: self.schedule.sent.first_measured,
+                sent_messages: self.schedule.sent.total_messages,
             })?;
             next = now.plus_nanos(pause_ns);
             let pause_ns = if said + 1 >= QUICK_FINISHES {

@@ -1,16 +1,11 @@
 //! What both senders share: when a message is due, from when on it is measured, and what was sent.
 
-use lanlab_os::Usage;
 use lanlab_units::Instant;
-use lanlab_workloads::measure::{DistributionMeter, Pacer, Turn};
 
-use super::crew::ThreadUsage;
-use super::{Plan, worst_end};
-use crate::host::cpu_time;
-use crate::messages::{
-    Distribution, EndedBy, Failure, FlowSent, HostWindow, StreamSent, TcpFacts, WhenLate,
-};
-use crate::running::Running;
+use super::{CpuMeter, Plan};
+use crate::Progress;
+use crate::measure::{DistributionMeter, Pacer, Turn};
+use crate::messages::{EndedBy, TcpFacts, WhenLate};
 
 /// A message that leaves later than this after its slot is counted as late.
 const LATE_NS: u64 = 1_000_000;
@@ -60,9 +55,9 @@ pub enum Step {
 }
 
 /// The way of one flow from its start to its amount.
-pub struct Course<'a> {
+pub struct Schedule<'a> {
     plan: &'a Plan,
-    running: &'a Running,
+    progress: &'a Progress,
     start: Instant,
     first_slot: Instant,
     warmup_end: Instant,
@@ -77,29 +72,29 @@ pub struct Course<'a> {
 }
 
 /// What the flows of one sending thread measure together.
-pub struct SharedMeters {
-    pub usage: ThreadUsage,
-    gap: DistributionMeter,
+pub struct SharedMeters<U> {
+    pub usage: U,
+    pub gap: DistributionMeter,
 }
 
-impl SharedMeters {
+impl<U: Default> SharedMeters<U> {
     pub fn new() -> Self {
-        Self { usage: ThreadUsage::default(), gap: DistributionMeter::new() }
+        Self { usage: U::default(), gap: DistributionMeter::new() }
     }
 }
 
-impl<'a> Course<'a> {
+impl<'a> Schedule<'a> {
     pub fn new(
         plan: &'a Plan,
         flow: u16,
-        running: &'a Running,
+        progress: &'a Progress,
         start: Instant,
         local_port: u16,
     ) -> Self {
         let first_slot = plan.first_slot(start, flow);
         Self {
             plan,
-            running,
+            progress,
             start,
             first_slot,
             warmup_end: plan.warmup_end(start),
@@ -142,7 +137,7 @@ impl<'a> Course<'a> {
     }
 
     /// What to do at `now`.
-    pub fn next(&mut self, now: Instant, meters: &mut SharedMeters) -> Step {
+    pub fn next(&mut self, now: Instant, meters: &mut SharedMeters<impl CpuMeter>) -> Step {
         if !self.begun {
             self.begun = true;
             self.sent.start_skew_ns = now.signed_nanos_from(self.start);
@@ -220,7 +215,13 @@ impl<'a> Course<'a> {
     }
 
     /// Count `due` messages whose turn it was at `now`, of which the system took `sent`.
-    pub fn took(&mut self, due: u64, sent: u64, now: Instant, meters: &mut SharedMeters) {
+    pub fn took(
+        &mut self,
+        due: u64,
+        sent: u64,
+        now: Instant,
+        meters: &mut SharedMeters<impl CpuMeter>,
+    ) {
         let measured = self.measuring.is_some();
         if let Some(pacer) = &mut self.pacer {
             let lateness_ns = now.nanos_since(pacer.next_slot());
@@ -243,7 +244,7 @@ impl<'a> Course<'a> {
             self.sent.sent_messages += sent;
             self.sent.refused_messages += due - sent;
         }
-        self.running.count(sent, sent * self.plan.message_bytes as u64);
+        self.progress.count(sent, sent * self.plan.message_bytes as u64);
     }
 
     /// The system had no room for a message that will be tried again.
@@ -265,7 +266,7 @@ impl<'a> Course<'a> {
     }
 
     /// Close the counts at `now`, when the amount is reached or something else has ended it.
-    pub fn close(&mut self, now: Instant, meters: &mut SharedMeters) {
+    pub fn close(&mut self, now: Instant, meters: &mut SharedMeters<impl CpuMeter>) {
         let Some(since) = self.measuring else { return };
         self.sent.elapsed_ns = now.nanos_since(since);
         meters.usage.end();
@@ -276,65 +277,4 @@ impl<'a> Course<'a> {
             self.sent.offered_messages += self.sent.unsent_messages;
         }
     }
-}
-
-/// All flows of a sender together, and the failure that their end is, if it is one.
-pub fn sum_up(
-    plan: &Plan,
-    flows: Vec<Sent>,
-    threads: &[SharedMeters],
-    host: Option<HostWindow>,
-) -> (StreamSent, Option<Failure>) {
-    let (ended_by, failure) = worst_end(flows.iter().map(|flow| flow.ended_by));
-    let sum = |count: fn(&Sent) -> u64| flows.iter().map(count).sum::<u64>();
-    let max = |count: fn(&Sent) -> u64| flows.iter().map(count).max().unwrap_or(0);
-    let mut sent = StreamSent {
-        ended_by,
-        io: plan.io,
-        io_choice: plan.io_choice.clone(),
-        threads: threads.len() as u64,
-        burst_messages: plan.group as u64,
-        start_skew_ns: flows.iter().map(|flow| flow.start_skew_ns).max().unwrap_or(0),
-        elapsed_ns: max(|flow| flow.elapsed_ns),
-        offered_messages: sum(|flow| flow.offered_messages),
-        sent_messages: sum(|flow| flow.sent_messages),
-        refused_messages: sum(|flow| flow.refused_messages),
-        refused_retried: sum(|flow| flow.refused_retried),
-        total_refused: sum(|flow| flow.total_refused),
-        unsent_messages: sum(|flow| flow.unsent_messages),
-        skipped_messages: sum(|flow| flow.skipped_messages),
-        late_messages: sum(|flow| flow.late_messages),
-        max_lateness_ns: max(|flow| flow.max_lateness_ns),
-        back_to_back_messages: sum(|flow| flow.back_to_back_messages),
-        gap: gaps(threads),
-        blocked_ns: sum(|flow| flow.blocked_ns),
-        paused_ns: max(|flow| flow.paused_ns),
-        total_messages: sum(|flow| flow.total_messages),
-        send_buffer_bytes: max(|flow| flow.send_buffer_bytes),
-        cpu: cpu_time(
-            threads.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used())),
-        ),
-        host,
-        flows: Vec::new(),
-    };
-    sent.flows = flows
-        .into_iter()
-        .map(|flow| FlowSent {
-            local_port: flow.local_port,
-            first_measured: flow.first_measured,
-            offered_messages: flow.offered_messages,
-            sent_messages: flow.sent_messages,
-            tcp: flow.tcp,
-        })
-        .collect();
-    (sent, failure)
-}
-
-/// The gaps of all flows; `None` where nothing was paced.
-fn gaps(threads: &[SharedMeters]) -> Option<Distribution> {
-    let mut all = DistributionMeter::new();
-    for thread in threads {
-        all.add(&thread.gap);
-    }
-    (all.samples() > 0).then(|| all.finish())
 }

@@ -11,11 +11,11 @@ use lanlab_clients::AnySession;
 use lanlab_files::{Class, Fault, ServicePath, Session};
 
 /// The directories of a trial at the service, each with the names in it and which are directories.
-pub struct Seen {
+pub struct Listing {
     directories: HashMap<ServicePath, HashMap<String, bool>>,
 }
 
-impl Seen {
+impl Listing {
     /// What is in the directory of a trial and in those below it, each after the one that it is in.
     pub async fn in_these(
         session: &AnySession,
@@ -82,14 +82,14 @@ mod tests {
     fn files_directories_and_what_was_not_seen_are_told_apart() {
         let entries = [("file".to_owned(), false), ("below".to_owned(), true)];
         let directories = [(path("d"), entries.into()), (path("d/below"), HashMap::new())];
-        let seen = Seen { directories: directories.into() };
-        let is = |what: fn(&Seen, &ServicePath) -> bool| {
+        let seen = Listing { directories: directories.into() };
+        let is = |what: fn(&Listing, &ServicePath) -> bool| {
             ["d", "d/file", "d/below", "d/other", "e/file"].map(|text| what(&seen, &path(text)))
         };
-        assert_eq!(is(Seen::is_file), [false, true, false, false, false]);
-        assert_eq!(is(Seen::is_directory), [true, false, true, false, false]);
-        assert_eq!(is(Seen::is_empty), [false, false, true, false, false]);
+        assert_eq!(is(Listing::is_file), [false, true, false, false, false]);
+        assert_eq!(is(Listing::is_directory), [true, false, true, false, false]);
+        assert_eq!(is(Listing::is_empty), [false, false, true, false, false]);
         // A file may have come there meanwhile, but not where a directory is.
-        assert_eq!(is(Seen::may_hold), [false, true, false, true, false]);
+        assert_eq!(is(Listing::may_hold), [false, true, false, true, false]);
     }
 }

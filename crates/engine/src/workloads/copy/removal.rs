@@ -8,11 +8,11 @@ use lanlab_clients::AnySession;
 use lanlab_files::{Class, Fault, ServicePath, Session};
 use lanlab_os as os;
 
-use super::moving::Trouble;
+use super::listing::Listing;
 use super::remains::{Remains, removed_directory};
-use super::seen::Seen;
-use super::working::{Written, files_path, path, remote_path};
+use super::trial_directory::{Written, files_path, path, remote_path};
 use crate::messages::{CopySpec, Failure};
+use lanlab_workloads::copy::CopyError;
 
 /// A server may hold a file open until it knows that its client is gone, within a round trip and a
 /// turn of its processor, and refuses to remove it or puts that off (SMB): it is asked for so long.
@@ -31,7 +31,7 @@ pub async fn remove_written(
     spec: &CopySpec,
     written: &Written,
     remains: &mut Remains,
-) -> Result<u64, Trouble> {
+) -> Result<u64, CopyError> {
     let below = |paths: &[ServicePath]| -> Result<Vec<_>, Failure> {
         paths.iter().map(|path| remote_path(spec, path)).collect()
     };
@@ -39,7 +39,7 @@ pub async fn remove_written(
     let mut directories = vec![files_path(spec)?];
     directories.extend(below(&written.directories)?);
     let working = path(spec.working_name.clone())?;
-    let mut seen = Seen::in_these(session, &working, &directories).await?;
+    let mut seen = Listing::in_these(session, &working, &directories).await?;
     let mut left: Vec<_> = files.iter().filter(|file| seen.may_hold(file)).collect();
     let mut removed = HashSet::new();
     let until = os::monotonic().plus_nanos(HELD_WITHIN_NS);
@@ -65,7 +65,7 @@ pub async fn remove_written(
         if is_gone && !left.iter().any(is_refused) {
             return Ok(removed.len() as u64);
         }
-        seen = Seen::in_these(session, &working, &directories).await?;
+        seen = Listing::in_these(session, &working, &directories).await?;
         left.retain(|file| seen.is_file(file) || is_refused(file));
         let is_late = os::monotonic() >= until;
         let held = left.iter().find(|file| !said.contains_key(**file));

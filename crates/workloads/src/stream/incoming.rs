@@ -4,10 +4,10 @@
 use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
 use lanlab_wire::session::{Kind, Message, Token};
-use lanlab_workloads::handshake::Acceptor;
 
 use super::Plan;
-use super::tally::{Arrival, Meters, Run, Tally};
+use super::counter::{Arrival, Counter, Meters, Run};
+use crate::handshake::Acceptor;
 
 /// No flow has as many messages: at 100 million a second they take 1,400 years. Whoever says such a
 /// number is no sender of ours, and numbers below can be added up.
@@ -25,7 +25,7 @@ pub enum Heard {
 }
 
 /// The datagrams of one flow.
-pub struct Intake<'a> {
+pub struct Incoming<'a> {
     plan: &'a Plan,
     token: Token,
     flow: u16,
@@ -34,10 +34,10 @@ pub struct Intake<'a> {
     /// Messages that follow one another, sent together and arrived together, count as one.
     run: Option<Run>,
     last_heard: Instant,
-    pub tally: Tally<'a>,
+    pub counter: Counter<'a>,
 }
 
-impl<'a> Intake<'a> {
+impl<'a> Incoming<'a> {
     pub fn new(
         plan: &'a Plan,
         token: Token,
@@ -53,7 +53,7 @@ impl<'a> Intake<'a> {
             layout: Layout::of(plan.message_bytes),
             run: None,
             last_heard: start,
-            tally: Tally::new(plan, start),
+            counter: Counter::new(plan, start),
         }
     }
 
@@ -63,12 +63,12 @@ impl<'a> Intake<'a> {
     }
 
     /// Take in a datagram; after the last of a call, [`flush`](Self::flush).
-    pub fn take(
+    pub fn take<U>(
         &mut self,
         datagram: &[u8],
         arrival: Arrival,
         now: Instant,
-        meters: &mut Meters,
+        meters: &mut Meters<U>,
     ) -> Heard {
         let Some(single) = self.message_of(datagram, arrival) else {
             self.flush(meters);
@@ -79,7 +79,7 @@ impl<'a> Intake<'a> {
             Some(run) if run.is_continued_by(&single) => run.count += 1,
             other => {
                 if let Some(ended) = other.replace(single) {
-                    self.tally.count(ended, meters);
+                    self.counter.count(ended, meters);
                 }
             }
         }
@@ -87,16 +87,16 @@ impl<'a> Intake<'a> {
     }
 
     /// Count what has been taken in.
-    pub fn flush(&mut self, meters: &mut Meters) {
+    pub fn flush<U>(&mut self, meters: &mut Meters<U>) {
         if let Some(run) = self.run.take() {
-            self.tally.count(run, meters);
+            self.counter.count(run, meters);
         }
     }
 
     /// Whether more has come than is to be measured. Numbers of a few bits are misjudged after long
     /// gaps: by them nobody is found out.
     pub fn is_more_than_asked(&self) -> bool {
-        let counts = &self.tally.counts;
+        let counts = &self.counter.counts;
         !matches!(self.layout, Layout::Tiny(_))
             && counts.first_measured.is_some()
             && self
@@ -111,7 +111,7 @@ impl<'a> Intake<'a> {
             return None;
         }
         let header = self.layout.parse(datagram).ok().filter(|header| self.is_ours(header))?;
-        let newest = self.tally.expected();
+        let newest = self.counter.expected();
         let expected = self.run.map_or(newest, |run| newest.max(run.first + run.count));
         let first = self.layout.extend(header.sequence, expected);
         (first < MOST_MESSAGES).then_some(Run {
@@ -135,20 +135,20 @@ impl<'a> Intake<'a> {
                 && is_sound(message.kind)
         };
         let Some(message) = Message::parse(datagram).ok().filter(ours) else {
-            self.tally.counts.foreign_datagrams += 1;
+            self.counter.counts.foreign_datagrams += 1;
             return Heard::Counted;
         };
         self.last_heard = now;
         match message.kind {
             Kind::Mark { first_measured } => {
-                self.tally.mark(first_measured);
+                self.counter.mark(first_measured);
                 Heard::Said(Kind::Marked { first_measured })
             }
             Kind::Finish { first_measured, sent_messages } => {
-                self.tally.mark(first_measured);
-                let received_messages = self.tally.counts.total_messages;
+                self.counter.mark(first_measured);
+                let received_messages = self.counter.counts.total_messages;
                 let answer = Kind::Finished { received_messages };
-                if self.tally.finish(sent_messages, now) {
+                if self.counter.finish(sent_messages, now) {
                     Heard::SentAll(answer)
                 } else {
                     Heard::Said(answer)

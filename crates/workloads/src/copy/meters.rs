@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use lanlab_units::Instant;
-use lanlab_workloads::measure::{DistributionMeter, find_stalls};
 
+use crate::measure::{DistributionMeter, find_stalls};
 use crate::messages::{FileTimes, OperationTimes, Stall};
 
 /// Files in one line of times: six columns of up to 20 digits are well below a line's bound.

@@ -5,17 +5,18 @@ use lanlab_clients::{AnySession, connect};
 use lanlab_files::{Access, Class, ServicePath, Session};
 use lanlab_os as os;
 
-use super::crew::{local_place, runtime};
-use super::emptying::remove_written;
+use super::clock::{RuntimeClock, bounded, guard};
 use super::files::Files;
-use super::meters::Meters;
-use super::moving::{Mover, Trouble, Watch, manner};
 use super::remains::{Remains, remove_working};
+use super::removal::remove_written;
+use super::workers::{local_place, runtime};
 use crate::messages::{
     CopiedFiles, CopyEmptied, CopyPrepared, CopySpec, CopySync, Direction, Failure, Outcome,
 };
 use crate::running::{Measured, Running};
 use crate::workloads::dataset;
+use lanlab_workloads::Guard;
+use lanlab_workloads::copy::{CopyError, Meters, Transfer, capabilities};
 
 const MARK_NAME: &str = "lanlab-mark";
 /// How a mark begins; the token follows.
@@ -46,9 +47,9 @@ pub fn prepare(spec: &CopySpec, running: &Running) -> Measured {
     let work = || -> Result<CopyPrepared, Failure> {
         let files = Files::find(&spec.files, running)?;
         let mark = mark(spec, &files)?;
-        let watch = Watch::bounded(spec, running);
-        let work = watch.unless_stopped(make(spec, &files, &mark, &watch));
-        runtime()?.block_on(work).map_err(Trouble::into_failure)?;
+        let guard = bounded(spec, running);
+        let work = guard.unless_stopped(make(spec, &files, &mark, &guard));
+        runtime()?.block_on(work).map_err(CopyError::into_failure)?;
         Ok(CopyPrepared {
             files: files.entries.len() as u64,
             bytes: files.bytes(),
@@ -83,8 +84,8 @@ async fn make(
     spec: &CopySpec,
     files: &Files,
     mark: &[u8],
-    watch: &Watch<'_>,
-) -> Result<(), Trouble> {
+    guard: &Guard<'_, RuntimeClock>,
+) -> Result<(), CopyError> {
     let session = connect(&spec.service).await?;
     make_marked(&session, &spec.working_name, mark).await?;
     session.make_directory(&files_path(spec)?).await?;
@@ -95,15 +96,16 @@ async fn make(
         place.make(files)?;
     }
     if spec.direction == Direction::Download {
-        let mover = Mover::new(manner(spec, session.capabilities())?, CopySync::None, watch);
+        let transfer =
+            Transfer::new(capabilities(spec, session.capabilities())?, CopySync::None, guard);
         for (number, entry) in files.entries.iter().enumerate() {
             let truth = files.truth(number)?;
             let path = remote_path(spec, &entry.path)?;
-            mover.upload(&session, &path, entry.bytes, &truth).await?;
-            watch.running.count(1, 0);
+            transfer.upload(&session, &path, entry.bytes, &truth).await?;
+            guard.progress.count(1, 0);
         }
         // They are of no trial.
-        mover.meters.replace(Meters::new());
+        transfer.meters.replace(Meters::new());
     }
     Ok(session.end().await?)
 }
@@ -118,7 +120,7 @@ pub async fn make_marked(
     session: &AnySession,
     working_name: &str,
     mark: &[u8],
-) -> Result<(), Trouble> {
+) -> Result<(), CopyError> {
     session.make_directory(&path(working_name.to_owned())?).await?;
     let size_bytes = mark.len() as u64;
     let file = session.open(&mark_path(working_name)?, Access::Create { size_bytes }).await?;
@@ -131,15 +133,15 @@ pub async fn make_marked(
 /// Remove what the trial wrote, at the service and at this host.
 pub fn empty(spec: &CopySpec, running: &Running) -> Measured {
     let work = || -> Result<CopyEmptied, Failure> {
-        let watch = Watch::new(running);
-        let work = watch.unless_stopped(remove(spec));
-        runtime()?.block_on(work).map_err(Trouble::into_failure)
+        let guard = guard(running);
+        let work = guard.unless_stopped(remove(spec));
+        runtime()?.block_on(work).map_err(CopyError::into_failure)
     };
     let emptied = work().map_err(|failure| Box::new((failure, None)))?;
     Ok(Outcome::CopyEmptied(emptied))
 }
 
-async fn remove(spec: &CopySpec) -> Result<CopyEmptied, Trouble> {
+async fn remove(spec: &CopySpec) -> Result<CopyEmptied, CopyError> {
     let session = connect(&spec.service).await?;
     let mark_path = mark_path(&spec.working_name)?;
     let working = path(spec.working_name.clone())?;
@@ -147,7 +149,9 @@ async fn remove(spec: &CopySpec) -> Result<CopyEmptied, Trouble> {
     let (written, mark) = match read_mark(&session, &mark_path).await {
         Ok(mark) => (written(spec, &mark)?, Some(&mark_path)),
         // It was not yet written, or is gone: then there is nothing in the directory either.
-        Err(Trouble::Service(fault)) if fault.class == Class::Missing => (of_dataset(spec)?, None),
+        Err(CopyError::Service(fault)) if fault.class == Class::Missing => {
+            (of_dataset(spec)?, None)
+        }
         Err(trouble) => return Err(trouble),
     };
     let mut removed_files = 0;
@@ -174,7 +178,7 @@ async fn remove(spec: &CopySpec) -> Result<CopyEmptied, Trouble> {
 }
 
 /// What stands in a mark.
-pub async fn read_mark(session: &AnySession, path: &ServicePath) -> Result<String, Trouble> {
+pub async fn read_mark(session: &AnySession, path: &ServicePath) -> Result<String, CopyError> {
     let file = session.open(path, Access::Read).await?;
     let (mut text, mut piece) = (Vec::new(), vec![0; PIECE_BYTES]);
     loop {

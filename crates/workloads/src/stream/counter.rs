@@ -2,17 +2,16 @@
 
 use lanlab_units::Instant;
 use lanlab_wire::probe::Layout;
-use lanlab_workloads::measure::{
-    DelayVariationMeter, DistributionMeter, IntervalMeter, LastDelay, Seen, SequenceWindow,
-};
 
 use super::Plan;
-use super::crew::ThreadUsage;
+use crate::measure::{
+    DelayVariationMeter, DistributionMeter, IntervalMeter, LastDelay, Seen, SequenceWindow,
+};
 use crate::messages::ClockRelation;
 
 /// What the flows of one thread measure together.
-pub struct Meters {
-    pub usage: ThreadUsage,
+pub struct Meters<U> {
+    pub usage: U,
     pub receive_calls: u64,
     pub delay_variation: DelayVariationMeter,
     pub one_way_delay: DistributionMeter,
@@ -21,10 +20,10 @@ pub struct Meters {
     sender_clock: Option<ClockRelation>,
 }
 
-impl Meters {
+impl<U: Default> Meters<U> {
     pub fn new(plan: &Plan, sender_clock: Option<ClockRelation>) -> Self {
         Self {
-            usage: ThreadUsage::default(),
+            usage: U::default(),
             receive_calls: 0,
             delay_variation: DelayVariationMeter::new(),
             one_way_delay: DistributionMeter::new(),
@@ -78,7 +77,7 @@ impl Run {
 }
 
 /// The counts of one flow under way.
-pub struct Tally<'a> {
+pub struct Counter<'a> {
     plan: &'a Plan,
     layout: Layout,
     start: Instant,
@@ -98,7 +97,7 @@ pub struct Tally<'a> {
     pub counts: Counts,
 }
 
-impl<'a> Tally<'a> {
+impl<'a> Counter<'a> {
     pub fn new(plan: &'a Plan, start: Instant) -> Self {
         Self {
             plan,
@@ -149,7 +148,7 @@ impl<'a> Tally<'a> {
 
     /// Count a run of messages: at once if all are new and on one side of the warm-up's end, else
     /// one by one.
-    pub fn count(&mut self, run: Run, meters: &mut Meters) {
+    pub fn count<U>(&mut self, run: Run, meters: &mut Meters<U>) {
         let last = run.first + run.count - 1;
         let mixed =
             self.counts.first_measured.is_some_and(|first| run.first < first && first <= last);
@@ -173,7 +172,7 @@ impl<'a> Tally<'a> {
     }
 
     /// Count messages that have not been here before.
-    fn count_new(&mut self, run: Run, meters: &mut Meters) {
+    fn count_new<U>(&mut self, run: Run, meters: &mut Meters<U>) {
         let arrival = run.arrival;
         let bytes = run.count * self.plan.message_bytes as u64;
         self.counts.total_messages += run.count;
@@ -255,7 +254,7 @@ impl<'a> Tally<'a> {
     }
 
     /// Close the counts at `now`; `dropped` is the socket's count of drops then.
-    pub fn close(&mut self, now: Instant, dropped: Option<u32>, meters: &mut Meters) {
+    pub fn close<U>(&mut self, now: Instant, dropped: Option<u32>, meters: &mut Meters<U>) {
         meters.delay_variation.end(&self.last_delay);
         let counts = &mut self.counts;
         counts.socket_dropped =
@@ -312,35 +311,38 @@ mod tests {
     #[test]
     fn a_run_across_the_mark_is_measured_from_the_mark_on() {
         let plan = plan();
-        let (mut tally, mut meters) = (Tally::new(&plan, Instant::ZERO), Meters::new(&plan, None));
-        tally.count(run(0, 4, 50, 0), &mut meters);
-        tally.mark(6);
-        tally.count(run(4, 5, 110, 0), &mut meters);
-        assert_eq!((tally.counts.total_messages, tally.counts.measured_messages), (9, 3));
+        let (mut counter, mut meters) =
+            (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
+        counter.count(run(0, 4, 50, 0), &mut meters);
+        counter.mark(6);
+        counter.count(run(4, 5, 110, 0), &mut meters);
+        assert_eq!((counter.counts.total_messages, counter.counts.measured_messages), (9, 3));
         // By the window, whose first part the sender still took for the warm-up.
-        assert_eq!(tally.counts.window_messages, 5);
+        assert_eq!(counter.counts.window_messages, 5);
     }
 
     #[test]
     fn a_mark_that_was_overtaken_counts_what_is_here() {
         let plan = plan();
-        let (mut tally, mut meters) = (Tally::new(&plan, Instant::ZERO), Meters::new(&plan, None));
-        tally.count(run(0, 10, 110, 0), &mut meters);
-        tally.mark(7);
-        assert_eq!(tally.counts.measured_messages, 3);
-        tally.mark(2);
-        assert_eq!(tally.counts.first_measured, Some(7), "the first mark is the mark");
+        let (mut counter, mut meters) =
+            (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
+        counter.count(run(0, 10, 110, 0), &mut meters);
+        counter.mark(7);
+        assert_eq!(counter.counts.measured_messages, 3);
+        counter.mark(2);
+        assert_eq!(counter.counts.first_measured, Some(7), "the first mark is the mark");
     }
 
     #[test]
     fn what_comes_after_the_drain_is_overdue() {
         let plan = plan();
-        let (mut tally, mut meters) = (Tally::new(&plan, Instant::ZERO), Meters::new(&plan, None));
-        tally.mark(0);
-        tally.count(run(0, 1, 1_099, 0), &mut meters);
-        tally.count(run(1, 1, 1_150, 0), &mut meters);
-        tally.count(run(2, 3, 1_151, 0), &mut meters);
-        let counts = &tally.counts;
+        let (mut counter, mut meters) =
+            (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
+        counter.mark(0);
+        counter.count(run(0, 1, 1_099, 0), &mut meters);
+        counter.count(run(1, 1, 1_150, 0), &mut meters);
+        counter.count(run(2, 3, 1_151, 0), &mut meters);
+        let counts = &counter.counts;
         assert_eq!((counts.measured_messages, counts.overdue_messages), (2, 3));
         assert_eq!(counts.window_messages, 1);
         assert_eq!(counts.total_messages, 5);
@@ -350,13 +352,13 @@ mod tests {
     fn drops_count_from_the_first_measured_message_on() {
         let plan = plan();
         let dropped = |warmup_drops, first: u64, first_drops| {
-            let mut tally = Tally::new(&plan, Instant::ZERO);
-            let mut meters = Meters::new(&plan, None);
-            tally.mark(100);
-            tally.count(run(0, 10, 50, warmup_drops), &mut meters);
-            tally.count(run(first, 1, 120, first_drops), &mut meters);
-            tally.close(at_ms(1_200), Some(50), &mut meters);
-            tally.counts.socket_dropped
+            let mut counter = Counter::new(&plan, Instant::ZERO);
+            let mut meters = Meters::<()>::new(&plan, None);
+            counter.mark(100);
+            counter.count(run(0, 10, 50, warmup_drops), &mut meters);
+            counter.count(run(first, 1, 120, first_drops), &mut meters);
+            counter.close(at_ms(1_200), Some(50), &mut meters);
+            counter.counts.socket_dropped
         };
         // All up to the first measured message were dropped before it was sent.
         assert_eq!(dropped(3, 100, 20), Some(30));
@@ -367,11 +369,12 @@ mod tests {
     #[test]
     fn what_is_in_a_run_already_is_counted_once() {
         let plan = plan();
-        let (mut tally, mut meters) = (Tally::new(&plan, Instant::ZERO), Meters::new(&plan, None));
-        tally.mark(0);
-        tally.count(run(3, 3, 200, 0), &mut meters);
-        tally.count(run(1, 5, 201, 0), &mut meters);
-        let counts = &tally.counts;
+        let (mut counter, mut meters) =
+            (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
+        counter.mark(0);
+        counter.count(run(3, 3, 200, 0), &mut meters);
+        counter.count(run(1, 5, 201, 0), &mut meters);
+        let counts = &counter.counts;
         assert_eq!((counts.measured_messages, counts.duplicate_messages), (5, 3));
         assert_eq!(counts.reordered_messages, 2);
     }

@@ -1,0 +1,41 @@
+//! The clock of a copy: the host's, waited for by the runtime.
+
+use std::time::Duration;
+
+use lanlab_os as os;
+use lanlab_units::Instant;
+use lanlab_workloads::{Clock, Guard};
+
+use crate::messages::CopySpec;
+use crate::running::Running;
+
+/// The host's clock; waiting is to the runtime's millisecond.
+#[derive(Debug, Clone, Copy)]
+pub struct RuntimeClock;
+
+impl Clock for RuntimeClock {
+    #[inline]
+    fn now(&self) -> Instant {
+        os::monotonic()
+    }
+
+    async fn wait_until(&self, at: Instant, is_over: impl Fn() -> bool) {
+        if !is_over() {
+            tokio::time::sleep(Duration::from_nanos(at.nanos_since(os::monotonic()))).await;
+        }
+    }
+
+    async fn give_way(&self, _is_first: bool) {
+        tokio::task::consume_budget().await;
+    }
+}
+
+/// The guard of a request that ends when the driver cancels it.
+pub fn guard(running: &Running) -> Guard<'_, RuntimeClock> {
+    Guard::new(RuntimeClock, &running.progress)
+}
+
+/// The same with the bounds of a copy, from now on.
+pub fn bounded<'a>(spec: &CopySpec, running: &'a Running) -> Guard<'a, RuntimeClock> {
+    Guard::bounded(RuntimeClock, &running.progress, spec)
+}

@@ -1,0 +1,267 @@
+//! The worker threads of a copy: each with a connection of its own, all from one queue of files.
+
+use std::sync::atomic::AtomicUsize;
+use std::sync::mpsc;
+use std::thread;
+
+use lanlab_clients::{AnySession, Below};
+use lanlab_files::{ServicePath, Session, TransferCapabilities};
+use lanlab_os as os;
+use lanlab_units::Instant;
+use lanlab_workloads::Guard;
+use lanlab_workloads::copy::{
+    Copying, Hashes, Site, Totals, Transfer, Worked, Worker, add_up, connect,
+};
+use tokio::runtime::{Builder, Runtime};
+
+use super::clock::{RuntimeClock, bounded};
+use super::files::{Files, Truth, open_source};
+use super::local::{Place, Sink, compare_hashes};
+use super::trial_directory::path;
+use crate::host::cpu_time;
+use crate::messages::{
+    ClientSide, CopySpec, CopyVerify, Direction, Failure, HostWindow, Outcome, Verified,
+};
+use crate::running::Measured;
+use crate::running::Running;
+use crate::workloads::conclude;
+use crate::workloads::dataset::absolute;
+
+/// A runtime for one thread.
+pub fn runtime() -> Result<Runtime, Failure> {
+    Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::system("a runtime", &error))
+}
+
+/// Where the files of a download go at this host, unless that is nowhere.
+pub fn local_place(spec: &CopySpec) -> Result<Option<Place>, Failure> {
+    match &spec.client {
+        ClientSide::Directory(directory) if spec.direction == Direction::Download => {
+            Place::new(&absolute(directory)?, path(spec.working_name.clone())?).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Copy all files, once armed.
+pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
+    let failed = |failure| Box::new((failure, None));
+    let files = Files::find(&spec.files, running).map_err(failed)?;
+    files.check_same(spec.files_digest.as_deref()).map_err(failed)?;
+    let place = local_place(spec).map_err(failed)?;
+    let source = match &spec.client {
+        ClientSide::Directory(directory) if spec.direction == Direction::Upload => {
+            Some(absolute(directory).and_then(|path| open_source(&path)).map_err(failed)?)
+        }
+        _ => None,
+    };
+    let job = Job {
+        spec,
+        files: &files,
+        source: source.as_deref(),
+        place: place.as_ref(),
+        next: AtomicUsize::new(0),
+        guard: bounded(spec, running),
+        running,
+    };
+    let Timed { start, done, host } = job.run().map_err(failed)?;
+    let (count, bytes) = job.files();
+    let copying = Copying { start, files: count, bytes, host, left_out: files.left_out };
+    let Totals { mut copied, meters, hashes, failure } = add_up(copying, done);
+    for line in meters.file_lines(start) {
+        running.tell_files(line);
+    }
+    let failure = failure.or_else(|| match verify(&job, hashes, copied.manner) {
+        Ok(verified) => {
+            copied.verified = verified;
+            None
+        }
+        Err(failure) => Some(failure),
+    });
+    conclude(Outcome::Copied(Box::new(copied)), failure)
+}
+
+struct Job<'a> {
+    spec: &'a CopySpec,
+    files: &'a Files,
+    /// Where files are sent from at this host, unless they are made as they are sent.
+    source: Option<&'a Below>,
+    place: Option<&'a Place>,
+    /// Number of the next file that nobody has taken.
+    next: AtomicUsize,
+    guard: Guard<'a, RuntimeClock>,
+    running: &'a Running,
+}
+
+struct Timed {
+    start: Instant,
+    done: Vec<Worked>,
+    host: Option<HostWindow>,
+}
+
+impl Job<'_> {
+    /// Connect all threads, wait for the start, copy.
+    fn run(&self) -> Result<Timed, Failure> {
+        thread::scope(|scope| {
+            let (tell, told) = mpsc::channel();
+            let workers: Vec<_> = (0..self.spec.parallel_files)
+                .map(|_| {
+                    let tell = tell.clone();
+                    let (begin, starts) = mpsc::channel();
+                    let work = move || self.work(&tell, &starts);
+                    thread::Builder::new()
+                        .spawn_scoped(scope, work)
+                        .map(|thread| (begin, thread))
+                        .map_err(|error| Failure::system("a thread for a connection", &error))
+                })
+                .collect::<Result<_, _>>()
+                // Those that are there end as nobody gives them a start.
+                .inspect_err(|_| self.guard.stop())?;
+            drop(tell);
+            let connected = || -> Result<Instant, Failure> {
+                for _ in &workers {
+                    told.recv().map_err(|_| thread_is_gone())??;
+                }
+                self.running.ready(Vec::new(), None);
+                self.running.wait_for_start(|| Ok(()))
+            };
+            let start = connected().inspect_err(|_| self.guard.stop())?;
+            let (done, host) = self.running.with_progress(start, start, || {
+                let (begins, threads): (Vec<_>, Vec<_>) = workers.into_iter().unzip();
+                // A thread that has failed meanwhile does not listen any more.
+                for begin in begins {
+                    let _ = begin.send(start);
+                }
+                threads
+                    .into_iter()
+                    .map(|thread| thread.join().unwrap_or_else(|_| Err(thread_is_gone())))
+                    .collect::<Result<Vec<_>, _>>()
+            });
+            Ok(Timed { start, done: done?, host })
+        })
+    }
+
+    /// One thread, from its connection to its last file.
+    fn work(
+        &self,
+        tell: &mpsc::Sender<Result<(), Failure>>,
+        starts: &mpsc::Receiver<Instant>,
+    ) -> Result<Worked, Failure> {
+        os::prepare_thread();
+        let runtime = runtime()?;
+        let connected = runtime.block_on(connect(self, self.spec, &self.guard));
+        let (session, capabilities, connect_ns) = match connected {
+            Ok(connected) => connected,
+            Err(failure) => {
+                self.guard.stop();
+                let _ = tell.send(Err(Failure::clone(&failure)));
+                return Err(failure);
+            }
+        };
+        let facts = session.facts();
+        let guard = &self.guard;
+        let transfer = Transfer::new(capabilities, self.spec.sync, guard);
+        let worker = Worker { spec: self.spec, site: self, next: &self.next, guard, transfer };
+        let _ = tell.send(Ok(()));
+        let start = starts.recv().map_err(|_| Failure::cancelled())?;
+        let is_time = self.running.wait_to_begin(start);
+        let before = os::thread_usage();
+        let mut hashes = Hashes::new();
+        let failure = match is_time {
+            None => Some(Failure::cancelled()),
+            Some(_) => runtime.block_on(worker.copy_all(session, &mut hashes)).err(),
+        };
+        let cpu = os::thread_usage().since(before);
+        if failure.is_some() {
+            self.guard.stop();
+        }
+        let meters = worker.transfer.meters.into_inner();
+        Ok(Worked { meters, hashes, capabilities, facts, connect_ns, cpu: cpu_time(cpu), failure })
+    }
+}
+
+impl Site for Job<'_> {
+    type Session = AnySession;
+    type Source = Truth;
+    type Sink = Sink;
+
+    async fn connect(&self) -> lanlab_files::Result<AnySession> {
+        lanlab_clients::connect(&self.spec.service).await
+    }
+
+    fn files(&self) -> (usize, u64) {
+        (self.files.entries.len(), self.files.bytes())
+    }
+
+    fn bytes(&self, number: usize) -> u64 {
+        self.files.entries[number].bytes
+    }
+
+    fn name(&self, number: usize) -> &ServicePath {
+        &self.files.entries[number].path
+    }
+
+    /// From memory, or from the file of this host.
+    fn source(&self, number: usize) -> Result<Truth, Failure> {
+        match self.source {
+            None => self.files.truth(number),
+            Some(source) => Truth::open(source, &self.files.entries[number].path),
+        }
+    }
+
+    fn sink(&self, number: usize, block_bytes: u32, is_again: bool) -> Result<Sink, Failure> {
+        let entry = &self.files.entries[number];
+        match self.place {
+            Some(place) => place.create(entry, is_again),
+            None => Ok(Sink::hashes(entry.bytes, block_bytes)),
+        }
+    }
+}
+
+fn thread_is_gone() -> Failure {
+    Failure::new("engine.defect", "a thread of the copy stopped by a defect of the engine")
+        .hint("its standard error says where; please report it")
+}
+
+/// See at this host that what was copied is right: that no file has changed and, of a download, that
+/// what came is what was to come. Nothing is asked of the server.
+fn verify(
+    job: &Job<'_>,
+    hashes: Hashes,
+    capabilities: TransferCapabilities,
+) -> Result<Verified, Failure> {
+    let running = job.running;
+    job.files.check_unchanged()?;
+    let mut verified = Verified { how: CopyVerify::None, files: 0, bytes: 0 };
+    if job.spec.direction == Direction::Upload || job.spec.verify == CopyVerify::None {
+        return Ok(verified);
+    }
+    verified.how = job.spec.verify;
+    let entries = &job.files.entries;
+    if job.spec.verify == CopyVerify::Size {
+        // Without a place every octet was counted as it came.
+        if let Some(place) = job.place {
+            entries.iter().try_for_each(|entry| place.compare_size(entry))?;
+        }
+        return Ok(Verified { files: entries.len() as u64, ..verified });
+    }
+    let mut buffers = (vec![0; capabilities.block_bytes as usize], Vec::new());
+    if let Some(place) = job.place {
+        for (number, entry) in entries.iter().enumerate() {
+            let truth = job.files.truth(number)?;
+            verified.bytes += place.compare(entry, &truth, &mut buffers, running)?;
+            verified.files += 1;
+        }
+    } else {
+        for (number, hashes) in hashes {
+            let truth = job.files.truth(number)?;
+            let entry = &entries[number];
+            verified.bytes += compare_hashes(entry, &truth, &hashes, &mut buffers.0, running)?;
+            verified.files += 1;
+        }
+    }
+    job.files.check_unchanged()?;
+    Ok(verified)
+}

@@ -1,0 +1,21 @@
+//! `copy`: files to or from a file service, each opened, moved and closed, and tried again after a
+//! fault that may pass.
+#![allow(
+    clippy::large_futures,
+    reason = "a future is as large as the largest service's; boxed, each call would allocate"
+)]
+
+mod error;
+pub mod lanes;
+mod meters;
+mod simulation;
+mod totals;
+mod transfer;
+mod worker;
+
+pub use error::CopyError;
+pub use meters::{FileTime, Meters};
+pub use simulation::{Simulated, simulate};
+pub use totals::{Copying, Totals, add_up};
+pub use transfer::{SESSION_BYTES, Sink, Source, Transfer, capabilities};
+pub use worker::{Hashes, Site, Worked, Worker, connect};

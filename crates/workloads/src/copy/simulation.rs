@@ -1,0 +1,66 @@
+//! A copy on a virtual clock: workers connected, started together, and their result.
+
+use std::cell::RefCell;
+use std::sync::atomic::AtomicUsize;
+
+use super::{
+    Copying, Hashes, Meters, Site, Totals, Transfer, Worked, Worker, add_up, connect, lanes,
+};
+use crate::guard::Guard;
+use crate::messages::{CopySpec, CpuTime, Failure, LeftOut};
+use crate::virtual_time::VirtualTime;
+use crate::{Clock, Progress};
+
+/// What a copy came to, with how far it was and what it was done with.
+pub struct Simulated<S> {
+    pub totals: Totals,
+    /// Messages and bytes counted.
+    pub counted: (u64, u64),
+    pub site: S,
+}
+
+/// Copy all files; `start_ns` is the time from all connections being there to the start.
+pub async fn simulate<S: Site>(
+    time: VirtualTime,
+    spec: CopySpec,
+    site: S,
+    start_ns: u64,
+) -> Result<Simulated<S>, Failure> {
+    let progress = Progress::default();
+    let guard = Guard::bounded(time.clone(), &progress, &spec);
+    let next = AtomicUsize::new(0);
+    let mut connected = Vec::new();
+    for _ in 0..spec.parallel_files {
+        connected.push(connect(&site, &spec, &guard).await?);
+    }
+    let start = time.now().plus_nanos(start_ns);
+    time.sleep_until(start).await;
+    let done = RefCell::new(Vec::new());
+    let work = async |(session, capabilities, connect_ns): (S::Session, _, u64)| {
+        let facts = lanlab_files::Session::facts(&session);
+        let transfer = Transfer::new(capabilities, spec.sync, &guard);
+        let worker = Worker { spec: &spec, site: &site, next: &next, guard: &guard, transfer };
+        let mut hashes = Hashes::new();
+        let failure = worker.copy_all(session, &mut hashes).await.err();
+        if failure.is_some() {
+            guard.stop();
+        }
+        let meters = worker.transfer.meters.replace(Meters::new());
+        let cpu = CpuTime::default();
+        done.borrow_mut().push(Worked {
+            meters,
+            hashes,
+            capabilities,
+            facts,
+            connect_ns,
+            cpu,
+            failure,
+        });
+        Ok::<(), Failure>(())
+    };
+    lanes::all(connected.into_iter().map(work).collect()).await?;
+    let (files, bytes) = site.files();
+    let copying = Copying { start, files, bytes, host: None, left_out: LeftOut::default() };
+    let totals = add_up(copying, done.take());
+    Ok(Simulated { totals, counted: progress.counted(), site })
+}

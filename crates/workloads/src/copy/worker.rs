@@ -1,0 +1,225 @@
+//! One worker of a copy: a connection, the next file of a common queue, and that again and again as
+//! the policy allows it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use lanlab_files::{Class, Facts, Fault, ServicePath, Session, TransferCapabilities};
+use lanlab_units::Instant;
+
+use super::{CopyError, FileTime, Sink, Source, Transfer, capabilities};
+use crate::guard::{Guard, TOO_LONG};
+use crate::messages::{CopySpec, CpuTime, Direction, Failure};
+use crate::{Clock, failure_of};
+
+/// Pause before a file is tried again; before each further attempt twice as long, up to the most.
+const FIRST_PAUSE_NS: u64 = 100_000_000;
+const MOST_PAUSE_NS: u64 = 5_000_000_000;
+
+/// Hashes of the blocks of files, by their numbers.
+pub type Hashes = Vec<(usize, Vec<u64>)>;
+
+/// What workers copy between: connections to the service, and this host's side of each file.
+pub trait Site {
+    type Session: Session;
+    type Source: Source;
+    type Sink: Sink;
+
+    /// Connect and log in.
+    fn connect(&self) -> impl Future<Output = lanlab_files::Result<Self::Session>>;
+
+    /// Number of files, and their bytes in all.
+    fn files(&self) -> (usize, u64);
+
+    /// The bytes of a file.
+    fn bytes(&self, number: usize) -> u64;
+
+    /// The path of a file below the directory of the files.
+    fn name(&self, number: usize) -> &ServicePath;
+
+    /// What is sent of a file.
+    fn source(&self, number: usize) -> Result<Self::Source, Failure>;
+
+    /// Where a file is received; `is_again` if an attempt before may have left a part of it.
+    fn sink(&self, number: usize, block_bytes: u32, is_again: bool) -> Result<Self::Sink, Failure>;
+}
+
+/// What one worker came to.
+pub struct Worked {
+    pub meters: super::Meters,
+    pub hashes: Hashes,
+    pub capabilities: TransferCapabilities,
+    pub facts: Facts,
+    pub connect_ns: u64,
+    pub cpu: CpuTime,
+    pub failure: Option<Failure>,
+}
+
+/// Connect; gives also how the service is used, and how long it took.
+pub async fn connect<S: Site, K: Clock>(
+    site: &S,
+    spec: &CopySpec,
+    guard: &Guard<'_, K>,
+) -> Result<(S::Session, TransferCapabilities, u64), Failure> {
+    let began = guard.clock.now();
+    let session = guard.unless_stopped(async { Ok(site.connect().await?) }).await;
+    let connect_ns = guard.clock.now().nanos_since(began);
+    let session = session.map_err(CopyError::into_failure)?;
+    let capabilities = capabilities(spec, session.capabilities())?;
+    Ok((session, capabilities, connect_ns))
+}
+
+/// One of the workers of a copy.
+pub struct Worker<'a, S, K> {
+    pub spec: &'a CopySpec,
+    pub site: &'a S,
+    /// Number of the next file that no worker has taken.
+    pub next: &'a AtomicUsize,
+    pub guard: &'a Guard<'a, K>,
+    pub transfer: Transfer<'a, K>,
+}
+
+impl<S: Site, K: Clock> Worker<'_, S, K> {
+    /// Copy file after file until none is left.
+    pub async fn copy_all(&self, session: S::Session, hashes: &mut Hashes) -> Result<(), Failure> {
+        let mut session = Some(session);
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            if number >= self.site.files().0 {
+                break;
+            }
+            let kept = self.copy_one(number, &mut session).await?;
+            hashes.extend(kept.map(|kept| (number, kept)));
+            self.guard.progress.count(1, 0);
+        }
+        if let Some(session) = session {
+            // What was copied is confirmed: how the server takes its leave changes nothing of it.
+            let _ = self.guard.unless_stopped(async { Ok(session.end().await?) }).await;
+        }
+        Ok(())
+    }
+
+    /// Copy a file, again and again as the policy allows it.
+    async fn copy_one(
+        &self,
+        number: usize,
+        session: &mut Option<S::Session>,
+    ) -> Result<Option<Vec<u64>>, Failure> {
+        let path = ServicePath::new(format!(
+            "{}/files/{}",
+            self.spec.working_name,
+            self.site.name(number)
+        ))
+        .map_err(|bad| Failure::new("copy.name", bad.message))?;
+        let opened = self.guard.clock.now();
+        let mut pause_ns = FIRST_PAUSE_NS;
+        for retries in 0.. {
+            let attempt = self.attempt(number, &path, session, retries > 0);
+            match self.guard.unless_stopped(attempt).await {
+                Ok((first_byte, hashes)) => {
+                    let closed = self.guard.clock.now();
+                    let bytes = self.site.bytes(number);
+                    self.transfer.meters.borrow_mut().file(FileTime {
+                        number,
+                        bytes,
+                        opened,
+                        first_byte,
+                        closed,
+                        retries,
+                    });
+                    return Ok(hashes);
+                }
+                Err(CopyError::Own(failure)) => return Err(self.with_progress(failure, number)),
+                Err(CopyError::Service(fault)) => {
+                    self.note(&fault);
+                    if !fault.class.is_passing() || retries >= u64::from(self.spec.retries) {
+                        return Err(given_up(fault, retries));
+                    }
+                }
+            }
+            self.transfer.meters.borrow_mut().retries += 1;
+            // Whatever it was, the old connection is of no use.
+            *session = None;
+            let rest = async {
+                self.guard.sleep_ns(pause_ns).await;
+                Ok(())
+            };
+            self.guard.unless_stopped(rest).await.map_err(CopyError::into_failure)?;
+            pause_ns = (2 * pause_ns).min(MOST_PAUSE_NS);
+        }
+        unreachable!("the loop ends with an attempt")
+    }
+
+    async fn attempt(
+        &self,
+        number: usize,
+        path: &ServicePath,
+        session: &mut Option<S::Session>,
+        is_again: bool,
+    ) -> Result<(Instant, Option<Vec<u64>>), CopyError> {
+        if session.is_none() {
+            *session = Some(self.site.connect().await?);
+        }
+        let Some(session) = session else { return Err(no_session().into()) };
+        let bytes = self.site.bytes(number);
+        match self.spec.direction {
+            Direction::Upload => {
+                if is_again {
+                    remove_part(session, path).await?;
+                }
+                let source = self.site.source(number)?;
+                Ok((self.transfer.upload(session, path, bytes, &source).await?, None))
+            }
+            Direction::Download => {
+                let block_bytes = self.transfer.capabilities.block_bytes;
+                let sink = self.site.sink(number, block_bytes, is_again)?;
+                let first_byte = self.transfer.download(session, path, bytes, &sink, false).await?;
+                Ok((first_byte, sink.close(self.spec.sync)?))
+            }
+        }
+    }
+
+    /// What took too long is said with how far it came.
+    fn with_progress(&self, mut failure: Failure, number: usize) -> Failure {
+        if failure.code == TOO_LONG {
+            let target = &self.spec.service;
+            let address = target.address.map(|address| address.to_string());
+            let server = target.server_name.clone().or(address);
+            let (done, moved) = self.guard.progress.counted();
+            let (files, all) = self.site.files();
+            failure.message = format!(
+                "{}: `{}` was under way, {done} of {files} files were done, {moved} of {all} bytes \
+                 were moved: {}",
+                server.as_deref().unwrap_or(&target.directory),
+                self.site.name(number),
+                failure.message,
+            );
+        }
+        failure
+    }
+
+    fn note(&self, fault: &Fault) {
+        let code = failure_of(fault.clone()).code;
+        let class = code.trim_start_matches("service.").to_owned();
+        *self.transfer.meters.borrow_mut().faults.entry(class).or_default() += 1;
+    }
+}
+
+/// Remove what an attempt before has left of a file.
+async fn remove_part<S: Session>(session: &S, path: &ServicePath) -> Result<(), CopyError> {
+    match session.remove(path).await {
+        Err(fault) if fault.class != Class::Missing => Err(fault.into()),
+        _ => Ok(()),
+    }
+}
+
+fn given_up(fault: Fault, retries: u64) -> Failure {
+    let mut failure = failure_of(fault);
+    if retries > 0 {
+        failure.message = format!("{} (given up after {} attempts)", failure.message, retries + 1);
+    }
+    failure
+}
+
+fn no_session() -> Failure {
+    Failure::new("engine.defect", "a copy has lost its connection by a defect of the engine")
+}

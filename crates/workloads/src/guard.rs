@@ -1,0 +1,91 @@
+//! Whether work is still wanted: not cancelled, not stopped by another thread, and within its time.
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+
+use lanlab_units::Instant;
+
+use crate::copy::CopyError;
+use crate::messages::{CopySpec, Failure};
+use crate::{Clock, Progress};
+
+/// A request has taken longer than it may.
+pub const TOO_LONG: &str = "copy.too_long";
+/// Time between two looks.
+const TICK_NS: u64 = 20_000_000;
+/// The usual time for an answer.
+const USUAL_TIMEOUT_NS: u64 = 30_000_000_000;
+
+/// Shared by the threads of a request.
+pub struct Guard<'a, K> {
+    pub clock: K,
+    pub progress: &'a Progress,
+    stopped: AtomicBool,
+    /// How long an answer of the server may take.
+    pub timeout_ns: u64,
+    /// When the request has taken too long, and what that is.
+    until: Option<(Instant, u64)>,
+}
+
+impl<'a, K: Clock> Guard<'a, K> {
+    pub fn new(clock: K, progress: &'a Progress) -> Self {
+        let (stopped, timeout_ns) = (AtomicBool::new(false), USUAL_TIMEOUT_NS);
+        Self { clock, progress, stopped, timeout_ns, until: None }
+    }
+
+    /// With the bounds of a copy, from now on.
+    pub fn bounded(clock: K, progress: &'a Progress, spec: &CopySpec) -> Self {
+        let now = clock.now();
+        Self {
+            timeout_ns: spec.service.timeout_ns,
+            until: spec.longest_ns.map(|longest_ns| (now.plus_nanos(longest_ns), longest_ns)),
+            ..Self::new(clock, progress)
+        }
+    }
+
+    /// One thread has failed: the others need not go on.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    pub fn check(&self) -> Result<(), Failure> {
+        if self.stopped.load(Ordering::Relaxed) || self.progress.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
+        match self.until {
+            Some((until, longest_ns)) if self.clock.now() >= until => {
+                let message = format!("not done within {} s", longest_ns / 1_000_000_000);
+                Err(Failure::new(TOO_LONG, message)
+                    .hint("see why the server is so slow, or allow more by `--longest`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Do `work` for as long as it is wanted.
+    pub async fn unless_stopped<T>(
+        &self,
+        work: impl Future<Output = Result<T, CopyError>>,
+    ) -> Result<T, CopyError> {
+        let mut work = pin!(work);
+        let mut stopped = pin!(async {
+            loop {
+                self.sleep_ns(TICK_NS).await;
+                if let Err(failure) = self.check() {
+                    return failure;
+                }
+            }
+        });
+        std::future::poll_fn(|context| match work.as_mut().poll(context) {
+            Poll::Ready(done) => Poll::Ready(done),
+            Poll::Pending => stopped.as_mut().poll(context).map(|failure| Err(failure.into())),
+        })
+        .await
+    }
+
+    /// Wait for so long.
+    pub async fn sleep_ns(&self, time_ns: u64) {
+        self.clock.wait_until(self.clock.now().plus_nanos(time_ns), || false).await;
+    }
+}

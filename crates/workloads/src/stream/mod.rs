@@ -1,0 +1,27 @@
+//! `stream`: messages from a sender to a receiver that counts them.
+
+mod counter;
+mod incoming;
+mod plan;
+mod quiet;
+mod schedule;
+
+pub use counter::{Arrival, Counter, Counts, Meters, Run};
+pub use incoming::{Heard, Incoming};
+pub use plan::{LONGEST_NS, OVERTIME_NS, Plan};
+pub use quiet::Quiet;
+pub use schedule::{Schedule, Sent, SharedMeters, Step};
+
+/// Takes the CPU time of a thread while one of its flows is measured.
+pub trait CpuMeter {
+    /// A flow begins to be measured.
+    fn begin(&mut self);
+    /// A flow is no longer measured.
+    fn end(&mut self);
+}
+
+/// Takes none.
+impl CpuMeter for () {
+    fn begin(&mut self) {}
+    fn end(&mut self) {}
+}

@@ -1,0 +1,93 @@
+//! A checked specification of a stream, and the times that follow from it.
+
+use lanlab_units::{Instant, Pace};
+
+use crate::messages::{Amount, Choice, Io, Receive, Timestamps, WhenLate};
+
+/// Over UDP either end says so often that it is there: of a sender's patience with a silent receiver
+/// (`DEAD_MAN_NS`) that is an eighteenth, so that a link that loses a third is borne. With many flows
+/// less often: it must not be what costs.
+const ALIVE_NS: u64 = 50_000_000;
+const ALIVE_PER_FLOW_NS: u64 = 200_000;
+/// A trial may take so much longer than its amount, until what is queued has crossed a slow link.
+pub const OVERTIME_NS: u64 = 3_600_000_000_000;
+/// The longest time that can be measured: one day. An amount of messages takes no longer, either.
+pub const LONGEST_NS: u64 = 86_400_000_000_000;
+/// A checked specification, for one flow of it.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub message_bytes: usize,
+    /// For each flow.
+    pub amount: Amount,
+    /// Of each flow.
+    pub pace: Option<Pace>,
+    /// Of all flows together: each flow's first slot is its turn in it.
+    pub shared_pace: Option<Pace>,
+    pub flows: u16,
+    pub threads: Option<u16>,
+    pub io: Io,
+    pub io_choice: Option<Choice>,
+    /// Never `auto` at the end that receives.
+    pub receive: Receive,
+    pub receive_choice: Option<Choice>,
+    pub read_bytes: usize,
+    pub when_late: WhenLate,
+    pub timestamps: Timestamps,
+    pub drain_ns: u64,
+    /// Messages handed over in one system call at most.
+    pub group: usize,
+    pub warmup_ns: u64,
+    pub interval_ns: u64,
+    pub silence_ns: u64,
+}
+
+impl Plan {
+    /// Payload of a message.
+    pub fn message_bytes(&self) -> usize {
+        self.message_bytes
+    }
+
+    /// When a flow's first message is due, so that flows take turns.
+    pub fn first_slot(&self, start: Instant, flow: u16) -> Instant {
+        self.shared_pace.map_or(start, |pace| pace.slot(start, flow.into()))
+    }
+
+    pub fn warmup_end(&self, start: Instant) -> Instant {
+        start.plus_nanos(self.warmup_ns)
+    }
+
+    /// Time between two words of an end that has nothing else to say: well within the silence after
+    /// which the other gives up.
+    pub fn alive_ns(&self) -> u64 {
+        let flows = u64::from(self.flows);
+        ALIVE_NS.max(flows * ALIVE_PER_FLOW_NS).min(self.silence_ns / 4)
+    }
+
+    /// When it is over, whatever the peer says.
+    pub fn latest_end(&self, start: Instant) -> Instant {
+        let end = self.end(start);
+        let end = end.unwrap_or_else(|| self.warmup_end(start).plus_nanos(LONGEST_NS));
+        end.plus_nanos(self.drain_ns).plus_nanos(self.silence_ns).plus_nanos(OVERTIME_NS)
+    }
+
+    /// Slots of one flow's schedule, begun at `first`, that lie before `end`; none without one.
+    pub fn slots(&self, first: Instant, end: Instant) -> u64 {
+        self.pace.map_or(0, |pace| pace.slots_within(end.nanos_since(first)))
+    }
+
+    /// The end of the measured part, where time is the amount.
+    pub fn end(&self, start: Instant) -> Option<Instant> {
+        match self.amount {
+            Amount::TimeNs(time_ns) => Some(self.warmup_end(start).plus_nanos(time_ns)),
+            _ => None,
+        }
+    }
+
+    /// Messages to be measured, where they are the amount.
+    pub fn messages(&self) -> Option<u64> {
+        match self.amount {
+            Amount::Messages(messages) => Some(messages),
+            _ => None,
+        }
+    }
+}
