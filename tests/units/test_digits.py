@@ -14,10 +14,16 @@ from hypothesis import strategies as st
 
 from lanlab.cli.compare import _share as margin_share
 from lanlab.cli.saturation import _share as goal_share
-from lanlab.cli.station_places import level_list, ratio
+from lanlab.cli.station_places import level_list
 from lanlab.errors import UsageError
 from lanlab.testbeds.link import parse_link
-from lanlab.units import parse_rate_bps, parse_size_bytes, parse_time_s, plain_number
+from lanlab.units import (
+    parse_rate_bps,
+    parse_share,
+    parse_size_bytes,
+    parse_time_s,
+    plain_number,
+)
 from lanlab.workloads.copy_datasets import groups
 from lanlab.workloads.copy_server import parse_url
 
@@ -29,7 +35,7 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
     "number": (plain_number, ("{}", "1{}", "0.{}")),
     "link": (parse_link, ("10{}M", "{}0M:switch")),
     "stations": (level_list, ("1{}", "1,{}", "1-{}")),
-    "interval": (ratio, ("{}%", "0.{}")),
+    "interval": (parse_share, ("{}%", "0.{}")),
     "goals": (lambda text: goal_share("--goals", text), ("{}%", "0.{}")),
     "margin": (margin_share, ("{}%", "0.0{}")),
     "dataset": (groups, ("{}x6kB", "1{}x6kB", "10x{}kB", "2x1kB..{}MB")),
