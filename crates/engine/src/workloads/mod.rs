@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::messages::Outcome;
 
 /// An outcome, or an error that carries it as what was seen until then.
-fn conclude(outcome: Outcome, failure: Option<Failure>) -> Measured {
+pub fn conclude(outcome: Outcome, failure: Option<Failure>) -> Measured {
     match failure {
         None => Ok(outcome),
         Some(failure) => Err(Box::new((failure, Some(outcome)))),

@@ -19,6 +19,7 @@ use crate::messages::{
     CachesDropped, Dataset, DatasetMade, DatasetSpec, DropCaches, DroppedOf, Outcome,
 };
 use crate::running::Running;
+use crate::storage;
 
 pub use content::{Content, first_difference, mix};
 pub use sizes::{MOST_FILES, sizes};
@@ -40,7 +41,7 @@ pub fn content(spec: &DatasetSpec, number: u64) -> Content {
 
 /// Check what can be checked without a file.
 pub fn check(request: &Dataset) -> Result<Cost, Failure> {
-    absolute(&request.directory)?;
+    storage::check_place(&request.place)?;
     let files = sizes(&request.spec)?.len() as u64;
     Ok(Cost { memory_bytes: 3 * BLOCK_BYTES as u64 + 8 * files, threads: OWN_THREADS })
 }
@@ -78,12 +79,18 @@ pub fn make(request: &Dataset, running: &Running) -> Measured {
 }
 
 fn make_all(request: &Dataset, running: &Running) -> Result<DatasetMade, Failure> {
-    let directory = absolute(&request.directory)?;
+    let directory = storage::dataset_directory(&request.place)?;
     let sizes = sizes(&request.spec)?;
     fs::create_dir_all(&directory)
         .map_err(|error| of_file("make directory", &directory, &error))?;
-    let mut made =
-        DatasetMade { files: 0, bytes: 0, written_files: 0, xxh3: String::new(), elapsed_ns: 0 };
+    let mut made = DatasetMade {
+        directory: directory.display().to_string(),
+        files: 0,
+        bytes: 0,
+        written_files: 0,
+        xxh3: String::new(),
+        elapsed_ns: 0,
+    };
     let mut hasher = XxHash3_64::with_seed(0);
     let (mut expected, mut found) = (vec![0; BLOCK_BYTES], vec![0; BLOCK_BYTES]);
     for (number, size) in (0_u64..).zip(sizes) {
