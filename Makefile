@@ -4,7 +4,7 @@
 # Tests and figures measure: a compiler beside them would be measured, too.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help setup tour test lint messages lock licences audit wheels reproducible soak fuzz mutants format clean
+.PHONY: help setup tour test snapshots lint messages lock licences audit wheels reproducible soak fuzz mutants format clean
 
 BIN := .venv/bin
 # Arguments for pytest, as in `make test PYTEST="-k pacing"`.
@@ -30,6 +30,9 @@ test: setup ## Run every test, Rust and Python
 	$(BIN)/python tools/test_rust.py
 	bash tools/test_python.sh $(PYTEST)
 
+snapshots: setup ## Accept the wording of today: read the diff of tests/cli/__snapshots__ after it
+	$(BIN)/python -m pytest tests/cli/test_*_texts.py --snapshot-update
+
 fuzz: ## Feed every parser of engine and services with whatever a fuzzer makes up
 	bash tools/fuzz.sh $(FUZZ)
 
@@ -49,7 +52,7 @@ format: setup ## Put Rust and Python into form
 	$(BIN)/ruff check --fix --select I
 	$(BIN)/ruff format
 
-messages: setup ## Make the Python types of the engine's messages anew
+messages: setup ## Write the schema of the engine's messages anew
 	$(BIN)/python tools/generate_messages.py
 
 lock: setup ## Make requirements.lock anew, with the newest versions allowed

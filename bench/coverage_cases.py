@@ -13,27 +13,20 @@ import numpy as np
 
 from lanlab.analysis.statistics import (
     Margin,
-    bootstrap_interval,
     condition_mean,
     drift,
     factorial,
-    flag_outliers,
-    games_howell,
     holm,
-    mann_whitney,
     mean_interval,
-    ordered_trend,
     paired_by_block,
     peak_then_decline,
     sd_of_cv,
-    steady_state,
     tost,
     trials_for_equivalence,
     trials_to_decide,
     trials_to_detect,
     two_lines,
     welch,
-    welch_anova,
 )
 
 Random = np.random.Generator
@@ -113,11 +106,6 @@ def _rare_loss_held(random: Random) -> bool:
     return seen is not None and seen.low <= 0.5 / 2_000 <= seen.high
 
 
-def _bootstrap_held(random: Random) -> bool:
-    low, high = bootstrap_interval(random.normal(10, 1, 30), seed=1, resamples=999)
-    return low <= 10 <= high
-
-
 def _unlike(random: Random) -> tuple[np.ndarray, np.ndarray]:
     return random.normal(10, 1, 5), random.normal(10, 3, 8)
 
@@ -156,20 +144,6 @@ def _one_after_another_held(random: Random) -> bool:
     trials = level * random.lognormal(0, 0.01, 20)
     seen = welch(trials[:10], trials[10:], scale="log")
     return seen.low <= 1 <= seen.high
-
-
-def _shift_held(random: Random) -> bool:
-    seen = mann_whitney(random.normal(1, 1, 10), random.normal(0, 1, 10))
-    assert seen.low is not None and seen.high is not None
-    return seen.low <= 1 <= seen.high
-
-
-def _four_unlike(random: Random) -> dict[str, np.ndarray]:
-    return {f"g{at}": random.normal(10, sd, 5 + at) for at, sd in enumerate((1, 2, 3, 1))}
-
-
-def _all_pairs_held(random: Random) -> bool:
-    return all(pair.low <= 0 <= pair.high for pair in games_howell(_four_unlike(random)))
 
 
 def _slope_held(random: Random) -> bool:
@@ -225,14 +199,6 @@ def _any_of_five_is_wrong_without(random: Random) -> bool:
     )
 
 
-def _ranks_are_wrong(random: Random) -> bool:
-    return mann_whitney(random.normal(0, 1, 5), random.normal(0, 1, 5)).p_two_sided <= 0.05
-
-
-def _anova_is_wrong(random: Random) -> bool:
-    return welch_anova(_four_unlike(random)).p <= 0.05
-
-
 def _interaction_is_wrong(random: Random) -> bool:
     # Unbalanced, in blocks that drift.
     kept = slice(0, 26)
@@ -250,45 +216,9 @@ def _tau_is_wrong(random: Random) -> bool:
     return drift([random.normal(at, 1, 5) for at in range(4)]).tau_p <= 0.05
 
 
-def _trend_is_wrong(random: Random) -> bool:
-    return ordered_trend([random.normal(0, 1, 5) for _ in range(4)], "up").p <= 0.05
-
-
 def _decline_is_wrong(random: Random) -> bool:
     levels = [random.lognormal(0, 0.05, 5) for _ in range(6)]
     return peak_then_decline(levels).decline_p <= 0.05
-
-
-def _any_flagged(n: int) -> Callable[[Random], bool]:
-    return lambda random: any(flag_outliers(random.normal(0, 1, n)).flagged)
-
-
-def _outlier_flagged(random: Random) -> bool:
-    values = random.normal(0, 1, 5)
-    values[2] += 8
-    return flag_outliers(values).flagged[2]
-
-
-def _series(random: Random, correlation: float) -> np.ndarray:
-    from scipy.signal import lfilter
-
-    noise = random.normal(0, 1, 400)
-    return np.asarray(lfilter([1], [1, -correlation], noise)[100:])
-
-
-def _steady_is_found(correlation: float) -> Callable[[Random], bool]:
-    return lambda random: steady_state(_series(random, correlation)).found
-
-
-def _ramp_is_called_steady(random: Random) -> bool:
-    return steady_state(np.linspace(0, 5, 300) + random.normal(0, 1, 300)).found
-
-
-def _start_is_cut(random: Random) -> bool:
-    series = random.normal(10, 1, 300)
-    series[:40] -= np.linspace(10, 2, 40)
-    seen = steady_state(series)
-    return seen.found and 30 <= seen.start <= 75
 
 
 _SD = sd_of_cv(0.05)
@@ -346,7 +276,7 @@ def _wrong_in_either_look(random: Random) -> bool:
 
 
 _NORMAL = "5 trials, normal"
-HELD, WRONG, PLANNED, OTHER = "interval holds the truth", "false claim", "claim shown", "other"
+HELD, WRONG, PLANNED = "interval holds the truth", "false claim", "claim shown"
 CASES = (
     Case(HELD, "t, 3 trials, normal", _mean_held(3), 0.94, 0.96),
     Case(HELD, "t, 5 trials, normal", _mean_held(5), 0.94, 0.96, 10_000),
@@ -368,14 +298,11 @@ CASES = (
     Case(HELD, "rate, 5 trials, tail below a limit", _capped_rate_held, 0.9, 0.94, 3_000),
     Case(HELD, "share lost, 5 trials, about 1 %", _loss_held, 0.91, 0.95, 3_000),
     Case(HELD, "share lost, 5 trials, most without loss", _rare_loss_held, 0.89, 0.93, 3_000),
-    Case(HELD, "bootstrap, 30 trials, normal", _bootstrap_held, 0.92, 0.97, 500),
     Case(HELD, "Welch, 5 and 8 trials, sd 1 and 3", _difference_held, 0.94, 0.96, 10_000),
     Case(HELD, "Welch as ratio, 5 and 8 trials", _ratio_held, 0.94, 0.96, 10_000),
     Case(HELD, "by block, 5 blocks that drift 2 % each", _block_ratio_held, 0.94, 0.96, 10_000),
     Case(HELD, "Welch on the same blocks: too long", _unpaired_ratio_held, 0.98, 1.0, 1_500),
     Case(HELD, "Welch, 10 after 10, 3 % drift: wrong", _one_after_another_held, 0.08, 0.2, 2_000),
-    Case(HELD, "Hodges-Lehmann, 10 and 10 (attains 95.7 %)", _shift_held, 0.947, 0.967, 2_000),
-    Case(HELD, "Games-Howell, all 6 pairs, sd 1 to 3", _all_pairs_held, 0.93, 0.96, 800),
     Case(HELD, "slope of drift, 4 conditions of 5", _slope_held, 0.94, 0.96, 2_000),
     Case(HELD, "explained share, 2 x 3 x 5", _share_held, 0.94, 0.96, 2_000),
     Case(HELD, "breakpoint, 10 loads of 3", _breakpoint_held, 0.94, 0.96, 2_000),
@@ -384,18 +311,11 @@ CASES = (
     Case(WRONG, "different, at the margin", _different_at_the_margin, 0.04, 0.06, 3_000),
     Case(WRONG, "any of 5 claims, Holm", _any_of_five_is_wrong, 0.03, 0.055, 2_000),
     Case(WRONG, "any of 5 claims, unadjusted", _any_of_five_is_wrong_without, 0.18, 0.24, 1_500),
-    Case(WRONG, "Mann-Whitney, 5 and 5 (attains 3.2 %)", _ranks_are_wrong, 0.025, 0.04, 3_000),
-    Case(WRONG, "Welch's analysis of variance, 4 groups", _anova_is_wrong, 0.04, 0.065, 3_000),
     Case(WRONG, "interaction, unbalanced, blocks", _interaction_is_wrong, 0.04, 0.06, 1_500),
     Case(WRONG, "drift, slope", _slope_is_wrong, 0.04, 0.06, 2_000),
     Case(WRONG, "drift, tau", _tau_is_wrong, 0.02, 0.06, 1_500),
-    Case(WRONG, "ordered trend, 4 levels of 5", _trend_is_wrong, 0.04, 0.06, 2_000),
     Case(WRONG, "decline after a peak, 6 flat levels", _decline_is_wrong, 0.0, 0.05, 1_500),
     Case(WRONG, "no difference, 5 trials, then more", _wrong_in_either_look, 0.05, 0.12, 600),
-    Case(WRONG, "outlier, 5 trials", _any_flagged(5), 0.04, 0.06),
-    Case(WRONG, "outlier, 12 trials", _any_flagged(12), 0.03, 0.065),
-    Case(WRONG, "outlier, 30 trials", _any_flagged(30), 0.03, 0.065),
-    Case(WRONG, "ramp of 5 sd called steady", _ramp_is_called_steady, 0.0, 0.05, 2_000),
     Case(PLANNED, f"5 % at cv 5 %: {_TO_DETECT} trials", _detected, 0.78, 0.83, 3_000),
     Case(
         PLANNED, f"the same by block: {_TO_DETECT_BY_BLOCK}", _detected_by_block, 0.78, 0.83, 4_000
@@ -417,8 +337,4 @@ CASES = (
         4_000,
     ),
     Case(PLANNED, "6 % seen by 5 that were undecided: more", _decided_after_all, 0.75, 1.0, 600),
-    Case(OTHER, "outlier of 8 sd among 5 flagged", _outlier_flagged, 0.7, 0.85),
-    Case(OTHER, "steady series called steady", _steady_is_found(0.0), 0.9, 1.0, 2_000),
-    Case(OTHER, "the same, lag-1 correlation 0.8", _steady_is_found(0.8), 0.8, 1.0, 2_000),
-    Case(OTHER, "start of 40 cut at 30 to 75", _start_is_cut, 0.9, 1.0, 2_000),
 )

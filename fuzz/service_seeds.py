@@ -254,21 +254,6 @@ def signed(method: str, path: str, fields: dict[str, str], body: bytes) -> bytes
     return f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + body
 
 
-def signed_chunks() -> bytes:
-    """A request whose chunks are signed, each over the one before."""
-    sizes = {"x-amz-content-sha256": "STREAMING-AWS4-HMAC-SHA256-PAYLOAD", "content-length": "0"}
-    sizes["x-amz-decoded-content-length"] = "11"
-    head = signed("PUT", "/lanlab/x", sizes, b"")
-    previous = head.rpartition(b"Signature=")[2][:64].decode()
-    body, of_nothing = b"", hashlib.sha256().hexdigest()
-    for chunk in (b"some ", b"octets", b""):
-        digest = hashlib.sha256(chunk).hexdigest()
-        text = ["AWS4-HMAC-SHA256-PAYLOAD", TIME, SCOPE, previous, of_nothing, digest]
-        previous = sign("\n".join(text))
-        body += f"{len(chunk):x};chunk-signature={previous}\r\n".encode() + chunk + b"\r\n"
-    return head + body
-
-
 def s3_requests() -> dict[str, bytes]:
     def ask(line: str, body: str = "", **fields: str) -> bytes:
         head = {"content-length": str(len(body)), **fields}
@@ -280,7 +265,6 @@ def s3_requests() -> dict[str, bytes]:
         said = {"x_amz_content_sha256": kind, "x_amz_decoded_content_length": size}
         return ask("PUT /lanlab/x", body, **said, **fields)
 
-    delete = "<Delete><Quiet>true</Quiet><Object><Key>a&amp;b</Key></Object></Delete>"
     parts = "<Part><PartNumber>1</PartNumber><ETag>&quot;0-b&quot;</ETag></Part>"
     complete = f"<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>"
     digest = {"x-amz-content-sha256": hashlib.sha256(b"some octets").hexdigest()}
@@ -298,11 +282,8 @@ def s3_requests() -> dict[str, bytes]:
                           x_amz_trailer="x-amz-checksum-crc32"),
         "chunk-too-long": chunked("ffffffffffffffff\r\nabc", "18446744073709551615"),
         "signed": b"\x01" + PIECES + signed("PUT", "/lanlab/x?a=b", digest, b"some octets"),
-        "signed-chunks": b"\x01" + PIECES + signed_chunks(),
         "signed-url": b"\x01" + PIECES + signed_url(),
-        "delete": ask("POST /lanlab?delete", delete),
         "complete": ask("POST /lanlab/x?uploadId=0", complete),
-        "delete-alone": b"\x00" + PIECES + delete.encode(),
         "complete-alone": b"\x00" + PIECES + complete.encode(),
         "deep": b"\x00" + PIECES + 40 * b"<Delete>",
     }  # fmt: skip

@@ -1,57 +1,48 @@
 """
-Make `src/lanlab/engine/messages.py` from the engine's own JSON Schema.
+Make `src/lanlab/engine/schema.json` from the engine's own JSON Schema.
 
-The Rust types are the only definition of what driver and engine say to each other; this keeps the
-Python types equal to them. `--check` changes nothing and fails if they differ.
+The Rust types are the only definition of what lanlab and engine say to each other. By this file
+lanlab checks what an engine says. `--check` changes nothing and fails if the two differ.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import subprocess
 import sys
 import sysconfig
-import tempfile
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "src/lanlab/engine/messages.py"
-HEADER = '''"""
-What driver and engine say to each other, as Python types.
-
-Made by `make messages` from `lanlab-engine schema`; do not edit.
-"""
-'''
+TARGET = ROOT / "src/lanlab/engine/schema.json"
 
 
 def generate(engine: str) -> str:
-    """The text of the module, from the schema that `engine` prints."""
-    schema = subprocess.run([engine, "schema"], check=True, capture_output=True, text=True).stdout
-    with tempfile.TemporaryDirectory() as folder:
-        source, made = Path(folder, "schema.json"), Path(folder, "messages.py")
-        source.write_text(schema)
-        subprocess.run(
-            [
-                *(sys.executable, "-m", "datamodel_code_generator"),
-                *("--input", str(source), "--input-file-type", "jsonschema"),
-                *("--output", str(made), "--output-model-type", "typing.TypedDict"),
-                *("--class-name", "Messages", "--use-title-as-name", "--collapse-root-models"),
-                *("--enum-field-as-literal", "all", "--target-python-version", "3.11"),
-                *("--use-schema-description", "--use-field-description"),
-                *("--use-standard-collections", "--use-union-operator"),
-                *("--disable-timestamp", "--formatters", "builtin"),
-            ],
-            check=True,
-            capture_output=True,
-        )
-        lines = made.read_text().splitlines(keepends=True)
-    # The generator's own header names a file that is not kept.
-    return HEADER + "".join(line for line in lines if not line.startswith("#"))
+    """The text of the file: a line for each definition, so that a change shows where it is."""
+    printed = subprocess.run([engine, "schema"], check=True, capture_output=True, text=True).stdout
+    schema = without_prose(json.loads(printed))
+    definitions = schema.pop("$defs")
+    lines = [f"{json.dumps(name)}: {json.dumps(definitions[name])}" for name in sorted(definitions)]
+    return f'{json.dumps(schema)[:-1]}, "$defs": {{\n' + ",\n".join(lines) + "\n}}\n"
+
+
+def without_prose(schema: Any) -> Any:
+    """A schema without what no check needs; the texts stand in the Rust source."""
+    if isinstance(schema, dict):
+        # A property of such a name is no text, but a schema.
+        return {
+            key: without_prose(value)
+            for key, value in schema.items()
+            if key not in ("title", "description") or not isinstance(value, str)
+        }
+    return [without_prose(each) for each in schema] if isinstance(schema, list) else schema
 
 
 def main() -> int:
-    """Write the module, or with `--check` compare it."""
+    """Write the file, or with `--check` compare it."""
     asked = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     asked.add_argument("--check", action="store_true", help="change nothing; fail if they differ")
     is_check = asked.parse_args().check
@@ -64,7 +55,7 @@ def main() -> int:
     if not is_check:
         TARGET.write_text(text)
         return 0
-    if TARGET.read_text() == text:
+    if TARGET.exists() and TARGET.read_text() == text:
         return 0
     print(f"{TARGET}: not what the engine's schema gives; run `make messages`", file=sys.stderr)
     return 1

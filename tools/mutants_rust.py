@@ -16,9 +16,11 @@ from typing import Any
 
 VERSION = "27.1.0"
 _ENGINE = "crates/engine/src/"
+_WORKLOADS = "crates/workloads/src/"
 PARTS = {
-    "session": _ENGINE + "session.rs",
-    "measure": _ENGINE + "measure/*.rs",
+    "handshake": _WORKLOADS + "handshake.rs",
+    "measure": _WORKLOADS + "measure/*.rs",
+    "decisions": _WORKLOADS + "**/*.rs",
     "workloads": _ENGINE + "workloads/**/*.rs",
 }
 
@@ -34,7 +36,10 @@ def try_part(work: Path, tree: Path, part: str, seed: int, count: int) -> bool:
         "CARGO_INCREMENTAL": "1",
         "CARGO_PROFILE_DEV_DEBUG": "0",
     }
-    base = [program, "mutants", "--dir", tree, "-p", "lanlab-engine", "-f", PARTS[part]]
+    package = "lanlab-engine" if part == "workloads" else "lanlab-workloads"
+    base = [program, "mutants", "--dir", tree, "-p", package, "-f", PARTS[part]]
+    if package == "lanlab-workloads":
+        base += ["--features", "services"]
     listed = subprocess.run([*base, "--list"], env=environment, capture_output=True, check=True)
     every = len(listed.stdout.splitlines())
     shards = max(1, every // count)
@@ -42,11 +47,12 @@ def try_part(work: Path, tree: Path, part: str, seed: int, count: int) -> bool:
     # Every so manieth of all, beginning with the seed's: each file has its share.
     chosen = ["--sharding", "round-robin", "--shard", f"{seed % shards}/{shards}"]
     options = ["--in-place", "--baseline", "skip", "--timeout", "300", "--build-timeout", "600"]
-    tests = ["-C=--lib"]
+    tests = [] if package == "lanlab-workloads" else ["-C=--lib"]
     if part == "workloads":
         tests += ["-C=--test=copy", "-C=--test=contract"]
     # What was mutated last may lie there with the time of its change.
-    (tree / _ENGINE / "lib.rs").touch()
+    for root in (_ENGINE, _WORKLOADS):
+        (tree / root / "lib.rs").touch()
     subprocess.run(
         [*base, *chosen, *options, "--no-shuffle", *tests, "-o", out],
         env=environment,

@@ -129,12 +129,29 @@ engine_inputs() {
     } | digest
 }
 
+is_engine_done() {
+    is_done engine "$(engine_inputs)" && [[ -x .venv/bin/lanlab-engine ]]
+}
+
+compiling=
+trap '[[ -z $compiling ]] || kill "$compiling" 2>/dev/null || true' EXIT
+
+# The compiler works while packages are installed: near its end it keeps one processor busy, and pip
+# all the while. A failure is told by `install_engine`, which asks for the same.
+start_engine() {
+    is_engine_done && return
+    bash tools/wheels.sh --compile >/dev/null 2>&1 &
+    compiling=$!
+}
+
 install_engine() {
     local inputs
     inputs=$(engine_inputs)
-    is_done engine "$inputs" && [[ -x .venv/bin/lanlab-engine ]] && return
+    is_engine_done && return
     say "building the engine with $(rustc --version)"
     # As it is delivered: `make wheels` and `make reproducible` find it built.
+    wait "$compiling" || true
+    compiling=
     rm -f -- target/wheels/own/*.whl
     LANLAB_PYTHON=$root/.venv/bin/python bash tools/wheels.sh target/wheels/own crates/engine
     pip install --no-deps --force-reinstall target/wheels/own/*.whl
@@ -158,6 +175,7 @@ pip() {
 check_rust
 check_network_tools
 make_environment
+start_engine
 install_packages
 install_engine
 install_package

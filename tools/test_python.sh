@@ -13,22 +13,44 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 # Where something is measured that a busy machine could change, and what there does not.
 readonly alone=(tests/bench tests/engine tests/run tests/testbeds tests/workloads)
 readonly beside=(
-    tests/bench/test_copy_clients.py
+    tests/bench/test_{copy_clients,soak,soaks_that_run}.py
     tests/engine/test_{engine_bad_requests,engine_contract,engine_process,lying_engine}.py
-    tests/run/test_{failed_trials,installed_servers,new_run,resume_run}.py
+    tests/engine/test_hostile_crowds.py
+    tests/run/test_{failed_trials,installed_servers,new_run,resume_run,simulated_run}.py
     tests/testbeds/servers
-    tests/workloads/test_copy{,_kept,_refused,_wrong}.py
+    tests/workloads/test_copy{,_cut,_kept,_refused,_wrong}.py
     tests/workloads/test_{directions,driver_programs,exchange,lock_files,lying_results}.py
     tests/workloads/test_station_{steady,sums}.py
 )
-others=("${beside[@]}" src)
+# A file is one worker's. Those that take longest come first, so that none is begun near the end.
+readonly longest=(
+    tests/bench/test_soaks_that_run.py
+    tests/testbeds/servers/test_{servers,server_endings}.py
+    tests/faults
+    tests/analysis/statistics/test_by_simulation.py
+    tests/engine/test_hostile_crowds.py
+    tests/workloads/test_copy{,_cut,_wrong,_kept}.py
+    tests/figures/test_published_figures.py
+    tests/store/test_postgresql_{reach,store}.py
+)
+others=("${longest[@]}" "${beside[@]}" src)
 shopt -s nullglob
 for path in tests/*/ tests/test_*.py; do
     [[ " ${alone[*]} " == *" ${path%/} "* ]] || others+=("$path")
 done
-# Two more than there are processors: many of the others wait.
-workers=$(.venv/bin/python -c 'import os; print(2 + min(6, os.cpu_count() or 1))')
+# Three for a processor: most of what the others take is waiting, for servers, clocks and processes.
+workers=$(.venv/bin/python -c 'import os; print(3 * min(6, os.cpu_count() or 1))')
 
-# What is skipped is named, with the reason, and what takes longest.
-.venv/bin/pytest -rs --durations=10 "${alone[@]}" "${beside[@]/#/--ignore=}"
-.venv/bin/pytest -rs --durations=10 --numprocesses "$workers" --dist loadfile "${others[@]}"
+# Runs a part; how long it took stands in a line of its own, for .ci/run.
+part() {
+    local name=$1 began=$SECONDS code=0
+    shift
+    # What is skipped is named, with the reason, and what takes longest.
+    .venv/bin/pytest -rs --durations=20 "$@" || code=$?
+    printf 'TOOK %d s  %s\n' $((SECONDS - began)) "$name"
+    return "$code"
+}
+
+part "Python, one after the other" "${alone[@]}" "${beside[@]/#/--ignore=}"
+part "Python, side by side" --numprocesses "$workers" --dist loadfile --no-loadscope-reorder \
+    "${others[@]}"

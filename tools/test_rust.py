@@ -5,22 +5,26 @@ Runs the Rust tests, run by `make test`:
 
 As of the Python tests (tests/support/quiet_machine.py): a test that failed while the host under
 this machine took its processors away is tried again, twice at most, and that is printed. How much
-the host took is known for each file of tests.
+the host took is known for each program of tests, of its worst five seconds.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
-from quiet_machine import ATTEMPTS, Disturbance, await_quiet, watch
+from quiet_machine import ATTEMPTS, Disturbance, await_quiet, watch_stretches
 
 CARGO_TEST = ("cargo", "test", "--workspace", "--locked", "--quiet", "--no-fail-fast")
+#: Many tests wait for peers and clocks.
+THREADS = 2 * min(6, os.cpu_count() or 1)
 
 
 class Outcome(NamedTuple):
@@ -37,23 +41,29 @@ class Outcome(NamedTuple):
 def run(arguments: list[str]) -> Outcome:
     """Run tests, and print what cargo prints."""
     process = subprocess.Popen(
-        [*CARGO_TEST, *arguments], stdout=subprocess.PIPE, text=True, errors="replace"
+        [*CARGO_TEST, *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env={"RUST_TEST_THREADS": str(THREADS), **os.environ},
     )
     assert process.stdout is not None
     failed: dict[str, Disturbance] = {}
-    names, seen, begun, ended, count = [""], watch(), 0, 0, 0
+    names, seen, begun, ended, count = [""], watch_stretches(), 0, 0, 0
     for line in process.stdout:
         print(line, end="", flush=True)
         if found := re.match(r"running (\d+) tests?$", line):
-            names, seen, count = [], watch(), int(found[1])
+            seen()
+            names, seen, count = [], watch_stretches(), int(found[1])
             begun += count
         elif line == "failures:\n":
             # There are two lists: what the tests said, and their names. The last is what counts.
             names = []
         elif line.startswith("test result: "):
             ended += count
+            host = seen()
             if "FAILED" in line:
-                failed.update(dict.fromkeys(names, seen()))
+                failed.update(dict.fromkeys(names, host))
         elif found := re.match(r"    (\S.*)", line):
             names.append(found[1])
     return Outcome(process.wait(), failed, begun, ended)
@@ -63,8 +73,11 @@ def main(arguments: list[str]) -> int:
     """Run the tests, and again what may have failed for the machine; the exit code."""
     split = arguments.index("--") if "--" in arguments else len(arguments)
     of_cargo = arguments[:split]
+    start_s = time.monotonic()
     # What does not compile will not the next time.
     subprocess.run([*CARGO_TEST, *of_cargo, "--no-run"], check=True)
+    built_s = time.monotonic()
+    print(f"TOOK {built_s - start_s:.0f} s  Rust, compiling", flush=True)
     outcome = run(arguments)
     for _ in range(1, ATTEMPTS):
         # A file of tests that broke off has tests of which nothing is known.
@@ -80,6 +93,7 @@ def main(arguments: list[str]) -> int:
         if again.begun < len(outcome.failed):
             break
         outcome = again
+    print(f"TOOK {time.monotonic() - built_s:.0f} s  Rust, running", flush=True)
     return outcome.code
 
 

@@ -6,10 +6,13 @@
 #
 # from the tree that it stands in, with the .venv of `make setup`. The same bytes need the same
 # sources, rustc, linker and system; what else could get in (the folder of the tree, the home of
-# cargo, the time) is kept out.
+# cargo, the time) is kept out. Only compiles what the engine's wheel is then made of, without .venv:
+#
+#     tools/wheels.sh --compile
 set -euo pipefail
 
-out=$(mkdir -p -- "${1:?usage: tools/wheels.sh FOLDER [PROJECT]}" && cd -- "$1" && pwd)
+usage='usage: tools/wheels.sh --compile | FOLDER [PROJECT]'
+[[ ${1:?$usage} == --compile ]] || out=$(mkdir -p -- "$1" && cd -- "$1" && pwd)
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 root=$PWD
 projects=("$root/crates/engine" "$root")
@@ -27,6 +30,11 @@ unset RUSTFLAGS
 # A folder of its own: other flags than those of `cargo build`, which would build all anew each time.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target/wheels}
 
+if [[ $1 == --compile ]]; then
+    # As maturin does, so that it finds all of it done.
+    exec cargo build --quiet --profile release --locked --manifest-path crates/engine/Cargo.toml \
+        --bin lanlab-engine
+fi
 PATH=$(dirname -- "$python"):$PATH "$python" -m pip wheel --quiet --disable-pip-version-check \
     --no-input --no-build-isolation --no-deps --no-cache-dir --wheel-dir "$out" \
     "${projects[@]}"

@@ -147,3 +147,18 @@ def test_what_another_experiment_measures_stands_beside_none_of_this_one() -> No
     assert {amount for amount, _ in matched} == {4_194_304}
     assert all(identifier.startswith("speedtest.") for _, identifier in matched)
     assert statements(found.run, found.trials, found.published) == ()
+
+
+def test_a_printed_maximum_is_no_point_of_a_condition_even_if_it_names_all_of_it(
+    manford: PlannedRun,
+) -> None:
+    """It is of several trials or sizes, and stands among the statements."""
+    here = {"ip_version": 6, "message_size_bytes": 384}
+    mean = next(
+        one for one in manford.published.value
+        if one.statistic == "mean" and one.condition.items() >= here.items()
+    )  # fmt: skip
+    maximum = mean.model_copy(update={"id": "most", "statistic": "maximum"})
+    published = manford.published.model_copy(update={"value": (mean, maximum)})
+    summary = next(one for one in goodputs(manford) if one.factors == here)
+    assert [point.value.id for point in points_for(summary, published)] == [mean.id]

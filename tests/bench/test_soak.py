@@ -1,18 +1,15 @@
-"""`bench/soak.py`: that it finds what grows, takes nothing else for it, and runs."""
+"""`bench/soak.py`: that it finds what grows, takes nothing else for it."""
 
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from missing import missing
@@ -23,17 +20,14 @@ if not BENCH.is_dir():
     pytest.skip("the bench is not part of what is installed", allow_module_level=True)
 sys.path.insert(0, str(BENCH))
 
-import soak as soak_command  # noqa: E402
 import soak_processes as processes  # noqa: E402
 from soak_conditions import is_refused, soak_study  # noqa: E402
 from soak_faults import allowed_faults, fault_of  # noqa: E402
 from soak_growth import Life, judge_commits, judge_count, judge_memory  # noqa: E402
-from soak_run import Places, soak  # noqa: E402
-from soak_verdict import judge, table  # noqa: E402
+from soak_run import Places  # noqa: E402
+from soak_verdict import table  # noqa: E402
 
-from lanlab.engine import engine_path  # noqa: E402
 from lanlab.plan import expand  # noqa: E402
-from lanlab.store import Series, Store, TrialRecord  # noqa: E402
 
 needs_proc = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="descriptors and engines are seen by /proc (Linux)"
@@ -202,161 +196,3 @@ def test_ps_and_proc_tell_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
             assert by_ps.rss_bytes == pytest.approx(by_proc.rss_bytes, rel=0.2)
         finally:
             child.kill()
-
-
-# Soaks that run
-
-
-HELD = ("descriptors", "threads")
-
-
-class _SlowerStore:
-    """A store whose commits take 1 ms longer each time."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._commits = 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
-
-    def commit_trial(self, trial: TrialRecord, series: Sequence[Series] = ()) -> None:
-        self._commits += 1
-        time.sleep(self._commits * 0.001)
-        self._store.commit_trial(trial, series)
-
-
-@needs_proc
-def test_leaks_in_lanlab_and_engines_and_a_slow_store_are_found_by_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    if shutil.which("cc") is None:
-        missing("needs a C compiler")
-    monkeypatch.setenv("LANLAB_ENGINE", str(leaking_engine(tmp_path)))
-    kept: list[Any] = []
-    forgotten: list[object] = []
-
-    def leak(number: int) -> None:
-        kept.append(bytearray(4 * KIB))
-        forgotten.extend(object() for _ in range(20))
-        if number % 10 == 0:
-            # One every tenth trial.
-            kept.append((tmp_path / f"kept {number}").open("w"))
-            Path(os.environ["TMPDIR"], f"left {number}").touch()
-
-    try:
-        soaked = soak(
-            time_s=240,
-            most_trials=140,
-            testbed="loopback",
-            link="unshaped",
-            seed=17,
-            store=str(tmp_path / "soak" / "store.sqlite"),
-            also=leak,
-            wrap=_SlowerStore,  # type: ignore[arg-type]
-        )
-    finally:
-        for each in kept:
-            if not isinstance(each, bytearray):
-                each.close()
-    found = {line.name for line in judge(soaked.samples) if line.finding}
-    assert found >= {
-        "lanlab: heap in use",
-        "lanlab: Python objects",
-        "lanlab: descriptors",
-        "source engine: memory",
-        "target engine: memory",
-        "temporary files",
-        "commit of a trial",
-    }
-    steady = {"lanlab: threads", "processes", "network namespaces", "log of the store"}
-    steady |= {f"{end} engine: {held}" for end in ("source", "target") for held in HELD}
-    assert not found & steady
-    monkeypatch.setattr(soak_command, "_soak", lambda asked, store: soaked)
-    monkeypatch.setattr(sys, "argv", ["soak.py", "--testbed", "loopback"])
-    assert soak_command.main() == 1
-    told = capsys.readouterr().out.splitlines()
-    assert told[-1].endswith("grew.") and "commit of a trial" in told[-1]
-    assert sum(line.startswith("found: ") for line in told) == len(found)
-
-
-#: Leaks 4 KiB every 50 ms into whatever it is loaded into.
-_LEAK = """
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-static void *leak(void *unused) {
-    for (;;) { memset(malloc(4096), 1, 4096); usleep(50000); }
-    return unused;
-}
-__attribute__((constructor)) static void begin(void) {
-    pthread_t thread;
-    pthread_create(&thread, 0, leak, 0);
-}
-"""
-
-
-def leaking_engine(folder: Path) -> Path:
-    """An engine that leaks."""
-    (folder / "leak.c").write_text(_LEAK)
-    library = folder / "leak.so"
-    subprocess.run(
-        ["cc", "-shared", "-fPIC", "-pthread", "-o", library, folder / "leak.c"], check=True
-    )
-    program = folder / "lanlab-engine"
-    program.write_text(f"#!/bin/sh\nLD_PRELOAD='{library}' exec '{engine_path()}' \"$@\"\n")
-    program.chmod(0o755)
-    return program
-
-
-def run_soak(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(BENCH / "soak.py"), "--testbed", "loopback", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=400,
-        check=False,
-        env=os.environ | environment,
-    )
-
-
-@needs_proc
-def test_a_soak_finds_nothing_names_what_failed_and_leaves_what_it_was_asked_for(
-    tmp_path: Path,
-) -> None:
-    done = run_soak(
-        *("--time", "240", "--trials", "120", "--seed", "17"),
-        *("--store", str(tmp_path / "store.sqlite"), "--json", str(tmp_path / "soak.json")),
-        TMPDIR=str(tmp_path),
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "nothing grew" in done.stdout.splitlines()[-1]
-    told = json.loads((tmp_path / "soak.json").read_text())
-    assert len(told["samples"]) == 120
-    assert {line["name"] for line in told["judged"]} >= {"lanlab: memory", "target engine: threads"}
-    outcomes = {(each["on_purpose"], each["outcome"]) for each in told["samples"]}
-    assert ("killed engine", "EngineLost") in outcomes
-    left = {path.name for path in tmp_path.iterdir()} - {"soak.json"}
-    assert {name for name in left if not name.startswith("store.sqlite")} == set()
-
-
-@pytest.mark.parametrize("arguments", [("--time", "0"), ("--testbed", "moon")])
-def test_what_cannot_be_done_is_refused_with_exit_code_2(arguments: tuple[str, ...]) -> None:
-    done = run_soak(*arguments)
-    assert done.returncode == 2
-    assert "allowed" in done.stderr or "choose from" in done.stderr
-
-
-@needs_proc
-def test_a_soak_ends_in_time_and_says_what_it_could_not_judge() -> None:
-    done = run_soak("--time", "3")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "too short to tell" in done.stdout
-    assert ": nothing grew; not judged: lanlab: memory, " in done.stdout.splitlines()[-1]
-
-
-def test_a_link_that_loopback_does_not_have_is_refused() -> None:
-    done = run_soak("--time", "5", "--link", "10M")
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[0].startswith("error: loopback has no link")

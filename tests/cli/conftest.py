@@ -14,8 +14,9 @@ from file_servers import SECRET
 from lanlab.cli import ending, main
 from lanlab.engine import Engine, engine_path
 
-# The synthetic runs of the report's tests.
-sys.path.append(str(Path(__file__).parents[1] / "report"))
+# The synthetic runs of other tests.
+for _folder in ("report", "analysis"):
+    sys.path.append(str(Path(__file__).parents[1] / _folder))
 
 
 @pytest.fixture

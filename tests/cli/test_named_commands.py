@@ -27,10 +27,7 @@ _COMMAND = re.compile(r"(?:^|[`\s])lanlab ([a-z]+)\b([^`|;&#\n]*)", re.MULTILINE
 @functools.cache
 def modules() -> tuple[tuple[str, tuple[ast.AST, ...]], ...]:
     """The parts of every module of the package, by its name."""
-    # What is generated of the engine's messages says nothing to users.
-    paths = sorted(
-        set((ROOT / "src/lanlab").rglob("*.py")) - {ROOT / "src/lanlab/engine/messages.py"}
-    )
+    paths = sorted((ROOT / "src/lanlab").rglob("*.py"))
     return tuple(
         (path.name, tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))) for path in paths
     )

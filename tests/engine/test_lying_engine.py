@@ -16,11 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lanlab.engine import SCHEMA_VERSION, Engine, engine_path, lines
+from lanlab.engine import SCHEMA_VERSION, Engine, engine_path
 from lanlab.engine.lines import (
     MAX_LINE_BYTES,
     RESULT_KINDS,
-    SIGNED,
     BadLine,
     bounded_lines,
     check_reply,
@@ -93,29 +92,32 @@ LIES = {
     "another coding": (b"\xff\xfe\x00\n", "not JSON"),
     "a list": (b"[1]\n", "no object with a type"),
     "no type": (b"{}\n", "no object with a type"),
-    "a type of its own": (line({"type": "dance", "id": 1}), "`type`: is none of an engine's"),
+    "a type of its own": (line({"type": "dance", "id": 1}), "`type` is none of the allowed"),
     "deep": (b'{"type":"result","id":1,"result":' + 100_000 * b"[" + b"\n", "nested too deeply"),
     "NaN": (line(changed(realtime_ns=float("nan"))), "NaN, which is no number"),
     "infinite": (b'{"type":"progress","id":1e999}\n', "not finite"),
-    "huge": (line(changed(realtime_ns=2**64)), "more than 64 bits"),
-    "very huge": (b'{"type":"progress","id":' + 100_000 * b"9" + b"}\n", "more than 64 bits"),
-    "negative": (line(changed(monotonic_ns=-1)), "a negative `monotonic_ns`"),
-    "a text": (line(changed(realtime_ns="2")), "`result.result.*realtime_ns`: int_type"),
-    "a truth": (line(changed(realtime_ns=True)), "int_type"),
-    "missing": (line({"type": "result", "id": 1, "result": {"kind": "pong"}}), "missing"),
-    "no id": (line({"type": "result", "result": PONG["result"]}), "missing"),
+    "huge": (line(changed(realtime_ns=2**64)), "realtime_ns` is not between 0 and"),
+    "very huge": (b'{"type":"progress","id":' + 100_000 * b"9" + b"}\n", "thousands of digits"),
+    "negative": (line(changed(monotonic_ns=-1)), r"`result\.monotonic_ns` is not between 0 and"),
+    "a text": (line(changed(realtime_ns="2")), r"`result\.realtime_ns` is no whole number"),
+    "a truth": (line(changed(realtime_ns=True)), "is no whole number"),
+    "missing": (
+        line({"type": "result", "id": 1, "result": {"kind": "pong"}}),
+        "is missing",
+    ),
+    "no id": (line({"type": "result", "result": PONG["result"]}), "`id` is missing"),
     "no kind": (
         line({"type": "result", "id": 1, "result": {}}),
-        r"`result\.result\.kind`: is none",
+        r"`result\.kind` is none",
     ),
     "no result": (
         line({"type": "result", "id": 1, "result": 7}),
-        r"`result\.result\.kind`: is none",
+        r"`result\.kind` is none",
     ),
-    "a kind of its own": (line(changed(kind="dance")), r"`result\.result\.kind`: is none of"),
+    "a kind of its own": (line(changed(kind="dance")), r"`result\.kind` is none of"),
     "half a part": (
         line({"type": "error", "id": 1, "code": "a", "message": "b", "partial": {"kind": "pong"}}),
-        r"`error\.partial\.\w+`: missing",
+        r"`partial\.\w+` is missing",
     ),
     "hello again": (line(HELLO), "a second `hello`"),
     "endless": (b"x" * (MAX_LINE_BYTES + 10), "a line of more than 2097152 bytes"),
@@ -182,7 +184,7 @@ def test_a_first_line_without_all_it_must_say_is_refused(tmp_path: Path) -> None
     script = tmp_path / "engine.py"
     short = {key: value for key, value in HELLO.items() if key != "capabilities"}
     script.write_text(f"import sys\nprint({json.dumps(short)!r}, flush=True)\nsys.stdin.read()\n")
-    with pytest.raises(EngineLost, match=r"host7: the engine's first line: `hello.capabilities`"):
+    with pytest.raises(EngineLost, match="host7: the engine's first line: `capabilities` is"):
         Engine("host7", [sys.executable, str(script)])
 
 
@@ -212,38 +214,6 @@ def schema() -> dict[str, Any]:
     printed = subprocess.run([engine_path(), "schema"], check=True, capture_output=True).stdout
     found: dict[str, Any] = json.loads(printed)
     return found
-
-
-def test_only_what_the_schema_lets_be_negative_may_be(schema: dict[str, Any]) -> None:
-    """By name, as the names have one meaning wherever they stand."""
-    signed = set()
-
-    def walk(node: Any, name: str = "") -> None:
-        if isinstance(node, list):
-            for item in node:
-                walk(item, name)
-        if not isinstance(node, dict):
-            return
-        types = node.get("type")
-        is_whole = "integer" in (types if isinstance(types, list) else [types])
-        if is_whole and "minimum" not in node:
-            signed.add(name)
-        for key, value in node.items():
-            passes_on = key in ("properties", "items", "anyOf", "oneOf")
-            walk(value, name if passes_on else key)
-
-    walk(schema)
-    assert signed == SIGNED
-
-
-def test_every_line_that_there_is_can_be_read(schema: dict[str, Any]) -> None:
-    """By the name of its type, and of the kind of its result."""
-    types = {one["properties"]["type"]["const"] for one in schema["$defs"]["Reply"]["oneOf"]}
-    for name in types - {"result", "error"}:
-        assert "type" in lines._reader(name, None).json_schema()["properties"], name
-    for kind in RESULT_KINDS.values():
-        for name in ("result", "error"):
-            assert kind in json.dumps(lines._reader(name, kind).json_schema()), kind
 
 
 def test_every_request_has_the_kind_of_its_result(schema: dict[str, Any]) -> None:

@@ -89,6 +89,12 @@ TEN = (99e6, 100e6, 101e6, 100e6)
             r"turns, \d+ min\.",
         ),
         (
+            # Ends far from the ratio are as ratios, too: not "-77 … 2,900 %".
+            one((100e6, 500e6), (300e6, 200e6)),
+            r"Whether RUN2 and RUN1 differ in throughput at IPv4, 128 B cannot be told: it was "
+            r"seen that RUN2's throughput is 1\.10 \(0\.\d+ … \d[\d,.]*\) times RUN1's; .*",
+        ),
+        (
             one((100e6,), TEN),
             r"RUN2 was 0\.0\d+ % slower than RUN1 at IPv4, 128 B, but seen in one run of RUN1, "
             r"so no interval\.",
@@ -161,6 +167,13 @@ def test_the_forest_has_a_row_for_each_condition_and_the_line_of_equality() -> N
     assert {y for _, y in same.points} == {1.0}
     assert sorted({y for _, y in margin.points}) == pytest.approx([1 / 1.02, 1.02])
     assert chart.y.label == "RUN2 / RUN1"
+
+
+@pytest.mark.parametrize(("basis", "units"), [("mixed", "runs"), ("levels", "trials")])
+def test_a_point_of_the_forest_counts_what_was_compared(basis: Any, units: str) -> None:
+    found = replace(one(TEN, TEN[:3]), basis=basis)
+    [point] = ratio_forest(load_study("manford-kolahi").study, [found]).series[0].points
+    assert point.condition.endswith(f"RUN2, 3 against 4 {units}")
 
 
 def test_a_forest_of_differences_is_in_the_shown_unit() -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from store_samples import a_run, a_trial
 
 from lanlab.errors import StoreError
+from lanlab.store import Series, parquet
+from lanlab.store.encoding import from_json
 from lanlab.store.place import file_system_of, results_folder
 from lanlab.store.readiness import readiness
 from lanlab.store.rows import (
@@ -20,6 +25,7 @@ from lanlab.store.rows import (
     to_run,
     to_trial,
 )
+from lanlab.store.shape import run_record, trial_record
 
 
 @pytest.mark.parametrize("seed", [2**63 - 1, -(2**63), 0])
@@ -100,3 +106,76 @@ def test_a_store_that_is_not_there_is_usable_where_its_folder_can_be_made(tmp_pa
     assert other.how_to_get
     secret = readiness("postgresql://ada:secret@db.example/lab")
     assert (secret.kind, secret.place, secret.is_usable) == ("postgresql", "that URL", False)
+
+
+@pytest.mark.parametrize("url", ["postgresql://ada@127.0.0.1:1/lab?connect_timeout=2"])
+def test_a_database_that_cannot_be_reached_says_what_to_do(url: str) -> None:
+    found = readiness(url)
+    assert (found.kind, found.is_usable) == ("postgresql", False)
+    assert found.how_to_get == "check host and port, and that the server runs"
+
+
+def test_a_trial_is_disturbed_if_a_repeat_can_be_free_of_what_was_found() -> None:
+    def disturbed(*repeats_help: bool) -> bool:
+        findings = [{"repeat_helps": helps} for helps in repeats_help]
+        return a_trial(raw={"pollution": {"findings": findings}}).is_polluted
+
+    assert disturbed(True)
+    assert disturbed(False, True)
+    assert not disturbed(False)
+    assert not disturbed()
+    assert not a_trial(raw={}).is_polluted
+
+
+def test_a_field_of_another_type_is_named_with_its_record() -> None:
+    run: dict[str, Any] = vars(a_run(seed="x"))
+    with pytest.raises(StoreError, match="a run is not as lanlab writes it: `seed`"):
+        run_record(run)
+    trial: dict[str, Any] = vars(a_trial(elapsed_s="x"))
+    with pytest.raises(StoreError, match="a trial is not as lanlab writes it: `elapsed_s`"):
+        trial_record(trial)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"{}", "is no text"),
+        ("{", "is not JSON"),
+        ("", "is not JSON"),
+        ("[" * 100_000, "nested without end"),
+        ("NaN", "is NaN, which is no number"),
+        ("-Infinity", "is -Infinity, which is no number"),
+        ("1e999", "is infinite"),
+    ],
+)
+def test_a_text_that_is_no_json_of_ours_is_refused_for_what_it_is(text: object, said: str) -> None:
+    with pytest.raises(StoreError, match=said):
+        from_json(text)
+    assert from_json('{"a": [1, 2.5, null, true]}') == {"a": [1, 2.5, None, True]}
+
+
+def test_a_file_that_was_checked_is_read_from_its_beginning() -> None:
+    file = io.BytesIO()
+    entry = parquet.write(Series("s", {"n": np.arange(3)}), file, {})
+    file.seek(0)
+    parquet.check(file, entry, "file")
+    assert file.read(4) == b"PAR1"
+
+
+def test_a_series_without_room_for_its_temporary_file_says_where_to_make_some(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from lanlab.store.postgresql import PostgresqlDatabase
+    from lanlab.store.postgresql_url import parse_url
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(parquet, "write", full)
+    database = PostgresqlDatabase(parse_url("postgresql://ada@db.example/lab"))
+    with (
+        pytest.raises(StoreError, match=r"`s` cannot be written.*No space left") as refused,
+        database.placed("run", 0, [Series("s", {"n": np.arange(3)})]),
+    ):
+        pass
+    assert "TMPDIR" in str(refused.value.hint)

@@ -9,6 +9,7 @@ is no other place where a test is repeated.
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ SPOILING_RATIO = 0.02
 #: A test is tried again once the host leaves the processors alone for this long, or after a while.
 QUIET_S = 1.0
 PATIENCE_S = 20.0
+#: How long what lasts is watched at a time.
+STRETCH_S = 5.0
 
 _FIGURES = "figures"
 
@@ -61,6 +64,31 @@ def watch() -> Callable[[], Disturbance]:
     """Begin to watch the host; the result says what it has taken since."""
     start_s, before_s = time.monotonic(), stolen_s()
     return lambda: Disturbance((stolen_s() - before_s) / max(time.monotonic() - start_s, 1e-3))
+
+
+def watch_stretches() -> Callable[[], Disturbance]:
+    """
+    As `watch`, for what takes minutes: the result is that of the worst stretch, and ends the watch.
+
+    A second that the host takes is little of two minutes, and may be all that a test of them had.
+    """
+    worst, is_over = [Disturbance(0.0)], threading.Event()
+
+    def look() -> None:
+        while not is_over.is_set():
+            seen = watch()
+            is_over.wait(STRETCH_S)
+            worst.append(max(worst.pop(), seen(), key=lambda host: host.ratio))
+
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+
+    def end() -> Disturbance:
+        is_over.set()
+        looking.join()
+        return worst[0]
+
+    return end
 
 
 def await_quiet() -> None:

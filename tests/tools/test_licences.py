@@ -89,7 +89,7 @@ def test_every_package_that_lanlab_imports_is_listed() -> None:
 @pytest.mark.parametrize("option", ["--help", "--chek"])
 def test_help_and_a_mistyped_option_write_nothing(tool: str, option: str) -> None:
     """Neither is taken for the order to make the files anew."""
-    made = [TOOLS.parent / "docs/licences.md", TOOLS.parent / "src/lanlab/engine/messages.py"]
+    made = [TOOLS.parent / "docs/licences.md", TOOLS.parent / "src/lanlab/engine/schema.json"]
     before = [path.stat().st_mtime_ns for path in made]
     said = subprocess.run(
         [sys.executable, str(TOOLS / tool), option], capture_output=True, text=True, check=False

@@ -1,6 +1,6 @@
 //! What a request may take of the host: known before it is begun, and bounded for all together.
 
-use crate::failure::Failure;
+use crate::messages::Failure;
 
 /// Memory that all running measurements may have for buffers and counts together.
 pub const MOST_MEMORY_BYTES: u64 = 1 << 30;

@@ -3,7 +3,7 @@
 
 use lanlab_os as os;
 
-use crate::failure::Failure;
+use crate::messages::Failure;
 
 /// Descriptors beside those that are asked for: pipes, runtimes, other measurements.
 const OWN: u64 = 64;

@@ -11,11 +11,10 @@ use lanlab_os as os;
 use lanlab_units::Instant;
 
 use crate::cost::Cost;
-use crate::failure::Failure;
 use crate::host;
 use crate::messages::{
-    Armed, Cancelled, Command, Hello, MAX_LINE_BYTES, Outcome, PROGRESS_INTERVAL_NS, Pong, Reply,
-    Request, SCHEMA_VERSION,
+    Armed, Cancelled, Command, Failure, Hello, MAX_LINE_BYTES, Outcome, PROGRESS_INTERVAL_NS, Pong,
+    Reply, Request, SCHEMA_VERSION,
 };
 use crate::output::Output;
 #[cfg(feature = "services")]
@@ -48,7 +47,7 @@ pub fn serve(mut input: impl BufRead, output: &Output) {
         engine_version: env!("CARGO_PKG_VERSION").into(),
         schema_version: SCHEMA_VERSION,
         pid: std::process::id(),
-        capabilities: os::capabilities().into(),
+        capabilities: host::capabilities(),
         progress_interval_ns: PROGRESS_INTERVAL_NS,
         max_line_bytes: MAX_LINE_BYTES as u64,
     }));

@@ -3,7 +3,39 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use crate::messages::HostFacts;
+use lanlab_os as os;
+
+use crate::messages::{Capabilities, CpuTime, HostFacts};
+
+/// What this engine can do on this system.
+pub fn capabilities() -> Capabilities {
+    let os::Capabilities {
+        batch,
+        segment,
+        local_drop_reports,
+        tcp_info,
+        thread_usage,
+        socket_drop_reports,
+        kernel_timestamps,
+        processor_binding,
+    } = os::capabilities();
+    Capabilities {
+        batch,
+        segment,
+        local_drop_reports,
+        tcp_info,
+        thread_usage,
+        socket_drop_reports,
+        kernel_timestamps,
+        processor_binding,
+    }
+}
+
+/// CPU time as results have it.
+pub fn cpu_time(usage: os::Usage) -> CpuTime {
+    let os::Usage { user_ns, system_ns, voluntary_switches, involuntary_switches } = usage;
+    CpuTime { user_ns, system_ns, voluntary_switches, involuntary_switches }
+}
 
 fn read(path: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;

@@ -12,17 +12,13 @@ mod cost;
 #[cfg(feature = "services")]
 mod descriptors;
 mod driver;
-mod failure;
 mod host;
 mod host_window;
 pub mod hostile;
-mod measure;
-mod messages;
 mod output;
 #[cfg(feature = "services")]
 mod resolve;
 mod running;
-mod session;
 #[cfg(feature = "services")]
 mod storage;
 mod waiting;
@@ -31,6 +27,7 @@ mod workloads;
 use std::io::{BufReader, Write, stdin, stdout};
 use std::process::ExitCode;
 
+use lanlab_messages as messages;
 use lanlab_os as os;
 
 const USAGE: &str = "\

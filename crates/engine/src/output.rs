@@ -1,8 +1,7 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::failure::Failure;
-use crate::messages::{Failed, Finished, MAX_REPLY_BYTES, Outcome, Reply};
+use crate::messages::{Failed, Failure, Finished, MAX_REPLY_BYTES, Outcome, Reply};
 
 /// Where replies go. A driver that no longer reads ends the engine: nobody could have its results.
 #[derive(Clone)]

@@ -4,8 +4,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 use crate::cost::{Cost, OWN_THREADS};
 use crate::driver::Measured;
-use crate::failure::Failure;
-use crate::messages::{AddressFamily, Outcome, Resolve, Resolved};
+use crate::messages::{AddressFamily, Failure, Outcome, Resolve, Resolved};
 
 /// Longest name of a host (RFC 1035, section 2.3.4).
 const LONGEST_NAME: usize = 255;

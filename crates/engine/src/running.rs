@@ -10,13 +10,13 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use lanlab_os as os;
 use lanlab_units::Instant;
+use lanlab_workloads::Progress;
 
 use crate::beside::{Work, beside};
-use crate::failure::Failure;
 use crate::host_window::HostSnapshot;
+use crate::messages::{self, HostWindow, PROGRESS_INTERVAL_NS, Ready, Reply};
 #[cfg(feature = "services")]
-use crate::messages::{FileTimes, Served, StationReadings, StationSlices};
-use crate::messages::{HostWindow, PROGRESS_INTERVAL_NS, Progress, Ready, Reply};
+use crate::messages::{Failure, FileTimes, Served, StationReadings, StationSlices};
 use crate::output::Output;
 use crate::waiting::Waiter;
 
@@ -34,11 +34,10 @@ pub struct Running {
     /// Zero until armed.
     start_ns: AtomicU64,
     ready: AtomicBool,
-    cancelled: AtomicBool,
     changed: Condvar,
     lock: Mutex<()>,
-    messages: AtomicU64,
-    bytes: AtomicU64,
+    /// What workloads see of this.
+    pub progress: Progress,
 }
 
 impl Running {
@@ -48,11 +47,9 @@ impl Running {
             output,
             start_ns: AtomicU64::new(0),
             ready: AtomicBool::new(false),
-            cancelled: AtomicBool::new(false),
             changed: Condvar::new(),
             lock: Mutex::new(()),
-            messages: AtomicU64::new(0),
-            bytes: AtomicU64::new(0),
+            progress: Progress::default(),
         }
     }
 
@@ -111,8 +108,8 @@ impl Running {
 
     /// Tell readings of stations, before the end.
     #[cfg(feature = "services")]
-    pub fn tell_readings(&self, readings: u32, octets: String) {
-        let id = self.id;
+    pub fn tell_readings(&self, readings: u32, octets: &[u8]) {
+        let (id, octets) = (self.id, BASE64_STANDARD.encode(octets));
         self.output.send(&Reply::StationReadings(StationReadings { id, readings, octets }));
     }
 
@@ -154,12 +151,12 @@ impl Running {
 
     pub fn cancel(&self) {
         let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        self.cancelled.store(true, Ordering::Release);
+        self.progress.cancel();
         self.changed.notify_all();
     }
 
     pub fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Acquire)
+        self.progress.is_cancelled()
     }
 
     /// The start, once armed.
@@ -213,16 +210,9 @@ impl Running {
         }
     }
 
-    /// What was counted so far: messages and octets.
-    #[cfg(feature = "services")]
-    pub fn counted(&self) -> (u64, u64) {
-        (self.messages.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
-    }
-
     /// Count what has been moved, for `progress`.
     pub fn count(&self, messages: u64, bytes: u64) {
-        self.messages.fetch_add(messages, Ordering::Relaxed);
-        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.progress.count(messages, bytes);
     }
 
     /// Do `work`, and tell the driver meanwhile how far it is. Gives also what the whole host did
@@ -257,11 +247,12 @@ impl Running {
             }
             if now >= next_report {
                 next_report = next_report.plus_nanos(PROGRESS_INTERVAL_NS);
-                self.output.send(&Reply::Progress(Progress {
+                let (messages, bytes) = self.progress.counted();
+                self.output.send(&Reply::Progress(messages::Progress {
                     id: self.id,
                     elapsed_ns: now.nanos_since(start),
-                    messages: self.messages.load(Ordering::Relaxed),
-                    bytes: self.bytes.load(Ordering::Relaxed),
+                    messages,
+                    bytes,
                 }));
             }
             let next =

@@ -96,7 +96,7 @@ fn receiving_without_waiting_comes_back_at_once() {
         let before = monotonic();
         let error = receiver.receive_batch(&mut ReceiveBatch::new(buffers, 64), false).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::WouldBlock);
-        assert!(monotonic().nanos_since(before) < 1_000_000_000);
+        assert!(monotonic().nanos_since(before) < 4_000_000_000);
     }
 }
 

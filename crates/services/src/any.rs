@@ -4,7 +4,7 @@
 use crate::clients;
 use crate::fault::{Class, Fault, Result};
 use crate::path::ServicePath;
-use crate::session::{Access, Entry, Facts, Manner, Session};
+use crate::session::{Access, Entry, Facts, Session, TransferCapabilities};
 use crate::target::{ServiceKind, Target};
 
 macro_rules! services {
@@ -58,8 +58,8 @@ macro_rules! services {
         impl Session for AnySession {
             type File = AnyFile;
 
-            fn manner(&self) -> Manner {
-                each!(self, session => session.manner())
+            fn capabilities(&self) -> TransferCapabilities {
+                each!(self, session => session.capabilities())
             }
 
             fn facts(&self) -> Facts {

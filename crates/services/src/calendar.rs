@@ -1,97 +1,62 @@
 //! Dates as protocols write them, in UTC.
 
-const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+use chrono::{DateTime, NaiveDateTime, Utc};
 
-/// Year, month, day, hour, minute, second of a moment, seconds since 1970.
-fn civil(since_1970_s: u64) -> (u64, u64, u64, u64, u64, u64) {
-    let (days, second) = (since_1970_s / 86_400, since_1970_s % 86_400);
-    // Days since 0000-03-01 in eras of 400 years, so that a leap day ends a year
-    // (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days).
-    let days = days + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + era * 400 + u64::from(month <= 2);
-    (year, month, day, second / 3600, second / 60 % 60, second % 60)
+const BASIC: &str = "%Y%m%dT%H%M%SZ";
+const HTTP: &str = "%a, %d %b %Y %H:%M:%S GMT";
+const TIME_VAL: &str = "%Y%m%d%H%M%S";
+
+fn date(since_1970_s: u64) -> DateTime<Utc> {
+    i64::try_from(since_1970_s).ok().and_then(DateTime::from_timestamp_secs).unwrap_or_default()
 }
 
-/// The other way around, for what [`basic`] writes.
-fn since_1970_s(year: u64, month: u64, day: u64, of_day_s: u64) -> Option<u64> {
-    let (year, month) =
-        if month > 2 { (year, month - 3) } else { (year.checked_sub(1)?, month + 9) };
-    let of_year = (153 * month + 2) / 5 + day.checked_sub(1)?;
-    let (era, of_era) = (year / 400, year % 400);
-    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year;
-    Some(days.checked_sub(719_468)? * 86_400 + of_day_s)
+fn read(text: &str, form: &str) -> Option<u64> {
+    let found = NaiveDateTime::parse_from_str(text, form).ok()?.and_utc();
+    let since_1970_s = u64::try_from(found.timestamp()).ok()?;
+    // What would be written in another way, as with fewer zeros or a leap second, is no such date.
+    (date(since_1970_s).format(form).to_string() == text).then_some(since_1970_s)
 }
 
 /// The basic form of ISO 8601, as signatures have it: `20261121T100000Z`.
 pub fn basic(since_1970_s: u64) -> String {
-    let (year, month, day, hour, minute, second) = civil(since_1970_s);
-    format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
+    date(since_1970_s).format(BASIC).to_string()
 }
 
 /// Read what [`basic`] writes. `None` if it is no such date.
 pub fn parse_basic(text: &str) -> Option<u64> {
-    let is_digit = |at: usize| text.as_bytes()[at].is_ascii_digit();
-    if text.len() != 16 || !(0..8).chain(9..15).all(is_digit) {
-        return None;
-    }
-    let number = |from: usize, to: usize| text.get(from..to)?.parse::<u64>().ok();
-    let of_day_s = number(9, 11)? * 3600 + number(11, 13)? * 60 + number(13, 15)?;
-    let found = since_1970_s(number(0, 4)?, number(4, 6)?, number(6, 8)?, of_day_s)?;
-    // A 31st of February would come out as another day.
-    (basic(found) == text).then_some(found)
+    read(text, BASIC)
 }
 
 /// The extended form of ISO 8601 with milliseconds, as the answers of S3 have it:
 /// `2026-11-21T10:00:00.250Z`.
 pub fn extended(since_1970_ms: u64) -> String {
-    let (year, month, day, hour, minute, second) = civil(since_1970_ms / 1000);
-    let ms = since_1970_ms % 1000;
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
+    let date = date(since_1970_ms / 1000);
+    format!("{}.{:03}Z", date.format("%Y-%m-%dT%H:%M:%S"), since_1970_ms % 1000)
 }
 
 /// As HTTP has it (RFC 9110, section 5.6.7): `Sat, 21 Nov 2026 10:00:00 GMT`.
 pub fn http_date(since_1970_s: u64) -> String {
-    // The first of January 1970 was a Thursday.
-    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-    let (year, month, day, hour, minute, second) = civil(since_1970_s);
-    let (name, month) = (DAYS[(since_1970_s / 86_400 % 7) as usize], MONTHS[month as usize - 1]);
-    format!("{name}, {day:02} {month} {year:04} {hour:02}:{minute:02}:{second:02} GMT")
+    date(since_1970_s).format(HTTP).to_string()
 }
 
 /// Read what [`http_date`] writes. `None` if it is no such date: forms older than RFC 9110 are none.
 pub fn parse_http_date(text: &str) -> Option<u64> {
-    let [_, day, month, year, time, "GMT"] = text.split(' ').collect::<Vec<_>>()[..] else {
-        return None;
-    };
-    let month = MONTHS.iter().position(|name| *name == month)? + 1;
-    let time: String = time.split(':').collect();
-    let found = parse_basic(&format!("{year}{month:02}{day}T{time}Z"))?;
-    (http_date(found) == text).then_some(found)
-}
-
-/// Read what [`time_val`] writes, without a part of a second. `None` if it is no such date.
-pub fn parse_time_val(text: &str) -> Option<u64> {
-    let (day, time) = text.split_at_checked(8)?;
-    parse_basic(&format!("{day}T{time}Z"))
+    read(text, HTTP)
 }
 
 /// As MLSD and MDTM have it (RFC 3659 section 2.3): `20261121100000`.
 pub fn time_val(since_1970_s: u64) -> String {
-    let (year, month, day, hour, minute, second) = civil(since_1970_s);
-    format!("{year:04}{month:02}{day:02}{hour:02}{minute:02}{second:02}")
+    date(since_1970_s).format(TIME_VAL).to_string()
+}
+
+/// Read what [`time_val`] writes, without a part of a second. `None` if it is no such date.
+pub fn parse_time_val(text: &str) -> Option<u64> {
+    read(text, TIME_VAL)
 }
 
 /// As `ls -l` has it for what is recent: `Nov 21 10:00`.
 pub fn ls_time(since_1970_s: u64) -> String {
-    let (_, month, day, hour, minute, _) = civil(since_1970_s);
-    format!("{} {day:2} {hour:02}:{minute:02}", MONTHS[month as usize - 1])
+    date(since_1970_s).format("%b %e %H:%M").to_string()
 }
 
 #[cfg(test)]

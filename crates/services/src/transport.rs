@@ -1,6 +1,5 @@
 //! Connections: ours, with `TCP_NODELAY`, buffers as asked for, and a bound to every wait.
 
-use std::fmt;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -13,6 +12,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::fault::{Class, Fault, Result};
+use crate::minimum_rate::MinimumRate;
 use crate::target::Target;
 use crate::trust;
 
@@ -45,60 +45,11 @@ pub async fn within<T>(
     })
 }
 
-/// Octets that a stream brings a second at least: one that brings one now and then is as good as
-/// silent. A slow link that many share brings more.
-const LEAST_BYTES_PER_S: f64 = 100.0;
-
-/// Sees whether a stream of octets moves, over times as long as an answer may take. Only the time in
-/// which it was waited for counts, and that from its first octets on.
-#[derive(Debug, Default)]
-pub struct Pace {
-    has_begun: bool,
-    waited: Duration,
-    moved_bytes: u64,
-}
-
-impl Pace {
-    /// So many octets have come after so long a wait.
-    ///
-    /// # Errors
-    /// [`Class::TimedOut`]: too few came within the time in which an answer must come.
-    pub fn moved(
-        &mut self,
-        what: impl fmt::Display,
-        patience: Duration,
-        waited: Duration,
-        bytes: usize,
-    ) -> Result<()> {
-        if !self.has_begun {
-            self.has_begun = true;
-            return Ok(());
-        }
-        self.waited += waited;
-        self.moved_bytes += bytes as u64;
-        if self.waited < patience {
-            return Ok(());
-        }
-        let (waited_s, moved_bytes) = (self.waited.as_secs_f64(), self.moved_bytes);
-        (self.waited, self.moved_bytes) = (Duration::ZERO, 0);
-        if moved_bytes as f64 >= LEAST_BYTES_PER_S * waited_s {
-            return Ok(());
-        }
-        let message = format!(
-            "{what}: {moved_bytes} bytes came within {waited_s:.3} s; allowed: at least \
-             {LEAST_BYTES_PER_S} a second"
-        );
-        Err(Fault::new(Class::TimedOut, message).hint(
-            "see whether the server is overloaded; `--timeout` is the time that is looked at",
-        ))
-    }
-}
-
 /// Read from a stream as soon as something comes, and see whether it moves.
 pub async fn moving(
     target: &Target,
     what: &str,
-    pace: &mut Pace,
+    pace: &mut MinimumRate,
     reading: impl Future<Output = Result<usize>>,
 ) -> Result<usize> {
     let began = Instant::now();
@@ -185,7 +136,7 @@ mod tests {
 
     /// Reads of so many octets, each after such a wait, until they are too slow; at most for a day.
     fn ends_after_s(bytes: usize, wait: Duration) -> Option<f64> {
-        let (mut pace, mut passed) = (Pace::default(), Duration::ZERO);
+        let (mut pace, mut passed) = (MinimumRate::default(), Duration::ZERO);
         while passed < Duration::from_hours(24) {
             passed += wait;
             if pace.moved("read", PATIENCE, wait, bytes).is_err() {
@@ -206,7 +157,7 @@ mod tests {
 
     #[test]
     fn what_comes_late_but_at_once_is_no_drip() {
-        let mut pace = Pace::default();
+        let mut pace = MinimumRate::default();
         pace.moved("read", PATIENCE, Duration::from_secs(29), 100).expect("the first octets");
         pace.moved("read", PATIENCE, Duration::from_secs(2), 0).expect("and their end");
     }

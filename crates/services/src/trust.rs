@@ -13,7 +13,6 @@ use rustls::{
 use sha2::{Digest, Sha256};
 
 use crate::fault::{Class, Fault, Result};
-use crate::hexadecimal;
 use crate::target::Trust;
 use crate::user_file;
 
@@ -22,7 +21,7 @@ pub const MOST_FILE_BYTES: u64 = 1 << 24;
 
 /// SHA-256 of octets, in hexadecimal: how a certificate or host key is named.
 pub fn sha256_hex(octets: &[u8]) -> String {
-    hexadecimal::written(&Sha256::digest(octets))
+    hex::encode(Sha256::digest(octets))
 }
 
 /// The cryptography that is used everywhere here.

@@ -1,5 +1,4 @@
 //! What every file service must do alike, on its embedded server: one suite, a line for each.
-#![allow(clippy::large_futures, reason = "a test has room on its stack")]
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
@@ -115,7 +114,7 @@ async fn conforms(service: ServiceKind) {
     let root = TempDir::new().unwrap();
     let (serving, target) = served(service, root.path()).await;
     let session = connect(&target).await.unwrap();
-    let manner = session.manner();
+    let manner = session.capabilities();
     assert!(manner.block_bytes >= 4096 && manner.depth >= 1);
     assert!(!manner.in_order || manner.depth == 1, "a stream has one call at a time");
     assert!(!session.facts().protocol.is_empty());

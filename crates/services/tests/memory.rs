@@ -1,9 +1,7 @@
 //! The service that is this process's memory: as every other, but for a server.
 
-mod stage;
-
+use crate::stage::{content, get, path, put, run, target};
 use lanlab_services::{Access, Class, ServiceKind, Session, connect};
-use stage::{content, get, path, put, run, target};
 
 #[test]
 fn memory_is_a_service_as_any() {

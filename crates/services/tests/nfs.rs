@@ -1,17 +1,13 @@
 //! NFS version 3: what the conformance suite does not ask.
-#![allow(clippy::large_futures, reason = "a test has room on its stack")]
 
-#[cfg(target_os = "linux")]
-mod ganesha;
-mod multiplexed;
-
-use lanlab_services::servers::serve;
-use lanlab_services::{Access, Class, ServiceKind::Nfs, Session, connect};
-use multiplexed::{
+use crate::multiplexed::{
     Pass, content, ends_wholly, get, holds_names, keeps_read_only, lists_many, moves_a_large_file,
     notices_a_shrunk_file, offer, path, proxy, put, reaches_far, read_through, run, served,
     shares_a_file, survives_a_cut, survives_nonsense, target, tells_why_not,
 };
+#[cfg(target_os = "linux")]
+use lanlab_services::servers::serve;
+use lanlab_services::{Access, Class, ServiceKind::Nfs, Session, connect};
 use nfs3_client::Nfs3ConnectionBuilder;
 use nfs3_client::nfs3_types::nfs3 as independent;
 use nfs3_client::nfs3_types::xdr_codec::Opaque;
@@ -85,7 +81,7 @@ fn a_read_only_server_stays_as_it_is() {
 #[cfg(unix)]
 #[test]
 fn no_link_leads_out_of_the_served_directory() {
-    run(multiplexed::stays_in_its_directory(Nfs));
+    run(crate::multiplexed::stays_in_its_directory(Nfs));
 }
 
 #[test]
@@ -101,7 +97,7 @@ fn a_file_that_shrinks_is_noticed() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_told_of() {
-    run(multiplexed::tells_of_a_full_disk(Nfs));
+    run(crate::multiplexed::tells_of_a_full_disk(Nfs));
 }
 
 #[test]

@@ -1,14 +1,10 @@
 //! Others' clients against the embedded S3 server.
-#![cfg(unix)]
-#![allow(clippy::large_futures, reason = "a test has room on its stack")]
-
-mod http_support;
 
 use std::path::Path;
 use std::process::Command;
 
-use http_support::peer_programs::{can_run, missing};
-use http_support::*;
+use crate::http_support::*;
+use crate::peer_programs::{can_run, missing};
 use lanlab_services::ServiceKind;
 use lanlab_services::servers::Serving;
 use tokio::runtime::Runtime;

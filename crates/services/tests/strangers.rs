@@ -1,16 +1,13 @@
 //! Whoever does not log in, or does not end what he has begun: he is given up in time, makes room for
 //! others where there are many of him, and guesses passwords slowly.
 
-#[path = "stage/mod.rs"]
-mod stage;
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use crate::stage::{LOOPBACK, content, get, path, put, run, target, user};
 use lanlab_services::servers::{Bounds, Offer, Serving, serve_within};
 use lanlab_services::{Class, Credentials, ServiceKind, Target, Trust, connect};
-use stage::{LOOPBACK, content, get, path, put, run, target, user};
 use tempfile::TempDir;
 
 const ALL: [ServiceKind; 9] = [
@@ -58,40 +55,63 @@ async fn served(service: ServiceKind, root: &TempDir, bounds: &Bounds) -> (Servi
     (serving, target)
 }
 
+/// Far longer than anything here takes on a busy machine.
+const HANGS: Duration = Duration::from_mins(2);
+
+/// Whether nothing came, and no end either.
+fn is_late(read: &std::io::Result<usize>) -> bool {
+    read.as_ref().is_err_and(|error| {
+        matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut)
+    })
+}
+
 /// How long a connection lasts that sends so much.
 fn lasts(port: u16, begun: &[u8]) -> Duration {
     let start = Instant::now();
     let mut stream = TcpStream::connect((LOOPBACK, port)).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.set_read_timeout(Some(HANGS)).unwrap();
     let _ = stream.write_all(begun);
     let ended = stream.read_to_end(&mut Vec::new());
-    let is_late = ended.is_err_and(|error| {
-        matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut)
-    });
-    assert!(!is_late, "it is still there after 20 s");
+    assert!(!is_late(&ended), "it is still there after {HANGS:?}");
     start.elapsed()
+}
+
+/// Test services side by side, each on a thread of its own: most of it is waiting.
+fn for_each(
+    services: impl IntoIterator<Item = ServiceKind>,
+    test: impl AsyncFn(ServiceKind) + Sync,
+) {
+    std::thread::scope(|scope| {
+        for service in services {
+            let test = &test;
+            scope.spawn(move || run(test(service)));
+        }
+    });
 }
 
 #[test]
 fn who_does_not_end_what_he_has_begun_is_gone_in_time_and_a_client_stays() {
-    for service in ALL {
-        run(async {
-            let root = TempDir::new().unwrap();
-            let login = Duration::from_millis(500);
-            let bounds = Bounds { login, record: login, ..Bounds::default() };
-            let (serving, target) = served(service, &root, &bounds).await;
-            let client = connect(&target).await.unwrap();
-            put(&client, &path("x"), b"x").await;
-            let port = serving.port();
-            for begun in [b"", begun(service)] {
-                let took = tokio::task::spawn_blocking(move || lasts(port, begun)).await.unwrap();
-                // SMB has half of the time.
-                assert!(took >= Duration::from_millis(200), "{service:?} {begun:?}: {took:?}");
+    for_each(ALL, async |service| {
+        let root = TempDir::new().unwrap();
+        let login = Duration::from_millis(500);
+        let bounds = Bounds { login, record: login, ..Bounds::default() };
+        let (serving, target) = served(service, &root, &bounds).await;
+        // On a busy machine it may take longer than a stranger has.
+        let client = loop {
+            if let Ok(session) = connect(&target).await {
+                break session;
             }
-            assert_eq!(get(&client, &path("x")).await, b"x", "{service:?}: it had logged in");
-            serving.end().await;
-        });
-    }
+        };
+        put(&client, &path("x"), b"x").await;
+        let port = serving.port();
+        for begun in [b"", begun(service)] {
+            let took = tokio::task::spawn_blocking(move || lasts(port, begun)).await.unwrap();
+            // SMB has half of the time.
+            assert!(took >= Duration::from_millis(200), "{service:?} {begun:?}: {took:?}");
+        }
+        assert_eq!(get(&client, &path("x")).await, b"x", "{service:?}: it had logged in");
+        serving.end().await;
+    });
 }
 
 /// One who has made a call has all the time until he makes the next, and a bound for that.
@@ -109,7 +129,7 @@ fn a_record_of_a_known_client_of_nfs_goes_on_in_time_or_ends() {
                 call.extend_from_slice(&word.to_be_bytes());
             }
             let mut stream = TcpStream::connect((LOOPBACK, port)).unwrap();
-            stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+            stream.set_read_timeout(Some(HANGS)).unwrap();
             let mut answer = [0; 28];
             for _ in 0..2 {
                 stream.write_all(&call).unwrap();
@@ -119,10 +139,11 @@ fn a_record_of_a_known_client_of_nfs_goes_on_in_time_or_ends() {
             let start = Instant::now();
             // A record of 1 MiB of which little comes.
             stream.write_all(&[0x80, 0x10, 0, 0, 1, 2, 3]).unwrap();
-            assert_eq!(stream.read(&mut answer).unwrap_or(0), 0);
+            let ended = stream.read(&mut answer);
+            assert!(!is_late(&ended), "it is still there after {HANGS:?}");
+            assert_eq!(ended.unwrap_or(0), 0);
             let took = start.elapsed();
             assert!(took >= Duration::from_millis(200), "{took:?}");
-            assert!(took < Duration::from_secs(15), "{took:?}");
         };
         tokio::task::spawn_blocking(talk).await.unwrap();
     });
@@ -131,68 +152,65 @@ fn a_record_of_a_known_client_of_nfs_goes_on_in_time_or_ends() {
 /// The server of SMB does not tell strangers from clients; the others have room for few strangers here.
 #[test]
 fn where_strangers_have_all_the_room_a_client_is_soon_let_in() {
-    for service in ALL.into_iter().filter(|service| *service != ServiceKind::Smb) {
-        run(async {
-            let root = TempDir::new().unwrap();
-            let crowded = Duration::from_millis(200);
-            let bounds = Bounds { strangers_bytes: 2 << 20, crowded, ..Bounds::default() };
-            let (serving, target) = served(service, &root, &bounds).await;
-            let first = connect(&target).await.unwrap();
-            let port = serving.port();
-            let crowd = move || -> Vec<TcpStream> {
-                let come = (0..200).map(|_| {
-                    let mut stream = TcpStream::connect((LOOPBACK, port)).unwrap();
-                    // It may have been ended for another.
-                    let _ = stream.write_all(begun(service));
-                    stream
-                });
-                come.collect()
-            };
-            let crowd = tokio::task::spawn_blocking(crowd).await.unwrap();
-            let start = Instant::now();
-            let late = loop {
-                match connect(&target).await {
-                    Ok(session) => break session,
-                    Err(fault) => assert!(start.elapsed() < Duration::from_secs(30), "{fault}"),
-                }
-            };
-            let data = content(300_000, 5);
-            put(&late, &path("late"), &data).await;
-            assert!(get(&first, &path("late")).await == data, "{service:?}");
-            drop(crowd);
-            serving.end().await;
-        });
-    }
+    let known = ALL.into_iter().filter(|service| *service != ServiceKind::Smb);
+    for_each(known, async |service| {
+        let root = TempDir::new().unwrap();
+        let crowded = Duration::from_millis(200);
+        let bounds = Bounds { strangers_bytes: 2 << 20, crowded, ..Bounds::default() };
+        let (serving, target) = served(service, &root, &bounds).await;
+        let first = connect(&target).await.unwrap();
+        let port = serving.port();
+        let crowd = move || -> Vec<TcpStream> {
+            let come = (0..200).map(|_| {
+                let mut stream = TcpStream::connect((LOOPBACK, port)).unwrap();
+                // It may have been ended for another.
+                let _ = stream.write_all(begun(service));
+                stream
+            });
+            come.collect()
+        };
+        let crowd = tokio::task::spawn_blocking(crowd).await.unwrap();
+        let start = Instant::now();
+        let late = loop {
+            match connect(&target).await {
+                Ok(session) => break session,
+                Err(fault) => assert!(start.elapsed() < HANGS, "{fault}"),
+            }
+        };
+        let data = content(300_000, 5);
+        put(&late, &path("late"), &data).await;
+        assert!(get(&first, &path("late")).await == data, "{service:?}");
+        drop(crowd);
+        serving.end().await;
+    });
 }
 
 #[test]
 fn a_wrong_password_is_answered_slowly_and_a_right_one_at_once() {
     let with_passwords =
         [ServiceKind::Ftp, ServiceKind::Sftp, ServiceKind::Webdav, ServiceKind::S3];
-    for service in with_passwords {
-        run(async {
-            let root = TempDir::new().unwrap();
-            let (_serving, target) = served(service, &root, &Bounds::default()).await;
-            let wrong = Credentials { secret: "guess".to_owned(), ..user() };
-            let guess = Target { credentials: Some(wrong), ..target.clone() };
-            for _ in 0..2 {
+    for_each(with_passwords, async |service| {
+        let root = TempDir::new().unwrap();
+        let (_serving, target) = served(service, &root, &Bounds::default()).await;
+        let wrong = Credentials { secret: "guess".to_owned(), ..user() };
+        let guess = Target { credentials: Some(wrong), ..target.clone() };
+        for _ in 0..2 {
+            let start = Instant::now();
+            let fault = connect(&guess).await.unwrap_err();
+            assert_eq!(fault.class, Class::Login, "{service:?}: {fault}");
+            let took = start.elapsed();
+            assert!(took >= Duration::from_millis(290), "{service:?}: {took:?}");
+        }
+        let fast = async {
+            for _ in 0..20 {
                 let start = Instant::now();
-                let fault = connect(&guess).await.unwrap_err();
-                assert_eq!(fault.class, Class::Login, "{service:?}: {fault}");
-                let took = start.elapsed();
-                assert!(took >= Duration::from_millis(290), "{service:?}: {took:?}");
-            }
-            let fast = async {
-                for _ in 0..20 {
-                    let start = Instant::now();
-                    connect(&target).await.unwrap();
-                    if start.elapsed() < Duration::from_millis(250) {
-                        return;
-                    }
+                connect(&target).await.unwrap();
+                if start.elapsed() < Duration::from_millis(250) {
+                    return;
                 }
-                panic!("{service:?}: who knows the password waits, too");
-            };
-            fast.await;
-        });
-    }
+            }
+            panic!("{service:?}: who knows the password waits, too");
+        };
+        fast.await;
+    });
 }

@@ -1,15 +1,11 @@
 //! Others' programs against the embedded `WebDAV` server: litmus, which asks for what RFC 4918
 //! says, and rclone.
-#![cfg(unix)]
-#![allow(clippy::large_futures, reason = "a test has room on its stack")]
-
-mod http_support;
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-use http_support::peer_programs::can_run;
-use http_support::{content, offer};
+use crate::http_support::{content, offer};
+use crate::peer_programs::can_run;
 use lanlab_services::servers::{Offer, Serving, serve};
 use lanlab_services::{Credentials, ServiceKind};
 use tokio::runtime::Runtime;

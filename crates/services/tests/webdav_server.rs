@@ -1,14 +1,10 @@
 //! The embedded `WebDAV` server, asked as programs ask it.
-#![cfg(unix)]
-#![allow(clippy::large_futures, reason = "a test has room on its stack")]
-
-mod http_support;
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use http_support::{Said, ask, offer};
+use crate::http_support::{Said, ask, offer};
 use lanlab_services::ServiceKind;
 use lanlab_services::servers::{Offer, Serving, serve};
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from lanlab.errors import LabError, UsageError
 from lanlab.store import Level
-from lanlab.workloads.directions import metric_direction
+from lanlab.workloads.metrics import metric_direction
 
 if TYPE_CHECKING:
     from lanlab.analysis.statistics import Comparison, Further, KnownSpread, Margin, TwoModes

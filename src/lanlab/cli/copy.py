@@ -98,7 +98,7 @@ def copy(
     """
     from lanlab.cli import single
     from lanlab.cli.copy_places import Endpoints, endpoints
-    from lanlab.cli.terminal import answer, print_json
+    from lanlab.cli.terminal import print_json, print_lines
     from lanlab.report.copy_text import copy_lines
 
     found: Endpoints = endpoints(source, target, service, server, download=download)
@@ -133,13 +133,12 @@ def copy(
         print_json(single.as_json(run, records))
         single.finish(run, records, verbose=verbose)
         return
-    console = answer()
     done = [trial for trial in records if trial.status == "done"]
     for trial in done:
         if len(done) > 1:
-            console.print(f"trial {trial.number + 1}")
-        console.print("\n".join(copy_lines(trial)))
+            print_lines(f"trial {trial.number + 1}")
+        print_lines("\n".join(copy_lines(trial)))
     if len(done) > 1:
-        console.print(found.summary(done))
-    console.print(f"kept as     {run.id}")
+        print_lines(found.summary(done))
+    print_lines(f"kept as     {run.id}")
     single.finish(run, records, verbose=verbose)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lanlab.errors import UsageError
+from lanlab.services import SERVICES
 from lanlab.store import TrialRecord
 
 
@@ -40,7 +41,7 @@ class Endpoints:
                 "this host, over no link of lanlab's",
                 hint="leave --link out, or TARGET, to measure a server that lanlab starts",
             )
-        if self.parameters.get("service") in ("directory", "memory"):
+        if (known := SERVICES.get(self.parameters.get("service", ""))) and known.is_local:
             raise UsageError(
                 f"--link: found `{link}`, which has no effect here; service "
                 f"`{self.parameters['service']}` goes over no link",
@@ -141,10 +142,9 @@ def endpoints(
     named = _files(files)
     if parsed.service == "directory":
         _check_apart(named["dataset"], parsed.directory)
-    needs_password = parsed.user is not None and parsed.service not in ("nfs", "directory")
     return Endpoints(
         {**named, "server": url, "direction": "download" if download else "upload"},
-        url if needs_password else None,
+        url if parsed.needs_password else None,
     )
 
 

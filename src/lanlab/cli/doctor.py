@@ -19,14 +19,15 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
     Example: lanlab doctor
     """
     from lanlab.cli.terminal import answer, print_json
+    from lanlab.services import services_of
     from lanlab.store.readiness import readiness
     from lanlab.testbeds.needs import needs
     from lanlab.testbeds.registry import TESTBEDS
     from lanlab.testbeds.servers import server_needs
-    from lanlab.workloads.copy_server import SERVICES
     from lanlab.workloads.drivers.found import driver_needs
 
     kept = readiness(store)
+    served = services_of("copy")
     drivers = [dataclasses.asdict(need) for need in driver_needs()]
     servers = [dataclasses.asdict(need) for need in server_needs()]
     found = {name: needs(name) for name in TESTBEDS}
@@ -42,7 +43,7 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
             }
             | {
                 "drivers": drivers,
-                "services": list(SERVICES),
+                "services": served,
                 "servers": servers,
                 "store": dataclasses.asdict(kept),
             }
@@ -63,7 +64,7 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
         console.print(f"  {kept.detail}")
         if kept.how_to_get:
             console.print(f"  {kept.how_to_get}")
-        console.print(f"file services: {', '.join(SERVICES)}")
+        console.print(f"file services: {', '.join(services_of('copy'))}")
         console.print("  each but a directory with a server of its own (`lanlab copy --service`)")
         for each in servers:
             each["name"] = f"{each['name']} ({', '.join(each['services'])})"

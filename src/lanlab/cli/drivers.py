@@ -15,9 +15,8 @@ _ROUND_TRIPS = ("mean", "min", "p50", "p90", "p99", "p999", "max")
 
 def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
     """Each driver with its version and its means; what a program does not tell is left out."""
-    from lanlab.cli.terminal import answer
+    from lanlab.cli.terminal import print_lines
 
-    console = answer()
     for name, measured in by_driver(trials).items():
         done = [trial for trial in measured if trial.status == "done"]
         failed = len(measured) - len(done)
@@ -28,8 +27,8 @@ def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
             lines += _stream(done, means) if "goodput_bps" in means else _echo(done, means)
         if failed:
             lines.append(f"failed      {failed} of {len(measured)} trials")
-        console.print("\n".join(lines))
-    console.print(f"kept as     {run.id}")
+        print_lines("\n".join(lines))
+    print_lines(f"kept as     {run.id}")
 
 
 def _stream(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:

@@ -80,7 +80,7 @@ def echo(
     """
     from lanlab.cli import single
     from lanlab.cli.drivers import print_drivers
-    from lanlab.cli.terminal import answer, print_json
+    from lanlab.cli.terminal import print_json, print_lines
     from lanlab.report.echo_text import echo_lines
     from lanlab.workloads.drivers.registry import OWN
 
@@ -118,9 +118,8 @@ def echo(
         print_drivers(run, records)
         single.finish(run, records, verbose=verbose)
         return
-    console = answer()
     for trial in records:
         if trial.status == "done":
-            console.print("\n".join(echo_lines(trial)))
-    console.print(f"kept as     {run.id}")
+            print_lines("\n".join(echo_lines(trial)))
+    print_lines(f"kept as     {run.id}")
     single.finish(run, records, verbose=verbose)

@@ -33,8 +33,7 @@ def station_place(target: str | None, service: str | None, server: str | None) -
     if not servers.is_url(target):
         return Endpoints({"server": directory_of("TARGET", target).as_uri()})
     parsed = servers.parse_url(target)
-    needs_password = parsed.user is not None and parsed.service not in ("nfs", "directory")
-    return Endpoints({"server": target}, target if needs_password else None)
+    return Endpoints({"server": target}, target if parsed.needs_password else None)
 
 
 def level_list(text: str) -> tuple[int, ...]:

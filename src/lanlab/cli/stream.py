@@ -219,14 +219,13 @@ def _default_size(is_bulk: bool, testbed: str, link: str | None, driver: str) ->
 
 def _print(run: Any, trials: list[Any]) -> None:
     from lanlab.analysis.summary import interval_of_mean
-    from lanlab.cli.terminal import answer
+    from lanlab.cli.terminal import print_lines
     from lanlab.report.stream_text import stream_lines
     from lanlab.units import format_rate
 
-    console = answer()
     done = [trial for trial in trials if trial.status == "done"]
     for trial in done:
-        console.print("\n".join(stream_lines(run, trial)))
+        print_lines("\n".join(stream_lines(run, trial)))
     goodputs = [t.metrics["goodput_bps"] for t in done if "goodput_bps" in t.metrics]
     interval = interval_of_mean("goodput_bps", goodputs)
     if interval is not None:
@@ -235,5 +234,5 @@ def _print(run: Any, trials: list[Any]) -> None:
         failed = len(trials) - len(done)
         lacking = f" of {len(trials)}, {failed} failed" if failed else " trials"
         sure = f"95 % confidence interval of the mean {low} to {high}, {len(goodputs)}{lacking}"
-        console.print(f"mean        {format_rate(mean)} ({sure})")
-    console.print(f"kept as     {run.id}")
+        print_lines(f"mean        {format_rate(mean)} ({sure})")
+    print_lines(f"kept as     {run.id}")

@@ -276,7 +276,7 @@ SECTIONS: Mapping[str, Section] = {
 
 def _units(loaded: LoadedStudy) -> dict[str, str]:
     used = {experiment.workload for experiment in loaded.study.experiment}
-    units = {name: unit for one in used for name, unit in WORKLOADS[one].metrics.items()}
+    units = {key: one.unit for name in used for key, one in WORKLOADS[name].metrics.items()}
     return {**units, **{metric.name: metric.unit for metric in loaded.published.metric}}
 
 

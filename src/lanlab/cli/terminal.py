@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import sys
+import textwrap
+import threading
 from typing import TYPE_CHECKING, Any
 
 from lanlab.cli.output import can_hold
@@ -24,16 +28,75 @@ def printable(text: str) -> str:
     return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
+class Talk:
+    """
+    Standard error: a line for each remark, and in a terminal one line below them that shows what
+    goes on. Without rich, as importing that takes a tenth of a command's start.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        #: The line that is shown.
+        self._shown = ""
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a line can be shown and replaced."""
+        return (
+            sys.stderr is not None
+            and sys.stderr.isatty()
+            and os.environ.get("TERM", "") not in ("dumb", "unknown")
+        )
+
+    def print(self, text: str, *, is_warning: bool = False) -> None:
+        """A remark, in yellow if it warns and colour is wanted."""
+        text = printable(text)
+        if is_warning and self.is_terminal and not os.environ.get("NO_COLOR"):
+            text = f"\x1b[33m{text}\x1b[0m"
+        with self._lock:
+            print(f"{_ERASED if self._shown else ''}{text}", file=sys.stderr)
+            if self._shown:
+                self._draw()
+
+    def show(self, text: str) -> None:
+        """Show a line in place of the last; an empty one removes it."""
+        if not self.is_terminal:
+            return
+        with self._lock:
+            was, self._shown = self._shown, " ".join(printable(text).split())
+            if self._shown:
+                self._draw()
+            elif was:
+                print(_ERASED, end="", file=sys.stderr, flush=True)
+
+    def _draw(self) -> None:
+        # The terminal cuts what is too long for it, instead of going on in another line.
+        print(f"{_ERASED}\x1b[?7l{self._shown}\x1b[?7h", end="", file=sys.stderr, flush=True)
+
+
+#: Back to the beginning of the line, and nothing in it.
+_ERASED = "\r\x1b[2K"
+_TALK = Talk()
+
+
 def say(text: str) -> None:
     """A line of talk: a warning, an error or a hint."""
-    print(printable(text), file=sys.stderr)
+    _TALK.print(text)
 
 
-def talk() -> Console:
-    """Where progress and remarks go. NO_COLOR and dumb terminals are obeyed by rich."""
-    console = _console(stderr=True)
-    # A log has a line for each remark, however long.
-    return console if console.is_terminal else _console(stderr=True, soft_wrap=True)
+def talk() -> Talk:
+    """Where progress and remarks go. NO_COLOR and dumb terminals are obeyed."""
+    return _TALK
+
+
+def print_lines(text: str) -> None:
+    """Lines of an answer, broken between words where a terminal is too narrow. Without rich."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    for line in printable(text).splitlines():
+        shown = [line]
+        if width and len(line) > width:
+            shown = textwrap.wrap(line, width, expand_tabs=False, replace_whitespace=False)
+        print(*shown, sep="\n")
 
 
 def answer(*, markup: bool = False) -> Console:

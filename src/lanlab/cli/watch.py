@@ -6,8 +6,6 @@ import threading
 from types import TracebackType
 from typing import Self
 
-from rich.progress import BarColumn, Progress, TextColumn
-
 from lanlab.cli.memory import check_for_a_run
 from lanlab.cli.terminal import talk
 from lanlab.plan import Estimate, PlannedTrial
@@ -18,6 +16,8 @@ from lanlab.workloads import Progress as TrialProgress
 
 #: Where standard error is no terminal, a line every so often.
 PLAIN_S = 10.0
+#: Letters of the bar that shows how much of a run is done.
+_BAR = 20
 
 
 def _clock(seconds: float) -> str:
@@ -63,16 +63,9 @@ class RunWatch:
     """Shows a run's progress on standard error; use it as a context manager."""
 
     def __init__(self) -> None:
-        self._console = talk()
-        self._bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=20),
-            TextColumn("{task.fields[done]}  {task.fields[now]}  left {task.fields[left]}"),
-            console=self._console,
-            transient=True,
-            disable=not self._console.is_terminal,
-        )
-        self._task = self._bar.add_task("", total=1, done="", now="", left="")
+        self._talk = talk()
+        #: What the live line says, but for how fast the trial is.
+        self._before_now = self._after_now = ""
         self._study: Study | None = None
         #: Whether nobody can know how many trials there will be.
         self._is_open = False
@@ -86,7 +79,6 @@ class RunWatch:
 
     def __enter__(self) -> Self:
         check_for_a_run()
-        self._bar.start()
         return self
 
     def __exit__(
@@ -95,27 +87,27 @@ class RunWatch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._bar.stop()
         self._is_over.set()
         if self._plain is not None:
             self._plain.join()
+        self._talk.show("")
 
     def _say_plainly(self) -> None:
         """A line now and then, however long a trial takes."""
         while not self._is_over.wait(PLAIN_S):
             if self._doing:
-                self._console.print(f"{self._doing}{self._now}")
+                self._talk.print(f"{self._doing}{self._now}")
 
     def run_started(self, run: RunRecord, estimate: Estimate) -> None:
         """Say what begins, and how long it takes."""
         self._study = Study.model_validate(run.study)
         self._is_open = any(one.search is not None for one in self._study.experiment)
         bed = run.testbed
-        self._console.print(
+        self._talk.print(
             f"run {run.id}: {run.scale}, on {bed['name']} ({bed['link']}), "
             f"{promise(self._study, run.scale, estimate)}"
         )
-        if not self._console.is_terminal:
+        if not self._talk.is_terminal:
             self._plain = threading.Thread(target=self._say_plainly, daemon=True)
             self._plain.start()
 
@@ -125,20 +117,19 @@ class RunWatch:
         what = describe_factors(self._study, dict(trial.factors))
         again = " again" if trial.repeats else ""
         total = self._finished + estimate.trials
-        self._bar.update(
-            self._task,
-            description=f"{trial.experiment} {what}{again}".strip(),
-            total=total,
-            completed=self._finished,
-            done=f"trial {self._finished + 1}/{total}",
-            now="",
-            left=_clock(estimate.seconds),
+        left = _clock(estimate.seconds)
+        done = round(_BAR * self._finished / max(1, total))
+        self._before_now = (
+            f"{trial.experiment} {what}{again}".strip()
+            + f" [{'#' * done}{'.' * (_BAR - done)}] trial {self._finished + 1}/{total}"
         )
+        self._after_now = f"left {left}"
+        self._show("")
         about = "about " if self._is_open else ""
         self._now = ""
         self._doing = (
             f"trial {self._finished + 1} of {about}{total} ({trial.experiment} {what}".rstrip()
-            + f"), left about {_clock(estimate.seconds)}"
+            + f"), left about {left}"
         )
 
     def trial_progress(self, trial: PlannedTrial, progress: TrialProgress) -> None:
@@ -150,7 +141,10 @@ class RunWatch:
             share = min(1.0, progress.messages / progress.sent_messages)
             now += f", received {100 * share:.1f} %"
         self._now = f", now {now}"
-        self._bar.update(self._task, now=now)
+        self._show(now)
+
+    def _show(self, now: str) -> None:
+        self._talk.show(f"{self._before_now}  {now}  {self._after_now}")
 
     def trial_ended(self, trial: TrialRecord) -> None:
         """Say at once if it failed. What disturbed trials is said at the end."""
@@ -158,6 +152,6 @@ class RunWatch:
         if trial.status == "failed":
             self.failed.append(trial)
             message = trial.error["message"] if trial.error else "unknown"
-            self._console.print(
-                f"trial {trial.number} of {trial.experiment} failed: {message}", style="yellow"
+            self._talk.print(
+                f"trial {trial.number} of {trial.experiment} failed: {message}", is_warning=True
             )

@@ -5,21 +5,15 @@ message of the types that the engine's schema has, or it is refused.
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 from collections.abc import Iterator
-from typing import IO, TYPE_CHECKING, Any, NotRequired, get_type_hints
+from typing import IO, Any
 
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+from lanlab.engine import contract
 
 #: Longest line that is read, bytes: twice what an engine sends at most (`MAX_REPLY_BYTES`).
 MAX_LINE_BYTES = 2 * 1024 * 1024
-#: The engine's whole numbers have 64 bits; more would not fit a floating number in the end.
-_LEAST, _MOST = -(2**63), 2**64 - 1
-#: Keys of the only numbers that may be negative: differences of clocks and what is made of them.
-SIGNED = frozenset(("clock_step_ns", "max_ns", "mean_ns", "min_ns", "offset_ns", "start_skew_ns"))
 
 #: Kind of the result that ends a request, by the type of the request.
 RESULT_KINDS = {
@@ -43,9 +37,6 @@ RESULT_KINDS = {
     "stations_empty": "stations_emptied",
 }
 
-#: In which field a line of a type has what came of its request.
-_TOLD_IN = {"result": "result", "error": "partial"}
-
 
 class BadLine(ValueError):
     """What was said is no message of an engine; the text says why."""
@@ -68,23 +59,19 @@ def read_line(line: bytes) -> dict[str, Any]:
     A line as a JSON object with a `type`.
 
     Raises:
-        BadLine: It is no such thing, or a number in it is beyond 64 bits, negative where no count
-            can be, or not finite.
+        BadLine: It is no such thing, or a number in it is not finite.
     """
     try:
-        value = json.loads(
-            line,
-            parse_int=_whole,
-            parse_float=_finite,
-            parse_constant=_constant,
-            object_pairs_hook=_object,
-        )
+        value = json.loads(line, parse_float=_finite, parse_constant=_constant)
     except BadLine:
         raise
     except RecursionError:
         raise BadLine("nested too deeply") from None
-    except ValueError:
+    except (json.JSONDecodeError, UnicodeDecodeError):
         raise BadLine("not JSON") from None
+    except ValueError:
+        # Python reads whole numbers of a few thousand digits; none of the schema has as many.
+        raise BadLine("a whole number of thousands of digits") from None
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         raise BadLine("no object with a type")
     return value
@@ -97,64 +84,12 @@ def check_reply(line: dict[str, Any]) -> None:
     Raises:
         BadLine: It says something else, with the place of the first difference.
     """
-    from pydantic import ValidationError
-
-    name, told = line["type"], line.get(_TOLD_IN.get(line["type"], ""))
-    kind = told.get("kind") if isinstance(told, dict) else None
     try:
-        _reader(name, kind if isinstance(kind, str) else None).validate_python(line, strict=True)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
+        contract.definition("Reply")(line)
+    except contract.Mismatch as error:
         # What is found is not repeated: nobody knows what it is.
-        place = ".".join(str(part)[:40] for part in (name, *first["loc"][:8]))
-        raise BadLine(f"`{place}`: {first['type']}") from None
-
-
-@functools.lru_cache(maxsize=64)
-def _reader(name: str, kind: str | None) -> TypeAdapter[Any]:
-    """
-    What reads the engine's lines of a type. It is built at the first of them, as to build all takes
-    as long as some commands.
-
-    Args:
-        kind: Of the result in it, or of the part of one that an error has, if there is one.
-
-    Raises:
-        BadLine: There is no such line.
-    """
-    from pydantic import TypeAdapter
-    from typing_extensions import TypedDict
-
-    reply = _message(name, "Reply")
-    if reply is None:
-        raise BadLine("`type`: is none of an engine's lines")
-    if name not in _TOLD_IN:
-        return TypeAdapter(reply)
-    key = _TOLD_IN[name]
-    outcome = None if kind is None else _message(kind, "Outcome")
-    if outcome is None and (kind is not None or name == "result"):
-        raise BadLine(f"`{name}.{key}.kind`: is none of an engine's results")
-    fields = get_type_hints(reply, include_extras=True)
-    # Of all kinds that it may be there the one that it says it is.
-    if outcome is not None:
-        fields[key] = outcome
-    elif name == "error":
-        fields[key] = NotRequired[None]
-    return TypeAdapter(TypedDict(reply.__name__, fields))  # type: ignore[operator]
-
-
-def _message(name: str, suffix: str) -> Any:
-    """The type of a message: `stream_sent` is `StreamSentOutcome`."""
-    from lanlab.engine import messages
-
-    return getattr(messages, "".join(map(str.capitalize, name.split("_"))) + suffix, None)
-
-
-def _whole(text: str) -> int:
-    # Longer than any of 64 bits; Python would take a while over a very long one.
-    if len(text) > 20 or not _LEAST <= int(text) <= _MOST:
-        raise BadLine("a whole number of more than 64 bits")
-    return int(text)
+        place = ".".join(part[:40] for part in error.place[:8])
+        raise BadLine(f"`{place}` {error.reason}") from None
 
 
 def _finite(text: str) -> float:
@@ -166,10 +101,3 @@ def _finite(text: str) -> float:
 
 def _constant(name: str) -> Any:
     raise BadLine(f"{name}, which is no number")
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    for key, value in pairs:
-        if key not in SIGNED and isinstance(value, int | float) and value < 0:
-            raise BadLine(f"a negative `{key[:40]}`")
-    return dict(pairs)

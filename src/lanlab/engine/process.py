@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from lanlab.engine.lines import (
     MAX_LINE_BYTES,
@@ -22,9 +22,6 @@ from lanlab.engine.lines import (
     read_line,
 )
 from lanlab.errors import EngineError, EngineLost, EngineOverdue
-
-if TYPE_CHECKING:
-    from lanlab.engine.messages import Hello, HostFacts, Ready
 
 #: The version of the messages that this package speaks.
 SCHEMA_VERSION = 5
@@ -116,7 +113,7 @@ class Measurement:
             )
         return line
 
-    def wait_ready(self, timeout_s: float) -> Ready:
+    def wait_ready(self, timeout_s: float) -> _Line:
         """
         Wait until this end is set up.
 
@@ -127,7 +124,7 @@ class Measurement:
         line = self._next(timeout_s)
         if line["type"] != "ready":
             raise EngineLost(f"{self._engine.name}: the engine gave a result before it was ready")
-        return cast("Ready", line)
+        return line
 
     def result(self, timeout_s: float) -> dict[str, Any]:
         """
@@ -190,7 +187,7 @@ class Engine:
             self.close()
             raise
 
-    def _greet(self) -> Hello:
+    def _greet(self) -> _Line:
         try:
             line = self._hello.get(timeout=_ANSWER_S)
         except queue.Empty:
@@ -211,7 +208,7 @@ class Engine:
             check_reply(line)
         except BadLine as error:
             raise EngineLost(f"{self.name}: the engine's first line: {error}") from None
-        return cast("Hello", line)
+        return line
 
     def _read(self) -> None:
         assert self._process.stdout is not None
@@ -341,9 +338,9 @@ class Engine:
             # It may have answered, but with what is no answer to this.
             raise (lost if asked.is_over else silent) from None
 
-    def describe(self) -> HostFacts:
+    def describe(self) -> dict[str, Any]:
         """Facts of the engine's host as they are now."""
-        return cast("HostFacts", self.ask({"type": "describe"}))
+        return self.ask({"type": "describe"})
 
     def clock_offset(self, pings: int = 16) -> tuple[int, int]:
         """

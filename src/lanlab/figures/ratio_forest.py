@@ -10,7 +10,7 @@ from lanlab.analysis.comparison_published import BesidePublished
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.studies import Study
-from lanlab.workloads.directions import metric_direction
+from lanlab.workloads.metrics import metric_direction
 
 _INTERVALS = (
     "Intervals of 95 %, each of its condition alone; one that reaches the edge goes on beyond it. "
@@ -53,7 +53,7 @@ def ratio_forest(study: Study, found: Sequence[Compared]) -> Chart:
                     low=None if ends is None else to_shown(ends[0]),
                     high=None if ends is None else to_shown(ends[1]),
                     trials=(),
-                    condition=f"{name}, {other}, {one.other.n} against {one.base.n} trials",
+                    condition=f"{name}, {other}, {one.other.n} against {one.base.n} {one.unit}s",
                 )
             )
         series.append(Series(other, tuple(points), "points"))

@@ -7,9 +7,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from lanlab.services import SERVICES
 from lanlab.store import Level, RunRecord
 from lanlab.studies import PublishedValue, Study
-from lanlab.workloads.registry import WORKLOADS
+from lanlab.workloads.metrics import METRICS
 
 _MINUS = "\N{MINUS SIGN}"
 #: An interval that is wider says nothing but that.
@@ -25,83 +26,16 @@ BOUNDS = {
 }
 #: A printed number with one of these says of itself that it is no exact one.
 _SAYS_SO = re.compile(r"about|appro|around|almost|~|at least|less than|more than|over|up to")
-_NAMES = {
-    "goodput_bps": "goodput",
-    "received_ratio": "received",
-    "goodput_ratio": "received in time",
-    "offered_bps": "offered load",
-    "sent_bps": "sent",
+#: Of factors, where they are not their keys in words.
+_FACTORS = {
     "rate_bps": "sending rate",
     "rate_messages_per_s": "sending rate",
-    "rtt_mean_ns": "round-trip time",
-    "rtt_p50_ns": "round-trip time, median",
-    "rtt_p99_ns": "round-trip time, 99th percentile",
     "message_size_bytes": "message size",
-    "received_messages_per_s": "messages received",
-    "sender_cpu_ns_per_message": "sending CPU time",
-    "receiver_cpu_ns_per_message": "receiving CPU time",
-    "sender_cpu_s_per_gb": "sending CPU time",
-    "receiver_cpu_s_per_gb": "receiving CPU time",
-    "interrupt_cpu_s": "time in interrupts",
-    "jain_index": "Jain's index",
-    "operations_per_s": "throughput",
-    "response_mean_ns": "mean response time",
-    "response_p50_ns": "response time, median",
-    "response_p90_ns": "response time, 90th percentile",
-    "response_p99_ns": "response time, 99th percentile",
-    "little_ratio": "X (R + Z) / N",
-    "first_control_share_ratio": "share of the first congestion control",
-    "flow_goodput_min_bps": "goodput, least flow",
-    "flow_goodput_max_bps": "goodput, greatest flow",
     "receive": "receiving",
-    "io": "io",
-    "timeouts": "time-outs",
     "ip_version": "IP version",
-    "elapsed_ns": "elapsed time",
-    "elapsed_s": "elapsed time",
-    "files_per_s": "files a second",
-    "first_byte_p50_s": "time to the first byte, median",
-    "first_byte_max_s": "time to the first byte, longest",
-    **{
-        f"file_time_{key}_s": f"time of a file, {name}"
-        for key, name in (
-            ("mean", "mean"),
-            ("p50", "median"),
-            ("p90", "90th percentile"),
-            ("p99", "99th percentile"),
-            ("max", "longest"),
-        )
-    },
-    **{
-        f"{call}_{key}_s": f"time of a call: {call}, {name}"
-        for call in ("open", "read", "write", "sync", "close")
-        for key, name in (("p50", "median"), ("p99", "99th percentile"))
-    },
-    "connect_s": "connecting and logging in, mean",
-    "retries": "retries",
-    "faults": "faults",
-    "stall_ratio": "share of time in stalled calls",
-    "client_cpu_s": "client's CPU time",
-    "client_cpu_user_s": "client's CPU time, of the program",
-    "client_cpu_system_s": "client's CPU time, of the system",
-    "client_cpu_s_per_gb": "client's CPU time",
-    "server_cpu_s": "server's CPU time",
-    "server_cpu_s_per_gb": "server's CPU time",
-    "copied_files": "files copied",
-    "copied_bytes": "octets copied",
-    "start_skew_ns": "start skew",
 }
 #: Factors whose levels say by themselves what they are of.
 _SELF_TOLD = frozenset({"dataset", "direction"})
-_SERVICES = {
-    "directory": "directory",
-    "webdav": "WebDAV",
-    "webdavs": "WebDAV with TLS",
-    "ftps": "FTP with TLS",
-    "s3s": "S3 with TLS",
-}
-#: Metrics that are pure numbers, and no shares of anything.
-_BARE = frozenset({"jain_index"})
 #: Unit shown, and its size in the inner unit, by inner unit.
 _UNITS = {
     "bit/s": ("Mbit/s", 1e6),
@@ -110,8 +44,6 @@ _UNITS = {
     "messages/s": ("messages/s", 1.0),
     "ns/message": ("µs/message", 1e3),
 }
-#: Units that a key has, whatever its inner unit has.
-_OWN_UNITS = {"operations_per_s": ("operations/s", 1.0)}
 _SUFFIXES = {
     "_bps": "bit/s",
     "_ns": "ns",
@@ -150,13 +82,14 @@ class Quantity:
 
 def quantity(study: Study | None, key: str) -> Quantity:
     """How `study` shows a metric or factor; without a study, how lanlab does."""
-    si_unit = _si_unit(key)
-    name = _NAMES.get(key) or name_of(key)
+    metric = METRICS.get(key)
+    si_unit = _si_unit(key) if metric is None else metric.unit
+    name = (metric.name if metric else _FACTORS.get(key)) or name_of(key)
     own = study.units.get(key) if study else None
     if own is not None:
         return Quantity(key, own.name or name, own.unit, own.si_per_unit, si_unit)
-    usual = _OWN_UNITS.get(key) or _UNITS.get(si_unit, (si_unit, 1.0))
-    unit, per = ("", 1.0) if key in _BARE else usual
+    usual = _UNITS.get(si_unit, (si_unit, 1.0))
+    unit, per = (metric.shown if metric else None) or usual
     return Quantity(key, name, unit, per, si_unit)
 
 
@@ -172,7 +105,8 @@ def level_text(study: Study, key: str, level: Level) -> str:
     if key == "transport":
         return str(level).upper()
     if key == "service":
-        return _SERVICES.get(str(level), str(level).upper())
+        known = SERVICES.get(str(level))
+        return str(level).upper() if known is None else known.title
     if key in _SELF_TOLD:
         return str(level)
     if isinstance(level, bool):
@@ -286,9 +220,6 @@ def name_of(key: str) -> str:
 
 
 def _si_unit(key: str) -> str:
-    for entry in WORKLOADS.values():
-        if key in entry.metrics:
-            return entry.metrics[key]
     for suffix, unit in _SUFFIXES.items():
         if key.endswith(suffix):
             return unit

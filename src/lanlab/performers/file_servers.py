@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lanlab.errors import UnmetNeed
 from lanlab.performers import directories
 from lanlab.performers.engine_host import EngineHost, cancel
+from lanlab.services import SERVICES
 from lanlab.workloads import copy_server as servers
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ Request = dict[str, Any]
 
 #: A server has so long to begin.
 _SETUP_S = 120.0
-#: Services that know no user.
-_NOBODY = ("directory", "memory", "nfs")
 _USER = "lanlab"
 
 
@@ -101,7 +100,7 @@ def served(
 
 
 def _credentials(parameters: ServiceParameters) -> Request | None:
-    if parameters.service in _NOBODY:
+    if not SERVICES[parameters.service].has_users:
         return None
     return {"user": _USER, "secret": secrets.token_hex(16)}
 

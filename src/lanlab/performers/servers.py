@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import UnknownName, UnmetNeed, UsageError
+from lanlab.services import SERVICES
 from lanlab.testbeds.base import Host
 from lanlab.workloads import copy_server as servers
 from lanlab.workloads.parameters import TrialParameters
@@ -46,7 +47,8 @@ def check_server(parameters: TrialParameters, host: Host) -> None:
             name = chosen(parameters.service, None, host).name
         if name not in SERVERS:
             raise UnknownName("server", name, (EMBEDDED, INSTALLED, *SERVERS))
-        anybody = None if parameters.service == "nfs" else Credentials("somebody", "a secret")
+        has_users = SERVICES[parameters.service].has_users
+        anybody = Credentials("somebody", "a secret") if has_users else None
         problem = SERVERS[name].problem(parameters.service, anybody)
         if problem is not None:
             raise UsageError(problem)
@@ -97,4 +99,4 @@ def start_server(
 
     who = None if credentials is None else Credentials(credentials["user"], credentials["secret"])
     server = None if name == INSTALLED else name
-    return start(host, service, root, address, who, service in ("ftps", "webdavs"), server=server)
+    return start(host, service, root, address, who, server=server)

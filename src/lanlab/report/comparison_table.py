@@ -25,7 +25,7 @@ from lanlab.report.metric_table import POLLUTED
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
-from lanlab.workloads.directions import metric_direction
+from lanlab.workloads.metrics import metric_direction
 
 
 def comparison_tables(study: Study, found: Sequence[Compared]) -> list[Table]:

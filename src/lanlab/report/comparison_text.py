@@ -9,9 +9,10 @@ from lanlab.analysis.comparison import LEVEL, Compared
 from lanlab.figures.wording import Quantity, condition_text, number, plain, quantity
 from lanlab.report.modes_text import mode_sentences
 from lanlab.studies import Study
-from lanlab.workloads.directions import metric_direction
+from lanlab.workloads.metrics import metric_direction
 
-#: Beyond this factor a ratio is said as one: "3.4 times", not "240 % more".
+#: Beyond this factor a ratio is said as one, and so are the ends of its interval: "3.4 times", not
+#: "240 % more", and "1.1 (0.02 … 44) times", not "10 % (-98 … 4,300 %) more".
 _AS_FACTOR = 2.0
 #: So many comparisons that cannot be told have a sentence each.
 _MOST_UNTOLD = 6
@@ -174,13 +175,12 @@ def _claim(shown: Quantity, one: Compared, at: str, verb: str) -> str:
         return f"{name} {verb} {size}{ends} {unit} {word} than {one.base_name}'s{at}".replace(
             "  ", " "
         )
-    if not 1 / _AS_FACTOR < one.effect < _AS_FACTOR:
-        ends = ""
+    ends = ""
+    if not all(1 / _AS_FACTOR < ratio < _AS_FACTOR for ratio in _ratios(one)):
         if one.test is not None:
             ends = f" ({number(one.test.low, 3)} … {number(one.test.high, 3)})"
         return f"{name} {verb} {number(one.effect, 3)}{ends} times {one.base_name}'s{at}"
     size = f"{number(100 * abs(one.effect - 1), 3)} %"
-    ends = ""
     if one.test is not None:
         sign = -1 if one.effect < 1 else 1
         low, high = sorted(sign * 100 * (end - 1) for end in (one.test.low, one.test.high))
@@ -191,6 +191,12 @@ def _claim(shown: Quantity, one: Compared, at: str, verb: str) -> str:
     more, less = ("longer", "shorter") if shown.si_unit in _TIME_UNITS else ("higher", "lower")
     word = more if one.effect >= 1 else less
     return f"{name} {verb} {size}{ends} {word} than {one.base_name}'s{at}"
+
+
+def _ratios(one: Compared) -> tuple[float, ...]:
+    """The ratio and the ends of its interval."""
+    assert one.effect is not None
+    return (one.effect,) if one.test is None else (one.effect, one.test.low, one.test.high)
 
 
 def _undecided(shown: Quantity, one: Compared, sides: str, at: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.report.table import EMPTY, Cell, Column, Table
+from lanlab.services import SERVICES
 from lanlab.store import TrialRecord
 from lanlab.units import format_rate, format_time
 
@@ -133,7 +134,7 @@ def _remark(trials: Sequence[TrialRecord]) -> str:
     busy = [
         t.metrics["busiest_thread_ratio"] for t in trials if "busiest_thread_ratio" in t.metrics
     ]
-    if busy and max(busy) > 0.9 and trials[0].parameters["service"] not in ("directory", "memory"):
+    if busy and max(busy) > 0.9 and not SERVICES[str(trials[0].parameters["service"])].is_local:
         said.append("this host is the limit")
     return ", ".join(said)
 
@@ -146,12 +147,12 @@ def _thinned(trial: TrialRecord) -> int:
 
 def _unsteady(trial: TrialRecord) -> str:
     """Why there is no steady state, in few words; empty if there is one."""
-    from lanlab.workloads.station_metrics import RECORD
+    from lanlab.workloads.metrics import STATION_SUMS
     from lanlab.workloads.station_steady import least_readings
 
     if trial.metrics.get("steady_ratio") != 0:
         return ""
-    sums = (trial.raw.get("client") or {}).get(RECORD) or {}
+    sums = (trial.raw.get("client") or {}).get(STATION_SUMS) or {}
     steady = sums.get("steady") or {}
     if steady and steady["active_end_ns"] <= steady["active_start_ns"]:
         return "never all at work"

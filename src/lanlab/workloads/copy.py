@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from lanlab.errors import UsageError
 from lanlab.roles import ROLES
+from lanlab.services import SERVICES
 from lanlab.workloads import copy_datasets as datasets
-from lanlab.workloads.copy_results import METRICS, copy_metrics
+from lanlab.workloads.copy_results import copy_metrics
 from lanlab.workloads.copy_steps import CopySteps
+from lanlab.workloads.metrics import COPY
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import Seconds, Share, SizeBytes
 from lanlab.workloads.service_parameters import ServiceParameters
@@ -27,10 +28,6 @@ class CopyParameters(ServiceParameters):
 
     workload = "copy"
 
-    #: By which service. Of a `server` that is a URL: its own.
-    service: Literal[
-        "directory", "ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb", "s3", "s3s"
-    ] = "directory"
     direction: Literal["upload", "download"] = "upload"
     #: A name or description, see `lanlab.workloads.copy_datasets`, or `dir:` and an absolute path.
     dataset: str = "schomer-large"
@@ -98,7 +95,7 @@ class Copy:
     name = "copy"
     roles = ROLES[name]
     Parameters = CopyParameters
-    metrics: Mapping[str, str] = METRICS
+    metrics = COPY
 
     def expected_time_s(self, parameters: CopyParameters) -> float:
         """About how long a trial takes where no link holds it up, seconds."""
@@ -106,7 +103,7 @@ class Copy:
 
     def carried_bits(self, parameters: CopyParameters) -> float:
         """What goes over the link, to be compared included; a user's own server is elsewhere."""
-        if parameters.is_users_server or parameters.service == "directory":
+        if parameters.is_users_server or SERVICES[parameters.service].is_local:
             return 0.0
         return _moved_bits(parameters)
 

@@ -5,36 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from lanlab.workloads.metrics import FILE_CALLS, FILE_STATISTICS
 from lanlab.workloads.outcome import TrialOutcome
 from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
-
-_STATISTICS = ("mean", "p50", "p90", "p99", "max")
-_OPERATIONS = ("open", "read", "write", "sync", "close")
-
-METRICS: Mapping[str, str] = {
-    "goodput_bps": "bit/s",
-    "elapsed_s": "s",
-    "elapsed_ns": "ns",
-    "files_per_s": "1/s",
-    "first_byte_p50_s": "s",
-    "first_byte_max_s": "s",
-    **{f"file_time_{name}_s": "s" for name in _STATISTICS},
-    **{f"{operation}_{name}_s": "s" for operation in _OPERATIONS for name in ("p50", "p99")},
-    "connect_s": "s",
-    "retries": "retries",
-    "faults": "faults",
-    "stall_ratio": "ratio",
-    "client_cpu_s": "s",
-    "client_cpu_user_s": "s",
-    "client_cpu_system_s": "s",
-    "client_cpu_s_per_gb": "s/GB",
-    "server_cpu_s": "s",
-    "server_cpu_s_per_gb": "s/GB",
-    "interrupt_cpu_s": "s",
-    "copied_files": "files",
-    "copied_bytes": "B",
-    "start_skew_ns": "ns",
-}
 
 
 def copy_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
@@ -62,8 +35,8 @@ def copy_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
         metrics["goodput_bps"] = 8 * octets / elapsed_s
         metrics["files_per_s"] = copied["copied_files"] / elapsed_s
     metrics |= _times("first_byte", copied["first_byte"], ("p50", "max"))
-    metrics |= _times("file_time", copied["file_time"], _STATISTICS)
-    for operation in _OPERATIONS:
+    metrics |= _times("file_time", copied["file_time"], FILE_STATISTICS)
+    for operation in FILE_CALLS:
         metrics |= _times(operation, copied["operations"][operation], ("p50", "p99"))
     metrics |= cpu_metrics("client", copied["cpu"], outcome.capabilities("client"))
     if server.get("cpu_s") is not None:

@@ -13,40 +13,13 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from lanlab.errors import UsageError
+from lanlab.services import SERVICES, schemes
 from lanlab.user_files import read_user_file
 
 #: A password, and the certificates or host keys that are trusted, have at most so many bytes; the
 #: second of an engine, too.
 _MOST_PASSWORD_BYTES = 2**16
 _MOST_TRUST_BYTES = 2**24
-#: Scheme of a URL to the service, as engines name it.
-SERVICES = ("directory", "ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb", "s3", "s3s")
-_SCHEMES = {
-    **{name: name for name in SERVICES if name != "directory"},
-    "http": "webdav",
-    "https": "webdavs",
-    "dav": "webdav",
-    "davs": "webdavs",
-    "ssh": "sftp",
-    "file": "directory",
-}
-#: Services whose first part of the path is a share, bucket or export of its own.
-_SHARED = ("smb", "s3", "s3s")
-#: Where engines connect to without a port in the URL. Of NFS the portmapper tells it: here, where
-#: servers commonly are.
-_USUAL_PORTS = {
-    "ftp": 21,
-    "ftps": 21,
-    "sftp": 22,
-    "webdav": 80,
-    "webdavs": 443,
-    "nfs": 2049,
-    "smb": 445,
-    "s3": 80,
-    "s3s": 443,
-}
-#: Services over TLS or SSH, whose server shows who it is.
-_TRUSTED = ("ftps", "sftp", "webdavs", "s3s")
 
 #: Passwords that were asked for, by URL; never written anywhere.
 _asked: dict[str, str] = {}
@@ -65,9 +38,14 @@ class ServerUrl:
     directory: str
 
     @property
+    def needs_password(self) -> bool:
+        """Whether its user has to show who it is."""
+        return self.user is not None and SERVICES[self.service].has_users
+
+    @property
     def usual_port(self) -> int | None:
         """Its port, or that of its service; `None` for a directory."""
-        return self.port or _USUAL_PORTS.get(self.service)
+        return self.port or SERVICES[self.service].port
 
 
 def is_url(text: str) -> bool:
@@ -94,14 +72,16 @@ def parse_url(text: str) -> ServerUrl:
             "this machine may see",
             hint="leave it out; give it in LANLAB_PASSWORD, by --password-file, or when asked",
         )
-    service = _SCHEMES.get(parts.scheme.lower())
-    if service is None:
-        known = ", ".join(sorted(_SCHEMES))
-        raise UsageError(f"`{parts.scheme}://`: no such file service; allowed: {known}")
+    known = schemes()
+    found = known.get(parts.scheme.lower())
+    if found is None:
+        allowed = ", ".join(sorted(known))
+        raise UsageError(f"`{parts.scheme}://`: no such file service; allowed: {allowed}")
+    service = found.name
     if parts.query or parts.fragment:
         raise UsageError(f"`{text}`: found `?` or `#`; write them as %3F and %23")
     path = unquote(parts.path)
-    if service == "directory":
+    if found.is_local:
         if parts.netloc not in ("", "localhost"):
             raise UsageError(f"`{text}`: files of another host need a service, as sftp://")
         return ServerUrl(text, service, "", None, None, None, path)
@@ -109,13 +89,13 @@ def parse_url(text: str) -> ServerUrl:
         raise UsageError(f"`{text}`: no host; write it as {service}://HOST/…")
     share: str | None = None
     names = [name for name in path.split("/") if name]
-    if service in _SHARED:
+    if found.share == "export":
+        share, names = "/" + "/".join(names), []
+    elif found.share is not None:
         if not names:
-            what = "share" if service == "smb" else "bucket"
+            what = found.share
             raise UsageError(f"`{text}`: no {what}; write it as {service}://HOST/{what.upper()}")
         share = names.pop(0)
-    elif service == "nfs":
-        share, names = "/" + "/".join(names), []
     user = unquote(parts.username) if parts.username else None
     return ServerUrl(text, service, parts.hostname, port, user, share, "/".join(names))
 
@@ -176,7 +156,7 @@ def target_of(url: ServerUrl, trust: str | None, ip_version: int) -> dict[str, A
     if url.service == "directory":
         return {"service": "directory", "directory": url.directory}
     secret = password_of(url)
-    if url.user is not None and secret is None and url.service != "nfs":
+    if url.needs_password and secret is None:
         raise UsageError(
             f"no password for `{url.text}`",
             hint="give it in LANLAB_PASSWORD, or name a file by LANLAB_PASSWORD_FILE",
@@ -209,7 +189,7 @@ def trust_of(service: str, trust: str | None) -> Any:
     """
     if trust is None:
         return "system"
-    if service not in _TRUSTED:
+    if not SERVICES[service].has_identity:
         raise UsageError(f"trust: `{service}` has no certificate or host key to check")
     if trust.startswith("sha256:"):
         digits = trust.removeprefix("sha256:").replace(":", "").lower()

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pydantic import Field, model_validator
 
 from lanlab.roles import ROLES
+from lanlab.workloads.metrics import ECHO, ROUND_TRIP_STATISTICS
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import FlowParameters, Seconds, nanoseconds
 from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
 from lanlab.workloads.steps import MARGIN_S, Steps, TwoEnds
 from lanlab.workloads.without_effect import ECHO_NEEDS, refuse_without_effect
-
-#: What is told of a distribution of round-trip times.
-_STATISTICS = ("mean", "sd", "min", "p1", "p50", "p90", "p99", "p999", "max")
 
 
 class EchoParameters(FlowParameters):
@@ -43,24 +39,7 @@ class Echo:
     name = "echo"
     roles = ROLES[name]
     Parameters = EchoParameters
-    metrics: Mapping[str, str] = {
-        **{f"rtt_{name}_ns": "ns" for name in _STATISTICS},
-        **{f"kernel_rtt_{name}_ns": "ns" for name in _STATISTICS},
-        "requests": "requests",
-        "replies": "replies",
-        "timeouts": "requests",
-        "late_replies": "replies",
-        "duplicate_replies": "replies",
-        "replies_per_s": "1/s",
-        "requester_cpu_s": "s",
-        "requester_cpu_user_s": "s",
-        "requester_cpu_system_s": "s",
-        "responder_cpu_s": "s",
-        "responder_cpu_user_s": "s",
-        "responder_cpu_system_s": "s",
-        "interrupt_cpu_s": "s",
-        "start_skew_ns": "ns",
-    }
+    metrics = ECHO
 
     def expected_time_s(self, parameters: EchoParameters) -> float:
         """Seconds that a trial takes at least; 1 s where unknown."""
@@ -125,7 +104,7 @@ class Echo:
         for prefix, key in (("rtt", "round_trip"), ("kernel_rtt", "kernel_round_trip")):
             round_trip = requested[key]
             if round_trip is not None and round_trip["samples"] > 0:
-                for name in _STATISTICS:
+                for name in ROUND_TRIP_STATISTICS:
                     metrics[f"{prefix}_{name}_ns"] = round_trip[f"{name}_ns"]
         return metrics
 

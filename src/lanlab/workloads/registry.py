@@ -10,6 +10,7 @@ from lanlab.lazily import Lazily
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 
 if TYPE_CHECKING:
+    from lanlab.workloads.metrics import Metric
     from lanlab.workloads.parameters import TrialParameters
     from lanlab.workloads.steps import Steps
 
@@ -30,8 +31,8 @@ class Workload(Protocol):
         """Validates the parameters of a condition; its field names are the allowed keys."""
 
     @property
-    def metrics(self) -> Mapping[str, str]:
-        """Keys of a trial's results that a table may name, with their units."""
+    def metrics(self) -> Mapping[str, Metric]:
+        """The results of a trial that a table may name, by their keys."""
 
     def expected_time_s(self, parameters: Any) -> float:
         """The shortest time in which a trial with these parameters can end, seconds."""

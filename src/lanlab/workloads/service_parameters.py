@@ -7,6 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from lanlab.errors import UsageError
+from lanlab.services import services_of
 from lanlab.workloads import copy_server as servers
 from lanlab.workloads.drivers.registry import OWN
 from lanlab.workloads.parameters import Seconds, TrialParameters
@@ -18,8 +19,8 @@ EMBEDDED = "embedded"
 class ServiceParameters(TrialParameters):
     """Parameters of a condition that has a file service."""
 
-    #: By which service; each workload says which it knows. Of a `server` that is a URL: its own.
-    service: str
+    #: By which service, of those that the workload can use. Of a `server` that is a URL: its own.
+    service: str = "directory"
     #: `embedded`; a real server that lanlab starts, by name or as `installed` (the first for the
     #: service that is here); or the URL of one that is there.
     server: str = EMBEDDED
@@ -30,6 +31,14 @@ class ServiceParameters(TrialParameters):
     timeout_s: Seconds = Field(default=30.0, ge=0.001, le=600)
     #: Whom to take for the server of a URL: `sha256:…`, or a file.
     trust: str | None = None
+
+    @field_validator("service")
+    @classmethod
+    def _known_service(cls, service: str) -> str:
+        allowed = services_of(cls.workload)
+        if service not in allowed:
+            raise ValueError(f"service: found `{service}`; allowed: {', '.join(allowed)}")
+        return service
 
     @field_validator("driver")
     @classmethod

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanlab.workloads.fairness import jain_index
-from lanlab.workloads.station_metrics import PERCENTILES
+from lanlab.workloads.metrics import PERCENTILES
 from lanlab.workloads.station_steady import OK, Columns, Steady, over_time, station_ends
 
 Loop = Literal["closed", "open"]

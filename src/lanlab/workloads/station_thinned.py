@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanlab.workloads.station_metrics import PERCENTILES
+from lanlab.workloads.metrics import PERCENTILES
 from lanlab.workloads.station_slices import Slices
 from lanlab.workloads.station_steady import OK, Columns, Steady, station_ends
 from lanlab.workloads.station_sums import (

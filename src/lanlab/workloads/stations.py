@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field, model_validator
 
 from lanlab.roles import ROLES
+from lanlab.services import SERVICES
+from lanlab.workloads.metrics import STATIONS
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import Seconds, Share, SizeBytes
 from lanlab.workloads.service_parameters import ServiceParameters
-from lanlab.workloads.stations_results import METRICS, stations_metrics
+from lanlab.workloads.stations_results import stations_metrics
 from lanlab.workloads.stations_steps import MOST_READINGS, StationsSteps
 from lanlab.workloads.steps import Steps
 from lanlab.workloads.without_effect import STATIONS_NEEDS, refuse_without_effect
@@ -33,21 +34,6 @@ class StationsParameters(ServiceParameters):
 
     workload = "stations"
 
-    #: By which service; `memory` is the engine's own, and shows what measuring itself costs. Of a
-    #: `server` that is a URL: its own.
-    service: Literal[
-        "directory",
-        "memory",
-        "ftp",
-        "ftps",
-        "sftp",
-        "webdav",
-        "webdavs",
-        "nfs",
-        "smb",
-        "s3",
-        "s3s",
-    ] = "directory"
     stations: int = Field(default=1, ge=1, le=10_000)
     operation: Literal["read", "write", "mix"] = "read"
     #: Of `mix`: the share of reads.
@@ -133,7 +119,7 @@ class StationsParameters(ServiceParameters):
         """What is written at the server before a trial, about: of a service that moves whole files
         only, each station has up to eight of the size of a message."""
         each = self.own_file_size_bytes
-        if self.service not in ("directory", "memory", "sftp", "nfs", "smb"):
+        if not SERVICES[self.service].has_blocks:
             each = min(each, 8 * self.message_size_bytes)
         return self.stations * each
 
@@ -152,7 +138,7 @@ class Stations:
     name = "stations"
     roles = ROLES[name]
     Parameters = StationsParameters
-    metrics: Mapping[str, str] = METRICS
+    metrics = STATIONS
 
     def expected_time_s(self, parameters: StationsParameters) -> float:
         """About how long a trial takes, seconds."""
@@ -171,7 +157,7 @@ class Stations:
     def carried_bits(self, parameters: StationsParameters) -> float:
         """What goes over the link where a number of readings ends a trial, and the files that are
         made before; a user's own server is elsewhere."""
-        if parameters.is_users_server or parameters.service in ("directory", "memory"):
+        if parameters.is_users_server or SERVICES[parameters.service].is_local:
             return 0.0
         readings = (parameters.readings_each or 0) * parameters.stations
         return 8.0 * (readings * parameters.message_size_bytes + parameters.written_bytes)

@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from lanlab.workloads.metrics import STATION_SUMS
 from lanlab.workloads.outcome import TrialOutcome
 from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
-from lanlab.workloads.station_metrics import METRICS as STATION_METRICS
-from lanlab.workloads.station_metrics import RECORD
 
 if TYPE_CHECKING:
     from lanlab.workloads.station_slices import Slices
     from lanlab.workloads.stations import StationsParameters
 
-METRICS: Mapping[str, str] = {
-    **STATION_METRICS,
-    "reconnects": "reconnects",
-    "ended_stations": "stations",
-    "unstarted_operations": "operations",
-    "setup_errors": "errors",
-    "connect_p50_s": "s",
-    "connect_max_s": "s",
-    "own_lateness_p99_ns": "ns",
-    "busiest_thread_ratio": "ratio",
-    "client_cpu_s": "s",
-    "client_cpu_user_s": "s",
-    "client_cpu_system_s": "s",
-    "interrupt_cpu_s": "s",
-    "elapsed_s": "s",
-}
 #: Where `summed` puts the metrics that follow from the readings.
 _SUMMED = "summed"
 
@@ -53,7 +35,7 @@ def summed(
         from lanlab.workloads.station_thinned import thinned_sums
 
         thin = thinned_sums(readings, steady, slices, parameters, told)
-        told[RECORD], told[_SUMMED] = thin.record, thin.metrics
+        told[STATION_SUMS], told[_SUMMED] = thin.record, thin.metrics
         return
     found = station_sums(
         readings,
@@ -63,7 +45,7 @@ def summed(
         think_time_s=parameters.think_time_s,
         loop=parameters.loop,
     )
-    told[RECORD] = found.record
+    told[STATION_SUMS] = found.record
     told[_SUMMED] = found.metrics
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import EngineError, UnmetNeed
+from lanlab.services import SERVICES
 from lanlab.workloads.parameters import nanoseconds
 from lanlab.workloads.stations_merging import merged
 from lanlab.workloads.stations_readings import columns_of, thinned, within
@@ -66,7 +67,7 @@ class StationsSteps(Steps):
         """The stations, spread over the hosts that there are: each has one at least."""
         parameters = self._parameters
         # Memory is each engine's own, and files of a directory are not the network's.
-        is_local = parameters.service in ("memory", "directory")
+        is_local = SERVICES[parameters.service].is_local
         hosts = 1 if is_local else min(stage.hosts("client"), parameters.stations)
         share, more = divmod(parameters.stations, hosts)
         parts, first = [], 0

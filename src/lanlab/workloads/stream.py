@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field, model_validator
 
 from lanlab.roles import ROLES
+from lanlab.workloads.metrics import STREAM
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import (
     MAX_TCP_BYTES,
@@ -84,61 +84,7 @@ class Stream:
     name = "stream"
     roles = ROLES[name]
     Parameters = StreamParameters
-    metrics: Mapping[str, str] = {
-        "goodput_bps": "bit/s",
-        "received_ratio": "ratio",
-        "goodput_ratio": "ratio",
-        "loss_ratio": "ratio",
-        "offered_bps": "bit/s",
-        "sent_bps": "bit/s",
-        "offered_messages": "messages",
-        "sent_messages": "messages",
-        "received_messages": "messages",
-        "lost_messages": "messages",
-        "lost_sender_queue_messages": "messages",
-        "lost_link_messages": "messages",
-        "lost_backlog_messages": "messages",
-        "lost_socket_buffer_messages": "messages",
-        "lost_late_messages": "messages",
-        "duplicate_messages": "messages",
-        "reordered_messages": "messages",
-        "refused_messages": "messages",
-        "unsent_messages": "messages",
-        "skipped_messages": "messages",
-        "late_messages": "messages",
-        "back_to_back_messages": "messages",
-        "blocked_ratio": "ratio",
-        "gap_p1_ns": "ns",
-        "gap_p50_ns": "ns",
-        "gap_p99_ns": "ns",
-        "one_way_delay_min_ns": "ns",
-        "one_way_delay_p50_ns": "ns",
-        "one_way_delay_p99_ns": "ns",
-        "clock_error_ns": "ns",
-        "delay_variation_mean_ns": "ns",
-        "delay_variation_p99_ns": "ns",
-        "sender_cpu_s": "s",
-        "sender_cpu_user_s": "s",
-        "sender_cpu_system_s": "s",
-        "receiver_cpu_s": "s",
-        "receiver_cpu_user_s": "s",
-        "receiver_cpu_system_s": "s",
-        "sender_cpu_ns_per_message": "ns/message",
-        "receiver_cpu_ns_per_message": "ns/message",
-        "sender_cpu_s_per_gb": "s/GB",
-        "receiver_cpu_s_per_gb": "s/GB",
-        "interrupt_cpu_s": "s",
-        "received_messages_per_s": "messages/s",
-        "receive_calls": "calls",
-        "jain_index": "ratio",
-        "first_control_share_ratio": "ratio",
-        "flow_goodput_min_bps": "bit/s",
-        "flow_goodput_max_bps": "bit/s",
-        "retransmitted_segments": "segments",
-        "messages_per_segment": "messages/segment",
-        "bytes_per_segment": "B/segment",
-        "start_skew_ns": "ns",
-    }
+    metrics = STREAM
 
     def expected_time_s(self, parameters: StreamParameters) -> float:
         """Seconds that a trial takes at least, from its amount and rate; 1 s where unknown."""

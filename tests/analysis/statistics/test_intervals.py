@@ -13,11 +13,9 @@ from scipy import stats
 
 from lanlab.analysis.statistics import (
     PrintedMean,
-    bootstrap_interval,
     mean_interval,
-    printed_interval,
 )
-from lanlab.errors import NoSpread, UnfitValues, UsageError
+from lanlab.errors import UnfitValues, UsageError
 
 
 @pytest.mark.parametrize(
@@ -54,14 +52,6 @@ def test_it_is_scipys_one_sample_interval(values: list[float], confidence: float
         assert tuple(ends) == pytest.approx(tuple(oracle), rel=1e-6, abs=1e-6)
 
 
-def test_printed_moments_give_what_the_trials_give() -> None:
-    trials = W2K["netbeui", 1]
-    printed = PrintedMean(float(np.mean(trials)), float(np.std(trials, ddof=1)), len(trials))
-    seen, oracle = printed_interval(printed), mean_interval(trials)
-
-    assert (seen.low, seen.high) == pytest.approx((oracle.low, oracle.high))
-
-
 def test_a_log_scale_gives_the_geometric_mean() -> None:
     seen = mean_interval([1, 10, 100], scale="log")
 
@@ -93,25 +83,6 @@ def test_values_that_differ_by_the_arithmetic_alone_have_no_spread() -> None:
     assert mean_interval([0.3 + 1e-12, 0.3, 0.3]).has_spread
 
 
-def test_a_bootstrap_of_the_mean_is_near_the_t_interval() -> None:
-    values = np.random.default_rng(2).normal(100, 5, 60)
-    low, high = bootstrap_interval(values, seed=1)
-    seen = mean_interval(values)
-
-    assert (low, high) == bootstrap_interval(values, seed=1)
-    assert (low, high) != bootstrap_interval(values, seed=2)
-    assert (low, high) == pytest.approx((seen.low, seen.high), abs=0.3)
-
-
-def test_a_bootstrap_of_the_median_holds_it() -> None:
-    low, high = bootstrap_interval(
-        np.random.default_rng(2).exponential(1, 100), statistic=np.median, seed=1
-    )
-
-    assert low < math.log(2) < high
-    assert high - low < 0.6
-
-
 @pytest.mark.parametrize(
     ("values", "scale", "said"),
     [
@@ -127,17 +98,6 @@ def test_values_without_an_interval_are_refused(values: list[float], scale: str,
     with pytest.raises(UnfitValues, match=said) as refused:
         mean_interval(values, scale=scale)
     assert refused.value.hint
-
-
-def test_a_bootstrap_of_few_or_equal_values_is_refused() -> None:
-    with pytest.raises(UnfitValues, match="at least 30 for a bootstrap, got 29"):
-        bootstrap_interval(range(29), seed=1)
-    with pytest.raises(NoSpread, match="all are equal"):
-        bootstrap_interval([5.0] * 40, seed=1)
-    with pytest.raises(NoSpread, match="the same in nearly every draw"):
-        bootstrap_interval([5.0] * 39 + [6.0], statistic=np.median, seed=1)
-    with pytest.raises(UsageError, match="at least 999, got 10"):
-        bootstrap_interval(range(40), seed=1, resamples=10)
 
 
 @pytest.mark.parametrize("confidence", [0, 1, 95, math.nan])

@@ -1,4 +1,4 @@
-"""Curves over load: the highest load carried, the knee, and two lines."""
+"""Curves over load: two lines that meet."""
 
 from __future__ import annotations
 
@@ -6,59 +6,14 @@ import numpy as np
 import pytest
 from scipy.optimize import curve_fit
 
-from lanlab.analysis.statistics import highest_load, knee, two_lines
-from lanlab.errors import NoSpread, UnfitValues, UsageError
+from lanlab.analysis.statistics import two_lines
+from lanlab.errors import NoSpread, UnfitValues
 
 LOADS = np.repeat(np.arange(1.0, 11.0), 3)
 
 
 def bent(seed: int, at: float = 6.3, noise: float = 0.2) -> np.ndarray:
     return np.minimum(LOADS, at) + np.random.default_rng(seed).normal(0, noise, LOADS.size)
-
-
-def test_every_load_below_must_be_carried_too() -> None:
-    losses = [[0.0], [0.2], [0.0], [0.5]]
-    seen = highest_load([1, 2, 3, 4], losses, loss_at_most=0.01)
-
-    assert (seen.load, seen.lost_more_at, seen.carried_above) == (1, 2, (3,))
-
-
-def test_ends_of_the_range_are_told() -> None:
-    """None carried, and none lost."""
-    assert highest_load([1, 2], [[0.5], [0.6]], loss_at_most=0).load is None
-    assert highest_load([1, 2], [[0.0], [0.0]], loss_at_most=0).lost_more_at is None
-
-
-@pytest.mark.parametrize(("exceed", "load"), [(0.0, 10), (0.33, 10), (0.34, 20), (0.5, 20)])
-def test_some_trials_may_lose_more_if_so_said(exceed: float, load: float) -> None:
-    losses = [[0, 0, 0], [0, 0, 0.02], [0.5, 0.5, 0.5]]
-    seen = highest_load([10, 20, 30], losses, loss_at_most=0.01, exceed_ratio=exceed)
-
-    assert seen.load == load
-
-
-def test_the_loss_that_is_allowed_is_allowed() -> None:
-    assert highest_load([1], [[0.001]], loss_at_most=0.001).load == 1
-
-
-def test_the_knee_is_furthest_from_the_chord_and_moves_with_the_range() -> None:
-    loads = np.arange(1.0, 101.0)
-    throughput = 10 * (1 - np.exp(-loads / 15))
-    chord = lambda n: np.interp(loads[:n], loads[[0, n - 1]], throughput[[0, n - 1]])  # noqa: E731
-
-    for n in (40, 100):
-        assert knee(loads[:n], throughput[:n]) == loads[np.argmax(throughput[:n] - chord(n))]
-    assert knee(loads[:40], throughput[:40]) < knee(loads, throughput) - 5  # type: ignore[operator]
-
-
-def test_a_delay_takes_off_and_a_line_has_no_knee() -> None:
-    loads = np.arange(1.0, 10.0)
-    delay = 1 / (10 - loads)
-
-    assert knee(loads, delay, curve="takes off") == 7
-    assert knee(loads, delay) is None
-    assert knee(loads, 3 * loads + 1) is None
-    assert knee(loads, 0.1 * loads, curve="takes off") is None
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -103,28 +58,3 @@ def test_lines_without_error_and_too_few_loads_are_refused() -> None:
         two_lines([1, 1, 2, 2, 3, 3], [1, 2, 3, 4, 5, 7])
     with pytest.raises(UnfitValues, match="need one for each of 5 loads, got 6"):
         two_lines([1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 6])
-    with pytest.raises(UnfitValues, match="need to ascend"):
-        knee([1, 3, 2], [1, 2, 3])
-
-
-@pytest.mark.parametrize(
-    ("loads", "losses", "options", "error", "said"),
-    [
-        ([], [], {}, UnfitValues, "loads: need at least 1"),
-        ([1], [], {}, UnfitValues, "need trials for each of 1 loads"),
-        ([2, 1], [[0], [0]], {}, UnfitValues, "need to ascend"),
-        ([1], [[]], {}, UnfitValues, "loss_ratio at 1: need at least 1"),
-        ([1], [[2]], {}, UnfitValues, "loss_ratio at 1: need numbers from 0 to 1"),
-        ([1], [[0]], {"loss_at_most": 1}, UsageError, "loss_at_most: need a number from 0"),
-        ([1], [[0]], {"exceed_ratio": -1}, UsageError, "exceed_ratio: need a number from 0"),
-    ],
-)
-def test_losses_that_are_none_are_refused(
-    loads: list[float],
-    losses: list[list[float]],
-    options: dict[str, float],
-    error: type[Exception],
-    said: str,
-) -> None:
-    with pytest.raises(error, match=said):
-        highest_load(loads, losses, **{"loss_at_most": 0.0, **options})

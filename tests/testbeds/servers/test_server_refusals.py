@@ -37,7 +37,7 @@ def nginx() -> str:
 
 
 def refused(served: Path, service: str = "webdav", **others: object) -> UsageError:
-    arguments: dict[str, object] = {"tls": False, "server": None, "credentials": WHO, **others}
+    arguments: dict[str, object] = {"server": None, "credentials": WHO, **others}
     credentials = arguments.pop("credentials")
     with pytest.raises(UsageError) as caught:
         start(HERE, service, served, "127.0.0.1", credentials, **arguments)  # type: ignore[arg-type]
@@ -53,11 +53,10 @@ def test_an_unknown_service_or_server_is_named(served: Path) -> None:
 
 
 def test_a_server_that_serves_something_else_says_what(served: Path, nginx: str) -> None:
-    """Also over TLS, which not every service has."""
+    """By the names of services."""
     assert refused(served, "smb", server=nginx).message == (
         "server `nginx`: found smb; allowed: webdav, webdavs"
     )
-    assert refused(served, "smb", tls=True).message == "found smb over TLS; allowed: ftp, webdav"
 
 
 def test_a_program_that_is_missing_is_named_with_how_to_get_it(

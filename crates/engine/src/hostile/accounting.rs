@@ -7,14 +7,14 @@ use lanlab_wire::probe::{Header, Layout};
 use lanlab_wire::session::{Kind, Message, Token};
 
 use super::Feed;
-use crate::measure::IntervalMeter;
 use crate::messages::{
     Amount, ClockRelation, Io, Receive, SocketOptions, StreamSpec, Timestamps, Transport, WhenLate,
 };
-use crate::session::Acceptor;
 use crate::workloads::stream::Plan;
 use crate::workloads::stream::intake::{Heard, Intake};
 use crate::workloads::stream::tally::{Arrival, Meters};
+use lanlab_workloads::handshake::Acceptor;
+use lanlab_workloads::measure::IntervalMeter;
 
 const TOKEN: Token = Token([7; 16]);
 

@@ -7,7 +7,7 @@ use lanlab_units::Instant;
 use lanlab_wire::session::{Kind, Message, Token};
 
 use super::Feed;
-use crate::session::{Acceptor, Initiator, InitiatorState, SETUP_NS};
+use lanlab_workloads::handshake::{Acceptor, Initiator, InitiatorState, SETUP_NS};
 
 const TOKEN: Token = Token([7; 16]);
 const SECRET: u64 = 0x1234_5678_9abc_def0;

@@ -13,8 +13,7 @@ use std::{env, io};
 
 use lanlab_os as os;
 
-use crate::failure::Failure;
-use crate::messages::Medium;
+use crate::messages::{Failure, Medium};
 use crate::workloads::dataset::of_file;
 
 /// Where Linux keeps files in memory.

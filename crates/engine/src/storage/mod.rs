@@ -10,9 +10,8 @@ use lanlab_os as os;
 
 use crate::cost::{Cost, OWN_THREADS};
 use crate::driver::Measured;
-use crate::failure::Failure;
 use crate::messages::{
-    DatasetPlace, MeasureRoom, MemoryReady, Outcome, ReadyMemory, RoomMeasured, TrialDirectory,
+    DatasetPlace, Failure, MeasureRoom, MemoryReady, Outcome, ReadyMemory, RoomMeasured, TrialDirectory,
     TrialDirectoryRemoved,
 };
 use crate::running::Running;

@@ -13,8 +13,7 @@ pub mod stations;
 pub mod stream;
 
 use crate::driver::Measured;
-use crate::failure::Failure;
-use crate::messages::Outcome;
+use crate::messages::{Failure, Outcome};
 
 /// An outcome, or an error that carries it as what was seen until then.
 pub fn conclude(outcome: Outcome, failure: Option<Failure>) -> Measured {

@@ -9,7 +9,7 @@ use crate::below::{Below, Kind};
 use crate::fault::{Class, Fault, Result};
 use crate::path::ServicePath;
 use crate::positioned;
-use crate::session::{self, Access, Entry, Facts, Manner};
+use crate::session::{self, Access, Entry, Facts, TransferCapabilities};
 use crate::target::Target;
 
 /// Octets of a call when a whole file is moved: what `cp` and the like take, and enough that the
@@ -54,8 +54,8 @@ fn with<T>(what: &str, path: &Path, done: std::io::Result<T>) -> Result<T> {
 impl session::Session for Session {
     type File = File;
 
-    fn manner(&self) -> Manner {
-        Manner {
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
             in_order: false,
             block_bytes: BLOCK_BYTES,
             depth: 1,

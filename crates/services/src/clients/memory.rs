@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::fault::{Class, Fault, Result};
 use crate::path::ServicePath;
-use crate::session::{self, Access, Entry, Facts, Manner};
+use crate::session::{self, Access, Entry, Facts, TransferCapabilities};
 use crate::target::Target;
 
 /// Octets of a call when a whole file is moved.
@@ -79,8 +79,8 @@ fn below<'a>(
 impl session::Session for Session {
     type File = File;
 
-    fn manner(&self) -> Manner {
-        Manner {
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
             in_order: false,
             block_bytes: BLOCK_BYTES,
             depth: 1,

@@ -16,7 +16,7 @@ use crate::clients::http::{
 };
 use crate::fault::{Class, Fault, Result};
 use crate::path::ServicePath;
-use crate::session::{self, Access, Entry, Facts, Manner};
+use crate::session::{self, Access, Entry, Facts, TransferCapabilities};
 use crate::target::{Credentials, ServiceKind, Target};
 
 pub mod listing;
@@ -163,8 +163,8 @@ fn method(verb: &str) -> Method {
 impl session::Session for Session {
     type File = File;
 
-    fn manner(&self) -> Manner {
-        Manner {
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
             in_order: true,
             block_bytes: BLOCK_BYTES,
             depth: 1,

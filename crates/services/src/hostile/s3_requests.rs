@@ -13,7 +13,6 @@ use crate::clients::s3::refusal;
 use crate::servers::http::{confined, octets_asked};
 use crate::servers::s3::answers::Document;
 use crate::servers::s3::authentication::{Payload, admit};
-use crate::servers::s3::objects::keys_to_delete;
 use crate::servers::s3::operation::Operation;
 use crate::servers::s3::parts::listed;
 use crate::servers::s3::receive::Intake;
@@ -149,24 +148,6 @@ fn refused(refusal: &Refusal) {
 fn documents(document: &[u8]) {
     // XML has no way to write this one character.
     let is_written = |text: &String| !text.contains('\0');
-    match keys_to_delete(document) {
-        Ok((keys, quiet)) => {
-            assert!(!keys.is_empty() && keys.len() <= document.len());
-            let mut again = Document::new();
-            again.open("Delete");
-            again.value("Quiet", quiet);
-            for key in &keys {
-                again.open("Object");
-                again.text("Key", key);
-                again.close("Object");
-            }
-            again.close("Delete");
-            if keys.iter().all(is_written) {
-                assert_eq!(keys_to_delete(again.finish().as_bytes()), Ok((keys, quiet)));
-            }
-        }
-        Err(refusal) => refused(&refusal),
-    }
     match listed(document) {
         Ok(parts) => {
             let mut again = Document::new();

@@ -228,8 +228,9 @@ mod tests {
                 (room.hold(6 << 10).await.unwrap(), room.hold(4 << 10).await.unwrap());
             let moving = async {
                 loop {
+                    // Just before who waits looks for the idle, so that it is never late.
                     busy.moved();
-                    tokio::time::sleep(Duration::from_millis(5)).await;
+                    tokio::task::yield_now().await;
                 }
             };
             let leaving = async {
@@ -239,8 +240,9 @@ mod tests {
             };
             let start = Instant::now();
             tokio::select! {
-                third = room.hold(5 << 10) => drop(third.unwrap()),
+                biased;
                 () = moving => {},
+                third = room.hold(5 << 10) => drop(third.unwrap()),
                 () = leaving => {},
                 () = busy.ended() => panic!("it moved all the time"),
             }
@@ -278,14 +280,17 @@ mod tests {
         within(async {
             let address = gate(Duration::from_millis(200), Duration::from_mins(1)).await;
             let mut known = TcpStream::connect(address).await.unwrap();
-            assert!(proves(&mut known).await);
-            let mut stranger = TcpStream::connect(address).await.unwrap();
+            while !proves(&mut known).await {
+                // On a busy machine its time may be over before its turn comes.
+                known = TcpStream::connect(address).await.unwrap();
+            }
             let start = Instant::now();
+            let mut stranger = TcpStream::connect(address).await.unwrap();
             assert!(!matches!(
                 tokio::io::AsyncReadExt::read(&mut stranger, &mut [0; 1]).await,
                 Ok(1..)
             ));
-            assert!(start.elapsed() >= Duration::from_millis(150));
+            assert!(start.elapsed() >= Duration::from_millis(200));
             assert!(proves(&mut known).await, "what is proved stays so");
         });
     }

@@ -16,6 +16,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Method, Request, Response, StatusCode};
+use subtle::ConstantTimeEq;
 
 use super::http::{self, FileBody, Lingering, confined};
 use crate::clients::http::percent;
@@ -97,7 +98,7 @@ impl Served {
     async fn answer(&self, request: Request<Lingering>) -> Response<Body> {
         let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
         if let Some(wanted) = &self.authorization
-            && !given.is_some_and(|given| is_same(given, wanted.as_bytes()))
+            && !given.is_some_and(|given| bool::from(given.ct_eq(wanted.as_bytes())))
         {
             if given.is_some() {
                 tokio::time::sleep(login::DELAY).await;
@@ -234,24 +235,5 @@ fn status(error: &io::Error) -> StatusCode {
         K::PermissionDenied | K::ReadOnlyFilesystem => StatusCode::FORBIDDEN,
         K::InvalidFilename | K::InvalidInput => StatusCode::URI_TOO_LONG,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
-    }
-}
-
-/// Whether octets are the same, in a time that tells nothing of where they are not.
-fn is_same(given: &[u8], wanted: &[u8]) -> bool {
-    let differing = given.iter().zip(wanted).fold(0, |all, (one, other)| all | (one ^ other));
-    given.len() == wanted.len() && differing == 0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_password_is_the_same_or_not() {
-        assert!(is_same(b"abc", b"abc"));
-        for other in [&b""[..], b"ab", b"abd", b"abcd"] {
-            assert!(!is_same(other, b"abc"));
-        }
     }
 }

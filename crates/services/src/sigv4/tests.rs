@@ -34,7 +34,7 @@ fn an_object_is_asked_for_as_in_the_documentation() {
 
 #[test]
 fn an_object_is_sent_as_in_the_documentation() {
-    let payload = hexadecimal::written(&Sha256::digest("Welcome to Amazon S3."));
+    let payload = hex::encode(Sha256::digest("Welcome to Amazon S3."));
     let signed = Signed {
         method: "PUT",
         path: "/test$file.text",

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
@@ -21,10 +22,11 @@ fn scripted(mut script: impl FnMut(&str, &TcpListener) -> Option<String> + Send 
         let greeting = script("", &data).unwrap_or_else(|| "220 hello".to_owned());
         let mut next = greeting;
         loop {
-            if next == "hang up" || lines.get_mut().write_all(next.as_bytes()).is_err() {
+            // At once: what comes in two pieces waits 40 ms for an acknowledgement of the first.
+            let said = [next.as_bytes(), b"\r\n"].concat();
+            if next == "hang up" || lines.get_mut().write_all(&said).is_err() {
                 return;
             }
-            let _ = lines.get_mut().write_all(b"\r\n");
             let mut line = String::new();
             if lines.read_line(&mut line).unwrap_or(0) == 0 {
                 return;
@@ -48,7 +50,7 @@ fn fault_of_connect(
     script: impl FnMut(&str, &TcpListener) -> Option<String> + Send + 'static,
 ) -> Fault {
     let port = scripted(script);
-    run(async { connect(&impatient(ServiceKind::Ftp, port)).await.unwrap_err() })
+    run(async { connect(&target(ServiceKind::Ftp, port)).await.unwrap_err() })
 }
 
 #[test]
@@ -86,10 +88,10 @@ fn a_refused_login_says_so_and_keeps_the_secret() {
     let port = scripted(|line, _| {
         line.starts_with("AUTH").then(|| "234 go on\r\n230 you are in".to_owned())
     });
-    let fault = run(async { connect(&impatient(ServiceKind::Ftps, port)).await.unwrap_err() });
+    let fault = run(async { connect(&target(ServiceKind::Ftps, port)).await.unwrap_err() });
     assert_eq!(fault.class, Class::Protocol, "{fault}");
     let port = scripted(|line, _| line.starts_with("AUTH").then(|| "502 no TLS".to_owned()));
-    let fault = run(async { connect(&impatient(ServiceKind::Ftps, port)).await.unwrap_err() });
+    let fault = run(async { connect(&target(ServiceKind::Ftps, port)).await.unwrap_err() });
     assert_eq!(fault.class, Class::Unsupported, "{fault}");
 }
 
@@ -115,7 +117,7 @@ fn reading(said: usize, sent: usize, ends: &'static str, how: UpTo) -> Result<()
         _ => None,
     });
     run(async {
-        let session = connect(&impatient(ServiceKind::Ftp, port)).await.unwrap();
+        let session = connect(&target(ServiceKind::Ftp, port)).await.unwrap();
         let file = session.open(&path("f"), Access::Read).await?;
         let (mut offset, mut buffer) = (0, vec![0; 4096]);
         let most = if how == UpTo::ItsLength { said } else { usize::MAX };
@@ -151,16 +153,19 @@ fn a_file_that_is_not_whole_is_never_taken_for_one() {
 
 #[test]
 fn an_answer_that_does_not_come_is_not_waited_for_and_not_confused_with_another() {
-    let port = scripted(|line, _| {
+    let (answer, may_answer) = channel();
+    let port = scripted(move |line, _| {
         line.starts_with("DELE").then(|| {
-            thread::sleep(Duration::from_millis(700));
+            may_answer.recv().unwrap();
             "250 gone".to_owned()
         })
     });
     run(async {
         let session = connect(&impatient(ServiceKind::Ftp, port)).await.unwrap();
         assert_eq!(session.remove(&path("a")).await.unwrap_err().class, Class::TimedOut);
-        tokio::time::sleep(Duration::from_millis(600)).await;
+        answer.send(()).unwrap();
+        // So that the late answer is there, as a rule.
+        tokio::time::sleep(Duration::from_millis(100)).await;
         let fault = session.make_directory(&path("b")).await.unwrap_err();
         assert_eq!(fault.class, Class::TimedOut, "{fault}");
     });
@@ -174,7 +179,7 @@ fn a_server_may_not_send_the_client_elsewhere() {
         _ => None,
     });
     run(async {
-        let session = connect(&impatient(ServiceKind::Ftp, port)).await.unwrap();
+        let session = connect(&target(ServiceKind::Ftp, port)).await.unwrap();
         let fault = session.list(None).await.unwrap_err();
         assert_eq!(fault.class, Class::Protocol);
         assert!(fault.message.contains("10.1.2.3"), "{fault}");
@@ -196,7 +201,7 @@ fn no_space_is_told_whenever_the_server_says_it() {
             })
         });
         run(async {
-            let session = connect(&impatient(ServiceKind::Ftp, port)).await.unwrap();
+            let session = connect(&target(ServiceKind::Ftp, port)).await.unwrap();
             let write = async {
                 let size_bytes = (blocks << 20) + 100;
                 let file = session.open(&path("f"), Access::Create { size_bytes }).await?;
@@ -209,6 +214,30 @@ fn no_space_is_told_whenever_the_server_says_it() {
             assert_eq!(write.await.unwrap_err().class, Class::NoSpace);
         });
     }
+}
+
+/// A server that writes to the data connection once all has come: to a client that has closed it,
+/// the second write fails. curl 7.88 is such a client, and vsftpd answers it with 426.
+#[test]
+fn an_upload_keeps_its_data_connection_until_the_server_has_confirmed() {
+    let port = scripted(|line, data| {
+        line.starts_with("STOR").then(|| {
+            let (mut from, _) = data.accept().unwrap();
+            from.read_to_end(&mut Vec::new()).unwrap();
+            let is_open = (0..10).all(|_| {
+                thread::sleep(Duration::from_millis(10));
+                from.write_all(b"ticket").is_ok()
+            });
+            let last = if is_open { "226 all of it" } else { "426 the connection broke" };
+            format!("150 ok\r\n{last}")
+        })
+    });
+    run(async {
+        let session = connect(&impatient(ServiceKind::Ftp, port)).await.unwrap();
+        let file = session.open(&path("f"), Access::Create { size_bytes: 5 }).await.unwrap();
+        session.write_at(&file, 0, b"abcde").await.unwrap();
+        session.close(file).await.unwrap();
+    });
 }
 
 #[test]
@@ -241,7 +270,7 @@ fn what_was_asked_at_once_is_answered_in_its_order() {
         }
     });
     run(async {
-        let session = connect(&impatient(ServiceKind::Ftp, port)).await.unwrap();
+        let session = connect(&target(ServiceKind::Ftp, port)).await.unwrap();
         let write = async || {
             let file = session.open(&path("f"), Access::Replace { size_bytes: 5 }).await?;
             session.write_at(&file, 0, b"abcde").await?;

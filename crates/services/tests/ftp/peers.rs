@@ -8,7 +8,7 @@ use lanlab_services::{
 };
 use tempfile::TempDir;
 
-use crate::BOTH;
+use super::BOTH;
 use crate::stage::{self, can_run, content, get, path, put, run, served, target, user};
 
 #[test]

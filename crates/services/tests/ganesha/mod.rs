@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use lanlab_services::{Class, ServiceKind::Nfs, Session, Target, connect};
 use tempfile::TempDir;
 
-use super::multiplexed::peer_programs::{can_run, missing};
-use super::multiplexed::{
+use crate::multiplexed::{
     holds_names, lists_many, moves_a_large_file, reaches_far, run, shares_a_file, target,
     tells_why_not,
 };
+use crate::peer_programs::{can_run, missing};
 
 /// Set where the test runs in namespaces of its own.
 const INSIDE: &str = "LANLAB_TEST_INSIDE";

@@ -102,7 +102,7 @@ pub async fn to_scripted(
     script.extend(answers);
     let (port, _) = scripted(script).await;
     let mut target = target(service, port);
-    target.timeout_ns = 2_000_000_000;
+    target.timeout_ns = 5_000_000_000;
     connect(&target).await.unwrap()
 }
 
@@ -201,7 +201,7 @@ pub async fn reading_from_hostile_peers(service: ServiceKind, greeting: fn() -> 
     ];
     let each = cases.into_iter().map(|(what, bytes, then, class)| async move {
         let session = to_scripted(service, greeting(), vec![(bytes, then)]).await;
-        let read = within_seconds(10, read_whole(&session, &path("x"))).await;
+        let read = within_seconds(60, read_whole(&session, &path("x"))).await;
         let fault = read.expect_err(what);
         assert_eq!(fault.class, class, "{what}: {fault}");
         assert!(fault.message.contains("GET x"), "{what}: {fault}");
@@ -227,6 +227,28 @@ async fn closing_after_the_last_byte(service: ServiceKind, greeting: fn() -> Vec
         assert_eq!(session.read_at(&file, 0, &mut [0; 1000]).await.unwrap(), 1000);
         let closed = session.close(file).await.map_err(|fault| fault.class);
         let wanted = if rest.is_empty() { Ok(()) } else { Err(Class::Length) };
+        assert_eq!(closed, wanted, "{what}");
+    }
+    closing_after_a_whole_chunk(service, greeting).await;
+}
+
+/// The same, of an answer in chunks: what follows the last byte ends it, goes on, or is none.
+async fn closing_after_a_whole_chunk(service: ServiceKind, greeting: fn() -> Vec<u8>) {
+    let chunk = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n".to_vec();
+    let refusal = answer("500 No", "");
+    for (what, rest, then, wanted) in [
+        ("the last chunk", &b"0\r\n\r\n"[..], Then::GoOn, Ok(())),
+        ("more of a file left in its middle", b"3\r\nabc\r\n", Then::Hang, Ok(())),
+        ("a refusal", &refusal, Then::GoOn, Err(Class::Protocol)),
+        ("octets after the last chunk", b"0\r\n\r\nx", Then::GoOn, Err(Class::Length)),
+        ("its end", b"", Then::Close, Err(Class::Reset)),
+        ("nothing", b"", Then::Hang, Err(Class::TimedOut)),
+    ] {
+        let script = vec![([&chunk, rest].concat(), then)];
+        let session = to_scripted(service, greeting(), script).await;
+        let file = session.open(&path("x"), Access::Read).await.unwrap();
+        assert_eq!(session.read_at(&file, 0, &mut [0; 3]).await.unwrap(), 3);
+        let closed = session.close(file).await.map_err(|fault| fault.class);
         assert_eq!(closed, wanted, "{what}");
     }
 }
@@ -277,7 +299,7 @@ pub async fn a_short_file_is_one_segment(service: ServiceKind, greeting: fn() ->
         }
         assert!(!session.facts().protocol.contains("connections"));
     };
-    let (segments, ()) = within_seconds(10, async { tokio::join!(peer, copy) }).await;
+    let (segments, ()) = within_seconds(60, async { tokio::join!(peer, copy) }).await;
     for segment in segments {
         assert!(segment.starts_with(b"PUT /"));
         assert!(segment.windows(4).any(|octets| octets == b"\r\n\r\n"));
@@ -314,7 +336,7 @@ pub async fn writing_to_hostile_peers(service: ServiceKind, greeting: fn() -> Ve
         let data = Arc::clone(&data);
         async move {
             let session = to_scripted(service, greeting(), vec![(bytes, then)]).await;
-            let written = within_seconds(10, write_whole(&session, &path("x"), &data)).await;
+            let written = within_seconds(60, write_whole(&session, &path("x"), &data)).await;
             let fault = written.expect_err(what);
             assert_eq!(fault.class, class, "{what}: {fault}");
         }
@@ -323,7 +345,7 @@ pub async fn writing_to_hostile_peers(service: ServiceKind, greeting: fn() -> Ve
 }
 
 /// Cases that mostly wait, all at once.
-async fn side_by_side(cases: impl IntoIterator<Item = impl Future<Output = ()> + 'static>) {
+pub async fn side_by_side(cases: impl IntoIterator<Item = impl Future<Output = ()> + 'static>) {
     let here = LocalSet::new();
     let tasks: Vec<_> = cases.into_iter().map(|case| here.spawn_local(case)).collect();
     here.await;

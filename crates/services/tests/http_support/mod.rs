@@ -4,12 +4,10 @@
 #![allow(dead_code, unused_imports, reason = "each test takes what it needs")]
 
 mod hostile;
-#[path = "../peer_programs/mod.rs"]
-pub mod peer_programs;
 mod raw;
 
+use crate::peer_programs::missing;
 pub use hostile::*;
-use peer_programs::missing;
 pub use raw::*;
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -132,7 +130,7 @@ pub async fn write_whole(
     data: &[u8],
 ) -> Result<(), Fault> {
     let size_bytes = data.len() as u64;
-    let block = session.manner().block_bytes as usize;
+    let block = session.capabilities().block_bytes as usize;
     let file = session.open(name, Access::Create { size_bytes }).await?;
     for (number, part) in data.chunks(block).enumerate() {
         session.write_at(&file, (number * block) as u64, part).await?;
@@ -142,7 +140,7 @@ pub async fn write_whole(
 
 pub async fn read_whole(session: &AnySession, name: &ServicePath) -> Result<Vec<u8>, Fault> {
     let file = session.open(name, Access::Read).await?;
-    let (mut data, mut buffer) = (Vec::new(), vec![0; session.manner().block_bytes as usize]);
+    let (mut data, mut buffer) = (Vec::new(), vec![0; session.capabilities().block_bytes as usize]);
     loop {
         match session.read_at(&file, data.len() as u64, &mut buffer).await? {
             0 => break,
@@ -287,7 +285,7 @@ pub async fn an_end_is_an_end(service: ServiceKind) {
             }
         }
     };
-    let fault = within_seconds(10, rest).await;
+    let fault = within_seconds(60, rest).await;
     assert_eq!(fault.class, Class::Reset, "{fault}");
     let again = Offer { port, ..offer(service, root.path()) };
     serve(&again).await.expect("the port is free").end().await;

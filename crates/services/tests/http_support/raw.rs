@@ -55,7 +55,7 @@ pub async fn octets(port: u16, data: &[u8], then_ends: bool) -> Vec<u8> {
         }
         let _ = stream.read_to_end(&mut answer).await;
     };
-    within_seconds(30, exchange).await;
+    within_seconds(60, exchange).await;
     answer
 }
 

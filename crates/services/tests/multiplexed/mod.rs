@@ -13,8 +13,6 @@ use lanlab_services::{
 use tempfile::TempDir;
 
 mod hostile;
-#[path = "../peer_programs/mod.rs"]
-pub mod peer_programs;
 pub use hostile::*;
 
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -39,8 +37,9 @@ pub fn user() -> Credentials {
 pub fn run(work: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let bounded = tokio::time::timeout(Duration::from_mins(2), work);
-        bounded.await.expect("a test takes two minutes at most");
+        // So long only for it hangs, however busy the machine is.
+        let bounded = tokio::time::timeout(Duration::from_mins(10), work);
+        bounded.await.expect("it hangs");
     });
 }
 
@@ -126,7 +125,7 @@ async fn check_lane(session: &AnySession, file: &AnyFile, data: &[u8], block: us
 pub async fn moves_a_large_file(target: &Target, root: &Path) {
     let session = connect(target).await.unwrap();
     let (name, data) = (path("large.bin"), content((64 << 20) + 4711, 3));
-    let block = session.manner().block_bytes as usize;
+    let block = session.capabilities().block_bytes as usize;
     let size_bytes = data.len() as u64;
     let file = session.open(&name, Access::Create { size_bytes }).await.unwrap();
     let lane = |first| write_lane(&session, &file, &data, block, first);
@@ -362,7 +361,7 @@ pub async fn tells_of_a_full_disk(service: ServiceKind) {
     let mount = ["-t", "tmpfs", "-o", "size=1m", "lanlab-test", at];
     let mounted = std::process::Command::new("mount").args(mount).output();
     if !mounted.is_ok_and(|mounted| mounted.status.success()) {
-        peer_programs::missing("mount: a small file system needs root");
+        crate::peer_programs::missing("mount: a small file system needs root");
         return;
     }
     let serving = serve(&offer(service, root.path())).await.unwrap();

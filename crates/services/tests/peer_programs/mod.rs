@@ -1,10 +1,11 @@
 //! Programs of others and rights that a test needs: it is skipped where one is missing, and fails
 //! there with `LANLAB_REQUIRE_PEERS=1`. What this system cannot have is named in
 //! `LANLAB_ABSENT_PEERS`, with spaces between.
-#![allow(dead_code, reason = "each test takes its part")]
 
 use std::io::Write;
+use std::net::{Ipv4Addr, TcpListener};
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicU16, Ordering};
 
 /// Where servers lie, which need not be on the `PATH` of who is not root.
 const FOLDERS_OF_SERVERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
@@ -37,6 +38,19 @@ pub fn missing(what: &str) -> bool {
 pub fn skipped(what: &str) -> bool {
     let _ = writeln!(std::io::stderr(), "\nSKIPPED [1] Rust: {what}");
     false
+}
+
+/// A port for a program that has to be told one. It stays free until then: the system gives nobody a
+/// port below 32768 who does not ask for it, and other tests begin elsewhere.
+pub fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = (std::process::id() % 1000) as u16 * 20;
+    loop {
+        let port = 10_000 + (first + NEXT.fetch_add(1, Ordering::Relaxed)) % 20_000;
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// A program that ends with the test.

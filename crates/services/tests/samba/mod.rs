@@ -3,7 +3,7 @@
 mod torture;
 
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use lanlab_services::{Class, Credentials, ServiceKind::Smb, Session, Target, connect};
 use tempfile::TempDir;
 
-use super::multiplexed::peer_programs::{can_run, missing};
-use super::multiplexed::{
+use crate::multiplexed::{
     LOOPBACK, content, get, holds_names, lists_many, moves_a_large_file, path, put, run, served,
     shares_a_file, target, tells_why_not, user,
 };
+use crate::peer_programs::{can_run, free_port, missing};
 
 const SECRET: &str = "not-shown";
 
@@ -51,7 +51,7 @@ impl Samba {
         let user =
             String::from_utf8(Command::new("id").arg("-un").output().unwrap().stdout).unwrap();
         let user = user.trim().to_owned();
-        let port = TcpListener::bind((LOOPBACK, 0)).unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let folders = ["lock", "state", "cache", "pid"]
             .map(|kind| format!("{kind} directory = {at}/state\n"));
         let config = format!(
@@ -87,7 +87,7 @@ impl Samba {
             .spawn()
             .unwrap();
         let samba = Self { process, folder, port, user };
-        let until = Instant::now() + Duration::from_secs(15);
+        let until = Instant::now() + Duration::from_mins(1);
         while TcpStream::connect((LOOPBACK, port)).is_err() {
             assert!(Instant::now() < until, "smbd does not listen at {port}");
             thread::sleep(Duration::from_millis(50));

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use lanlab_services::{Access, Class, Credentials, Session, Target, Trust, connect};
 use tempfile::TempDir;
 
-use crate::SFTP;
+use super::SFTP;
 use crate::stage::{
     self, can_run, check_refusals, content, get, keeps_awkward_names, path, put, run, served,
     target, user,

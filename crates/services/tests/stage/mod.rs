@@ -1,13 +1,9 @@
 //! What the tests of single services share.
-#![allow(dead_code, reason = "each test takes its part")]
 
-#[path = "../peer_programs/mod.rs"]
-mod peer_programs;
-
-pub use peer_programs::*;
+pub use crate::peer_programs::*;
 
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -77,7 +73,7 @@ pub fn target(service: ServiceKind, port: u16) -> Target {
 
 /// The same with little patience, for servers that have to be given up.
 pub fn impatient(service: ServiceKind, port: u16) -> Target {
-    Target { timeout_ns: 400_000_000, ..target(service, port) }
+    Target { timeout_ns: 1_000_000_000, ..target(service, port) }
 }
 
 pub async fn served(service: ServiceKind, root: &Path) -> (Serving, Target) {
@@ -100,7 +96,7 @@ pub async fn served(service: ServiceKind, root: &Path) -> (Serving, Target) {
 pub async fn put(session: &impl Session, name: &ServicePath, data: &[u8]) {
     let size_bytes = data.len() as u64;
     let file = session.open(name, Access::Create { size_bytes }).await.unwrap();
-    let block = session.manner().block_bytes as usize;
+    let block = session.capabilities().block_bytes as usize;
     for (number, part) in data.chunks(block).enumerate() {
         session.write_at(&file, (number * block) as u64, part).await.unwrap();
     }
@@ -109,7 +105,7 @@ pub async fn put(session: &impl Session, name: &ServicePath, data: &[u8]) {
 
 pub async fn get(session: &impl Session, name: &ServicePath) -> Vec<u8> {
     let file = session.open(name, Access::Read).await.unwrap();
-    let mut buffer = vec![0; session.manner().block_bytes as usize];
+    let mut buffer = vec![0; session.capabilities().block_bytes as usize];
     let mut data = Vec::new();
     loop {
         match session.read_at(&file, data.len() as u64, &mut buffer).await.unwrap() {
@@ -195,11 +191,6 @@ pub async fn check_refusals(session: &impl Session) {
     session.remove_directory(&path("d")).await.unwrap();
 }
 
-/// A port that was free a moment ago.
-pub fn free_port() -> u16 {
-    TcpListener::bind((LOOPBACK, 0)).unwrap().local_addr().unwrap().port()
-}
-
 /// Start a server that has one user, [`user`], in files of its own in place of the system's, and
 /// wait until it listens. `home` becomes the user's.
 #[cfg(target_os = "linux")]
@@ -232,7 +223,7 @@ pub fn start_with_user(folder: &Path, home: &Path, command: &str, port: u16) -> 
         .spawn()
         .unwrap();
     let running = Running(child);
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_mins(1);
     while std::net::TcpStream::connect((LOOPBACK, port)).is_err() {
         let said = fs::read_to_string(folder.join("stderr")).unwrap();
         assert!(Instant::now() < deadline, "{command} does not listen: {said}");

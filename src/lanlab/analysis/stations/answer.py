@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanlab.analysis.stations.levels import StationCurve
-from lanlab.analysis.stations.mva import MOST_STATIONS
 from lanlab.analysis.stations.predict import Predictor, predictor
 from lanlab.analysis.stations.resampling import drawn_means
 from lanlab.errors import UnfitValues, UsageError
 
 _DRAWS = 1_000
+#: No prediction goes beyond; no testbed has so many stations.
+_MOST_STATIONS = 100_000
 
 Floats = NDArray[np.float64]
 
@@ -135,7 +136,7 @@ def _most(seen: Predictor, limit_s: float, which: str, measured: int) -> int | N
     low, high = measured, 2 * measured
     while getattr(seen.at(high), which) <= limit_s:
         low, high = high, 2 * high
-        if low >= MOST_STATIONS:
+        if low >= _MOST_STATIONS:
             return None
     while high - low > 1:
         middle = (low + high) // 2

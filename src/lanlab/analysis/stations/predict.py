@@ -39,7 +39,7 @@ from lanlab.analysis.stations.models import (
     residuals,
 )
 from lanlab.analysis.stations.resampling import drawn_means, noise
-from lanlab.analysis.stations.usl import fit_law
+from lanlab.analysis.stations.usl import throughput_by_law
 from lanlab.errors import UnfitValues, UsageError
 
 #: Below this nothing is left over to test a model on.
@@ -110,7 +110,7 @@ class Predictor:
         value = max(last.response, stations / last.throughput - think_s)
         most = greatest_throughput(self._curve).operations_per_s
         low = max(last.response, stations / most - think_s)
-        law = float(fit_law(self._curve).throughput_per_s([stations])[0])
+        law = throughput_by_law(self._curve, stations)
         high = max(value, stations / law - think_s)
         spread = math.exp(_TWO_SIDED * self.error_ratio)
         return self._made(stations, value, low / spread, high * spread)

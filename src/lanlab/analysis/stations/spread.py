@@ -9,7 +9,7 @@ from typing import Any
 
 from lanlab.analysis.attempts import counting
 from lanlab.store import TrialRecord
-from lanlab.workloads.station_metrics import RECORD
+from lanlab.workloads.metrics import STATION_SUMS
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class StationSpread:
 def station_record(trial: TrialRecord) -> Mapping[str, Any] | None:
     """What a trial keeps of its stations (`lanlab.workloads.station_sums`); `None` if nothing."""
     told = trial.raw.get("client")
-    found = told.get(RECORD) if isinstance(told, Mapping) else None
+    found = told.get(STATION_SUMS) if isinstance(told, Mapping) else None
     if isinstance(found, Mapping) and isinstance(found.get("table"), Mapping):
         return found
     return None

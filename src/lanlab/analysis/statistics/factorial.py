@@ -90,7 +90,7 @@ def factorial(
     Args:
         values: One for each trial, any unit, shape `(trials,)`.
         factors: The level of each trial, shape `(trials,)`, by factor. Levels are names, not
-            numbers: for a trend over ordered levels see `ordered_trend`.
+            numbers.
         blocks: The block of each trial, where trials came in blocks.
         order: Most factors that interact.
         scale: `log` for rates and times.

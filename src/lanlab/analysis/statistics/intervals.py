@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
 from scipy.special import stdtrit
 
 from lanlab.analysis.statistics.samples import (
     Moments,
-    PrintedMean,
     Scale,
     check_share,
     moments,
-    sample,
     unscaled,
 )
-from lanlab.errors import NoSpread, UnfitValues, UsageError
-
-#: Below this a bootstrap interval of 95 % covers less than 93 % (docs/statistics.md).
-LEAST_FOR_BOOTSTRAP = 30
 
 
 @dataclass(frozen=True)
@@ -79,82 +70,6 @@ def mean_interval(
         '82.0 (79.37 … 84.63)'
     """
     return _interval(moments("values", values, scale=scale, resolution=resolution), confidence)
-
-
-def printed_interval(printed: PrintedMean, *, confidence: float = 0.95) -> MeanInterval:
-    """
-    The same from a printed mean, standard deviation and number of trials.
-
-    Examples:
-        >>> seen = printed_interval(PrintedMean(26.5, 0.43, 40))
-        >>> f"{seen.low:.2f} … {seen.high:.2f}"
-        '26.36 … 26.64'
-    """
-    return _interval(printed.moments(), confidence)
-
-
-def bootstrap_interval(
-    values: Sequence[float],
-    *,
-    statistic: Callable[..., Any] = np.mean,
-    seed: int,
-    confidence: float = 0.95,
-    resamples: int = 9_999,
-) -> tuple[float, float]:
-    """
-    The interval of a statistic that has no formula, by the bias-corrected, accelerated bootstrap.
-
-    For a mean take `mean_interval`: few values hold no tail to draw from, so that of five the
-    bootstrap's "95 %" cover 82 %.
-
-    Args:
-        values: One for each trial, any unit, at least 30.
-        statistic: Takes an array and the keyword `axis`, as `numpy.median` does.
-        seed: Of the draws. The same values and seed give the same interval.
-        confidence: As for `mean_interval`.
-        resamples: Draws, from 999.
-
-    Returns:
-        `(low, high)` in the statistic's unit.
-
-    Raises:
-        UnfitValues: Fewer than 30 values, or not finite.
-        NoSpread: All values are equal, or the statistic is the same in every draw.
-
-    Source:
-        B. Efron, "Better bootstrap confidence intervals", JASA 82, 1987.
-    """
-    from scipy import stats
-
-    check_share("confidence", confidence)
-    if resamples < 999:
-        raise UsageError(f"resamples: need at least 999, got {resamples}")
-    array = sample("values", values, 1)
-    if array.size < LEAST_FOR_BOOTSTRAP:
-        raise UnfitValues(
-            f"values: need at least {LEAST_FOR_BOOTSTRAP} for a bootstrap, got {array.size}",
-            hint="take the t interval, which holds from 2 on",
-        )
-    if np.ptp(array) == 0:
-        raise NoSpread("values: all are equal, so that every draw is", hint="run more trials")
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        # That there is no interval is said below.
-        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-        found = stats.bootstrap(
-            (array,),
-            statistic,
-            confidence_level=confidence,
-            n_resamples=resamples,
-            method="BCa",
-            rng=np.random.default_rng(seed),
-        ).confidence_interval
-    low, high = float(found.low), float(found.high)
-    if not (np.isfinite(low) and np.isfinite(high)):
-        raise NoSpread(
-            "statistic: the same in nearly every draw, so that it has no interval",
-            hint="take a statistic that all values move, such as the mean",
-        )
-    return low, high
 
 
 def t_half_width(sd: float, n: int, confidence: float = 0.95) -> float:

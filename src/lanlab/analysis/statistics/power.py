@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
+from scipy.special import chdtri, gammaln, ndtr, stdtrit
 
 from lanlab.analysis.statistics.equivalence import Margin
 from lanlab.analysis.statistics.samples import Floats, Scale, check_share
-from lanlab.analysis.statistics.studentized_range import estimated_deviations
 from lanlab.analysis.statistics.two_groups import Comparison, Design
 from lanlab.errors import UsageError
 
@@ -23,6 +22,9 @@ from lanlab.errors import UsageError
 CAP = 1_000
 #: Trials a side beyond which it no longer matters that degrees of freedom are estimated.
 _SURE_OF_DF = 60
+_NODES = 160
+#: Chance that is left out at either end of the standard deviation's distribution.
+_LEFT_OUT = 1e-14
 
 
 @dataclass(frozen=True)
@@ -258,22 +260,50 @@ class _Spread:
         """
         if self.design == "by block":
             error = self.a / math.sqrt(n)
-            own, chances = estimated_deviations(n - 1.0)
+            own, chances = _estimated_deviations(n - 1.0)
             return error, float(stdtrit(n - 1, 1 - tail)) * error * own, chances
         error = math.hypot(self.a, self.b) / math.sqrt(n)
         if n > _SURE_OF_DF:
             squares = self.a**2 + self.b**2
             df = (n - 1) * squares**2 / (self.a**4 + self.b**4)
-            estimates, chances = estimated_deviations(df)
+            estimates, chances = _estimated_deviations(df)
             return error, float(stdtrit(df, 1 - tail)) * error * estimates, chances
         # Welch's degrees of freedom are estimated, too: with 2 trials a side they are often near 1,
         # where the quantile is 13 instead of 4.
-        own, chances = estimated_deviations(n - 1.0, 64, 1e-7)
+        own, chances = _estimated_deviations(n - 1.0, 64, 1e-7)
         a, b = (sd**2 * own**2 / n for sd in (self.a, self.b))
         both = a[:, None] + b
         dfs = (n - 1) * both**2 / (a[:, None] ** 2 + b**2)
         halves = np.interp(dfs, *_quantiles(n, tail)) * np.sqrt(both)
         return error, halves.ravel(), np.outer(chances, chances).ravel()
+
+
+@functools.cache
+def _legendre(nodes: int) -> tuple[Floats, Floats]:
+    return np.polynomial.legendre.leggauss(nodes)
+
+
+@functools.lru_cache(maxsize=256)
+def _estimated_deviations(
+    df: float, nodes: int = _NODES, left_out: float = _LEFT_OUT
+) -> tuple[Floats, Floats]:
+    """
+    Values of an estimated standard deviation whose true one is 1, and the chance of each: nodes and
+    weights to integrate over it, both of shape `(nodes,)`.
+
+    Args:
+        df: Degrees of freedom of the estimate, above 0.
+        nodes: How many.
+        left_out: Chance that is left out at either end.
+    """
+    # Over the logarithm: with few degrees of freedom the deviation goes over decades.
+    low, high = (0.5 * math.log(chdtri(df, p) / df) for p in (1 - left_out, left_out))
+    places, weights = _legendre(nodes)
+    logs = 0.5 * (high - low) * places + 0.5 * (high + low)
+    squares = np.exp(2 * logs)
+    log_density = df / 2 * math.log(df / 2) - gammaln(df / 2) + df * logs - df * squares / 2
+    density = 2 * np.exp(log_density)
+    return np.exp(logs), 0.5 * (high - low) * weights * density
 
 
 @functools.lru_cache(maxsize=256)

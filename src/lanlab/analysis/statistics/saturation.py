@@ -1,38 +1,18 @@
-"""
-Where a curve over load bends, and the highest load that was carried.
-
-The primary number is the highest load at which no more than a stated share is lost: it does not
-depend on which loads were sampled beyond. `knee` and `two_lines` describe a curve: the first only
-marks a plot, the second has an interval.
-"""
+"""Where a curve over load bends."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from scipy.special import fdtri
 
 from lanlab.analysis.statistics.samples import Floats, check_share, sample
-from lanlab.errors import NoSpread, UnfitValues, UsageError
+from lanlab.errors import NoSpread, UnfitValues
 
 _GRID = 1_000
-
-
-@dataclass(frozen=True)
-class HighestLoad:
-    """The highest load that was carried."""
-
-    #: It and all loads below lost no more than allowed; `None` if the lowest lost more.
-    load: float | None
-    #: The lowest load that lost more; `None` if none did, so that the range ended too early.
-    lost_more_at: float | None
-    #: Loads above that which were carried after all: if there are any, loss does not grow with
-    #: load, and `load` is the cautious answer.
-    carried_above: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -55,95 +35,6 @@ class TwoLines:
     def found(self) -> bool:
         """Whether the breakpoint's interval ends on both sides: if not, none was shown."""
         return self.low is not None and self.high is not None
-
-
-def highest_load(
-    loads: Sequence[float],
-    loss_ratio: Sequence[Sequence[float]],
-    *,
-    loss_at_most: float,
-    exceed_ratio: float = 0.0,
-) -> HighestLoad:
-    """
-    The highest load at which no more than a share is lost, as also at every load below.
-
-    Args:
-        loads: Ascending, any unit.
-        loss_ratio: Loss of each trial at each load, 0 to 1, in the order of the loads.
-        loss_at_most: Loss that is allowed, 0 to 1.
-        exceed_ratio: Share of a load's trials that may lose more: 0 wants every trial within (RFC
-            2544), 0.5 the median.
-
-    Raises:
-        UnfitValues: No loads, a load without trials, loads that do not ascend, a loss outside 0
-            to 1.
-
-    Source:
-        RFC 2544, section 26.1; with loss and exceed ratio RFC 9971.
-
-    Examples:
-        >>> highest_load([10, 20, 30], [[0, 0], [0, 0.01], [0.2, 0.3]], loss_at_most=0.02)
-        HighestLoad(load=20.0, lost_more_at=30.0, carried_above=())
-    """
-    x = sample("loads", loads, 1)
-    if x.size != len(loss_ratio):
-        raise UnfitValues(f"loss_ratio: need trials for each of {x.size} loads")
-    if (np.diff(x) <= 0).any():
-        raise UnfitValues("loads: need to ascend", hint="sort loads and losses together")
-    for name, value in (("loss_at_most", loss_at_most), ("exceed_ratio", exceed_ratio)):
-        if not 0 <= value < 1:
-            raise UsageError(f"{name}: need a number from 0 and below 1, got {value:g}")
-    carried = []
-    for load, trials in zip(x, loss_ratio, strict=True):
-        own = sample(f"loss_ratio at {load:g}", trials, 1)
-        if own.min() < 0 or own.max() > 1:
-            raise UnfitValues(f"loss_ratio at {load:g}: need numbers from 0 to 1")
-        carried.append(float((own > loss_at_most).mean()) <= exceed_ratio)
-    first = carried.index(False) if False in carried else len(carried)
-    return HighestLoad(
-        load=float(x[first - 1]) if first else None,
-        lost_more_at=float(x[first]) if first < x.size else None,
-        carried_above=tuple(float(x[at]) for at in range(first, x.size) if carried[at]),
-    )
-
-
-def knee(
-    loads: Sequence[float],
-    responses: Sequence[float],
-    *,
-    curve: Literal["saturates", "takes off"] = "saturates",
-) -> float | None:
-    """
-    The load at which a curve is furthest from the straight line between its ends: Kneedle.
-
-    It depends on the range of loads: twice the loads beyond saturation move the knee. So it marks a
-    plot, and no claim rests on it.
-
-    Args:
-        loads: Ascending, at least 3, any unit.
-        responses: One mean for each load: a throughput (`saturates`) or a delay (`takes off`).
-        curve: Which way it bends.
-
-    Returns:
-        One of the loads; `None` if the curve never bends that way.
-
-    Raises:
-        UnfitValues: Fewer than 3, unlike numbers, or loads that do not ascend.
-
-    Source:
-        V. Satopää and others, "Finding a 'Kneedle' in a Haystack", ICDCS Workshops 2011.
-
-    Examples:
-        >>> knee([1, 2, 3, 4, 5, 6], [10, 20, 30, 31, 31, 32])
-        3.0
-    """
-    x, y = _curve(loads, responses, 3)
-    if (np.diff(x) <= 0).any():
-        raise UnfitValues("loads: need to ascend, each once", hint="give one mean for each load")
-    line = y[0] + (y[-1] - y[0]) * (x - x[0]) / (x[-1] - x[0])
-    above = (y - line) * (1 if curve == "saturates" else -1)
-    most = int(above.argmax())
-    return float(x[most]) if above[most] > 1e-9 * np.abs(y).max() else None
 
 
 def two_lines(

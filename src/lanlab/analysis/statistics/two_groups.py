@@ -285,7 +285,7 @@ def _unpaired(a: Moments, b: Moments, confidence: float) -> Comparison:
     if variance == 0:
         raise NoSpread(
             f"a, b: all values of a are equal, and all of b ({a.centre:g} and {b.centre:g})",
-            hint="give the resolution of the metric, or compare by order (`mann_whitney`)",
+            hint="give the resolution of the metric",
         )
     df = satterthwaite([(a.mean_variance, a.n), (b.mean_variance, b.n)])
     pooled = pooled_sd(a, b)

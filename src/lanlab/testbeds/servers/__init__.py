@@ -1,6 +1,6 @@
 """Real file servers of this machine, run on hosts of a testbed; `SERVERS` is the registry."""
 
-from lanlab.testbeds.servers.base import Credentials, Service
+from lanlab.testbeds.servers.base import Credentials
 from lanlab.testbeds.servers.registry import (
     SERVERS,
     ServerNeed,
@@ -16,7 +16,6 @@ __all__ = [
     "Credentials",
     "RunningServer",
     "ServerNeed",
-    "Service",
     "chosen",
     "server_needs",
     "servers_of",

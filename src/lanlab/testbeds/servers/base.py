@@ -18,16 +18,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
 
 from lanlab.errors import RunError, UnmetNeed
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.servers.users import user_named
 from lanlab.testbeds.tools import find_tool
-
-#: Names of file services, as the engine has them. Those that end in `s` beyond another's name are
-#: that service over TLS.
-Service = Literal["ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb"]
 
 _VERSION_WITHIN_S = 10.0
 
@@ -57,7 +52,7 @@ class Place:
     ports: tuple[int, ...]
     #: Whom to serve; `None`: anybody.
     credentials: Credentials | None
-    service: Service
+    service: str
     #: User and group as which the server's processes run, with the user's name.
     uid: int
     gid: int
@@ -137,8 +132,8 @@ class Server(ABC):
 
     #: As in `--server` and in study files.
     name: str
-    #: What it can serve, the usual first.
-    services: tuple[Service, ...]
+    #: What it can serve, by the names of `lanlab.services`, the usual first.
+    services: tuple[str, ...]
     #: Its programs, that with the version first.
     programs: tuple[str, ...]
     #: What to do where one is missing.

@@ -13,12 +13,11 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from lanlab.errors import LabError, RunError, UnknownName, UnmetNeed, UsageError
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.servers import processes
-from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server, Service
+from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
 from lanlab.testbeds.servers.ganesha import Ganesha
 from lanlab.testbeds.servers.nginx import Nginx
 from lanlab.testbeds.servers.openssh import OpenSsh
@@ -32,7 +31,6 @@ from lanlab.testbeds.servers.vsftpd import Vsftpd
 SERVERS: Mapping[str, Server] = {
     server.name: server for server in (Samba(), ProFtpd(), Vsftpd(), OpenSsh(), Nginx(), Ganesha())
 }
-_OVER_TLS: Mapping[str, Service] = {"ftp": "ftps", "webdav": "webdavs"}
 #: What every program's configuration takes as it is. A path of a Unix socket has 107 octets.
 _PLAIN_PATH = re.compile(r"[\w./+-]{1,60}", re.ASCII)
 _LOG_BYTES = 4096
@@ -43,7 +41,7 @@ class ServerNeed:
     """A server, and whether it can be had here."""
 
     name: str
-    services: tuple[Service, ...]
+    services: tuple[str, ...]
     found: bool
     #: The version that it tells, or what is missing.
     detail: str
@@ -109,7 +107,6 @@ def start(
     root: Path,
     address: str,
     credentials: Credentials | None,
-    tls: bool = False,
     *,
     server: str | Server | None = None,
 ) -> RunningServer:
@@ -118,13 +115,11 @@ def start(
 
     Args:
         host: Where.
-        service: Which service: `ftp`, `sftp`, `webdav`, `nfs`, `smb`; `ftps` and `webdavs` are
-            `ftp` and `webdav` with `tls`.
+        service: Which service, by its name in `lanlab.services`.
         root: The directory to serve; it must be there. Where lanlab is root, the server runs as
             its owner, and a directory of root's that is empty is given to `nobody`.
         address: The host's address to listen at.
         credentials: Whom to serve; `None`: anybody, where the server can.
-        tls: Whether to speak TLS.
         server: By name, or one with settings of its own; `None`: the first of `servers_of` that is
             here.
 
@@ -134,19 +129,16 @@ def start(
         UnmetNeed: A program or a right is missing.
         RunError: It was started and does not listen. As after the others, nothing is left.
     """
-    if tls and service not in (*_OVER_TLS, *_OVER_TLS.values()):
-        raise UsageError(f"found {service} over TLS; allowed: {', '.join(_OVER_TLS)}")
-    wanted = _OVER_TLS.get(service, service) if tls else service
     if isinstance(server, Server):
         server.check_found(host)
         one = server
     else:
-        one = chosen(wanted, server, host)
-    if problem := one.problem(wanted, credentials) or one.root_problem(root):
+        one = chosen(service, server, host)
+    if problem := one.problem(service, credentials) or one.root_problem(root):
         raise UsageError(problem)
     if credentials is not None:
         _check_credentials(credentials)
-    return _Start(one, host, cast("Service", wanted), root, address, credentials).run()
+    return _Start(one, host, service, root, address, credentials).run()
 
 
 def _check_credentials(credentials: Credentials) -> None:
@@ -170,7 +162,7 @@ class _Start:
         self,
         server: Server,
         host: Host,
-        service: Service,
+        service: str,
         root: Path,
         address: str,
         credentials: Credentials | None,

@@ -18,7 +18,7 @@ from lanlab.errors import RunError
 from lanlab.testbeds import leftovers
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.servers import processes
-from lanlab.testbeds.servers.base import Credentials, Launch, Service
+from lanlab.testbeds.servers.base import Credentials, Launch
 
 KEEPER = Path(__file__).with_name("keeper.py")
 #: Starting Python on a host and finding ports takes 0.1 s on an idle machine.
@@ -151,7 +151,7 @@ class RunningServer:
     """A server that runs until `close`, or until lanlab ends, however it ends."""
 
     def __init__(
-        self, name: str, service: Service, version: str, keeper: Keeper, launch: Launch
+        self, name: str, service: str, version: str, keeper: Keeper, launch: Launch
     ) -> None:
         self.name = name
         self.service = service

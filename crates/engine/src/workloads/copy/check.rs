@@ -11,8 +11,7 @@ use super::local::{Sink, wrong, wrong_size};
 use super::moving::{Mover, Trouble, Watch, manner};
 use super::working::{files_path, remote_path};
 use crate::driver::Measured;
-use crate::failure::Failure;
-use crate::messages::{CopyChecked, CopySpec, CopySync, CopyVerify, Outcome, Verified};
+use crate::messages::{CopyChecked, CopySpec, CopySync, CopyVerify, Failure, Outcome, Verified};
 use crate::running::Running;
 
 /// Compare every file at the service with what it should be.
@@ -40,7 +39,7 @@ async fn compare(spec: &CopySpec, files: &Files, watch: &Watch<'_>) -> Result<Ve
     if spec.verify == CopyVerify::Size {
         verified.files = compare_sizes(spec, files, &session).await?;
     } else {
-        let mover = Mover::new(manner(spec, session.manner())?, CopySync::None, watch);
+        let mover = Mover::new(manner(spec, session.capabilities())?, CopySync::None, watch);
         for (number, entry) in files.entries.iter().enumerate() {
             let path = remote_path(spec, &entry.path)?;
             let sink = Sink::compare(files.truth(number)?, entry.path.as_str().to_owned());

@@ -6,7 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use lanlab_os as os;
-use lanlab_services::{AnySession, Below, Class, Fault, Manner, ServicePath, Session, connect};
+use lanlab_services::{
+    AnySession, Below, Class, Fault, ServicePath, Session, TransferCapabilities, connect,
+};
 use lanlab_units::Instant;
 use tokio::runtime::{Builder, Runtime};
 
@@ -17,9 +19,9 @@ use super::meters::{FileTime, Meters};
 use super::moving::{Mover, TOO_LONG, Trouble, Watch, manner};
 use super::working::{path, remote_path};
 use crate::driver::Measured;
-use crate::failure::Failure;
+use crate::host::cpu_time;
 use crate::messages::{
-    ClientSide, Copied, CopySpec, CopyVerify, CpuTime, Direction, HostWindow, Outcome, Verified,
+    ClientSide, Copied, CopySpec, CopyVerify, Direction, Failure, HostWindow, Outcome, Verified,
 };
 use crate::running::Running;
 use crate::workloads::conclude;
@@ -102,7 +104,7 @@ type Hashes = Vec<(usize, Vec<u64>)>;
 struct Done {
     meters: Meters,
     hashes: Hashes,
-    manner: Manner,
+    manner: TransferCapabilities,
     facts: lanlab_services::Facts,
     connect_ns: u64,
     cpu: os::Usage,
@@ -170,7 +172,7 @@ impl Job<'_> {
             let session = self.watch.unless_stopped(self.connect()).await;
             let connect_ns = os::monotonic().nanos_since(began);
             let session = session.map_err(Trouble::into_failure)?;
-            let manner = manner(self.spec, session.manner())?;
+            let manner = manner(self.spec, session.capabilities())?;
             Ok((session, manner, connect_ns))
         });
         let (session, manner, connect_ns) = match connected {
@@ -281,7 +283,7 @@ impl Job<'_> {
             let target = &self.spec.service;
             let address = target.address.map(|address| address.to_string());
             let server = target.server_name.clone().or(address);
-            let (done, moved) = self.watch.running.counted();
+            let (done, moved) = self.watch.running.progress.counted();
             let (files, all) = (self.files.entries.len(), self.files.bytes());
             failure.message = format!(
                 "{}: `{}` was under way, {done} of {files} files were done, {moved} of {all} bytes \
@@ -404,7 +406,7 @@ impl Timed {
             file_time: meters.file_time().finish(),
             operations: meters.operation_times(),
             stalls: meters.stalls(),
-            cpu: CpuTime::from(cpu),
+            cpu: cpu_time(cpu),
             host: self.host,
             verified: Verified { how: CopyVerify::None, files: 0, bytes: 0 },
             left_out: job.files.left_out,
@@ -415,7 +417,11 @@ impl Timed {
 
 /// See at this host that what was copied is right: that no file has changed and, of a download, that
 /// what came is what was to come. Nothing is asked of the server.
-fn verify(job: &Job<'_>, hashes: Hashes, manner: Manner) -> Result<Verified, Failure> {
+fn verify(
+    job: &Job<'_>,
+    hashes: Hashes,
+    manner: TransferCapabilities,
+) -> Result<Verified, Failure> {
     let running = job.watch.running;
     job.files.check_unchanged()?;
     let mut verified = Verified { how: CopyVerify::None, files: 0, bytes: 0 };

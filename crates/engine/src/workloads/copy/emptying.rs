@@ -11,8 +11,7 @@ use super::moving::Trouble;
 use super::remains::{Remains, removed_directory};
 use super::seen::Seen;
 use super::working::{Written, files_path, path, remote_path};
-use crate::failure::Failure;
-use crate::messages::CopySpec;
+use crate::messages::{CopySpec, Failure};
 
 /// A server may hold a file open until it knows that its client is gone, within a round trip and a
 /// turn of its processor, and refuses to remove it or puts that off (SMB): it is asked for so long.

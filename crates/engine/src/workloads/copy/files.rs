@@ -11,8 +11,7 @@ use lanlab_os as os;
 use lanlab_services::{Access, Below, Kind, ServicePath, read_at};
 use twox_hash::XxHash3_64;
 
-use crate::failure::Failure;
-use crate::messages::{CopiedFiles, DatasetSpec, LeftOut};
+use crate::messages::{CopiedFiles, DatasetSpec, Failure, LeftOut};
 use crate::running::Running;
 use crate::workloads::dataset::{
     self, MOST_FILES, absolute, first_difference, of_file, stop_if_cancelled,

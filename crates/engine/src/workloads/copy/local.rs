@@ -11,8 +11,7 @@ use twox_hash::XxHash3_64;
 
 use super::files::{Entry, Files, Truth, read_all};
 use super::working::Written;
-use crate::failure::Failure;
-use crate::messages::CopySync;
+use crate::messages::{CopySync, Failure};
 use crate::running::Running;
 use crate::workloads::dataset::{of_file, stop_if_cancelled};
 

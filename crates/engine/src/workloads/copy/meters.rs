@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use lanlab_units::Instant;
 
-use crate::measure::{DistributionMeter, find_stalls};
 use crate::messages::{FileTimes, OperationTimes, Stall};
+use lanlab_workloads::measure::{DistributionMeter, find_stalls};
 
 /// Files in one line of times: six columns of up to 20 digits are well below a line's bound.
 const FILES_A_LINE: usize = 4096;

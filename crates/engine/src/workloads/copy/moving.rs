@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use lanlab_os as os;
 use lanlab_services::{
-    Access, AnyFile, AnySession, Class, Fault, Manner, Pace, ServicePath, Session,
+    Access, AnyFile, AnySession, Class, Fault, MinimumRate, ServicePath, Session,
+    TransferCapabilities,
 };
 use lanlab_units::Instant;
 
@@ -18,8 +19,7 @@ use super::files::Truth;
 use super::local::Sink;
 use super::meters::{Meters, Operation};
 use super::{SESSION_BYTES, failure_of, lanes};
-use crate::failure::Failure;
-use crate::messages::{CopySpec, CopySync};
+use crate::messages::{CopySpec, CopySync, Failure};
 use crate::running::Running;
 
 /// A request has taken longer than it may.
@@ -129,7 +129,10 @@ impl<'a> Watch<'a> {
 ///
 /// # Errors
 /// More calls at once than the service can have.
-pub fn manner(spec: &CopySpec, of_service: Manner) -> Result<Manner, Failure> {
+pub fn manner(
+    spec: &CopySpec,
+    of_service: TransferCapabilities,
+) -> Result<TransferCapabilities, Failure> {
     let mut manner = of_service;
     if let Some(bytes) = spec.block_bytes {
         manner.block_bytes = bytes;
@@ -153,7 +156,7 @@ pub fn manner(spec: &CopySpec, of_service: Manner) -> Result<Manner, Failure> {
 
 /// What moves files over one session: its buffers are there from the beginning to the end.
 pub struct Mover<'a> {
-    pub manner: Manner,
+    pub manner: TransferCapabilities,
     buffers: Vec<RefCell<Vec<u8>>>,
     pub meters: RefCell<Meters>,
     watch: &'a Watch<'a>,
@@ -161,7 +164,7 @@ pub struct Mover<'a> {
 }
 
 impl<'a> Mover<'a> {
-    pub fn new(manner: Manner, sync: CopySync, watch: &'a Watch<'a>) -> Self {
+    pub fn new(manner: TransferCapabilities, sync: CopySync, watch: &'a Watch<'a>) -> Self {
         let buffer = || RefCell::new(vec![0; manner.block_bytes as usize]);
         Self {
             manner,
@@ -271,7 +274,7 @@ impl<'a> Mover<'a> {
     ) -> Result<(), Trouble> {
         let mut buffer = buffer.borrow_mut();
         // A server may also answer each call with next to nothing.
-        let mut moves = Pace::default();
+        let mut moves = MinimumRate::default();
         while let Some((offset, length)) = place.next() {
             let block = &mut buffer[..length];
             let mut filled = 0;

@@ -11,9 +11,8 @@ use super::meters::Meters;
 use super::moving::{Mover, Trouble, Watch, manner};
 use super::remains::{Remains, remove_working};
 use crate::driver::Measured;
-use crate::failure::Failure;
 use crate::messages::{
-    CopiedFiles, CopyEmptied, CopyPrepared, CopySpec, CopySync, Direction, Outcome,
+    CopiedFiles, CopyEmptied, CopyPrepared, CopySpec, CopySync, Direction, Failure, Outcome,
 };
 use crate::running::Running;
 use crate::workloads::dataset;
@@ -96,7 +95,7 @@ async fn make(
         place.make(files)?;
     }
     if spec.direction == Direction::Download {
-        let mover = Mover::new(manner(spec, session.manner())?, CopySync::None, watch);
+        let mover = Mover::new(manner(spec, session.capabilities())?, CopySync::None, watch);
         for (number, entry) in files.entries.iter().enumerate() {
             let truth = files.truth(number)?;
             let path = remote_path(spec, &entry.path)?;

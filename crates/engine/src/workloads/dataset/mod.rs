@@ -1,8 +1,5 @@
 //! Datasets: files that are the same wherever they are made, checked before they are used.
 
-mod content;
-mod sizes;
-
 use std::fs::{self, File, OpenOptions};
 use std::hash::Hasher;
 use std::io;
@@ -14,30 +11,20 @@ use twox_hash::XxHash3_64;
 
 use crate::cost::{Cost, OWN_THREADS};
 use crate::driver::Measured;
-use crate::failure::Failure;
 use crate::messages::{
-    CachesDropped, Dataset, DatasetMade, DatasetSpec, DropCaches, DroppedOf, Outcome,
+    CachesDropped, Dataset, DatasetMade, DropCaches, DroppedOf, Failure, Outcome,
 };
 use crate::running::Running;
 use crate::storage;
 
-pub use content::{Content, first_difference, mix};
-pub use sizes::{MOST_FILES, sizes};
+pub use lanlab_workloads::dataset::{
+    Content, MOST_FILES, content, file_name, first_difference, sizes,
+};
 
 /// Octets that are made or read at once.
 const BLOCK_BYTES: usize = 1 << 20;
 /// Directories below each other that are looked into.
 const MOST_DEPTH: usize = 64;
-
-/// The name of a file of a dataset, the same at this host and at a service.
-pub fn file_name(number: u64) -> String {
-    format!("f{number:06}.dat")
-}
-
-/// The content of a file of a dataset.
-pub fn content(spec: &DatasetSpec, number: u64) -> Content {
-    Content::new(spec.seed, number, spec.compressible_ratio)
-}
 
 /// Check what can be checked without a file.
 pub fn check(request: &Dataset) -> Result<Cost, Failure> {

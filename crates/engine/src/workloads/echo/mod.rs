@@ -14,10 +14,9 @@ use super::setup::{
 };
 use crate::cost::{Cost, FLOW_BYTES, METERS_BYTES, OWN_THREADS};
 use crate::driver::Measured;
-use crate::failure::Failure;
 use crate::messages::{
-    EchoAmount, EchoRequest, EchoRequested, EchoRespond, EchoResponded, EchoSpec, EndedBy, Outcome,
-    Receive, Timestamps, Transport,
+    EchoAmount, EchoRequest, EchoRequested, EchoRespond, EchoResponded, EchoSpec, EndedBy, Failure,
+    Outcome, Receive, Timestamps, Transport,
 };
 use crate::running::Running;
 

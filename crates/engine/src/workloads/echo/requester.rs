@@ -8,12 +8,12 @@ use lanlab_os::Usage;
 use lanlab_units::{Instant, Pace};
 
 use super::Plan;
-use crate::failure::Failure;
-use crate::measure::{DistributionMeter, Pacer, Seen, SequenceWindow, Turn};
-use crate::messages::{EchoRequested, EndedBy};
+use crate::host::cpu_time;
+use crate::messages::{EchoRequested, EndedBy, Failure};
 use crate::running::Running;
 use crate::waiting::Waiter;
 use crate::workloads::setup::bind;
+use lanlab_workloads::measure::{DistributionMeter, Pacer, Seen, SequenceWindow, Turn};
 
 /// How often a requester looks whether the driver wants it to stop.
 const CHECK_NS: u64 = 10_000_000;
@@ -110,7 +110,7 @@ pub fn run(
         round_trip: counts.round_trip.finish(),
         kernel_round_trip: (counts.kernel_round_trip.samples() > 0)
             .then(|| counts.kernel_round_trip.finish()),
-        cpu: usage.into(),
+        cpu: cpu_time(usage),
         host,
         tcp: None,
     })
@@ -419,4 +419,93 @@ fn send_on_schedule(
     }
     scheduled.usage = os::thread_usage().since(before);
     Ok(scheduled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::{EchoAmount, Receive, Timestamps};
+    use crate::output::Output;
+
+    /// Requests that go nowhere, and what was done with them.
+    #[derive(Default)]
+    struct Noted<'a> {
+        sent: Vec<(u64, Instant)>,
+        /// When the responder was told that we are here.
+        kept_alive: Vec<Instant>,
+        /// What was heard of a peer that is silent until it was reminded twice.
+        silent: Option<&'a AtomicU64>,
+    }
+
+    impl Requests for Noted<'_> {
+        fn send(&mut self, sequence: u64, now: Instant) -> Result<Handed, Failure> {
+            self.sent.push((sequence, now));
+            Ok(Handed::Sent)
+        }
+
+        fn pauses_for_silence(&self) -> bool {
+            self.silent.is_some()
+        }
+
+        fn keep_alive(&mut self, now: Instant) {
+            self.kept_alive.push(now);
+            if let Some(heard_ns) = self.silent
+                && self.kept_alive.len() == 2
+            {
+                heard_ns.store(os::monotonic().as_nanos(), Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Send three requests at `rate` from now on, of which the last two are measured.
+    fn scheduled(
+        rate: f64,
+        requests: &mut Noted,
+        heard_ns: &AtomicU64,
+    ) -> (Pace, Instant, Scheduled) {
+        let pace = Pace::from_message_rate(rate).unwrap();
+        let plan = Plan {
+            message_bytes: 64,
+            amount: EchoAmount::Requests(2),
+            pace: Some(pace),
+            receive: Receive::Block,
+            timestamps: Timestamps::Program,
+            timeout_ns: 1_000_000_000,
+            warmup_ns: 0,
+            silence_ns: 5_000_000_000,
+        };
+        let running = Running::new(1, Output::new(std::io::sink()));
+        let start = os::monotonic();
+        let sent = send_on_schedule(&plan, pace, start, 1..3, requests, heard_ns, &running);
+        (pace, start, sent.unwrap())
+    }
+
+    #[test]
+    fn requests_leave_in_order_none_before_it_is_due_and_only_measured_ones_count() {
+        let (mut requests, heard) = (Noted::default(), AtomicU64::new(0));
+        let (pace, start, scheduled) = scheduled(1000.0, &mut requests, &heard);
+        assert_eq!((scheduled.sent, scheduled.refused, scheduled.stopped), (2, 0, None));
+        let numbers: Vec<u64> = requests.sent.iter().map(|(sequence, _)| *sequence).collect();
+        assert_eq!(numbers, [0, 1, 2]);
+        assert!(requests.sent.iter().all(|&(sequence, at)| at >= pace.slot(start, sequence)));
+    }
+
+    #[test]
+    fn a_responder_is_reminded_while_no_request_is_due_for_long() {
+        let (mut requests, heard) = (Noted::default(), AtomicU64::new(0));
+        scheduled(4.0, &mut requests, &heard);
+        assert_eq!(requests.sent.len(), 3);
+        assert!(requests.kept_alive.len() >= 2, "{:?}", requests.kept_alive);
+    }
+
+    #[test]
+    fn nothing_is_sent_to_a_silent_peer_until_it_is_heard_again() {
+        let heard = AtomicU64::new(0);
+        let mut requests = Noted { silent: Some(&heard), ..Noted::default() };
+        scheduled(1000.0, &mut requests, &heard);
+        let (_, first_sent) = requests.sent[0];
+        assert_eq!(requests.kept_alive.len(), 2);
+        assert!(requests.kept_alive.iter().all(|&at| at < first_sent));
+        assert_eq!(requests.sent.len(), 3);
+    }
 }

@@ -10,8 +10,8 @@ use lanlab_wire::session::Token;
 
 use super::Plan;
 use super::requester::{self, Handed, Heard, Replies, Requests};
-use crate::failure::Failure;
-use crate::messages::{EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy};
+use crate::host::cpu_time;
+use crate::messages::{EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy, Failure};
 use crate::running::Running;
 use crate::workloads::padding;
 use crate::workloads::setup::{
@@ -69,7 +69,7 @@ fn answer(stream: &TcpStream, plan: &Plan, running: &Running) -> Result<EchoResp
         answered_messages: answered,
         refused_messages: 0,
         foreign_datagrams: 0,
-        cpu: os::thread_usage().since(before).into(),
+        cpu: cpu_time(os::thread_usage().since(before)),
     })
 }
 

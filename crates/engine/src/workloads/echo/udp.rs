@@ -13,9 +13,9 @@ use lanlab_wire::session::{Kind, Message, QUESTION_LEN, Token};
 
 use super::Plan;
 use super::requester::{self, Handed, Heard, Replies, Requests};
-use crate::failure::Failure;
+use crate::host::cpu_time;
 use crate::messages::{
-    EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy, Timestamps,
+    EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy, Failure, Timestamps,
 };
 use crate::running::Running;
 use crate::workloads::padding;
@@ -139,7 +139,7 @@ impl Responder<'_> {
             answered_messages: answered,
             refused_messages: refused,
             foreign_datagrams: foreign,
-            cpu: os::thread_usage().since(before).into(),
+            cpu: cpu_time(os::thread_usage().since(before)),
         })
     }
 

@@ -8,14 +8,13 @@ use lanlab_services::servers::{self, Bounds, Offer};
 use tokio::runtime::{Builder, Runtime};
 
 use super::conclude;
-use super::copy::failure_of;
 use super::dataset::absolute;
 use crate::cost::{Cost, OWN_THREADS};
 use crate::descriptors;
 use crate::driver::Measured;
-use crate::failure::Failure;
-use crate::messages::{Outcome, Serve, ServeEnded, Served};
+use crate::messages::{Failure, Outcome, Serve, ServeEnded, Served};
 use crate::running::Running;
+use lanlab_workloads::failure_of;
 
 /// Threads that serve: as many processors, but no more than a small server has.
 const MOST_THREADS: usize = 4;

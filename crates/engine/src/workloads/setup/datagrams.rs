@@ -11,10 +11,9 @@ use lanlab_units::Instant;
 use lanlab_wire::session::{Message, QUESTION_LEN, Token};
 
 use super::{ACCEPT_TIMEOUT_NS, TICK, check_waiting, is_idle, random_u64};
-use crate::failure::Failure;
-use crate::messages::SocketOptions;
+use crate::messages::{Failure, SocketOptions};
 use crate::running::Running;
-use crate::session::{Acceptor, Initiator, InitiatorState, SETUP_NS};
+use lanlab_workloads::handshake::{Acceptor, Initiator, InitiatorState, SETUP_NS};
 
 /// The address to send from when the driver names none.
 fn any_address(peer: IpAddr) -> IpAddr {

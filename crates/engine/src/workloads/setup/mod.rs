@@ -11,8 +11,7 @@ use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_wire::session::Token;
 
-use crate::failure::Failure;
-use crate::messages::{SocketOptions, Transport};
+use crate::messages::{Failure, SocketOptions, Transport};
 use crate::running::Running;
 
 pub use datagrams::{Accepted, accept_datagram, bind_datagram, connect_datagram, local_port};

@@ -12,10 +12,9 @@ use os::socket_options::{apply_buffers, apply_dscp};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::{ACCEPT_TIMEOUT_NS, TICK, check_waiting, is_closed, is_idle, random_u64};
-use crate::failure::Failure;
-use crate::messages::{SocketOptions, TcpFacts};
+use crate::messages::{Failure, SocketOptions, TcpFacts};
 use crate::running::Running;
-use crate::session::SETUP_NS;
+use lanlab_workloads::handshake::SETUP_NS;
 
 fn tcp_socket(address: SocketAddr, options: &SocketOptions, flow: u16) -> Result<Socket, Failure> {
     let build = || -> io::Result<Socket> {
@@ -283,4 +282,70 @@ fn congestion_control(stream: &TcpStream) -> Option<String> {
 #[cfg(not(target_os = "linux"))]
 fn congestion_control(_stream: &TcpStream) -> Option<String> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::output::Output;
+
+    /// Both ends of a connection; a read of the first waits for `TICK`.
+    fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        near.set_read_timeout(Some(TICK)).unwrap();
+        (near, listener.accept().unwrap().0)
+    }
+
+    fn running() -> Running {
+        Running::new(1, Output::new(io::sink()))
+    }
+
+    fn in_a_minute() -> Instant {
+        os::monotonic().plus_nanos(60_000_000_000)
+    }
+
+    #[test]
+    fn an_answer_that_comes_late_and_in_pieces_is_read() {
+        let (near, far) = pair();
+        let answerer = thread::spawn(move || {
+            for octet in 1..=3_u8 {
+                thread::sleep(3 * TICK);
+                (&far).write_all(&[octet]).unwrap();
+            }
+        });
+        let mut octets = [0; 3];
+        read_answer(&near, &mut octets, in_a_minute(), &running()).unwrap();
+        assert_eq!(octets, [1, 2, 3]);
+        answerer.join().unwrap();
+    }
+
+    #[test]
+    fn an_answer_is_waited_for_until_its_deadline() {
+        let (near, _far) = pair();
+        let deadline = os::monotonic().plus_nanos(60_000_000);
+        let error = read_answer(&near, &mut [0], deadline, &running()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(os::monotonic() >= deadline);
+    }
+
+    #[test]
+    fn a_cancelled_request_does_not_wait_for_its_deadline() {
+        let (near, _far) = pair();
+        let (running, deadline) = (running(), os::monotonic().plus_nanos(5_000_000_000));
+        running.cancel();
+        assert!(read_answer(&near, &mut [0], deadline, &running).is_err());
+        assert!(os::monotonic() < deadline);
+    }
+
+    #[test]
+    fn a_peer_that_closes_its_end_gives_no_answer() {
+        let (near, far) = pair();
+        (&far).write_all(&[1]).unwrap();
+        drop(far);
+        let error = read_answer(&near, &mut [0; 2], in_a_minute(), &running()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+    }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use lanlab_services::{ServiceKind, Target};
 
 use crate::descriptors;
-use crate::failure::Failure;
+use crate::messages::Failure;
 
 /// Where Linux tells which ports it gives to those who ask for any (ip(7)).
 const PORT_RANGE: &str = "/proc/sys/net/ipv4/ip_local_port_range";

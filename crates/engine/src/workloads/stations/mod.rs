@@ -8,36 +8,25 @@
     reason = "a future is as large as the largest service's; boxed, each call would allocate"
 )]
 
-mod clockwork;
-mod course;
-mod crew;
-mod desk;
-mod interval;
-mod job;
+mod clock;
 mod limits;
-#[cfg(test)]
-mod made_up;
-mod pace;
-mod pattern;
-mod place;
-mod readings;
-mod result;
-mod running;
-mod slices;
-mod station;
+mod preparation;
 #[cfg(test)]
 mod tests;
+mod timers;
+mod trial;
+mod workers;
 
 use lanlab_services::ServiceKind;
+use lanlab_workloads::stations::{blocks, may_be_thinned, pattern, readings, room, slices};
 
 use super::copy::check_words;
 use super::setup::check_range;
 use crate::cost::{Cost, METERS_BYTES, MOST_MEMORY_BYTES, OWN_THREADS};
-use crate::failure::Failure;
-use crate::messages::{StationOperation, StationsSpec};
+use crate::messages::{Failure, StationOperation, StationsSpec};
 
-pub use place::{empty, prepare};
-pub use running::work;
+pub use preparation::{empty, prepare};
+pub use trial::work;
 
 /// Stations of a trial at most.
 const MOST_STATIONS: u32 = 10_000;
@@ -76,7 +65,7 @@ pub fn check(spec: &StationsSpec) -> Result<Cost, Failure> {
     }
     check_words(&spec.working_name, &spec.token)?;
     check_until(spec)?;
-    let blocks = u64::from(course::blocks(spec, false));
+    let blocks = u64::from(blocks(spec, false));
     let own = u64::from(own.count);
     let alone = is_alone(spec);
     if alone {
@@ -145,20 +134,6 @@ fn check_until(spec: &StationsSpec) -> Result<(), Failure> {
         check_number("until.interval_ratio", ratio, is_allowed, "above 0, below 1")?;
     }
     Ok(())
-}
-
-/// Readings that there must be room for.
-fn room(spec: &StationsSpec) -> u32 {
-    match spec.until.readings_per_station {
-        Some(readings) => readings.saturating_mul(spec.own.count).min(spec.most_readings),
-        None => spec.most_readings,
-    }
-}
-
-/// Whether there may be more readings than there is room for.
-fn may_be_thinned(spec: &StationsSpec) -> bool {
-    let all = |readings: u32| u64::from(readings) * u64::from(spec.own.count);
-    spec.until.readings_per_station.is_none_or(|each| all(each) > spec.most_readings.into())
 }
 
 /// Whether each station has a thread of its own, as its calls keep it.

@@ -11,15 +11,15 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lanlab_os as os;
 use lanlab_services::{
-    Access, AnyFile, AnySession, Class, Entry, Facts, Fault, Manner, Result, ServiceKind,
-    ServicePath, Session, Target, connect,
+    Access, AnyFile, AnySession, Class, Entry, Facts, Fault, Result, ServiceKind, ServicePath,
+    Session, Target, TransferCapabilities, connect,
 };
 
-use super::desk::Connector;
-use super::made_up::spec;
-use super::readings::{OUTCOMES, READING_BYTES};
-use super::slices::CELL_BYTES;
-use super::{prepare, running};
+use lanlab_workloads::stations::Connector;
+use lanlab_workloads::stations::readings::{OUTCOMES, READING_BYTES};
+use lanlab_workloads::stations::slices::CELL_BYTES;
+
+use super::{prepare, trial as whole_trial};
 use crate::driver::Measured;
 use crate::messages::{
     Arrivals, BlockAccess, OpenLoop, Outcome, OwnStations, StationOperation, Stationed,
@@ -27,6 +27,7 @@ use crate::messages::{
 };
 use crate::output::Output;
 use crate::running::Running;
+use lanlab_workloads::stations::example::spec;
 
 /// What is wrong with a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,8 +124,8 @@ impl Sly {
 impl Session for Sly {
     type File = AnyFile;
 
-    fn manner(&self) -> Manner {
-        self.inner.manner()
+    fn capabilities(&self) -> TransferCapabilities {
+        self.inner.capabilities()
     }
 
     fn facts(&self) -> Facts {
@@ -244,7 +245,7 @@ fn trial_until(name: &str, malice: Malice, mut spec: StationsSpec, cancel: Optio
     let memory = Arc::<Memory>::default();
     let hostile = Hostile { target: spec.service.clone(), malice, memory: Arc::clone(&memory) };
     let measured: Measured = thread::scope(|scope| {
-        let working = scope.spawn(|| running::work_with(&spec, &running, &hostile));
+        let working = scope.spawn(|| whole_trial::work_with(&spec, &running, &hostile));
         let deadline = os::monotonic().plus_nanos(20_000_000_000);
         while !working.is_finished() && os::monotonic() < deadline {
             let now = os::monotonic();
@@ -579,6 +580,59 @@ fn what_takes_too_much_memory_is_refused_by_what_takes_it() {
         ..many
     };
     assert!(hint(buffers).contains("--size"));
+}
+
+#[test]
+fn each_limit_of_a_request_lets_its_last_value_pass_and_no_further() {
+    type Change = fn(&mut StationsSpec);
+    let until = |until| StationsSpec { until, ..spec() };
+    let ratio = |ratio| StationsUntil { interval_ratio: Some(ratio), ..spec().until };
+    let time = |ns| StationsUntil { time_ns: Some(ns), ..StationsUntil::default() };
+    let readings =
+        |each| StationsUntil { readings_per_station: Some(each), ..StationsUntil::default() };
+    let rate = |rate_per_s| StationsSpec {
+        open_loop: Some(OpenLoop { rate_per_s, arrivals: Arrivals::Fixed }),
+        ..spec()
+    };
+    let day_ns = 86_400_000_000_000;
+    for (name, good, bad) in [
+        ("interval_ratio", until(ratio(0.999)), until(ratio(1.0))),
+        ("interval_ratio", until(ratio(1e-9)), until(ratio(0.0))),
+        ("time_ns", until(time(day_ns)), until(time(day_ns + 1))),
+        ("time_ns", until(time(1)), until(time(0))),
+        ("readings_per_station", until(readings(1)), until(readings(0))),
+        ("readings_per_station", until(readings(10_000_000)), until(readings(10_000_001))),
+        ("until", until(readings(1)), until(StationsUntil::default())),
+        ("rate_per_s", rate(1e7), rate(1e7 + 1.0)),
+        ("rate_per_s", rate(1e-3), rate(0.0)),
+    ] {
+        assert!(super::check(&good).is_ok(), "{name}: {good:?}");
+        assert!(super::check(&bad).unwrap_err().message.contains(name), "{bad:?}");
+    }
+    let changes: [(&str, Change, Change); 11] = [
+        ("read_ratio", |spec| spec.read_ratio = 1.0, |spec| spec.read_ratio = 1.01),
+        ("read_ratio", |spec| spec.read_ratio = 0.0, |spec| spec.read_ratio = -0.01),
+        ("retries", |spec| spec.retries = 100, |spec| spec.retries = 101),
+        (
+            "think_ns",
+            |spec| spec.think_ns = 3_600_000_000_000,
+            |spec| spec.think_ns += 3_600_000_000_001,
+        ),
+        ("connects_at_once", |spec| spec.connects_at_once = 1024, |spec| spec.connects_at_once = 0),
+        ("threads", |spec| spec.threads = Some(64), |spec| spec.threads = Some(65)),
+        ("file_size_bytes", |spec| spec.file_size_bytes = 750, |spec| spec.file_size_bytes = 749),
+        ("own.first", |spec| spec.own.first = 0, |spec| spec.own.first = 1),
+        ("own.count", |spec| spec.own.count = 1, |spec| spec.own.count = 2),
+        ("stations", |spec| spec.stations = 10_000, |spec| spec.stations = 10_001),
+        ("token", |spec| spec.token = "f".repeat(32), |spec| spec.token = "g".repeat(32)),
+    ];
+    for (name, good, bad) in changes {
+        let (mut last, mut beyond) = (spec(), spec());
+        good(&mut last);
+        bad(&mut beyond);
+        assert!(super::check(&last).is_ok(), "{name}: {:?}", super::check(&last));
+        assert!(super::check(&beyond).unwrap_err().message.contains(name), "{name}");
+    }
 }
 
 #[test]

@@ -16,8 +16,7 @@ use lanlab_units::Instant;
 use super::crew::{self, Flow, Turn};
 use super::joined::{self, JOINED_BYTES};
 use super::segments_at_once;
-use crate::failure::Failure;
-use crate::messages::{Candidate, Choice, Io, Receive, StreamSpec, Transport};
+use crate::messages::{Candidate, Choice, Failure, Io, Receive, StreamSpec, Transport};
 use crate::workloads::padding;
 use crate::workloads::setup::is_idle;
 

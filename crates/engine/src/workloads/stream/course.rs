@@ -5,12 +5,12 @@ use lanlab_units::Instant;
 
 use super::crew::ThreadUsage;
 use super::{Plan, worst_end};
-use crate::failure::Failure;
-use crate::measure::{DistributionMeter, Pacer, Turn};
+use crate::host::cpu_time;
 use crate::messages::{
-    Distribution, EndedBy, FlowSent, HostWindow, StreamSent, TcpFacts, WhenLate,
+    Distribution, EndedBy, Failure, FlowSent, HostWindow, StreamSent, TcpFacts, WhenLate,
 };
 use crate::running::Running;
+use lanlab_workloads::measure::{DistributionMeter, Pacer, Turn};
 
 /// A message that leaves later than this after its slot is counted as late.
 const LATE_NS: u64 = 1_000_000;
@@ -311,10 +311,9 @@ pub fn sum_up(
         paused_ns: max(|flow| flow.paused_ns),
         total_messages: sum(|flow| flow.total_messages),
         send_buffer_bytes: max(|flow| flow.send_buffer_bytes),
-        cpu: threads
-            .iter()
-            .fold(Usage::default(), |all, thread| all.plus(thread.usage.used()))
-            .into(),
+        cpu: cpu_time(
+            threads.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used())),
+        ),
         host,
         flows: Vec::new(),
     };

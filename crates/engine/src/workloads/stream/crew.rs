@@ -14,8 +14,7 @@ use lanlab_os::{Readiness, Usage};
 use lanlab_units::Instant;
 
 use super::Plan;
-use crate::failure::Failure;
-use crate::messages::{EndedBy, HostWindow, Receive};
+use crate::messages::{EndedBy, Failure, HostWindow, Receive};
 use crate::running::Running;
 use crate::waiting::Waiter;
 use crate::workloads::setup::bind;

@@ -7,7 +7,7 @@ use lanlab_wire::session::{Kind, Message, Token};
 
 use super::Plan;
 use super::tally::{Arrival, Meters, Run, Tally};
-use crate::session::Acceptor;
+use lanlab_workloads::handshake::Acceptor;
 
 /// No flow has as many messages: at 100 million a second they take 1,400 years. Whoever says such a
 /// number is no sender of ours, and numbers below can be added up.

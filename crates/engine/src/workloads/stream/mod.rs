@@ -23,10 +23,9 @@ use super::setup::{
 };
 use crate::cost::{Cost, FLOW_BYTES, METERS_BYTES, OWN_THREADS};
 use crate::driver::Measured;
-use crate::failure::Failure;
 use crate::messages::{
-    Amount, Choice, EndedBy, Io, Outcome, Rate, Receive, StreamReceive, StreamReceived, StreamSend,
-    StreamSent, StreamSpec, Timestamps, Transport, WhenLate,
+    Amount, Choice, EndedBy, Failure, Io, Outcome, Rate, Receive, StreamReceive, StreamReceived,
+    StreamSend, StreamSent, StreamSpec, Timestamps, Transport, WhenLate,
 };
 use crate::running::Running;
 

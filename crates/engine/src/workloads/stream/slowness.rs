@@ -7,8 +7,7 @@ use std::thread::{self, JoinHandle};
 use lanlab_os as os;
 use lanlab_units::Instant;
 
-use crate::failure::Failure;
-use crate::messages::ReceiverLoad;
+use crate::messages::{Failure, ReceiverLoad};
 use crate::workloads::setup::{bind, check_range};
 
 /// Stretch of time in which a quota is counted. The kernel's own quota takes 100 ms by default

@@ -5,10 +5,10 @@ use lanlab_wire::probe::Layout;
 
 use super::Plan;
 use super::crew::ThreadUsage;
-use crate::measure::{
+use crate::messages::ClockRelation;
+use lanlab_workloads::measure::{
     DelayVariationMeter, DistributionMeter, IntervalMeter, LastDelay, Seen, SequenceWindow,
 };
-use crate::messages::ClockRelation;
 
 /// What the flows of one thread measure together.
 pub struct Meters {

@@ -10,13 +10,13 @@ use lanlab_units::Instant;
 use super::crew::{self, Driven, Flow, ThreadUsage, Turn};
 use super::slowness::Slowness;
 use super::{Plan, Session, worst_end};
-use crate::failure::Failure;
-use crate::measure::IntervalMeter;
+use crate::host::cpu_time;
 use crate::messages::{
-    EndedBy, FlowReceived, HostWindow, Receive, StreamReceive, StreamReceived, Timestamps,
+    EndedBy, Failure, FlowReceived, HostWindow, Receive, StreamReceive, StreamReceived, Timestamps,
 };
 use crate::running::Running;
 use crate::workloads::setup::{TICK, accept_streams, is_idle, listen, tcp_facts};
+use lanlab_workloads::measure::IntervalMeter;
 
 /// Accept the sender's connections, then count until it closes them.
 pub fn receive(
@@ -102,7 +102,7 @@ fn sum_up(
         one_way_delay: None,
         intervals: IntervalMeter::merge(intervals, false),
         receive_buffer_bytes: flows.iter().map(|f| f.receive_buffer_bytes).max().unwrap_or(0),
-        cpu: usage.into(),
+        cpu: cpu_time(usage),
         host,
         flows: flows.into_iter().map(|flow| flow.facts).collect(),
     }

@@ -15,16 +15,16 @@ use super::joined::{self, JOINED_BYTES};
 use super::slowness::Slowness;
 use super::tally::{Arrival, Counts, Meters};
 use super::{Plan, Session, worst_end};
-use crate::failure::Failure;
-use crate::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
+use crate::host::cpu_time;
 use crate::messages::{
-    EndedBy, FlowReceived, HostWindow, Intervals, Io, Receive, StreamReceive, StreamReceived,
-    Timestamps,
+    EndedBy, Failure, FlowReceived, HostWindow, Intervals, Io, Receive, StreamReceive,
+    StreamReceived, Timestamps,
 };
 use crate::running::Running;
 use crate::workloads::setup::{
     Accepted, TICK, accept_datagram, bind_datagram, is_idle, local_port,
 };
+use lanlab_workloads::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
 
 /// How often a receiver looks whether it shall stop.
 const CHECK_NS: u64 = 10_000_000;
@@ -169,10 +169,9 @@ fn sum_up(
         one_way_delay: (one_way_delay.samples() > 0).then(|| one_way_delay.finish()),
         intervals: merged_intervals(meters),
         receive_buffer_bytes,
-        cpu: meters
-            .iter()
-            .fold(Usage::default(), |all, thread| all.plus(thread.usage.used()))
-            .into(),
+        cpu: cpu_time(
+            meters.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used())),
+        ),
         host,
         flows: flows
             .into_iter()
@@ -390,10 +389,10 @@ mod tests {
     use super::*;
     use crate::messages::{Amount, Transport};
     use crate::output::Output;
-    use crate::session::Acceptor;
     use crate::workloads::stream::tests::spec;
     use lanlab_os::{DatagramOptions, DatagramSocket};
     use lanlab_wire::session::Token;
+    use lanlab_workloads::handshake::Acceptor;
 
     #[test]
     fn stragglers_are_waited_for_where_messages_have_come_out_of_order() {

@@ -12,8 +12,9 @@ use tokio_rustls::{TlsConnector, TlsStream};
 
 use crate::fault::{Class, Fault, Result};
 use crate::ftp::Wire;
+use crate::minimum_rate::MinimumRate;
 use crate::target::Target;
-use crate::transport::{self, Pace};
+use crate::transport;
 use crate::trust;
 
 use super::control::Control;
@@ -158,7 +159,7 @@ impl DataConnections {
             length,
             beginning,
             has_worked,
-            pace: Pace::default(),
+            pace: MinimumRate::default(),
         }
     }
 
@@ -223,7 +224,7 @@ pub struct Transfer {
     pub length: Option<u64>,
     beginning: Beginning,
     has_worked: Arc<AtomicBool>,
-    pace: Pace,
+    pace: MinimumRate,
 }
 
 impl Transfer {

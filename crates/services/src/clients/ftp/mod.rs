@@ -17,7 +17,7 @@ use tokio::sync::Mutex;
 
 use crate::fault::{Class, Fault, Result};
 use crate::path::ServicePath;
-use crate::session::{self, Access, Entry, Facts, Manner};
+use crate::session::{self, Access, Entry, Facts, TransferCapabilities};
 
 use control::Control;
 use data::{Asked, DataConnections, Transfer};
@@ -165,8 +165,8 @@ impl Session {
 impl session::Session for Session {
     type File = File;
 
-    fn manner(&self) -> Manner {
-        Manner {
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
             in_order: true,
             block_bytes: BLOCK_BYTES,
             depth: 1,

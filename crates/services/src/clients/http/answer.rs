@@ -9,7 +9,8 @@ use super::connection::{Broken, Connection};
 use super::head::{Framing, Head};
 use super::peer::Http;
 use crate::fault::{Class, Fault, Result};
-use crate::transport::{self, Pace};
+use crate::minimum_rate::MinimumRate;
+use crate::transport;
 
 /// Octets by which the buffer of a whole answer grows.
 const GROW_BYTES: usize = 1 << 14;
@@ -21,7 +22,7 @@ pub struct Answer {
     head: Head,
     body: Body,
     received_bytes: u64,
-    pace: Pace,
+    pace: MinimumRate,
 }
 
 /// What is still to come of a body.
@@ -41,7 +42,7 @@ impl Answer {
             Framing::Chunked => Body::Chunks(Chunks::default()),
             Framing::UntilClose => Body::UntilClose,
         };
-        Self { connection, head, body, received_bytes: 0, pace: Pace::default() }
+        Self { connection, head, body, received_bytes: 0, pace: MinimumRate::default() }
     }
 
     /// Whether it was done, or why not.
@@ -60,6 +61,15 @@ impl Answer {
             Framing::Nothing => Some(0),
             Framing::Length(size_bytes) => Some(size_bytes),
             Framing::Chunked | Framing::UntilClose => None,
+        }
+    }
+
+    /// Whether nothing more need come, after `at` octets were read: all that the server said it would
+    /// send, or whole chunks.
+    pub fn may_end_at(&self, at: u64) -> bool {
+        match &self.body {
+            Body::Chunks(chunks) => chunks.is_between(),
+            Body::Left(_) | Body::UntilClose => self.said_bytes() == Some(at),
         }
     }
 

@@ -83,6 +83,11 @@ impl Chunks {
         }
     }
 
+    /// Whether no octet of the file is left in the chunk that has begun.
+    pub fn is_between(&self) -> bool {
+        self.state != State::Data
+    }
+
     fn after(&mut self, octet: u8) -> Result<State, String> {
         match (self.state, octet) {
             (State::Size, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {

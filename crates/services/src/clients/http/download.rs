@@ -91,10 +91,11 @@ impl Download {
 
     /// End with the file.
     pub async fn finish(self, http: &Http) -> Result<()> {
-        // A stream of which all has been taken, but not its end: that is where an octet too many
-        // shows. One that was left in its middle takes its connection with it.
+        // A stream of which all may have been taken, but not its end: that is where an octet too many
+        // shows, or a chunk that is none. One that was left in its middle takes its connection with
+        // it.
         if let State::Stream { mut answer, at } = self.state.take()
-            && answer.said_bytes() == Some(at)
+            && answer.may_end_at(at)
             && answer.read(http, &self.what, &mut [0]).await? == 0
         {
             answer.done(http, &self.what).await?;

@@ -15,7 +15,7 @@ use crate::nfs3::{
     mount, procedure, skip_wcc,
 };
 use crate::path::ServicePath;
-use crate::session::{self, Access, Entry, Facts, Manner};
+use crate::session::{self, Access, Entry, Facts, TransferCapabilities};
 use crate::target::Target;
 
 pub mod connection;
@@ -304,8 +304,8 @@ fn same_verifier(file: &File, reader: &mut Reader<'_>) -> Result<()> {
 impl session::Session for Session {
     type File = File;
 
-    fn manner(&self) -> Manner {
-        Manner {
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
             in_order: false,
             block_bytes: self.read_octets.min(self.write_octets),
             depth: DEPTH,

@@ -86,7 +86,7 @@ async fn parts_of_an_object_that_is_given_up_are_removed() {
     assert_eq!(fault.class, Class::Length, "{fault}");
     // The server throws away the part that was under way when it sees that nobody sends it.
     let mut left = usize::MAX;
-    for _ in 0..200 {
+    for _ in 0..6000 {
         left = std::fs::read_dir(root.path()).unwrap().count();
         if left == 0 {
             break;

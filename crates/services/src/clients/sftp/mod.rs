@@ -12,7 +12,7 @@ use bytes::Bytes;
 
 use crate::fault::{Class, Fault, Result};
 use crate::path::ServicePath;
-use crate::session::{self, Access, Entry, Facts, Manner, is_name};
+use crate::session::{self, Access, Entry, Facts, TransferCapabilities, is_name};
 use crate::sftp::{Attributes, Fields, extension, flag, kind, status};
 
 use exchange::{Exchange, Reply};
@@ -117,8 +117,8 @@ impl Session {
 impl session::Session for Session {
     type File = File;
 
-    fn manner(&self) -> Manner {
-        Manner {
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
             in_order: false,
             block_bytes: self.abilities.read_bytes.min(self.abilities.write_bytes),
             depth: DEPTH,

@@ -23,7 +23,7 @@ use smb2::types::{Command, Dialect, FileId};
 use crate::fault::{Class, Fault, Result};
 use crate::multiplex::{during, shown};
 use crate::path::ServicePath;
-use crate::session::{self, Access, Entry, Facts, Manner, is_name};
+use crate::session::{self, Access, Entry, Facts, TransferCapabilities, is_name};
 use crate::target::Target;
 
 mod calls;
@@ -282,9 +282,9 @@ impl Session {
 impl session::Session for Session {
     type File = File;
 
-    fn manner(&self) -> Manner {
+    fn capabilities(&self) -> TransferCapabilities {
         let octets = self.read_octets.min(self.write_octets) as u32;
-        Manner {
+        TransferCapabilities {
             in_order: false,
             block_bytes: octets.min(BLOCK_BYTES),
             depth: DEPTH,

@@ -6,13 +6,14 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use hex::FromHex;
 use hyper::header::AUTHORIZATION;
+use subtle::ConstantTimeEq;
 
 use super::refusal::{Code, Refusal};
 use super::request::Asked;
 use crate::calendar;
-use crate::hexadecimal;
-use crate::sigv4::{self, ALGORITHM, Key, Scope, Signed, UNSIGNED};
+use crate::sigv4::{ALGORITHM, Key, Scope, Signed, UNSIGNED};
 use crate::target::Credentials;
 
 /// How far the clock of a client may be from ours, as S3 has it.
@@ -23,54 +24,18 @@ const MAX_SIGNED_FOR_S: u64 = 7 * 86_400;
 
 mod version2;
 
-const CHUNKS: &str = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD";
-const CHUNKS_TRAILER: &str = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER";
-const CHUNKS_UNSIGNED: &str = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
+/// The body is in chunks that are not signed, with fields after the last.
+const CHUNKS: &str = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
 
 /// What follows the head, and what it is held against.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub enum Payload {
     /// The octets themselves.
     Unsigned,
     /// The octets themselves, of this SHA-256.
     Hash([u8; 32]),
-    /// Chunks.
-    Chunks {
-        /// What each is signed with, if they are.
-        signing: Option<ChunkSigning>,
-        /// Whether fields come after the last.
-        has_trailer: bool,
-    },
-}
-
-/// Signatures of chunks, each made over the one before.
-#[derive(Debug)]
-pub struct ChunkSigning {
-    key: Key,
-    time: String,
-    scope: String,
-    previous: String,
-}
-
-impl ChunkSigning {
-    /// Whether a chunk of this SHA-256 is the next.
-    pub fn is_next(&mut self, hash: &[u8], signature: &str) -> bool {
-        let (of_nothing, hash) = (sigv4::OF_NOTHING, hexadecimal::written(hash));
-        self.check("PAYLOAD", &format!("{of_nothing}\n{hash}"), signature)
-    }
-
-    /// Whether fields of this SHA-256 come after the last.
-    pub fn is_trailer(&mut self, hash: &[u8], signature: &str) -> bool {
-        self.check("TRAILER", &hexadecimal::written(hash), signature)
-    }
-
-    fn check(&mut self, kind: &str, what: &str, signature: &str) -> bool {
-        let Self { time, scope, previous, .. } = &*self;
-        let text = format!("{ALGORITHM}-{kind}\n{time}\n{scope}\n{previous}\n{what}");
-        let is_right = self.key.has_signed(&text, signature);
-        signature.clone_into(&mut self.previous);
-        is_right
-    }
+    /// Chunks, and fields after the last.
+    Chunks,
 }
 
 /// What a request says of its signature.
@@ -96,14 +61,14 @@ pub fn admit(
 ) -> Result<Payload, Refusal> {
     let Some(wanted) = wanted else {
         // Who serves anybody still has to read what follows the head.
-        return payload(asked.field("x-amz-content-sha256").unwrap_or(UNSIGNED), None);
+        return payload(asked.field("x-amz-content-sha256").unwrap_or(UNSIGNED));
     };
     if version2::is_signed(asked) {
         version2::check(asked, wanted, now)?;
-        return payload(asked.field("x-amz-content-sha256").unwrap_or(UNSIGNED), None);
+        return payload(asked.field("x-amz-content-sha256").unwrap_or(UNSIGNED));
     }
     let claim = claim(asked)?;
-    let is_wanted = constant_time_same(claim.user, &wanted.user);
+    let is_wanted = bool::from(claim.user.as_bytes().ct_eq(wanted.user.as_bytes()));
     let key = Key::new(&wanted.secret, &claim.scope);
     in_time(&claim, now)?;
     let fields = signed_fields(asked, &claim)?;
@@ -128,31 +93,24 @@ pub fn admit(
     if !key.has_signed(&signed.text(claim.time, &claim.scope), claim.signature) {
         return Err(Code::SignatureDoesNotMatch.into());
     }
-    let signing = ChunkSigning {
-        key,
-        time: claim.time.to_owned(),
-        scope: claim.scope.text(),
-        previous: claim.signature.to_owned(),
-    };
-    payload(claim.payload, Some(signing))
+    payload(claim.payload)
 }
 
-fn payload(said: &str, signing: Option<ChunkSigning>) -> Result<Payload, Refusal> {
+fn payload(said: &str) -> Result<Payload, Refusal> {
     Ok(match said {
         UNSIGNED => Payload::Unsigned,
-        CHUNKS => Payload::Chunks { signing, has_trailer: false },
-        CHUNKS_TRAILER => Payload::Chunks { signing, has_trailer: true },
-        CHUNKS_UNSIGNED => Payload::Chunks { signing: None, has_trailer: true },
-        hash => match hexadecimal::read(hash) {
-            Some(hash) => Payload::Hash(hash),
-            None if hash.starts_with("STREAMING-") => {
-                let message = "`x-amz-content-sha256`: such chunks are not served";
+        CHUNKS => Payload::Chunks,
+        hash => match <[u8; 32]>::from_hex(hash) {
+            Ok(hash) => Payload::Hash(hash),
+            Err(_) if hash.starts_with("STREAMING-") => {
+                let message =
+                    format!("`x-amz-content-sha256`: chunks are served as `{CHUNKS}` only");
                 return Err(Refusal::new(Code::NotImplemented, message));
             }
-            None => {
+            Err(_) => {
                 let message = format!(
-                    "`x-amz-content-sha256`: allowed: a SHA-256 of 64 small digits, `{UNSIGNED}`, \
-                     `{CHUNKS}`, `{CHUNKS_TRAILER}`, `{CHUNKS_UNSIGNED}`"
+                    "`x-amz-content-sha256`: allowed: a SHA-256 of 64 digits, `{UNSIGNED}`, \
+                     `{CHUNKS}`"
                 );
                 return Err(Refusal::new(Code::InvalidArgument, message));
             }
@@ -278,12 +236,6 @@ fn signed_fields<'a>(asked: &Asked, claim: &Claim<'a>) -> Result<Vec<(&'a str, S
         values.iter().map(|value| value.trim()).collect::<Vec<_>>().join(",")
     };
     Ok(names.into_iter().map(|name| (name, value(name))).collect())
-}
-
-/// Whether two names are the same, in a time that tells nothing of where they differ.
-fn constant_time_same(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    one.len() == other.len() && one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
 
 #[cfg(test)]

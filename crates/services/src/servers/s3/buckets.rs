@@ -3,8 +3,8 @@
 use std::time::SystemTime;
 
 use super::answers::{Answer, document};
-use super::refusal::{Code, Refusal};
-use super::{BUCKET, Served, keys};
+use super::refusal::Refusal;
+use super::{BUCKET, Served};
 
 impl Served {
     pub(super) async fn list_buckets(&self) -> Result<Answer, Refusal> {
@@ -24,14 +24,6 @@ impl Served {
             answer.close("Bucket");
             answer.close("Buckets");
         }))
-    }
-
-    pub(super) async fn delete_bucket(&self) -> Result<Answer, Refusal> {
-        let page = self.with(|store| Ok(keys::page(store.root(), "", true, None, 1)?)).await?;
-        if page.objects.is_empty() && page.prefixes.is_empty() {
-            return Err(Refusal::new(Code::AccessDenied, "what is served cannot be taken away"));
-        }
-        Err(Refusal::new(Code::BucketNotEmpty, "there are objects in the bucket"))
     }
 }
 

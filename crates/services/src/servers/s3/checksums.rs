@@ -3,10 +3,10 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use crc_fast::CrcAlgorithm;
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-use super::crc::Crc;
 use super::refusal::{Code, Refusal};
 use super::request::Asked;
 
@@ -22,7 +22,8 @@ const NAMES: [&str; 6] = [
 
 #[derive(Debug)]
 enum Sum {
-    Crc(Crc),
+    /// And the bytes that it has.
+    Crc(crc_fast::Digest, usize),
     Md5(md5::Md5),
     Sha1(Sha1),
     Sha256(Sha256),
@@ -30,11 +31,12 @@ enum Sum {
 
 impl Sum {
     fn of(name: &str) -> Option<Self> {
+        let crc = |kind, bytes| Self::Crc(crc_fast::Digest::new(kind), bytes);
         Some(match name {
             "content-md5" => Self::Md5(md5::Md5::new()),
-            "x-amz-checksum-crc32" => Self::Crc(Crc::crc32()),
-            "x-amz-checksum-crc32c" => Self::Crc(Crc::crc32c()),
-            "x-amz-checksum-crc64nvme" => Self::Crc(Crc::crc64nvme()),
+            "x-amz-checksum-crc32" => crc(CrcAlgorithm::Crc32IsoHdlc, 4),
+            "x-amz-checksum-crc32c" => crc(CrcAlgorithm::Crc32Iscsi, 4),
+            "x-amz-checksum-crc64nvme" => crc(CrcAlgorithm::Crc64Nvme, 8),
             "x-amz-checksum-sha1" => Self::Sha1(Sha1::new()),
             "x-amz-checksum-sha256" => Self::Sha256(Sha256::new()),
             _ => return None,
@@ -43,7 +45,7 @@ impl Sum {
 
     fn update(&mut self, data: &[u8]) {
         match self {
-            Self::Crc(sum) => sum.update(data),
+            Self::Crc(sum, _) => sum.update(data),
             Self::Md5(sum) => sum.update(data),
             Self::Sha1(sum) => sum.update(data),
             Self::Sha256(sum) => sum.update(data),
@@ -52,7 +54,9 @@ impl Sum {
 
     fn finish(self) -> String {
         match self {
-            Self::Crc(sum) => BASE64_STANDARD.encode(sum.finish()),
+            Self::Crc(sum, bytes) => {
+                BASE64_STANDARD.encode(&sum.finalize().to_be_bytes()[8 - bytes..])
+            }
             Self::Md5(sum) => BASE64_STANDARD.encode(sum.finalize()),
             Self::Sha1(sum) => BASE64_STANDARD.encode(sum.finalize()),
             Self::Sha256(sum) => BASE64_STANDARD.encode(sum.finalize()),

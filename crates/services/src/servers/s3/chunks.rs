@@ -1,12 +1,9 @@
 //! Chunks as S3 has them within what follows a head: `aws-chunked`.
 //!
 //! Source: Amazon S3 API Reference, "Signature Calculations for the Authorization Header:
-//! Transferring Payload in Multiple Chunks". Each is its length in hexadecimal, perhaps
-//! `;chunk-signature=…`, CR LF, the octets, CR LF; the last has none, and fields may follow.
+//! Transferring Payload in Multiple Chunks". Each is its length in hexadecimal, perhaps an extension
+//! after `;`, CR LF, the octets, CR LF; the last has none, and fields may follow.
 
-use sha2::{Digest, Sha256};
-
-use super::authentication::ChunkSigning;
 use super::refusal::{Code, Refusal};
 
 /// Octets of one line between chunks at most.
@@ -16,20 +13,17 @@ const MAX_LINE_BYTES: usize = 512;
 const MAX_FIELDS: usize = 16;
 
 /// Takes chunks apart as they come, however they are cut.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Chunks {
-    signing: Option<ChunkSigning>,
-    has_trailer: bool,
     state: State,
     line: Vec<u8>,
-    hash: Sha256,
-    signature: String,
     trailer: Vec<(String, String)>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum State {
     /// The line before a chunk.
+    #[default]
     Head,
     /// Octets of one, so many to come.
     Data(u64),
@@ -42,19 +36,6 @@ enum State {
 }
 
 impl Chunks {
-    /// Chunks that are signed or not, with or without fields after them.
-    pub fn new(signing: Option<ChunkSigning>, has_trailer: bool) -> Self {
-        Self {
-            signing,
-            has_trailer,
-            state: State::Head,
-            line: Vec::new(),
-            hash: Sha256::new(),
-            signature: String::new(),
-            trailer: Vec::new(),
-        }
-    }
-
     /// Take in what came next, and give what was in the chunks to `sink`.
     ///
     /// # Errors
@@ -68,9 +49,6 @@ impl Chunks {
             match self.state {
                 State::Data(left) => {
                     let count = usize::try_from(left).unwrap_or(usize::MAX).min(data.len());
-                    if self.signing.is_some() {
-                        self.hash.update(&data[..count]);
-                    }
                     sink(&data[..count])?;
                     data = &data[count..];
                     self.state = match left - count as u64 {
@@ -104,62 +82,23 @@ impl Chunks {
     fn line(&mut self, line: &str) -> Result<(), Refusal> {
         match self.state {
             State::Head => {
-                let (length, rest) = line.split_once(';').unwrap_or((line, ""));
+                let (length, _) = line.split_once(';').unwrap_or((line, ""));
                 // `from_str_radix` takes a sign.
                 let is_plain =
                     !length.is_empty() && length.bytes().all(|octet| octet.is_ascii_hexdigit());
                 let length = u64::from_str_radix(length, 16).ok().filter(|_| is_plain);
                 let length = length.ok_or_else(|| wrong("no length of a chunk"))?;
-                rest.strip_prefix("chunk-signature=").unwrap_or("").clone_into(&mut self.signature);
-                self.state = match length {
-                    0 => {
-                        self.signed()?;
-                        State::Trailer
-                    }
-                    length => State::Data(length),
-                };
+                self.state = if length == 0 { State::Trailer } else { State::Data(length) };
             }
-            State::End if line.is_empty() => {
-                self.signed()?;
-                self.state = State::Head;
-            }
-            State::Trailer if line.is_empty() => {
-                self.trailer_signed()?;
-                self.state = State::Over;
-            }
-            State::Trailer if self.has_trailer && self.trailer.len() < MAX_FIELDS => {
+            State::End if line.is_empty() => self.state = State::Head,
+            State::Trailer if line.is_empty() => self.state = State::Over,
+            State::Trailer if self.trailer.len() < MAX_FIELDS => {
                 let (name, value) = line.split_once(':').ok_or_else(|| wrong("no field"))?;
                 self.trailer.push((name.trim().to_ascii_lowercase(), value.trim().to_owned()));
             }
             _ => return Err(wrong("something else than the end of a chunk")),
         }
         Ok(())
-    }
-
-    fn signed(&mut self) -> Result<(), Refusal> {
-        let hash = self.hash.finalize_reset();
-        if self.signing.as_mut().is_none_or(|signing| signing.is_next(&hash, &self.signature)) {
-            return Ok(());
-        }
-        let message = "the signature of a chunk is not its own";
-        Err(Refusal::new(Code::SignatureDoesNotMatch, message))
-    }
-
-    fn trailer_signed(&mut self) -> Result<(), Refusal> {
-        let Some(signing) = self.signing.as_mut().filter(|_| self.has_trailer) else {
-            return Ok(());
-        };
-        let at = self.trailer.iter().position(|(name, _)| name == "x-amz-trailer-signature");
-        let signature = at.map(|at| self.trailer.remove(at).1).unwrap_or_default();
-        let mut hash = Sha256::new();
-        for (name, value) in &self.trailer {
-            hash.update(format!("{name}:{value}\n"));
-        }
-        if signing.is_trailer(&hash.finalize(), &signature) {
-            return Ok(());
-        }
-        let message = "the signature of the fields after the last chunk is not theirs";
-        Err(Refusal::new(Code::SignatureDoesNotMatch, message))
     }
 
     /// The fields after the last chunk, in small letters.
@@ -170,11 +109,7 @@ impl Chunks {
         // The empty line at the very end is left out by some clients.
         match self.state {
             State::Over => Ok(self.trailer),
-            State::Trailer
-                if self.line.is_empty() && !(self.has_trailer && self.signing.is_some()) =>
-            {
-                Ok(self.trailer)
-            }
+            State::Trailer if self.line.is_empty() => Ok(self.trailer),
             _ => Err(Refusal::new(Code::IncompleteBody, "the end came before the last chunk")),
         }
     }

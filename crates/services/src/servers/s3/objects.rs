@@ -16,13 +16,10 @@ use super::refusal::{Code, Refusal};
 use super::request::Asked;
 use super::store::Found;
 use super::{BUCKET, Served};
-use crate::clients::http::{percent, xml};
+use crate::clients::http::percent;
 
 /// Octets that are sent at once, as S3 has it.
 pub const MAX_BYTES: u64 = 5 << 30;
-
-/// Objects that are deleted at once, as S3 has it.
-const MAX_DELETED: usize = 1000;
 
 impl Served {
     pub(super) async fn head_object(&self, asked: &Asked) -> Result<Answer, Refusal> {
@@ -142,58 +139,6 @@ impl Served {
         self.with(move |store| Ok(store.remove(&key)?)).await?;
         Ok(empty(StatusCode::NO_CONTENT))
     }
-
-    pub(super) async fn delete_objects(
-        &self,
-        asked: &Asked,
-        payload: Payload,
-        body: Lingering,
-    ) -> Result<Answer, Refusal> {
-        let (keys, quiet) = keys_to_delete(&self.document(asked, payload, body).await?)?;
-        let done = self.with(move |store| {
-            let remove = |key: &String| store.remove(key).err().map(Refusal::from);
-            Ok(keys.into_iter().map(|key| (remove(&key), key)).collect::<Vec<_>>())
-        });
-        let done = done.await?;
-        Ok(document("DeleteResult", |answer| {
-            for (refusal, key) in &done {
-                match refusal {
-                    None if quiet => {}
-                    None => {
-                        answer.open("Deleted");
-                        answer.text("Key", key);
-                        answer.close("Deleted");
-                    }
-                    Some(refusal) => {
-                        answer.open("Error");
-                        answer.text("Key", key);
-                        answer.text("Code", refusal.code.name());
-                        answer.text("Message", &refusal.message);
-                        answer.close("Error");
-                    }
-                }
-            }
-        }))
-    }
-}
-
-/// The keys that a client wants deleted, and whether it wants to hear of no success.
-pub fn keys_to_delete(document: &[u8]) -> Result<(Vec<String>, bool), Refusal> {
-    let (mut keys, mut quiet, mut is_right) = (Vec::new(), false, false);
-    let read = xml::elements(document, |names, text| {
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        match names[..] {
-            ["Delete", "Object", "Key"] => keys.push(text.to_owned()),
-            ["Delete", "Quiet"] => quiet = text.trim() == "true",
-            ["Delete"] => is_right = true,
-            _ => {}
-        }
-    });
-    if read.is_err() || !is_right || keys.is_empty() || keys.len() > MAX_DELETED {
-        let message = format!("allowed: `Delete` with 1 to {MAX_DELETED} of `Object` with `Key`");
-        return Err(Refusal::new(Code::MalformedXML, message));
-    }
-    Ok((keys, quiet))
 }
 
 /// The head of an answer that gives `count` octets of an object, or would.

@@ -20,12 +20,10 @@ pub enum Operation {
     ListBuckets,
     CreateBucket,
     HeadBucket,
-    DeleteBucket,
     GetBucketLocation,
     GetBucketVersioning,
     ListObjects,
     ListObjectsV2,
-    DeleteObjects,
     HeadObject,
     GetObject,
     PutObject,
@@ -35,7 +33,6 @@ pub enum Operation {
     UploadPart,
     CompleteMultipartUpload,
     AbortMultipartUpload,
-    ListParts,
 }
 
 impl Operation {
@@ -56,7 +53,6 @@ impl Operation {
             (Level::Service, &Method::GET) => Self::ListBuckets,
             (Level::Bucket, &Method::PUT) => Self::CreateBucket,
             (Level::Bucket, &Method::HEAD) => Self::HeadBucket,
-            (Level::Bucket, &Method::DELETE) => Self::DeleteBucket,
             (Level::Bucket, &Method::GET) if has("location") => Self::GetBucketLocation,
             (Level::Bucket, &Method::GET) if has("versioning") => Self::GetBucketVersioning,
             (Level::Bucket, &Method::GET) => match asked.parameter("list-type") {
@@ -66,9 +62,7 @@ impl Operation {
                     return Err(Refusal::new(Code::InvalidArgument, "`list-type`: allowed: 2"));
                 }
             },
-            (Level::Bucket, &Method::POST) if has("delete") => Self::DeleteObjects,
             (Level::Object, &Method::HEAD) => Self::HeadObject,
-            (Level::Object, &Method::GET) if has("uploadId") => Self::ListParts,
             (Level::Object, &Method::GET) => Self::GetObject,
             (Level::Object, &Method::PUT) if has("uploadId") && is_copy => {
                 return Err(Refusal::new(Code::NotImplemented, "a part is sent, not copied"));
@@ -80,6 +74,12 @@ impl Operation {
             (Level::Object, &Method::DELETE) => Self::DeleteObject,
             (Level::Object, &Method::POST) if has("uploads") => Self::CreateMultipartUpload,
             (Level::Object, &Method::POST) if has("uploadId") => Self::CompleteMultipartUpload,
+            (Level::Bucket, &Method::POST) if has("delete") => {
+                return Err(Refusal::new(Code::NotImplemented, "objects are deleted one by one"));
+            }
+            (Level::Bucket, &Method::DELETE) => {
+                return Err(Refusal::new(Code::NotImplemented, "the one bucket stays"));
+            }
             _ => {
                 return Err(Refusal::new(Code::MethodNotAllowed, "no operation of S3 is asked so"));
             }
@@ -129,11 +129,9 @@ impl Operation {
                 "encoding-type",
                 "fetch-owner",
             ],
-            Self::DeleteObjects => &["delete"],
             Self::CreateMultipartUpload => &["uploads"],
             Self::UploadPart => &["uploadId", "partNumber"],
             Self::CompleteMultipartUpload | Self::AbortMultipartUpload => &["uploadId"],
-            Self::ListParts => &["uploadId", "max-parts", "part-number-marker"],
             _ => &[],
         }
     }
@@ -150,7 +148,6 @@ impl Operation {
                 | Self::ListObjectsV2
                 | Self::HeadObject
                 | Self::GetObject
-                | Self::ListParts
         )
     }
 }
@@ -191,10 +188,13 @@ mod tests {
         for uri in ["/b/k?acl", "/b/k?versionId=1", "/b?versions", "/b/k?partNumber=1", "/?x"] {
             assert_eq!(of("GET", uri), Err(Code::NotImplemented), "{uri}");
         }
+        assert_eq!(of("GET", "/b/k?uploadId=u"), Err(Code::NotImplemented));
+        assert_eq!(of("POST", "/b?delete"), Err(Code::NotImplemented));
+        assert_eq!(of("DELETE", "/b"), Err(Code::NotImplemented));
         assert_eq!(of("POST", "/b/k"), Err(Code::MethodNotAllowed));
         assert_eq!(of("PATCH", "/b/k"), Err(Code::MethodNotAllowed));
         assert_eq!(of("GET", "/b?list-type=3"), Err(Code::InvalidArgument));
         assert_eq!(of("GET", "/b/%ff"), Err(Code::InvalidURI));
-        assert_eq!(of("GET", "/b?prefix=%zz"), Err(Code::InvalidURI));
+        assert_eq!(of("GET", "/b?prefix=%ff"), Err(Code::InvalidURI));
     }
 }

@@ -10,12 +10,9 @@ use super::objects::{MAX_BYTES, only_new};
 use super::receive::{Intake, blocking};
 use super::refusal::{Code, Refusal};
 use super::request::Asked;
-use super::uploads::{Listed, Page};
+use super::uploads::Listed;
 use super::{BUCKET, Served, store};
 use crate::clients::http::xml;
-
-/// Parts of one answer, at most.
-const MAX_LISTED: u64 = 1000;
 
 impl Served {
     pub(super) fn create_upload(&self, asked: &Asked) -> Result<Answer, Refusal> {
@@ -69,34 +66,6 @@ impl Served {
     pub(super) fn abort_upload(&self, asked: &Asked) -> Result<Answer, Refusal> {
         self.uploads.forget(asked.parameter("uploadId").unwrap_or_default(), &asked.key)?;
         Ok(empty(StatusCode::NO_CONTENT))
-    }
-
-    pub(super) fn list_parts(&self, asked: &Asked) -> Result<Answer, Refusal> {
-        let upload_id = asked.parameter("uploadId").unwrap_or_default();
-        let wanted = asked.number("max-parts")?.unwrap_or(MAX_LISTED).min(MAX_LISTED);
-        let after = asked.number("part-number-marker")?.unwrap_or(0);
-        let after = u32::try_from(after).unwrap_or(u32::MAX - 1);
-        let Page { parts, goes_on } =
-            self.uploads.page(upload_id, &asked.key, after, wanted as usize)?;
-        Ok(document("ListPartsResult", |answer| {
-            answer.text("Bucket", BUCKET);
-            answer.text("Key", &asked.key);
-            answer.text("UploadId", upload_id);
-            answer.value("PartNumberMarker", after);
-            if let Some((number, ..)) = parts.last().filter(|_| goes_on) {
-                answer.value("NextPartNumberMarker", number);
-            }
-            answer.value("MaxParts", wanted);
-            answer.value("IsTruncated", goes_on);
-            for (number, etag, found) in &parts {
-                answer.open("Part");
-                answer.value("PartNumber", number);
-                answer.moment("LastModified", found.modified);
-                answer.etag(etag);
-                answer.value("Size", found.size_bytes);
-                answer.close("Part");
-            }
-        }))
     }
 }
 

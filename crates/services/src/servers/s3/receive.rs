@@ -67,10 +67,10 @@ impl<S: Sink> Intake<S> {
         let (chunks, hash, size_bytes) = match payload {
             Payload::Unsigned => (None, None, whole),
             Payload::Hash(hash) => (None, Some(hash), whole),
-            Payload::Chunks { signing, has_trailer } => {
+            Payload::Chunks => {
                 let name = "x-amz-decoded-content-length";
                 let size_bytes = said(name).ok().flatten().ok_or_else(|| unsaid(name))?;
-                (Some(Chunks::new(signing, has_trailer)), None, Some(size_bytes))
+                (Some(Chunks::default()), None, Some(size_bytes))
             }
         };
         let checksums = Checksums::of(asked, hash)?;

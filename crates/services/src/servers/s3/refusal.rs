@@ -41,7 +41,6 @@ codes! {
     AuthorizationQueryParametersError BAD_REQUEST,
     BadDigest BAD_REQUEST,
     BucketAlreadyOwnedByYou CONFLICT,
-    BucketNotEmpty CONFLICT,
     EntityTooLarge BAD_REQUEST,
     EntityTooSmall BAD_REQUEST,
     IncompleteBody BAD_REQUEST,

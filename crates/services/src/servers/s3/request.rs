@@ -31,7 +31,7 @@ impl Asked {
     /// Take a head apart.
     ///
     /// # Errors
-    /// Path or query is not UTF-8, or a `%` stands alone.
+    /// Path or query is not UTF-8.
     pub fn of(head: Parts) -> Result<Self, Refusal> {
         let unreadable =
             || Refusal::new(Code::InvalidURI, "the URI is not UTF-8 as RFC 3986 has it");

@@ -45,15 +45,6 @@ pub struct Listed {
     pub etag: Option<String>,
 }
 
-/// Some of the parts that have come.
-#[derive(Debug)]
-pub struct Page {
-    /// Numbers, names and what is known of each.
-    pub parts: Vec<(u32, String, Found)>,
-    /// Whether there are more.
-    pub goes_on: bool,
-}
-
 impl Uploads {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Upload>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -93,17 +84,6 @@ impl Uploads {
         };
         drop(replaced);
         Ok(etag)
-    }
-
-    /// At most `wanted` parts of one whose numbers come after `after`.
-    pub fn page(&self, name: &str, key: &str, after: u32, wanted: usize) -> Result<Page> {
-        let uploads = self.lock();
-        let upload = uploads.get(name).filter(|upload| upload.key == key);
-        let upload = upload.ok_or(Code::NoSuchUpload)?;
-        let mut rest = upload.parts.range(after.saturating_add(1)..);
-        let parts = rest.by_ref().take(wanted);
-        let parts = parts.map(|(number, part)| (*number, part.etag.clone(), part.found.clone()));
-        Ok(Page { parts: parts.collect(), goes_on: rest.next().is_some() })
     }
 
     /// Take all parts of one out, if they are those that the client lists; and when the client says

@@ -101,7 +101,7 @@ mod tests {
             assert_eq!(of(from, to), Err(StatusCode::FORBIDDEN), "{from} {to}");
         }
         assert!(of("/a", "/ab").is_ok());
-        for bad in ["", "x", "//other/x", "/%ff", "/%", "*"] {
+        for bad in ["", "x", "//other/x", "/%ff", "*"] {
             assert_eq!(of("/a", bad), Err(StatusCode::BAD_REQUEST), "{bad}");
         }
     }

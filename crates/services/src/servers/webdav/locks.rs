@@ -64,7 +64,7 @@ fn token() -> Option<String> {
     getrandom::fill(&mut random).ok()?;
     random[6] = (random[6] & 0x0f) | 0x40;
     random[8] = (random[8] & 0x3f) | 0x80;
-    let digits = crate::hexadecimal::written(&random);
+    let digits = hex::encode(random);
     let (a, b, c) = (&digits[..8], &digits[8..12], &digits[12..16]);
     Some(format!("urn:uuid:{a}-{b}-{c}-{}-{}", &digits[16..20], &digits[20..]))
 }

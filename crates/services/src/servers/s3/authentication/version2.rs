@@ -12,35 +12,14 @@ use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, Mac};
 use hyper::header::AUTHORIZATION;
 use sha1::Sha1;
+use subtle::ConstantTimeEq;
 
-use super::constant_time_same;
 use crate::servers::s3::refusal::{Code, Refusal};
 use crate::servers::s3::request::Asked;
 use crate::target::Credentials;
 
-/// Parameters that belong to what is signed, in their order.
-const SIGNED: [&str; 20] = [
-    "acl",
-    "cors",
-    "delete",
-    "lifecycle",
-    "location",
-    "logging",
-    "notification",
-    "partNumber",
-    "policy",
-    "requestPayment",
-    "restore",
-    "tagging",
-    "torrent",
-    "uploadId",
-    "uploads",
-    "versionId",
-    "versioning",
-    "versions",
-    "website",
-    "response-",
-];
+/// Parameters that belong to what is signed, of those that are served.
+const SIGNED: [&str; 5] = ["location", "partNumber", "uploadId", "uploads", "versioning"];
 
 /// Whether a URL is signed so.
 pub fn is_signed(asked: &Asked) -> bool {
@@ -70,7 +49,8 @@ pub fn check(asked: &Asked, wanted: &Credentials, now: SystemTime) -> Result<(),
     let mut mac =
         Hmac::<Sha1>::new_from_slice(wanted.secret.as_bytes()).expect("a key of any length");
     mac.update(text(asked, expires).as_bytes());
-    if !constant_time_same(asked.parameter("AWSAccessKeyId").unwrap_or_default(), &wanted.user) {
+    let user = asked.parameter("AWSAccessKeyId").unwrap_or_default();
+    if !bool::from(user.as_bytes().ct_eq(wanted.user.as_bytes())) {
         return Err(Refusal::new(Code::InvalidAccessKeyId, "no user of this access key is known"));
     }
     let signature = asked.parameter("Signature").unwrap_or_default();
@@ -103,12 +83,8 @@ fn text(asked: &Asked, expires: &str) -> String {
         let _ = writeln!(text, "{name}:{value}");
     }
     text.push_str(&asked.raw_path);
-    let is_signed = |name: &str| {
-        SIGNED.contains(&name)
-            || SIGNED.iter().any(|one| one.ends_with('-') && name.starts_with(one))
-    };
     let mut signed: Vec<&(String, String)> =
-        asked.query.iter().filter(|(name, _)| is_signed(name)).collect();
+        asked.query.iter().filter(|(name, _)| SIGNED.contains(&name.as_str())).collect();
     signed.sort();
     for (at, (name, value)) in signed.into_iter().enumerate() {
         text.push(if at == 0 { '?' } else { '&' });
@@ -170,7 +146,6 @@ mod tests {
             ("signature", "GET", URL.replace("Npg", "Npf")),
             ("no signature", "GET", URL.replace("NpgCjnDzrM%2BWFzoENXmpNDUsSn8%3D", "")),
             ("subresource", "GET", format!("{URL}&uploadId=x")),
-            ("what is given back", "GET", format!("{URL}&response-content-type=a")),
             ("field in the query", "GET", format!("{URL}&X-Amz-Copy-Source=%2Fa%2Fb")),
             ("version 4", "GET", format!("{URL}&X-Amz-Algorithm=AWS4-HMAC-SHA256")),
         ] {

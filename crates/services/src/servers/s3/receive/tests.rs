@@ -22,10 +22,6 @@ fn taken(fields: &[(&str, &str)], payload: Payload, data: &[u8]) -> Result<Vec<u
     done.map_err(|refusal| refusal.code)
 }
 
-fn chunks() -> Payload {
-    Payload::Chunks { signing: None, has_trailer: true }
-}
-
 #[test]
 fn octets_are_as_many_as_were_said() {
     let of =
@@ -38,14 +34,14 @@ fn octets_are_as_many_as_were_said() {
     let unsaid = [("transfer-encoding", "chunked")];
     assert_eq!(taken(&unsaid, Payload::Unsigned, b"abc").unwrap(), b"abc");
     assert_eq!(taken(&unsaid, Payload::Unsigned, &[0; 101]), Err(Code::EntityTooLarge));
-    assert_eq!(taken(&unsaid, chunks(), b"0\r\n\r\n"), Err(Code::MissingContentLength));
+    assert_eq!(taken(&unsaid, Payload::Chunks, b"0\r\n\r\n"), Err(Code::MissingContentLength));
 }
 
 #[test]
 fn chunks_hold_as_many_octets_as_were_said() {
     let of = |length: &str, data: &[u8]| {
         let fields = [("content-length", "13"), ("x-amz-decoded-content-length", length)];
-        taken(&fields, chunks(), data)
+        taken(&fields, Payload::Chunks, data)
     };
     assert_eq!(of("3", b"3\r\nabc\r\n0\r\n\r\n").unwrap(), b"abc");
     assert_eq!(of("4", b"3\r\nabc\r\n0\r\n\r\n"), Err(Code::IncompleteBody));
@@ -80,7 +76,7 @@ fn every_checksum_that_is_given_is_checked() {
                     ("x-amz-decoded-content-length", "9"),
                     ("x-amz-trailer", name),
                 ];
-                taken(&fields, chunks(), text.as_bytes())
+                taken(&fields, Payload::Chunks, text.as_bytes())
             };
             assert_eq!(after(right, name).unwrap(), b"123456789", "{name}");
             assert!(after("AAAAAA==", name).is_err(), "{name}");
@@ -91,7 +87,7 @@ fn every_checksum_that_is_given_is_checked() {
         ("x-amz-decoded-content-length", "1"),
         ("x-amz-trailer", "x-amz-checksum-crc32"),
     ];
-    let missing = taken(&announced, chunks(), b"1\r\na\r\n0\r\n\r\n");
+    let missing = taken(&announced, Payload::Chunks, b"1\r\na\r\n0\r\n\r\n");
     assert_eq!(missing, Err(Code::MalformedTrailerError));
     let odd = [("content-length", "1"), ("x-amz-trailer", "x-amz-checksum-md4")];
     assert_eq!(intake(&odd, Payload::Unsigned).err(), Some(Code::InvalidRequest));

@@ -1,0 +1,261 @@
+//! The directory of a trial at the service and the files of its stations: made, marked as ours, and
+//! removed again.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+
+use lanlab_os as os;
+use lanlab_services::{Access, AnySession, Class, Fault, ServicePath, Session, connect};
+
+use lanlab_workloads::stations::pattern::{Pattern, Place};
+use lanlab_workloads::stations::{blocks, paths};
+
+use crate::driver::Measured;
+use crate::messages::{
+    Failure, Outcome, StationSync, StationsEmptied, StationsPrepared, StationsSpec,
+};
+use crate::running::Running;
+use crate::workloads::copy::working::{
+    self, MARK_LINE, make_marked, mark_path, not_ours, path, read_mark,
+};
+use crate::workloads::copy::{
+    HELD_LOOK, HELD_WITHIN_NS, Remains, Trouble, Watch, held_open, is_refusal, lanes,
+    remove_working, removed_directory, runtime,
+};
+
+/// Connections over which files are written and removed at once.
+const HANDS: u32 = 8;
+/// Octets that are written at once at most, if a message has no more.
+const MOST_PIECE_BYTES: usize = 1 << 20;
+
+/// Make the directory of a trial, and write the files of all stations.
+pub fn prepare(spec: &StationsSpec, running: &Running) -> Measured {
+    let start = os::monotonic();
+    let work = || {
+        let watch = Watch::new(running);
+        let work = watch.unless_stopped(make(spec, &watch));
+        runtime()?.block_on(work).map_err(Trouble::into_failure)
+    };
+    let (prepared, _) = running.with_progress(start, start, work);
+    let (files, bytes) = prepared.map_err(|failure| Box::new((failure, None)))?;
+    let elapsed_ns = os::monotonic().nanos_since(start);
+    Ok(Outcome::StationsPrepared(StationsPrepared { files, bytes, elapsed_ns }))
+}
+
+async fn make(spec: &StationsSpec, watch: &Watch<'_>) -> Result<(u64, u64), Trouble> {
+    let service = of_station(spec, 0);
+    let session = connect(&service).await?;
+    let mark = format!("{MARK_LINE}{}\n", spec.token);
+    make_marked(&session, &spec.working_name, mark.as_bytes()).await?;
+    let manner = session.capabilities();
+    if spec.sync == StationSync::Each && manner.in_order {
+        let allowed = "`none`, as this service has no word for that";
+        return Err(Failure::value("sync", "each", allowed).into());
+    }
+    session.make_directory(&path(format!("{}/files", spec.working_name))?).await?;
+    let pattern = Pattern::new(spec.seed);
+    let next = Cell::new(0);
+    let (files, bytes) = (Cell::new(0_u64), Cell::new(0_u64));
+    let hand = async |session: AnySession| -> Result<(), Trouble> {
+        let mut piece = Vec::new();
+        while next.get() < spec.stations {
+            let station = next.replace(next.get() + 1);
+            for (number, path) in file_paths(spec, station, &session)?.iter().enumerate() {
+                let first = number as u32;
+                let written =
+                    write(spec, &session, path, station, first, &pattern, &mut piece).await?;
+                files.set(files.get() + 1);
+                bytes.set(bytes.get() + written);
+                watch.running.count(1, written);
+            }
+        }
+        Ok(session.end().await?)
+    };
+    by_hands(spec, session, hand).await?;
+    Ok((files.get(), bytes.get()))
+}
+
+/// Write one file: all blocks of a station from the first on or, of whole files, one of them.
+async fn write(
+    spec: &StationsSpec,
+    session: &AnySession,
+    path: &ServicePath,
+    station: u32,
+    first: u32,
+    pattern: &Pattern,
+    piece: &mut Vec<u8>,
+) -> Result<u64, Trouble> {
+    let manner = session.capabilities();
+    let message = spec.message_size_bytes as usize;
+    let count = if manner.in_order { 1 } else { blocks(spec, false) };
+    let at_once = (manner.block_bytes as usize).min(MOST_PIECE_BYTES) / message;
+    let at_once = at_once.max(1) as u32;
+    let size_bytes = u64::from(count) * message as u64;
+    let file = session.open(path, Access::Create { size_bytes }).await?;
+    let mut done = 0;
+    while done < count {
+        let now = at_once.min(count - done);
+        piece.resize(now as usize * message, 0);
+        for (number, block) in piece.chunks_exact_mut(message).enumerate() {
+            let block_number = first + done + number as u32;
+            pattern.fill(Place { station, block: block_number, generation: 0 }, block);
+        }
+        session.write_at(&file, u64::from(done) * message as u64, piece).await?;
+        done += now;
+    }
+    if spec.sync == StationSync::Each {
+        session.sync(&file).await?;
+    }
+    session.close(file).await?;
+    Ok(size_bytes)
+}
+
+/// The files of a station.
+fn file_paths(
+    spec: &StationsSpec,
+    station: u32,
+    session: &AnySession,
+) -> Result<Vec<ServicePath>, Failure> {
+    let whole_files = session.capabilities().in_order;
+    paths(spec, station, whole_files, blocks(spec, whole_files))
+}
+
+/// Do work by several sessions at once, one of which is there.
+async fn by_hands(
+    spec: &StationsSpec,
+    first: AnySession,
+    hand: impl AsyncFn(AnySession) -> Result<(), Trouble>,
+) -> Result<(), Trouble> {
+    let first = RefCell::new(Some(first));
+    let service = of_station(spec, 0);
+    let one = async || -> Result<(), Trouble> {
+        let there = first.borrow_mut().take();
+        let session = match there {
+            Some(session) => session,
+            None => connect(&service).await?,
+        };
+        hand(session).await
+    };
+    lanes::all((0..HANDS.min(spec.stations)).map(|_| one()).collect()).await
+}
+
+/// The service as a station has it.
+fn of_station(spec: &StationsSpec, station: u32) -> lanlab_services::Target {
+    let mut target = spec.service.clone();
+    if let Some(credentials) = &mut target.credentials {
+        credentials.user = credentials.user.replace(super::trial::STATION, &station.to_string());
+    }
+    target
+}
+
+/// Remove what the trial wrote.
+pub fn empty(spec: &StationsSpec, running: &Running) -> Measured {
+    let work = || {
+        let watch = Watch::new(running);
+        let work = watch.unless_stopped(remove(spec));
+        runtime()?.block_on(work).map_err(Trouble::into_failure)
+    };
+    let emptied = work().map_err(|failure| Box::new((failure, None)))?;
+    Ok(Outcome::StationsEmptied(emptied))
+}
+
+async fn remove(spec: &StationsSpec) -> Result<StationsEmptied, Trouble> {
+    let session = connect(&of_station(spec, 0)).await?;
+    let mark_path = mark_path(&spec.working_name)?;
+    let working = path(spec.working_name.clone())?;
+    let mut remains = Remains::default();
+    let told = |removed_files: u64, remains: Remains| {
+        let is_gone = remains.is_none();
+        StationsEmptied { removed_files, is_gone, left: remains.told() }
+    };
+    match read_mark(&session, &mark_path).await {
+        Ok(mark) if working::is_of(&mark, &spec.token) => {}
+        Ok(_) => return Err(not_ours(&mark_path).into()),
+        // It was not yet written, or is gone: then there is nothing in the directory either.
+        Err(Trouble::Service(fault)) if fault.class == Class::Missing => {
+            remove_working(&session, &working, None, &mut remains).await?;
+            session.end().await?;
+            return Ok(told(0, remains));
+        }
+        Err(trouble) => return Err(trouble),
+    }
+    let next = Cell::new(0);
+    let removed = Cell::new(0_u64);
+    let said = RefCell::new(HashMap::new());
+    let hand = async |session: AnySession| -> Result<(), Trouble> {
+        while next.get() < spec.stations {
+            let station = next.replace(next.get() + 1);
+            for path in file_paths(spec, station, &session)? {
+                match session.remove(&path).await {
+                    Ok(()) => removed.set(removed.get() + 1),
+                    Err(fault) if fault.class.is_passing() => return Err(fault.into()),
+                    Err(fault) => _ = said.borrow_mut().insert(path.name().to_owned(), fault),
+                }
+            }
+        }
+        Ok(session.end().await?)
+    };
+    by_hands(spec, session, hand).await?;
+    let session = connect(&of_station(spec, 0)).await?;
+    remove_files(spec, &session, &said.into_inner(), &mut remains).await?;
+    if remains.has_refusal() {
+        // By its mark it can be removed another time.
+        remains.kept(&mark_path);
+        remains.kept(&working);
+    } else {
+        remove_working(&session, &working, Some(&mark_path), &mut remains).await?;
+    }
+    session.end().await?;
+    Ok(told(removed.get(), remains))
+}
+
+/// Remove the directory of the files, which are removed but for those of which the server has `said`
+/// something. A server may put that off for a file that it holds open until it knows that its client
+/// is gone: then the mark is needed for another time.
+async fn remove_files(
+    spec: &StationsSpec,
+    session: &AnySession,
+    said: &HashMap<String, Fault>,
+    remains: &mut Remains,
+) -> Result<(), Trouble> {
+    let directory = path(format!("{}/files", spec.working_name))?;
+    let until = os::monotonic().plus_nanos(HELD_WITHIN_NS);
+    let mut ours = HashSet::new();
+    loop {
+        let Some(fault) = removed_directory(session, &directory).await? else {
+            // Where there are no directories, its files may be there all the same.
+            for (name, fault) in said.iter().filter(|(_, fault)| is_refusal(fault)) {
+                remains.refused(&path(format!("{directory}/{name}"))?, fault);
+            }
+            return Ok(());
+        };
+        if ours.is_empty() {
+            for station in 0..spec.stations {
+                let paths = file_paths(spec, station, session)?;
+                ours.extend(paths.iter().map(|path| path.name().to_owned()));
+            }
+        }
+        let entries = session.list(Some(&directory)).await?;
+        let is_late = os::monotonic() >= until;
+        let held = |name: &String| ours.contains(name) && !said.contains_key(name);
+        if let Some(entry) = entries.iter().find(|entry| held(&entry.name)) {
+            if is_late {
+                return Err(held_open(&format!("{directory}/{}", entry.name)).into());
+            }
+        } else if is_late || !entries.is_empty() {
+            for entry in &entries {
+                if let Some(fault) = said.get(&entry.name) {
+                    remains.refused(&path(format!("{directory}/{}", entry.name))?, fault);
+                }
+            }
+            // What else is left is not ours.
+            if entries.is_empty() && fault.class != Class::Exists {
+                remains.refused(&directory, &fault);
+            } else {
+                remains.kept(&directory);
+            }
+            return Ok(());
+        }
+        tokio::time::sleep(HELD_LOOK).await;
+    }
+}

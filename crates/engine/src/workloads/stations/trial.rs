@@ -1,0 +1,244 @@
+//! A trial of stations from the outside: threads begun, started together, watched, and joined.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use lanlab_os as os;
+use lanlab_services::{AnySession, Target, connect};
+use lanlab_units::Instant;
+use lanlab_workloads::stations::{Connector, Job, ThreadTotals, Times, Watch, Worked, joined};
+
+use super::workers::{Worker, station_is_gone};
+use super::{is_alone, limits, readings, room, slices, threads};
+use crate::driver::Measured;
+use crate::messages::{Failure, HostWindow, Outcome, StationsEnd, StationsSpec};
+use crate::running::Running;
+use crate::workloads::conclude;
+
+/// How often it is looked how far stations are, and whether that is enough.
+const LOOK: Duration = Duration::from_nanos(Watch::LOOK_NS);
+/// What stands in a user's name for the number of the station.
+pub const STATION: &str = "{station}";
+/// Stack of a thread of one station: there are up to a thousand.
+const STACK_BYTES: usize = 1 << 20;
+
+/// Connects stations to the service of a trial.
+#[derive(Debug, Clone)]
+pub struct ServiceConnector {
+    target: Arc<Target>,
+}
+
+impl Connector for ServiceConnector {
+    type Session = AnySession;
+
+    async fn connect(&self, station: u32) -> lanlab_services::Result<AnySession> {
+        match &self.target.credentials {
+            Some(credentials) if credentials.user.contains(STATION) => {
+                let mut target = (*self.target).clone();
+                let mut credentials = credentials.clone();
+                credentials.user = credentials.user.replace(STATION, &station.to_string());
+                target.credentials = Some(credentials);
+                connect(&target).await
+            }
+            _ => connect(&self.target).await,
+        }
+    }
+}
+
+/// Have this host's stations work, once armed.
+pub fn work(spec: &StationsSpec, running: &Running) -> Measured {
+    let failed = |failure| Box::new((failure, None));
+    limits::check(&spec.service, spec.own.count).map_err(failed)?;
+    let connector = ServiceConnector { target: Arc::new(spec.service.clone()) };
+    work_with(spec, running, &connector)
+}
+
+/// The same with any connector.
+pub fn work_with<C: Connector + Clone + Send>(
+    spec: &StationsSpec,
+    running: &Running,
+    connector: &C,
+) -> Measured {
+    let failed = |failure| Box::new((failure, None));
+    let job = Arc::new(Job::new(spec));
+    let timed = run(&job, running, connector).map_err(failed)?;
+    let (stationed, kept) = joined(&job, timed.0, timed.1);
+    for of_thread in kept {
+        for (count, octets) in readings::lines(&of_thread.all) {
+            running.tell_readings(count, &octets);
+        }
+        if let Some(slices) = of_thread.slices.filter(|_| stationed.thinned.is_some()) {
+            for octets in slices.octets().chunks(slices::CELL_BYTES * slices::CELLS_A_LINE) {
+                running.tell_slices((octets.len() / slices::CELL_BYTES) as u32, octets);
+            }
+        }
+    }
+    let failure = match stationed.ended_by {
+        StationsEnd::Cancelled => Some(Failure::cancelled()),
+        StationsEnd::NoStation => Some(none_left(&stationed.ended)),
+        _ => None,
+    };
+    conclude(Outcome::Stationed(Box::new(stationed)), failure)
+}
+
+fn none_left(ended: &[crate::messages::StationEnded]) -> Failure {
+    let why = ended.first().map_or("", |first| first.message.as_str());
+    let message = format!("all stations ended before their time, the first as: {why}");
+    Failure::new("stations.none_left", message)
+        .hint("see whether the server still runs; what was measured until then is kept")
+}
+
+/// Connect all threads, wait for the start, work, and take leave.
+fn run<C: Connector + Clone + Send>(
+    job: &Arc<Job>,
+    running: &Running,
+    connector: &C,
+) -> Result<(Vec<Worked>, Times), Failure> {
+    let began = os::monotonic();
+    let shares = shares(&job.spec);
+    let alone = is_alone(&job.spec);
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let (connected, told) = mpsc::channel();
+        let (over, overs) = mpsc::channel();
+        let count = shares.len();
+        let (mut starts, mut leaves, mut totals) = (Vec::new(), Vec::new(), Vec::new());
+        let mut workers = Vec::with_capacity(count);
+        for (stations, room) in shares {
+            let (start, begins) = mpsc::channel();
+            let (leave, leaving) = mpsc::channel();
+            let own_totals = Arc::new(ThreadTotals::default());
+            let worker = Worker {
+                stations,
+                connects: (usize::from(job.spec.connects_at_once) / count).max(1),
+                room,
+                step: count as u32,
+                is_crowded: count > processors,
+                job: Arc::clone(job),
+                totals: Arc::clone(&own_totals),
+                connected: connected.clone(),
+                starts: begins,
+                over: over.clone(),
+                leave: leaving,
+            };
+            let connector = connector.clone();
+            let work = move || {
+                if alone { worker.work_alone(connector) } else { worker.work_together(connector) }
+            };
+            let builder = thread::Builder::new();
+            let builder = if alone { builder.stack_size(STACK_BYTES) } else { builder };
+            let worker = builder
+                .spawn_scoped(scope, work)
+                .map_err(|error| Failure::system("a thread for stations", &error))
+                // Those that are there end as nobody gives them a start.
+                .inspect_err(|_| job.stop(StationsEnd::Cancelled))?;
+            starts.push(start);
+            leaves.push(leave);
+            totals.push(own_totals);
+            workers.push(worker);
+        }
+        drop((connected, over));
+        let start = all_connected(job, running, &told, count)
+            .inspect_err(|_| job.stop(StationsEnd::Cancelled))?;
+        let setup_ns = start.1;
+        let start = start.0;
+        let (elapsed_ns, host): (u64, Option<HostWindow>) =
+            running.with_progress(start, start, || {
+                for begin in &starts {
+                    // A thread that has failed meanwhile does not listen any more.
+                    let _ = begin.send(start);
+                }
+                look_on(job, running, &totals, &overs, count);
+                os::monotonic().nanos_since(start)
+            });
+        if job.stopped() == Some(StationsEnd::Cancelled) {
+            drop(leaves);
+        } else {
+            for leave in &leaves {
+                let _ = leave.send(());
+            }
+        }
+        let joined = workers.into_iter().map(thread::ScopedJoinHandle::join);
+        let worked = joined
+            .map(|joined| joined.unwrap_or_else(|_| Err(station_is_gone())))
+            .collect::<Result<Vec<_>, _>>()?;
+        let setup_ns = setup_ns.saturating_sub(began.as_nanos());
+        Ok((
+            worked,
+            Times { setup_ns, elapsed_ns, host, is_cpu_known: os::capabilities().thread_usage },
+        ))
+    })
+}
+
+/// Wait until all threads are connected, then for the start; gives when they were, too.
+fn all_connected(
+    job: &Job,
+    running: &Running,
+    told: &mpsc::Receiver<Result<(), Failure>>,
+    count: usize,
+) -> Result<(Instant, u64), Failure> {
+    let mut left = count;
+    while left > 0 {
+        match told.recv_timeout(LOOK) {
+            Ok(connected) => {
+                connected?;
+                left -= 1;
+            }
+            Err(RecvTimeoutError::Timeout) if running.is_cancelled() => {
+                job.stop(StationsEnd::Cancelled);
+                return Err(Failure::cancelled());
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err(station_is_gone()),
+        }
+    }
+    let connected_ns = os::monotonic().as_nanos();
+    running.ready(Vec::new(), None);
+    Ok((running.wait_for_start(|| Ok(()))?, connected_ns))
+}
+
+/// Look on until all threads are over: tell how far they are, see when it is enough.
+fn look_on(
+    job: &Job,
+    running: &Running,
+    totals: &[Arc<ThreadTotals>],
+    overs: &mpsc::Receiver<()>,
+    count: usize,
+) {
+    let mut watch = Watch::new(job);
+    let mut left = count;
+    while left > 0 {
+        match overs.recv_timeout(LOOK) {
+            Ok(()) => {
+                left -= 1;
+                continue;
+            }
+            // All that are left have stopped by a defect, which joining them tells.
+            Err(RecvTimeoutError::Disconnected) => return,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if running.is_cancelled() {
+            job.stop(StationsEnd::Cancelled);
+        }
+        let [operations, bytes] = watch.look(job, totals.iter().map(|thread| &**thread));
+        running.count(operations, bytes);
+    }
+}
+
+/// The stations of each thread, and the readings that it has room for.
+fn shares(spec: &StationsSpec) -> Vec<(Vec<u32>, usize)> {
+    let threads = threads(spec) as u32;
+    let own = spec.own;
+    (0..threads)
+        .map(|thread| {
+            let stations: Vec<u32> = (own.first..own.first + own.count)
+                .skip(thread as usize)
+                .step_by(threads as usize)
+                .collect();
+            let share = u64::from(room(spec)) * stations.len() as u64 / u64::from(own.count);
+            (stations, share.max(1) as usize)
+        })
+        .collect()
+}

@@ -1,0 +1,17 @@
+//! What a file service is to its users: a [`Session`] with open, read at, write at, close, remove,
+//! list and make directory, what a session is connected to ([`Target`]), and how it fails ([`Fault`]).
+//!
+//! Clients implement [`Session`]; the workloads are written against it, and know neither a protocol
+//! nor a runtime. [`TransferCapabilities`] say how a service moves a file best.
+
+pub mod fault;
+pub mod minimum_rate;
+pub mod path;
+pub mod session;
+pub mod target;
+
+pub use fault::{Class, Fault, Result};
+pub use minimum_rate::MinimumRate;
+pub use path::{BadPath, ServicePath};
+pub use session::{Access, Entry, Facts, Session, TransferCapabilities};
+pub use target::{Credentials, ServiceKind, Target, Trust};

@@ -1,0 +1,54 @@
+//! Whether a stream of bytes moves at all: a server that sends a byte now and then is as good as silent.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::fault::{Class, Fault, Result};
+
+/// Bytes per second that a stream must bring. A slow link that many share brings more.
+const LEAST_BYTES_PER_S: f64 = 100.0;
+
+/// Checks the rate of a stream over periods as long as a reply may take. Only time spent waiting for
+/// the stream counts, from its first bytes on.
+#[derive(Debug, Default)]
+pub struct MinimumRate {
+    has_begun: bool,
+    waited: Duration,
+    moved_bytes: u64,
+}
+
+impl MinimumRate {
+    /// Note that `bytes` came after a wait of `waited`.
+    ///
+    /// # Errors
+    /// [`Class::TimedOut`]: too few came within the time in which an answer must come.
+    pub fn moved(
+        &mut self,
+        what: impl fmt::Display,
+        patience: Duration,
+        waited: Duration,
+        bytes: usize,
+    ) -> Result<()> {
+        if !self.has_begun {
+            self.has_begun = true;
+            return Ok(());
+        }
+        self.waited += waited;
+        self.moved_bytes += bytes as u64;
+        if self.waited < patience {
+            return Ok(());
+        }
+        let (waited_s, moved_bytes) = (self.waited.as_secs_f64(), self.moved_bytes);
+        (self.waited, self.moved_bytes) = (Duration::ZERO, 0);
+        if moved_bytes as f64 >= LEAST_BYTES_PER_S * waited_s {
+            return Ok(());
+        }
+        let message = format!(
+            "{what}: {moved_bytes} bytes came within {waited_s:.3} s; allowed: at least \
+             {LEAST_BYTES_PER_S} a second"
+        );
+        Err(Fault::new(Class::TimedOut, message).hint(
+            "see whether the server is overloaded; `--timeout` is the time that is looked at",
+        ))
+    }
+}

@@ -1,0 +1,152 @@
+//! The one interface of every file service.
+
+use std::future::Future;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::fault::Result;
+use crate::path::ServicePath;
+
+/// One connection of one user to a file service.
+///
+/// A session belongs to one thread; its futures need not be `Send`. A call that was dropped before
+/// it ended leaves the session of no use. Every call may fail with any [`crate::Class`]; the text
+/// says which file and operation it was.
+pub trait Session: Sized {
+    /// An open file.
+    type File;
+
+    /// How this service moves a file best.
+    fn capabilities(&self) -> TransferCapabilities;
+
+    /// What the two ends agreed on.
+    fn facts(&self) -> Facts;
+
+    /// Open a file. That one cannot be written may be said only when it is written to or closed.
+    fn open(&self, path: &ServicePath, access: Access) -> impl Future<Output = Result<Self::File>>;
+
+    /// Read into `buffer` what lies from `offset` on, and give how much that was: at least one octet
+    /// unless the file ends there. Where [`TransferCapabilities::in_order`], `offset` is where the last read ended.
+    fn read_at(
+        &self,
+        file: &Self::File,
+        offset: u64,
+        buffer: &mut [u8],
+    ) -> impl Future<Output = Result<usize>>;
+
+    /// Write all of `data` from `offset` on. Where [`TransferCapabilities::in_order`], `offset` is where the last
+    /// write ended.
+    fn write_at(
+        &self,
+        file: &Self::File,
+        offset: u64,
+        data: &[u8],
+    ) -> impl Future<Output = Result<()>>;
+
+    /// Write all of two parts, one behind the other: as one operation where [`TransferCapabilities::blocking`],
+    /// without putting them together first; else as two.
+    fn write_parts_at(
+        &self,
+        file: &Self::File,
+        offset: u64,
+        parts: [&[u8]; 2],
+    ) -> impl Future<Output = Result<()>> {
+        async move {
+            self.write_at(file, offset, parts[0]).await?;
+            self.write_at(file, offset + parts[0].len() as u64, parts[1]).await
+        }
+    }
+
+    /// Have the server bring what was written to its disk. [`crate::Class::Unsupported`] where the
+    /// protocol has no word for that.
+    fn sync(&self, file: &Self::File) -> impl Future<Output = Result<()>>;
+
+    /// End with a file. After a write the server has confirmed by then that it has all of it.
+    fn close(&self, file: Self::File) -> impl Future<Output = Result<()>>;
+
+    /// Remove a file.
+    fn remove(&self, path: &ServicePath) -> impl Future<Output = Result<()>>;
+
+    /// What is in a directory (`None`: the one that the session works in), in no order.
+    fn list(&self, path: Option<&ServicePath>) -> impl Future<Output = Result<Vec<Entry>>>;
+
+    /// Make a directory in one that is there. [`crate::Class::Exists`] if it is there already. A
+    /// service without directories (S3) does nothing.
+    fn make_directory(&self, path: &ServicePath) -> impl Future<Output = Result<()>>;
+
+    /// Remove a directory that is empty.
+    fn remove_directory(&self, path: &ServicePath) -> impl Future<Output = Result<()>>;
+
+    /// Take leave of the server.
+    fn end(self) -> impl Future<Output = Result<()>>;
+}
+
+/// What a file is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Read what is there.
+    Read,
+    /// Write a new file of so many octets from its beginning. One of the name is not overwritten
+    /// ([`crate::Class::Exists`]) where the protocol can tell.
+    Create {
+        /// Octets that will be written in all.
+        size_bytes: u64,
+    },
+    /// The same, in the place of whatever has the name, if anything has.
+    Replace {
+        /// Octets that will be written in all.
+        size_bytes: u64,
+    },
+    /// Read and write anywhere in what is there; see [`TransferCapabilities::can_update`].
+    Update,
+}
+
+/// How a file is best moved by a service.
+#[expect(clippy::struct_excessive_bools, reason = "four answers to as many questions, in any mix")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Manner")]
+pub struct TransferCapabilities {
+    /// Whether a file is one stream: its octets in order, one call at a time.
+    pub in_order: bool,
+    /// Octets of a call when a whole file is moved.
+    pub block_bytes: u32,
+    /// Calls under way at once then; 1 where [`TransferCapabilities::in_order`].
+    pub depth: u16,
+    /// Whether a call keeps the thread until it is done, as one of the operating system does.
+    pub blocking: bool,
+    /// Whether [`Access::Update`] is possible.
+    pub can_update: bool,
+    /// Whether the protocol has a word for a file that must be new; else [`Access::Create`] asks first
+    /// whether there is one.
+    pub can_create: bool,
+}
+
+/// What the two ends agreed on, for the record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Facts {
+    /// Protocol with its version, as `SMB 3.1.1` or `FTP`.
+    pub protocol: String,
+    /// How what is sent is protected, as `TLS 1.3, AES-256-GCM` or `signed, AES-128-GMAC`; `none`.
+    pub protection: String,
+    /// What the server calls itself, if it does.
+    pub server: Option<String>,
+    /// Whether `TCP_NODELAY` is known to be set at this end; `None` without a socket of our own.
+    pub no_delay: Option<bool>,
+}
+
+/// Whether what a server calls an entry of a directory is one name, not a way to somewhere else.
+pub fn is_name(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && !name.contains('/')
+}
+
+/// What is in a directory.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// Its last name.
+    pub name: String,
+    /// Octets of a file; zero of a directory.
+    pub size_bytes: u64,
+    /// Whether it is a directory.
+    pub is_directory: bool,
+}

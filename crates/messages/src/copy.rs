@@ -1,0 +1,303 @@
+use std::collections::BTreeMap;
+
+use lanlab_files::{Facts, Target, TransferCapabilities};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{CpuTime, DatasetSpec, Distribution, HostWindow};
+
+/// What a trial copies, from where to where. The same for its requests: `copy_prepare`, `copy`,
+/// `copy_check` and, whatever became of them, `copy_empty`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CopySpec {
+    /// The service, and the directory in it that is worked in.
+    pub service: Target,
+    /// The directory that `copy_prepare` makes there, for this trial alone: `lanlab-` and up to 80
+    /// letters, digits and `-`. Nothing outside of it is touched.
+    pub working_name: String,
+    /// What stands in the mark file in that directory: 32 hexadecimal digits. A directory without it
+    /// is not ours.
+    pub token: String,
+    /// Which way.
+    pub direction: Direction,
+    /// What is copied.
+    pub files: CopiedFiles,
+    /// This host's side.
+    pub client: ClientSide,
+    /// Files under way at once, each over a connection of its own: 1 to 64.
+    pub parallel_files: u16,
+    /// Octets of a call, 512 to 8,388,608; absent: as the service is best used.
+    #[serde(default)]
+    pub block_bytes: Option<u32>,
+    /// Calls under way at once for each file, 1 to 256; absent: likewise. A service that moves a
+    /// file as one stream has 1.
+    #[serde(default)]
+    pub depth: Option<u16>,
+    /// Whether a file counts as copied only when its receiver has it on its disk.
+    pub sync: CopySync,
+    /// How it is seen that the copy is right.
+    pub verify: CopyVerify,
+    /// How often a file is tried again after a fault that may pass: 0 to 100.
+    pub retries: u8,
+    /// A request for this trial that takes longer ends in the error `copy.too_long`, nanoseconds;
+    /// absent: it may take any time. `copy_empty` may.
+    #[serde(default)]
+    pub longest_ns: Option<u64>,
+    /// As `copy_prepare` told it: with other files the request is refused. Absent: with any.
+    #[serde(default)]
+    pub files_digest: Option<String>,
+}
+
+/// Which way files are copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// From this host to the service.
+    Upload,
+    /// From the service to this host.
+    Download,
+}
+
+/// What is copied.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CopiedFiles {
+    /// A dataset, by its description.
+    #[schemars(title = "CopiedDataset")]
+    Dataset(DatasetSpec),
+    /// What lies in and below a directory of this host, by its absolute path, at most 100,000 files.
+    /// Symbolic links and what is neither file nor directory are left out, and counted.
+    #[schemars(title = "CopiedTree")]
+    Tree(String),
+}
+
+/// Where files are at this host.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClientSide {
+    /// Nowhere: content is made when it is sent, and only its hash is kept when it is received.
+    Memory,
+    /// In a directory, by its absolute path. To be sent, the files lie there; received, they go to a
+    /// directory of the trial's `working_name` in it, which `copy_empty` removes.
+    #[schemars(title = "ClientDirectory")]
+    Directory(String),
+}
+
+/// When a file counts as copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CopySync {
+    /// When the server, or this host's system, has confirmed its close.
+    None,
+    /// When it has been asked to bring it to its disk, and has confirmed that.
+    File,
+}
+
+/// How it is seen that a copy is right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CopyVerify {
+    /// Every octet.
+    Content,
+    /// The size of every file.
+    Size,
+    /// Not at all.
+    None,
+}
+
+/// Prepare a trial: make its directory at the service and mark it; of a download, put the files
+/// there. Ends in `copy_prepared`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CopyPrepare {
+    /// The trial.
+    pub spec: CopySpec,
+}
+
+/// Copy the files. `ready` comes when all connections are there; ends in `copied`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Copy {
+    /// The trial.
+    pub spec: CopySpec,
+}
+
+/// See that what was uploaded is at the service, over a new connection. Ends in `copy_checked`, or
+/// in the error `copy.wrong`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CopyCheck {
+    /// The trial.
+    pub spec: CopySpec,
+}
+
+/// Remove what the trial wrote, and nothing else. Ends in `copy_emptied`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CopyEmpty {
+    /// The trial.
+    pub spec: CopySpec,
+}
+
+/// A trial can begin.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct CopyPrepared {
+    /// Files to be copied.
+    pub files: u64,
+    /// Octets of all of them.
+    pub bytes: u64,
+    /// What is left out of a tree.
+    pub left_out: LeftOut,
+    /// What tells the files from others, or from what they were before: names, sizes, times.
+    pub files_digest: String,
+}
+
+/// What of a tree is not copied.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LeftOut {
+    /// Symbolic links.
+    pub symbolic_links: u64,
+    /// Devices, sockets and the like.
+    pub special_files: u64,
+}
+
+/// What was measured. Times of files follow in `copied_files` lines before it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Copied {
+    /// From the opening of the first file to the confirmed closing of the last, at both sides.
+    pub elapsed_ns: u64,
+    /// Time from the start asked for to the first opening.
+    pub start_skew_ns: i64,
+    /// Files that were to be copied.
+    pub files: u64,
+    /// Octets of all of them.
+    pub bytes: u64,
+    /// Files that were copied.
+    pub copied_files: u64,
+    /// Octets of these.
+    pub copied_bytes: u64,
+    /// Attempts beyond the first of a file.
+    pub retries: u64,
+    /// Faults of operations by their class, those that a retry mended included.
+    pub faults: BTreeMap<String, u64>,
+    /// How long each connection took, login included, before the start.
+    pub connect_ns: Vec<u64>,
+    /// What the first connection agreed on with the server.
+    pub facts: Facts,
+    /// How the files were moved.
+    pub manner: TransferCapabilities,
+    /// From the opening of a file to its first octet: received of a download, taken by the server
+    /// with the first call of an upload.
+    pub first_byte: Distribution,
+    /// From the opening of a file to its confirmed closing.
+    pub file_time: Distribution,
+    /// Times of the calls of the service.
+    pub operations: OperationTimes,
+    /// Calls that wait for a timer, if there are such.
+    pub stalls: Vec<Stall>,
+    /// CPU time of the threads that copied.
+    pub cpu: CpuTime,
+    /// What the whole host did meanwhile.
+    pub host: Option<HostWindow>,
+    /// What was seen of the copy at this host, once it was timed.
+    pub verified: Verified,
+    /// What was left out of a tree.
+    pub left_out: LeftOut,
+}
+
+/// Times of the calls of a service, by what they are for.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct OperationTimes {
+    /// Open.
+    pub open: Distribution,
+    /// Read a block.
+    pub read: Distribution,
+    /// Write a block.
+    pub write: Distribution,
+    /// Bring to disk.
+    pub sync: Distribution,
+    /// Close.
+    pub close: Distribution,
+}
+
+/// Calls of a kind that take so alike a time, and so much longer than the others, that they wait for
+/// a timer.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Stall {
+    /// Their kind: `open`, `read`, `write` or `close`.
+    pub operation: String,
+    /// The time that most of them take.
+    pub mode_ns: u64,
+    /// How many they are.
+    pub calls: u64,
+    /// Their share of all calls of the kind.
+    pub calls_ratio: f64,
+    /// Their share of the time of all calls of the kind.
+    pub time_ratio: f64,
+    /// What is known to wait so long.
+    pub likely: String,
+}
+
+/// What was compared after the copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Verified {
+    /// How.
+    pub how: CopyVerify,
+    /// Files compared.
+    pub files: u64,
+    /// Octets compared; zero where only sizes were.
+    pub bytes: u64,
+}
+
+/// Times of files, some thousand a line. The columns are of one length; all times from the start.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct FileTimes {
+    /// The request.
+    pub id: u64,
+    /// Number of each file, in the order of their ends for each connection.
+    pub number: Vec<u64>,
+    /// Its size, octets.
+    pub bytes: Vec<u64>,
+    /// When it was opened the first time.
+    pub opened_ns: Vec<u64>,
+    /// When its first octet was there or taken, in the attempt that succeeded.
+    pub first_byte_ns: Vec<u64>,
+    /// When its close was confirmed.
+    pub closed_ns: Vec<u64>,
+    /// Attempts beyond the first.
+    pub retries: Vec<u64>,
+}
+
+/// What is at the service is what was to be there.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct CopyChecked {
+    /// What was compared.
+    pub verified: Verified,
+    /// Time that it took.
+    pub elapsed_ns: u64,
+}
+
+/// What the trial wrote is gone, or what of it is left.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct CopyEmptied {
+    /// Files removed at the service, the mark left out.
+    pub removed_files: u64,
+    /// Whether its directory is gone, too.
+    pub is_gone: bool,
+    /// What is left.
+    pub left: Option<LeftBehind>,
+}
+
+/// What of a trial could not be removed.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct LeftBehind {
+    /// Files and directories that are still there, from the directory that the service works in;
+    /// those of this host by their paths. The first 20.
+    pub names: Vec<String>,
+    /// How many there are.
+    pub count: u64,
+    /// What the server said to the first that it did not remove. Absent: it has refused nothing, but
+    /// somebody else has put something into a directory or in its place, which is left.
+    pub refusal: Option<String>,
+}

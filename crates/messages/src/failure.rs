@@ -1,0 +1,73 @@
+use std::fmt;
+use std::io;
+
+/// Why a request cannot be met. `code` is stable and dotted, and what comes before its first dot
+/// says whose fault it is: `request` and `arm` the driver's, `peer` the other host's, anything else
+/// this machine's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Stable and dotted.
+    pub code: &'static str,
+    /// What was found and, where it can be said, what is allowed.
+    pub message: String,
+    /// What to do, if anything can be done.
+    pub hint: Option<String>,
+}
+
+impl Failure {
+    /// A failure without a hint.
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: None }
+    }
+
+    /// The same failure with a hint.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// A value that is not allowed.
+    pub fn value(key: &str, found: impl fmt::Display, allowed: impl fmt::Display) -> Self {
+        Self::new("request.value", format!("`{key}`: found {found}; allowed: {allowed}"))
+    }
+
+    /// The driver asked for the end.
+    pub fn cancelled() -> Self {
+        Self::new("cancelled", "ended at the driver's request")
+    }
+
+    /// The peer is gone, and `how` it showed.
+    pub fn peer_gone(how: impl fmt::Display) -> Self {
+        Self::new("peer.gone", format!("the other host stopped answering: {how}"))
+            .hint("see whether its engine still runs and the link is up")
+    }
+
+    /// What the system said to the attempt to `what`.
+    pub fn system(what: impl fmt::Display, error: &io::Error) -> Self {
+        let message = format!("{what}: {error}");
+        match error.kind() {
+            io::ErrorKind::AddrInUse => Self::new("bind.in_use", message)
+                .hint("give port 0 to let the system choose, or end what listens there"),
+            io::ErrorKind::AddrNotAvailable => {
+                Self::new("bind.no_address", message).hint("bind to an address that this host has")
+            }
+            io::ErrorKind::PermissionDenied => Self::new("system.permission", message),
+            io::ErrorKind::InvalidInput => Self::new("socket.option", message)
+                .hint("ask for less, or raise net.core.rmem_max and net.core.wmem_max"),
+            io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => {
+                Self::new("peer.unreachable", message)
+            }
+            io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::BrokenPipe => Self::peer_gone(message),
+            _ => Self::new("system.call", message),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}

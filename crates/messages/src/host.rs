@@ -1,0 +1,74 @@
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What this engine can do on this system, so that unlike systems are not compared unseen.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
+pub struct Capabilities {
+    /// Many datagrams in one system call.
+    pub batch: bool,
+    /// Segmentation offload of UDP.
+    pub segment: bool,
+    /// The kernel tells of datagrams that it drops on the sending host.
+    pub local_drop_reports: bool,
+    /// `TCP_INFO`.
+    pub tcp_info: bool,
+    /// CPU time of a single thread.
+    pub thread_usage: bool,
+    /// The kernel tells of datagrams dropped for want of room in a socket's buffer.
+    pub socket_drop_reports: bool,
+    /// The kernel's time stamps of packets.
+    pub kernel_timestamps: bool,
+    /// Threads can be bound to a processor.
+    pub processor_binding: bool,
+}
+
+/// Facts of a host that its figures depend on. What the system does not tell is `null` or empty.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct HostFacts {
+    /// Operating system, as in `linux`.
+    pub system: String,
+    /// Instruction set, as in `x86_64`.
+    pub architecture: String,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// Changes with every boot; equal on hosts that share a kernel.
+    pub boot_id: Option<String>,
+    /// Whether the monotonic clock is the kernel's, the same for all its processes outside of time
+    /// namespaces; else it begins with each process.
+    pub kernel_clock: bool,
+    /// Processor, as it names itself.
+    pub processor: Option<String>,
+    /// Processors that this process may run on.
+    pub processors: u64,
+    /// Processors that the whole system has at work.
+    pub processors_online: Option<u64>,
+    /// Main memory, bytes.
+    pub memory_bytes: Option<u64>,
+    /// Main memory that programs could have at once, bytes.
+    pub memory_available_bytes: Option<u64>,
+    /// The kernel's clock source.
+    pub clock_source: Option<String>,
+    /// CPU frequency governor of the first processor.
+    pub governor: Option<String>,
+    /// Processes that ran or wanted to run, mean over the last minute.
+    pub load_average: Option<f64>,
+    /// Threads that run or want to run at this moment, the one that asks included.
+    pub threads_running: Option<u64>,
+    /// Share of the last 10 s in which somebody waited for a processor (`/proc/pressure/cpu`).
+    pub cpu_pressure_ratio: Option<f64>,
+    /// Offloads of each network device, by its name, as ethtool names them; empty where the system
+    /// does not tell.
+    pub offloads: std::collections::BTreeMap<String, std::collections::BTreeMap<String, bool>>,
+    /// TCP congestion control by default.
+    pub congestion_control: Option<String>,
+    /// TCP congestion controls that this user may choose.
+    pub congestion_controls: Vec<String>,
+    /// Largest receive buffer that this user may ask for, bytes.
+    pub max_receive_buffer_bytes: Option<u64>,
+    /// Largest send buffer that this user may ask for, bytes.
+    pub max_send_buffer_bytes: Option<u64>,
+    /// UDP counters of this host's network namespace, by the kernel's names (`/proc/net/snmp` and
+    /// `snmp6`), as in `UdpRcvbufErrors` and `Udp6OutDatagrams`.
+    pub udp_counters: std::collections::BTreeMap<String, u64>,
+}

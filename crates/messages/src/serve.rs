@@ -1,0 +1,50 @@
+use std::net::IpAddr;
+
+use lanlab_files::{Credentials, ServiceKind};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Serve a directory of this host by an embedded server, until the request is cancelled.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Serve {
+    /// By which service.
+    pub service: ServiceKind,
+    /// The directory, by its absolute path; it must be there.
+    pub root: String,
+    /// Where to listen, and nowhere else.
+    pub bind: IpAddr,
+    /// Port; 0 lets the system choose.
+    #[serde(default)]
+    pub port: u16,
+    /// To whom; absent: to anybody who can reach the address.
+    #[serde(default)]
+    pub credentials: Option<Credentials>,
+    /// Whether nothing may be written.
+    #[serde(default)]
+    pub read_only: bool,
+    /// Connections that are expected at once; it is refused if this process may not have as many
+    /// files and sockets as these take.
+    #[serde(default)]
+    pub connections: u32,
+}
+
+/// How clients reach a server that has begun to serve.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Served {
+    /// Share, bucket or export by which the directory goes there; `null` where there is none.
+    pub share: Option<String>,
+    /// SHA-256 of its certificate or host key, hexadecimal; `null` where it has none.
+    pub trust_sha256: Option<String>,
+}
+
+/// What a server did until it was told to end.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ServeEnded {
+    /// Connections that it accepted.
+    pub accepted: u64,
+    /// How long it served.
+    pub elapsed_ns: u64,
+    /// CPU time of the whole engine meanwhile; `null` where the system does not tell.
+    pub engine_cpu_ns: Option<u64>,
+}

@@ -1,0 +1,354 @@
+use std::collections::BTreeMap;
+
+use lanlab_files::{Facts, Target, TransferCapabilities};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{CpuTime, Distribution, HostWindow, LeftBehind};
+
+/// What the stations of a trial do, and to which service. The same for its requests:
+/// `stations_prepare`, `stations` and, whatever became of them, `stations_empty`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StationsSpec {
+    /// The service, and the directory in it that is worked in. A user whose name has `{station}` in
+    /// it is one for each station, by its number from 0.
+    pub service: Target,
+    /// The directory that `stations_prepare` makes there, for this trial alone: `lanlab-` and up to
+    /// 80 letters, digits and `-`. Nothing outside of it is touched.
+    pub working_name: String,
+    /// What stands in the mark file in that directory: 32 hexadecimal digits. A directory without it
+    /// is not ours.
+    pub token: String,
+    /// Stations of the whole trial, on all hosts: 1 to 10,000.
+    pub stations: u32,
+    /// Those of this host.
+    pub own: OwnStations,
+    /// What they do.
+    pub operation: StationOperation,
+    /// Of `mix`: the share of reads, 0 to 1.
+    pub read_ratio: f64,
+    /// Which block comes next.
+    pub access: BlockAccess,
+    /// Octets that an operation moves: 1 to 67,108,864.
+    pub message_size_bytes: u32,
+    /// Octets of the file of each station, at least a message; it has as many blocks as whole
+    /// messages fit in. Of a service that moves whole files only, an operation is a file of the size
+    /// of a message, and each station has as many of these, 8 at most.
+    pub file_size_bytes: u64,
+    /// From the end of an operation to the next of its station, in a closed loop.
+    pub think_ns: u64,
+    /// When operations are due; absent: a closed loop, each as its station is done with the last.
+    #[serde(default)]
+    pub open_loop: Option<OpenLoop>,
+    /// Whether a write is done only when its server has brought it to its disk.
+    pub sync: StationSync,
+    /// When the trial ends.
+    pub until: StationsUntil,
+    /// Readings that this host keeps: up to 16,777,216. Of more every second operation of a station is
+    /// kept, or every fourth, and so on; whatever failed or was tried again always is, and the trial
+    /// ends when that alone fills the room.
+    pub most_readings: u32,
+    /// How often an operation is tried again after a fault that may pass: 0 to 100.
+    pub retries: u8,
+    /// What random choices follow from.
+    pub seed: u64,
+    /// Whether what is read is compared with what was written there.
+    pub verify: bool,
+    /// Connections that are being made at once: 1 to 1,024.
+    pub connects_at_once: u16,
+    /// Threads that stations are spread over, 1 to 64; absent: one for each processor, of NFS and SMB
+    /// for every second. Of a directory, whose calls keep a thread, each station has one of its own.
+    #[serde(default)]
+    pub threads: Option<u16>,
+}
+
+/// Which of a trial's stations are a host's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OwnStations {
+    /// The first.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+}
+
+/// What stations do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StationOperation {
+    /// Read blocks that are there.
+    Read,
+    /// Write over blocks that are there.
+    Write,
+    /// One or the other, by chance.
+    Mix,
+}
+
+/// Which block comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockAccess {
+    /// The one behind the last, and after the last of the file its first.
+    Sequential,
+    /// Any, each as likely.
+    Random,
+}
+
+/// When operations are due, whatever became of those before.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OpenLoop {
+    /// Of all stations together, operations a second: above 0, at most 10,000,000.
+    pub rate_per_s: f64,
+    /// How they are spread over time.
+    pub arrivals: Arrivals,
+}
+
+/// How operations are spread over time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// Evenly, the stations taking turns.
+    Fixed,
+    /// With gaps that are distributed exponentially, each station by itself.
+    Poisson,
+}
+
+/// When a write is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StationSync {
+    /// When the server has confirmed it.
+    None,
+    /// When it has been asked to bring it to its disk, and has confirmed that.
+    Each,
+}
+
+/// When a trial ends: at whichever of these comes first. One is needed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StationsUntil {
+    /// A station ends when it has so many readings: 1 to 10,000,000.
+    #[serde(default)]
+    pub readings_per_station: Option<u32>,
+    /// No operation begins after so long.
+    #[serde(default)]
+    pub time_ns: Option<u64>,
+    /// All end when the 95 % interval of the mean response time, from 20 and more batches, is no
+    /// wider to either side than this share of it: above 0, below 1.
+    #[serde(default)]
+    pub interval_ratio: Option<f64>,
+}
+
+/// Prepare a trial: make its directory at the service, mark it, and write the files of all stations.
+/// Ends in `stations_prepared`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StationsPrepare {
+    /// The trial.
+    pub spec: StationsSpec,
+}
+
+/// Have this host's stations work. `ready` comes when all are connected; ends in `stationed`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stations {
+    /// The trial.
+    pub spec: StationsSpec,
+}
+
+/// Remove what the trial wrote, and nothing else. Ends in `stations_emptied`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StationsEmpty {
+    /// The trial.
+    pub spec: StationsSpec,
+}
+
+/// A trial can begin.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct StationsPrepared {
+    /// Files written.
+    pub files: u64,
+    /// Octets of all of them.
+    pub bytes: u64,
+    /// Time that it took.
+    pub elapsed_ns: u64,
+}
+
+/// Readings of stations, some thousand a line, before the result.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct StationReadings {
+    /// The request.
+    pub id: u64,
+    /// How many are in this line.
+    pub readings: u32,
+    /// Each 40 octets, little-endian: when it should have begun, began and ended (three of 64 bits,
+    /// nanoseconds from the start; in a closed loop the first two are one); station, block, octets
+    /// moved (three of 32 bits); 0 for a read and 1 for a write, place of its outcome in
+    /// `outcomes`, attempt from 0, and how far it may be thinned (four of 8 bits): it is among every
+    /// two to the power of that, and always there if that is 255. In Base64 (RFC 4648).
+    pub octets: String,
+}
+
+/// Sums of operations that went well at their first attempt, before the result of a trial whose
+/// readings were thinned.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct StationSlices {
+    /// The request.
+    pub id: u64,
+    /// How many are in this line.
+    pub slices: u32,
+    /// Each 48 octets, little-endian: station and slice, by which an operation ended (two of 32 bits);
+    /// operations, the sum of their response times in nanoseconds (two of 64 bits), the sum of their
+    /// squares (a floating number of 64 bits), the shortest and the longest (two of 64 bits). In Base64
+    /// (RFC 4648).
+    pub octets: String,
+}
+
+/// How far readings were thinned.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct Thinned {
+    /// Readings that are there.
+    pub kept: u64,
+    /// One of so many operations of a station was kept.
+    pub every: u64,
+    /// Width of a slice; the first begins at the start.
+    pub slice_ns: u64,
+}
+
+/// What was measured. The readings are in `station_readings` lines before it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Stationed {
+    /// Stations of this host.
+    pub stations: u32,
+    /// Threads that they were spread over.
+    pub threads: u32,
+    /// From the start to the end of the last reading.
+    pub elapsed_ns: u64,
+    /// Time between the first operations of the first and the last station to begin; in an open loop,
+    /// the longest time by which a station began its first one late.
+    pub start_skew_ns: i64,
+    /// What ended the trial.
+    pub ended_by: StationsEnd,
+    /// Readings in all, kept or not.
+    pub readings: u64,
+    /// Whether they were thinned, and how far.
+    pub thinned: Option<Thinned>,
+    /// Octets moved by operations that went well.
+    pub bytes: u64,
+    /// Names of outcomes, by the numbers that readings have.
+    pub outcomes: Vec<String>,
+    /// How many readings of each outcome but the first, which is that it went well.
+    pub errors: BTreeMap<String, u64>,
+    /// Attempts beyond the first of an operation.
+    pub retries: u64,
+    /// Operations of an open loop that were due within the time and were not begun.
+    pub unstarted: u64,
+    /// Response times of the readings that went well: from when they should have begun to their end.
+    pub response: Distribution,
+    /// By how much operations began late that their station was free for: this program's own error.
+    pub own_lateness: Distribution,
+    /// How stations came to their connections.
+    pub setup: StationSetup,
+    /// What was compared, and what was wrong.
+    pub checked: BlockCheck,
+    /// How often a station had to connect anew, and why it could not, by class.
+    pub reconnects: u64,
+    /// Why a station could not, by class.
+    pub reconnect_errors: BTreeMap<String, u64>,
+    /// Stations that ended before the others, and why; 64 of them at most.
+    pub ended: Vec<StationEnded>,
+    /// How many they are.
+    pub ended_stations: u32,
+    /// What the first connection agreed on with the server.
+    pub facts: Facts,
+    /// How the service moves files.
+    pub manner: TransferCapabilities,
+    /// Whether an operation is a whole file.
+    pub whole_files: bool,
+    /// Blocks, or files, of each station.
+    pub blocks: u32,
+    /// CPU time of the threads, checking what was read included.
+    pub cpu: CpuTime,
+    /// The largest share of the time that a thread of this host was at work; `null` where the system
+    /// does not tell. Near 1, response times are those of this host.
+    pub busiest_thread_ratio: Option<f64>,
+    /// What the whole host did meanwhile.
+    pub host: Option<HostWindow>,
+}
+
+/// What ended a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StationsEnd {
+    /// Every station had as many readings as it was to have.
+    Readings,
+    /// The time was over.
+    Time,
+    /// The interval was narrow enough.
+    Interval,
+    /// There was no more room for readings.
+    Full,
+    /// No station was left.
+    NoStation,
+    /// The driver.
+    Cancelled,
+}
+
+/// How stations came to their connections, before the start.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct StationSetup {
+    /// How long each took, login and opening its file included.
+    pub connect: Distribution,
+    /// How long all took.
+    pub elapsed_ns: u64,
+    /// Attempts that failed and were mended, by class.
+    pub errors: BTreeMap<String, u64>,
+}
+
+/// What was compared with what was written, and what was wrong.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct BlockCheck {
+    /// Blocks compared as they were read.
+    pub blocks: u64,
+    /// Blocks read again and compared after the end, of those written last.
+    pub read_back: u64,
+    /// Of these, those that were wrong.
+    pub read_back_wrong: u64,
+    /// Wrong blocks that had been right once, before a write that was confirmed.
+    pub stale: u64,
+    /// Wrong blocks that were those of another place or station.
+    pub misplaced: u64,
+    /// Wrong blocks that were nothing that was written.
+    pub corrupt: u64,
+    /// The first of them, in words.
+    pub first_wrong: Option<String>,
+}
+
+/// A station that ended before the others.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct StationEnded {
+    /// Its number.
+    pub station: u32,
+    /// When, from the start.
+    pub at_ns: u64,
+    /// Readings that it has.
+    pub readings: u64,
+    /// Code of the error.
+    pub code: String,
+    /// What it said.
+    pub message: String,
+}
+
+/// What the trial wrote is gone, or what of it is left.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct StationsEmptied {
+    /// Files removed at the service, the mark left out.
+    pub removed_files: u64,
+    /// Whether its directory is gone, too.
+    pub is_gone: bool,
+    /// What is left.
+    pub left: Option<LeftBehind>,
+}

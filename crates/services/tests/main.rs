@@ -1,0 +1,33 @@
+//! The tests of clients and servers, in one program. Clients and servers are futures, and those are
+//! compiled anew in each program that awaits them: a program for each file took four times as long.
+#![allow(clippy::large_futures, reason = "a test has room on its stack")]
+
+// What tests share.
+mod http_support;
+mod multiplexed;
+mod peer_programs;
+mod stage;
+
+mod conformance;
+mod corpus;
+mod ftp;
+#[cfg(target_os = "linux")]
+mod ganesha;
+mod memory;
+mod nfs;
+mod s3;
+mod s3_hostile;
+#[cfg(unix)]
+mod s3_peers;
+mod s3_server;
+mod s3_signed;
+#[cfg(unix)]
+mod samba;
+mod sftp;
+mod smb;
+mod strangers;
+mod webdav;
+#[cfg(unix)]
+mod webdav_peers;
+#[cfg(unix)]
+mod webdav_server;

@@ -1,0 +1,165 @@
+//! What is in a file: a function of the seed, the file's number and the place, so that nothing need
+//! be kept to make it, send it or compare it.
+
+/// Octets of the pattern of what can be compressed: a page, less than any window of a compressor.
+const PAGE_BYTES: u64 = 4096;
+/// The golden ratio in 64 bits: successive multiples are spread over all numbers.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Spread one number over 64 bits, one to one: the finaliser of `SplitMix64` (Steele, Lea and Flood,
+/// "Fast splittable pseudorandom number generators", OOPSLA 2014).
+pub const fn mix(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+/// The content of one file.
+///
+/// As the words are numbered and [`mix`] is one to one, no word comes twice in a file: there is
+/// nothing for a server to store once and refer to twice.
+#[derive(Debug, Clone, Copy)]
+pub struct Content {
+    key: u64,
+    /// From here on a page is zeros.
+    zeros_from: u64,
+}
+
+impl Content {
+    /// Content of file `number` of a dataset; `compressible_ratio` from 0 to 1.
+    pub fn new(seed: u64, number: u64, compressible_ratio: f64) -> Self {
+        let key = mix(mix(seed.wrapping_add(STEP)) ^ number.wrapping_mul(STEP));
+        let zeros = (compressible_ratio.clamp(0.0, 1.0) * PAGE_BYTES as f64).round() as u64;
+        Self { key, zeros_from: PAGE_BYTES - zeros }
+    }
+
+    /// What lies from `offset` on.
+    pub fn fill(&self, offset: u64, buffer: &mut [u8]) {
+        let mut place = offset / 8;
+        let mut rest = &mut *buffer;
+        let within = (offset % 8) as usize;
+        if within != 0 && !rest.is_empty() {
+            let taken = rest.len().min(8 - within);
+            let (head, tail) = rest.split_at_mut(taken);
+            head.copy_from_slice(&self.word(place)[within..within + taken]);
+            (rest, place) = (tail, place + 1);
+        }
+        let mut words = rest.chunks_exact_mut(8);
+        let mut number = self.key.wrapping_add(place.wrapping_mul(STEP));
+        for word in &mut words {
+            word.copy_from_slice(&mix(number).to_le_bytes());
+            number = number.wrapping_add(STEP);
+        }
+        let tail = words.into_remainder();
+        tail.copy_from_slice(&mix(number).to_le_bytes()[..tail.len()]);
+        self.put_zeros(offset, buffer);
+    }
+
+    /// The first octet of `data`, which lies from `offset` on, that is not as it should be.
+    pub fn first_difference(&self, offset: u64, data: &[u8]) -> Option<u64> {
+        let mut expected = [0; PAGE_BYTES as usize];
+        let mut place = offset;
+        for part in data.chunks(expected.len()) {
+            let expected = &mut expected[..part.len()];
+            self.fill(place, expected);
+            if let Some(within) = first_difference(expected, part) {
+                return Some(place + within);
+            }
+            place += part.len() as u64;
+        }
+        None
+    }
+
+    fn word(&self, place: u64) -> [u8; 8] {
+        mix(self.key.wrapping_add(place.wrapping_mul(STEP))).to_le_bytes()
+    }
+
+    fn put_zeros(&self, offset: u64, buffer: &mut [u8]) {
+        if self.zeros_from == PAGE_BYTES {
+            return;
+        }
+        let end = offset + buffer.len() as u64;
+        let mut page = offset / PAGE_BYTES * PAGE_BYTES;
+        while page < end {
+            let from = (page + self.zeros_from).max(offset);
+            let to = (page + PAGE_BYTES).min(end);
+            if from < to {
+                buffer[(from - offset) as usize..(to - offset) as usize].fill(0);
+            }
+            page += PAGE_BYTES;
+        }
+    }
+}
+
+/// The place of the first octet in which two buffers of one length differ.
+pub fn first_difference(left: &[u8], right: &[u8]) -> Option<u64> {
+    // A comparison of all is many times as fast as one of each.
+    if left == right {
+        return None;
+    }
+    left.iter().zip(right).position(|(left, right)| left != right).map(|place| place as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn whole(content: Content, length: usize) -> Vec<u8> {
+        let mut octets = vec![0; length];
+        content.fill(0, &mut octets);
+        octets
+    }
+
+    /// Made once and written down: a dataset of last year is the same today, on any system.
+    #[test]
+    fn content_is_the_same_for_ever() {
+        let octets = whole(Content::new(1, 0, 0.0), 16);
+        assert_eq!(octets, whole(Content::new(1, 0, 0.0), 16));
+        assert_ne!(octets, whole(Content::new(2, 0, 0.0), 16));
+        assert_ne!(octets, whole(Content::new(1, 1, 0.0), 16));
+        // `SplitMix64` with seed 0, of its authors' test vector.
+        assert_eq!(mix(STEP), 0xe220_a839_7b1d_cdaf);
+    }
+
+    #[test]
+    fn no_word_comes_twice() {
+        let octets = whole(Content::new(7, 3, 0.0), 1 << 20);
+        let words: BTreeSet<&[u8]> = octets.chunks(8).collect();
+        assert_eq!(words.len(), octets.len() / 8);
+        // And all values are as frequent: nothing for Huffman's code.
+        let mut counts = [0_u32; 256];
+        for octet in &octets {
+            counts[usize::from(*octet)] += 1;
+        }
+        assert!(counts.iter().all(|count| (3700..4500).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn as_much_is_zeros_as_asked_for() {
+        let octets = whole(Content::new(7, 3, 0.25), 1 << 16);
+        let zeros: usize = octets.iter().map(|octet| usize::from(*octet == 0)).sum();
+        assert!((16_384..16_800).contains(&zeros), "{zeros}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_part_is_a_part_of_the_whole(
+            from in 0_usize..9000, length in 0_usize..9000, ratio in 0.0..=1.0,
+        ) {
+            let content = Content::new(42, 5, ratio);
+            let all = whole(content, 18_000);
+            let mut part = vec![1; length];
+            content.fill(from as u64, &mut part);
+            prop_assert_eq!(&part[..], &all[from..from + length]);
+            prop_assert_eq!(content.first_difference(from as u64, &part), None);
+            if length > 0 {
+                let place = length / 2;
+                part[place] ^= 0x80;
+                let found = content.first_difference(from as u64, &part);
+                prop_assert_eq!(found, Some((from + place) as u64));
+            }
+        }
+    }
+}

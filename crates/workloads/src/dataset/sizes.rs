@@ -1,0 +1,162 @@
+//! How large each file of a dataset is: whole numbers all the way, so that it is the same on every
+//! system.
+
+use super::content::mix;
+use crate::messages::{DatasetSpec, Failure, FileGroup};
+
+/// Files of a dataset at most.
+pub const MOST_FILES: usize = 100_000;
+/// Largest file: 16 TiB, more than any file system of today's holds in one.
+const MOST_FILE_BYTES: u64 = 1 << 44;
+/// Octets of a dataset at most.
+const MOST_BYTES: u128 = 1 << 50;
+/// Weights are counted in this fraction.
+const UNIT: u64 = 1 << 32;
+
+/// The size of every file, in the order of their numbers.
+///
+/// # Errors
+/// What of the description is not allowed.
+pub fn sizes(spec: &DatasetSpec) -> Result<Vec<u64>, Failure> {
+    if !(0.0..=1.0).contains(&spec.compressible_ratio) {
+        let found = spec.compressible_ratio;
+        return Err(Failure::value("compressible_ratio", found, "0 to 1"));
+    }
+    let count: u64 = spec.groups.iter().map(|group| u64::from(group.count)).sum();
+    if spec.groups.len() > MOST_FILES || !(1..=MOST_FILES as u64).contains(&count) {
+        return Err(Failure::value(
+            "groups",
+            format!("{count} files"),
+            format!("1 to {MOST_FILES}"),
+        ));
+    }
+    let mut sizes = Vec::with_capacity(count as usize);
+    for (place, group) in spec.groups.iter().enumerate() {
+        add_group(spec.seed, place as u64, group, &mut sizes)?;
+    }
+    let total: u128 = sizes.iter().copied().map(u128::from).sum();
+    if total > MOST_BYTES {
+        return Err(Failure::value("groups", format!("{total} octets"), format!("{MOST_BYTES}")));
+    }
+    Ok(sizes)
+}
+
+fn add_group(
+    seed: u64,
+    place: u64,
+    group: &FileGroup,
+    sizes: &mut Vec<u64>,
+) -> Result<(), Failure> {
+    let (least, most) = (group.least_bytes, group.most_bytes);
+    if least > most || most > MOST_FILE_BYTES || (least == 0 && most > 0) {
+        return Err(Failure::value(
+            "groups",
+            format!("sizes from {least} to {most}"),
+            format!("from 1, or both 0, to {MOST_FILE_BYTES}"),
+        ));
+    }
+    let first = sizes.len();
+    for number in 0..u64::from(group.count) {
+        let drawn = mix(mix(seed ^ place.wrapping_mul(0xa076_1d64_78bd_642f)).wrapping_add(number));
+        sizes.push(draw(least, most, drawn));
+    }
+    match group.total_bytes {
+        None => Ok(()),
+        Some(total) => move_to(&mut sizes[first..], total),
+    }
+}
+
+/// A size between `least` and `most`: an octave by its width, a place in it evenly.
+fn draw(least: u64, most: u64, drawn: u64) -> u64 {
+    if least == most {
+        return least;
+    }
+    let weight = |from: u64| {
+        let width = u128::from(most.min(from.saturating_mul(2)) - from);
+        (width * u128::from(UNIT) / u128::from(from)) as u64
+    };
+    let octaves = || {
+        std::iter::successors(Some(least), |from| from.checked_mul(2))
+            .take_while(|from| *from < most)
+    };
+    let all: u64 = octaves().map(weight).sum();
+    let mut chosen = ((u128::from(drawn) * u128::from(all)) >> 64) as u64;
+    for from in octaves() {
+        let weight = weight(from);
+        if chosen < weight {
+            return from + (u128::from(from) * u128::from(chosen) / u128::from(UNIT)) as u64;
+        }
+        chosen -= weight;
+    }
+    most
+}
+
+/// Move sizes in proportion until their sum is `total`.
+fn move_to(sizes: &mut [u64], total: u64) -> Result<(), Failure> {
+    let sum: u128 = sizes.iter().copied().map(u128::from).sum();
+    if sum == 0 {
+        return Err(Failure::value("total_bytes", total, "none for files without content"));
+    }
+    if u128::from(total) > MOST_BYTES {
+        return Err(Failure::value("total_bytes", total, MOST_BYTES));
+    }
+    for size in sizes.iter_mut() {
+        *size = (u128::from(*size) * u128::from(total) / sum) as u64;
+    }
+    let missing = total - sizes.iter().sum::<u64>();
+    // Less than one octet for each file was lost.
+    for size in sizes.iter_mut().take(missing as usize) {
+        *size += 1;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(count: u32, least_bytes: u64, most_bytes: u64, total_bytes: Option<u64>) -> FileGroup {
+        FileGroup { count, least_bytes, most_bytes, total_bytes }
+    }
+
+    fn spec(groups: Vec<FileGroup>) -> DatasetSpec {
+        DatasetSpec { seed: 5, groups, compressible_ratio: 0.0 }
+    }
+
+    #[test]
+    fn groups_follow_each_other() {
+        let spec = spec(vec![group(1, 623, 623, None), group(2, 0, 0, None)]);
+        assert_eq!(sizes(&spec).unwrap(), [623, 0, 0]);
+    }
+
+    #[test]
+    fn a_total_is_met_to_the_octet() {
+        let found = sizes(&spec(vec![group(198, 10_000, 20_000_000, Some(472_000_000))])).unwrap();
+        assert_eq!((found.len(), found.iter().sum::<u64>()), (198, 472_000_000));
+    }
+
+    #[test]
+    fn each_doubling_is_as_likely_as_any_other() {
+        let found = sizes(&spec(vec![group(80_000, 1 << 10, 1 << 18, None)])).unwrap();
+        for octave in 10..18 {
+            let within = (1 << octave)..(1 << (octave + 1));
+            let count = found.iter().filter(|size| within.contains(*size)).count();
+            assert!((9_500..10_500).contains(&count), "octave {octave}: {count}");
+        }
+        assert!(found.iter().all(|size| (1 << 10..=1 << 18).contains(size)));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let none = spec(vec![]);
+        let many = spec(vec![group(60_000, 1, 1, None), group(40_001, 1, 1, None)]);
+        let upside_down = spec(vec![group(1, 2, 1, None)]);
+        let huge = spec(vec![group(1, 1, 1 << 45, None)]);
+        let nothing = spec(vec![group(3, 0, 0, Some(5))]);
+        let mut ratio = spec(vec![group(1, 1, 1, None)]);
+        ratio.compressible_ratio = f64::NAN;
+        for wrong in [none, many, upside_down, huge, nothing, ratio] {
+            assert_eq!(sizes(&wrong).unwrap_err().code, "request.value", "{wrong:?}");
+        }
+    }
+}

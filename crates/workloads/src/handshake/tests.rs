@@ -1,0 +1,222 @@
+use super::*;
+use proptest::prelude::*;
+
+const TOKEN: Token = Token([7; 16]);
+
+fn message(kind: Kind) -> Message {
+    Message { token: TOKEN, flow: 0, kind }
+}
+
+fn from(port: u16) -> SocketAddr {
+    ([10, 0, 0, 1], port).into()
+}
+
+/// The cookie that an acceptor gives to `from(port)`.
+fn cookie(acceptor: &mut Acceptor, port: u16) -> u64 {
+    let hello = message(Kind::Hello { nonce: 1 });
+    let challenge = acceptor.handle(&hello, from(port), Instant::ZERO).unwrap();
+    let Kind::Challenge { cookie } = challenge.kind else { panic!("{challenge:?}") };
+    cookie
+}
+
+/// Both ends over a link that loses the messages whose turn in `lost` is true, 1 ms each way.
+fn run(lost: &[bool]) -> (InitiatorState, bool) {
+    let mut lost = lost.iter().copied().chain(std::iter::repeat(false));
+    let mut now = Instant::ZERO;
+    let mut initiator = Initiator::new(TOKEN, 0, 1, now);
+    let mut acceptor = Acceptor::new(TOKEN, 0, 2);
+    // An initiator that never gives up, or asks without end, must fail a test and not hold it.
+    let mut steps = 0_u32;
+    while initiator.state() == InitiatorState::Asking {
+        while let Some(request) = initiator.poll_transmit(now) {
+            steps += 1;
+            assert!(steps < 10_000, "asked {steps} times by {now:?}");
+            if lost.next() == Some(false)
+                && let Some(reply) = acceptor.handle(&request, from(1), now)
+                && lost.next() == Some(false)
+            {
+                now = now.plus_nanos(2_000_000);
+                initiator.handle(&reply, now);
+            }
+        }
+        if let Some(timeout) = initiator.poll_timeout() {
+            steps += 1;
+            assert!(steps < 10_000, "still waiting for an answer at {now:?}");
+            now = now.max(timeout);
+            initiator.handle_timeout(now);
+        }
+    }
+    (initiator.state(), acceptor.peer().is_some())
+}
+
+#[test]
+fn two_round_trips_make_a_session() {
+    let accepted = InitiatorState::Accepted { round_trip_ns: 2_000_000 };
+    assert_eq!(run(&[]), (accepted, true));
+}
+
+#[test]
+fn a_dead_peer_is_given_up_after_five_seconds() {
+    assert_eq!(run(&[true; 200]), (InitiatorState::GaveUp, false));
+}
+
+#[test]
+fn a_stranger_gets_no_answer() {
+    let mut acceptor = Acceptor::new(TOKEN, 0, 2);
+    let mut ask = |message| acceptor.handle(&message, from(1), Instant::ZERO);
+    assert_eq!(ask(Message { token: Token([8; 16]), ..message(Kind::Hello { nonce: 1 }) }), None);
+    assert_eq!(ask(Message { flow: 1, ..message(Kind::Hello { nonce: 1 }) }), None);
+    assert_eq!(ask(message(Kind::Prove { cookie: 2, nonce: 1 })), None);
+    for kind in [
+        Kind::Mark { first_measured: 0 },
+        Kind::Finish { first_measured: 0, sent_messages: 0 },
+        Kind::Alive { received_messages: 0 },
+        Kind::Accept { nonce: 1 },
+    ] {
+        assert_eq!(ask(message(kind)), None);
+    }
+    assert_eq!(acceptor.peer(), None);
+}
+
+#[test]
+fn a_cookie_is_good_for_its_address_flow_and_session_only() {
+    let mut acceptor = Acceptor::new(TOKEN, 0, 2);
+    let given = cookie(&mut acceptor, 1);
+    let prove = message(Kind::Prove { cookie: given, nonce: 1 });
+    assert_eq!(acceptor.handle(&prove, from(2), Instant::ZERO), None);
+    let mut later = Acceptor::new(TOKEN, 0, 3);
+    assert_eq!(later.handle(&prove, from(1), Instant::ZERO), None);
+    let mut beside = Acceptor::new(TOKEN, 1, 2);
+    assert_eq!(beside.handle(&Message { flow: 1, ..prove }, from(1), Instant::ZERO), None);
+    assert!(acceptor.handle(&prove, from(1), Instant::ZERO).is_some());
+    assert_eq!(acceptor.peer(), Some(from(1)));
+}
+
+#[test]
+fn only_the_first_to_prove_itself_has_the_session() {
+    let mut acceptor = Acceptor::new(TOKEN, 0, 2);
+    let (first, second) = (cookie(&mut acceptor, 1), cookie(&mut acceptor, 2));
+    let mut ask = |kind, port| acceptor.handle(&message(kind), from(port), Instant::ZERO);
+    let accept = Some(message(Kind::Accept { nonce: 1 }));
+    assert_eq!(ask(Kind::Prove { cookie: first, nonce: 1 }, 1), accept);
+    assert_eq!(ask(Kind::Prove { cookie: first, nonce: 9 }, 1), None);
+    assert_eq!(ask(Kind::Prove { cookie: second, nonce: 1 }, 2), None);
+    assert_eq!(ask(Kind::Hello { nonce: 9 }, 1), None);
+    assert_eq!(ask(Kind::Prove { cookie: first, nonce: 1 }, 1), accept);
+}
+
+#[test]
+fn a_flood_of_questions_has_a_hundred_answers_a_second() {
+    let mut acceptor = Acceptor::new(TOKEN, 0, 2);
+    let hello = message(Kind::Hello { nonce: 1 });
+    // 100,000 in a second.
+    let answers = (0..100_000_u64)
+        .filter_map(|k| acceptor.handle(&hello, from(1), Instant::from_nanos(k * 10_000)))
+        .count();
+    assert_eq!(answers, 119);
+}
+
+fn at_ns(ns: u64) -> Instant {
+    Instant::from_nanos(ns)
+}
+
+#[test]
+fn it_asks_every_50_ms_and_for_5_s() {
+    let mut initiator = Initiator::new(Token([9; 16]), 3, 77, at_ns(1_000));
+    assert_eq!(initiator.poll_timeout(), Some(at_ns(1_000)));
+    assert_eq!(initiator.poll_transmit(at_ns(999)), None);
+    let hello = Message { token: Token([9; 16]), flow: 3, kind: Kind::Hello { nonce: 77 } };
+    let mut asked = 0;
+    while initiator.state() == InitiatorState::Asking {
+        let now = initiator.poll_timeout().unwrap();
+        initiator.handle_timeout(now);
+        if let Some(message) = initiator.poll_transmit(now) {
+            assert_eq!((message, now), (hello, at_ns(1_000 + 50_000_000 * asked)));
+            assert_eq!(initiator.poll_transmit(now.plus_nanos(49_999_999)), None);
+            asked += 1;
+        }
+    }
+    assert_eq!((initiator.state(), asked), (InitiatorState::GaveUp, 100));
+    assert_eq!(initiator.poll_timeout(), None);
+    let mut late = Initiator::new(TOKEN, 0, 1, at_ns(0));
+    late.handle_timeout(at_ns(4_999_999_999));
+    assert!(late.poll_transmit(at_ns(4_999_999_999)).is_some());
+    assert_eq!(late.poll_timeout(), Some(at_ns(5_000_000_000)));
+    assert_eq!(late.poll_transmit(at_ns(5_049_999_999)), None);
+    late.handle_timeout(at_ns(5_000_000_000));
+    assert_eq!(late.state(), InitiatorState::GaveUp);
+    late.handle(&message(Kind::Accept { nonce: 1 }), at_ns(5_000_000_000));
+    assert_eq!(late.state(), InitiatorState::GaveUp);
+}
+
+#[test]
+fn it_proves_itself_at_once_by_the_first_cookie_and_times_the_last_question() {
+    let mut initiator = Initiator::new(TOKEN, 0, 5, at_ns(0));
+    initiator.poll_transmit(at_ns(0));
+    initiator.handle(&message(Kind::Challenge { cookie: 11 }), at_ns(1_000_000));
+    initiator.handle(&message(Kind::Challenge { cookie: 12 }), at_ns(1_000_001));
+    assert_eq!(initiator.poll_timeout(), Some(at_ns(1_000_000)));
+    let prove = Some(message(Kind::Prove { cookie: 11, nonce: 5 }));
+    assert_eq!(initiator.poll_transmit(at_ns(1_000_002)), prove);
+    // A cookie that comes again does not hurry it.
+    initiator.handle(&message(Kind::Challenge { cookie: 11 }), at_ns(1_000_003));
+    assert_eq!(initiator.poll_transmit(at_ns(51_000_001)), None);
+    assert_eq!(initiator.poll_transmit(at_ns(51_000_002)), prove);
+    let accept = message(Kind::Accept { nonce: 5 });
+    let strange = [
+        message(Kind::Accept { nonce: 6 }),
+        message(Kind::Mark { first_measured: 0 }),
+        Message { flow: 1, ..accept },
+        Message { token: Token([8; 16]), ..accept },
+    ];
+    for other in &strange {
+        initiator.handle(other, at_ns(52_000_000));
+        assert_eq!(initiator.state(), InitiatorState::Asking, "{other:?}");
+    }
+    initiator.handle(&accept, at_ns(54_000_002));
+    let accepted = InitiatorState::Accepted { round_trip_ns: 3_000_000 };
+    assert_eq!(initiator.state(), accepted);
+    assert_eq!(initiator.poll_transmit(at_ns(200_000_000)), None);
+    assert_eq!(initiator.poll_timeout(), None);
+    initiator.handle_timeout(at_ns(6_000_000_000));
+    initiator.handle(&accept, at_ns(6_000_000_000));
+    assert_eq!(initiator.state(), accepted);
+}
+
+#[test]
+fn twenty_answers_come_at_once_and_then_one_in_10_ms() {
+    let mut acceptor = Acceptor::new(TOKEN, 0, 2);
+    let hello = message(Kind::Hello { nonce: 1 });
+    let mut answers =
+        |ns| (0..50).filter(|_| acceptor.handle(&hello, from(1), at_ns(ns)).is_some()).count();
+    let begin = 7_000_000_000;
+    assert_eq!(answers(begin), 20);
+    assert_eq!(answers(begin + 9_999_999), 0);
+    assert_eq!(answers(begin + 10_000_000), 1);
+    assert_eq!(answers(begin + 35_000_000), 2);
+    // However long it is quiet, no more are saved up.
+    assert_eq!(answers(begin + 60_000_000_000), 20);
+}
+
+#[test]
+fn a_peer_is_answered_again_only_when_it_has_proved_itself() {
+    let mut acceptor = Acceptor::new(TOKEN, 0, 2);
+    let given = cookie(&mut acceptor, 1);
+    let prove = message(Kind::Prove { cookie: given, nonce: 4 });
+    assert_eq!(acceptor.handle_again(&prove, Instant::ZERO), None);
+    let accept = Some(message(Kind::Accept { nonce: 4 }));
+    assert_eq!(acceptor.handle(&prove, from(1), Instant::ZERO), accept);
+    assert_eq!(acceptor.handle_again(&prove, Instant::ZERO), accept);
+    let other = message(Kind::Prove { cookie: given ^ 1, nonce: 4 });
+    assert_eq!(acceptor.handle_again(&other, Instant::ZERO), None);
+}
+
+proptest! {
+    #[test]
+    fn any_loss_short_of_all_is_survived(lost in prop::collection::vec(any::<bool>(), 0..40)) {
+        let (state, proved) = run(&lost);
+        let accepted = matches!(state, InitiatorState::Accepted { .. });
+        prop_assert!(accepted);
+        prop_assert!(proved);
+    }
+}

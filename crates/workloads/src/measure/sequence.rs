@@ -1,0 +1,168 @@
+//! Which sequence numbers have arrived: new, again, or out of order.
+
+/// Sequence numbers remembered behind the newest.
+const WINDOW: u64 = 65_536;
+const WORDS: usize = (WINDOW / 64) as usize;
+
+/// What an arriving sequence number is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seen {
+    /// First arrival, newer than all before.
+    InOrder,
+    /// First arrival, but one sent later is already here (RFC 4737, section 3.3).
+    Reordered,
+    /// Already here.
+    Duplicate,
+    /// So far behind the newest that it is no longer known whether it was here.
+    Stale,
+}
+
+/// A bit for each of the newest 65,536 sequence numbers.
+#[derive(Debug)]
+pub struct SequenceWindow {
+    bits: Box<[u64; WORDS]>,
+    /// The number after the newest.
+    next: u64,
+}
+
+impl SequenceWindow {
+    pub fn new() -> Self {
+        Self { bits: Box::new([0; WORDS]), next: 0 }
+    }
+
+    /// The number after the newest that arrived.
+    pub fn expected(&self) -> u64 {
+        self.next
+    }
+
+    /// Take in an arrival.
+    pub fn observe(&mut self, sequence: u64) -> Seen {
+        if sequence >= self.next {
+            self.advance(sequence);
+            self.set(sequence);
+            return Seen::InOrder;
+        }
+        if self.next - sequence > WINDOW {
+            return Seen::Stale;
+        }
+        if self.is_set(sequence) {
+            return Seen::Duplicate;
+        }
+        self.set(sequence);
+        Seen::Reordered
+    }
+
+    /// Take in `count` numbers from `first` on, all newer than any before: in order, each.
+    pub fn observe_run(&mut self, first: u64, count: u64) {
+        debug_assert!(first >= self.next, "{first} is not newer than {}", self.next);
+        self.advance(first + count - 1);
+        // Of a run longer than the window only its end is remembered.
+        for sequence in first.max(self.next.saturating_sub(WINDOW))..first + count {
+            self.set(sequence);
+        }
+    }
+
+    /// How many numbers from `first` on have arrived; `None` if `first` is no longer remembered.
+    pub fn arrived_since(&self, first: u64) -> Option<u64> {
+        if first >= self.next {
+            return Some(0);
+        }
+        (self.next - first <= WINDOW)
+            .then(|| (first..self.next).filter(|sequence| self.is_set(*sequence)).count() as u64)
+    }
+
+    /// Forget what leaves the window when `newest` enters it.
+    fn advance(&mut self, newest: u64) {
+        let entering = newest - self.next + 1;
+        if entering >= WINDOW {
+            self.bits.fill(0);
+        } else {
+            for sequence in self.next..=newest {
+                let (word, bit) = Self::place(sequence);
+                self.bits[word] &= !bit;
+            }
+        }
+        self.next = newest + 1;
+    }
+
+    fn place(sequence: u64) -> (usize, u64) {
+        let index = sequence % WINDOW;
+        ((index / 64) as usize, 1 << (index % 64))
+    }
+
+    fn set(&mut self, sequence: u64) {
+        let (word, bit) = Self::place(sequence);
+        self.bits[word] |= bit;
+    }
+
+    fn is_set(&self, sequence: u64) -> bool {
+        let (word, bit) = Self::place(sequence);
+        self.bits[word] & bit != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn arrivals_are_told_apart() {
+        let mut window = SequenceWindow::new();
+        assert_eq!(window.observe(0), Seen::InOrder);
+        assert_eq!(window.observe(3), Seen::InOrder);
+        assert_eq!(window.observe(1), Seen::Reordered);
+        assert_eq!(window.observe(1), Seen::Duplicate);
+        assert_eq!(window.observe(3), Seen::Duplicate);
+        assert_eq!(window.observe(100_000), Seen::InOrder);
+        assert_eq!(window.observe(2), Seen::Stale);
+        assert_eq!(window.observe(99_999), Seen::Reordered);
+    }
+
+    #[test]
+    fn a_leap_past_the_window_forgets_all_of_it() {
+        let mut window = SequenceWindow::new();
+        for sequence in 0..WINDOW {
+            window.observe(sequence);
+        }
+        assert_eq!(window.observe(3 * WINDOW), Seen::InOrder);
+        assert_eq!(window.arrived_since(2 * WINDOW + 1), Some(1));
+        assert_eq!(window.arrived_since(2 * WINDOW), None);
+    }
+
+    #[test]
+    fn a_run_is_as_many_single_arrivals() {
+        let (mut by_run, mut by_one) = (SequenceWindow::new(), SequenceWindow::new());
+        for (first, count) in [(0, 5), (7, 64), (200, 1), (70_000, 66_000), (140_000, 3)] {
+            by_run.observe_run(first, count);
+            for sequence in first..first + count {
+                assert_eq!(by_one.observe(sequence), Seen::InOrder);
+            }
+            assert_eq!(by_run.next, by_one.next);
+            assert_eq!(by_run.bits, by_one.bits);
+        }
+    }
+
+    proptest! {
+        /// Against a set that never forgets.
+        #[test]
+        fn agrees_with_a_set(steps in prop::collection::vec((0_u64..200, any::<bool>()), 1..300)) {
+            let (mut window, mut set, mut newest) = (SequenceWindow::new(), BTreeSet::new(), 0_u64);
+            for (step, forward) in steps {
+                let sequence = if forward { newest + step } else { newest.saturating_sub(step) };
+                let expected = match (set.insert(sequence), sequence >= newest || set.len() == 1) {
+                    (false, _) => Seen::Duplicate,
+                    (true, true) => Seen::InOrder,
+                    (true, false) => Seen::Reordered,
+                };
+                newest = newest.max(sequence);
+                prop_assert_eq!(window.observe(sequence), expected);
+            }
+            let half = newest / 2;
+            let counted = set.iter().filter(|sequence| **sequence >= half).count() as u64;
+            prop_assert_eq!(window.arrived_since(half), Some(counted));
+        }
+    }
+}

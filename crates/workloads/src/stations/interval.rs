@@ -1,0 +1,102 @@
+//! When a trial has measured enough: the interval of the mean response time from the means of batches.
+
+/// Fewer batches tell too little of their spread.
+const LEAST_BATCHES: usize = 20;
+/// As many become half as many of twice the length: the longer batches are, the less does one depend
+/// on the one before (Law and Carson, "A sequential procedure for determining the length of a
+/// steady-state simulation", Operations Research 27, 1979).
+const MOST_BATCHES: usize = 40;
+/// 97.5th percentile of Student's distribution with 19 degrees of freedom, the fewest there are; with
+/// more the interval is narrower than is said.
+const STUDENT: f64 = 2.093;
+
+/// Batches of equal time, in which so many operations took so much time together.
+#[derive(Debug)]
+pub struct IntervalRule {
+    ratio: f64,
+    batches: Vec<(u64, u64)>,
+    /// Looks that make up a batch, and those of the last one so far.
+    looks_a_batch: u32,
+    looks: u32,
+    last: (u64, u64),
+}
+
+impl IntervalRule {
+    pub fn new(ratio: f64) -> Self {
+        Self { ratio, batches: Vec::new(), looks_a_batch: 1, looks: 0, last: (0, 0) }
+    }
+
+    /// Look at the operations and their time so far, at even times; whether that is enough.
+    pub fn look(&mut self, operations: u64, response_ns: u64) -> bool {
+        self.looks += 1;
+        if self.looks < self.looks_a_batch || operations == self.last.0 {
+            return false;
+        }
+        self.looks = 0;
+        let (before, time_before) = self.last;
+        self.batches.push((operations - before, response_ns - time_before));
+        self.last = (operations, response_ns);
+        if self.batches.len() == MOST_BATCHES {
+            let both = |pair: &[(u64, u64)]| (pair[0].0 + pair[1].0, pair[0].1 + pair[1].1);
+            self.batches = self.batches.chunks(2).map(both).collect();
+            self.looks_a_batch *= 2;
+        }
+        self.is_narrow()
+    }
+
+    /// The first batch is a beginning, and is left out.
+    fn is_narrow(&self) -> bool {
+        let means: Vec<f64> = self
+            .batches
+            .iter()
+            .skip(1)
+            .map(|(operations, time_ns)| *time_ns as f64 / *operations as f64)
+            .collect();
+        if means.len() < LEAST_BATCHES {
+            return false;
+        }
+        let count = means.len() as f64;
+        let mean = means.iter().sum::<f64>() / count;
+        let squares = means.iter().map(|each| (each - mean).powi(2)).sum::<f64>();
+        let error = (squares / (count - 1.0) / count).sqrt();
+        STUDENT * error <= self.ratio * mean
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks until it is enough, with a mean of 1000 ns that varies by `spread` from look to look.
+    fn looks_needed(ratio: f64, spread: u64) -> u64 {
+        let mut rule = IntervalRule::new(ratio);
+        let (mut time_ns, mut state) = (0, 1_u64);
+        for look in 1..100_000 {
+            state = crate::dataset::mix(state);
+            time_ns += 100 * (1000 - spread + state % (2 * spread + 1));
+            if rule.look(100 * look, time_ns) {
+                return look;
+            }
+        }
+        panic!("never enough")
+    }
+
+    #[test]
+    fn what_hardly_varies_is_known_after_the_fewest_batches() {
+        assert_eq!(looks_needed(0.01, 1), 21);
+    }
+
+    #[test]
+    fn a_narrower_interval_takes_more() {
+        // Deviation of an even spread of ±500 is 289 ns: of 1 %, (2.093 · 28.9 / 1)² looks.
+        let (wide, narrow) = (looks_needed(0.04, 500), looks_needed(0.01, 500));
+        assert!((80..900).contains(&wide), "{wide}");
+        assert!((1_500..12_000).contains(&narrow), "{narrow}");
+    }
+
+    #[test]
+    fn nothing_done_is_never_enough() {
+        let mut rule = IntervalRule::new(0.5);
+        assert!((0..1000).all(|_| !rule.look(0, 0)));
+    }
+}

@@ -1,0 +1,92 @@
+//! What all stations of a trial share: what they do, whether they go on, how far they are.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+
+use lanlab_files::ServicePath;
+
+use super::pattern::Pattern;
+use crate::messages::{Failure, StationOperation, StationsEnd, StationsSpec};
+
+/// Ends that stop all stations at once, by their numbers.
+const STOPS: [StationsEnd; 3] = [StationsEnd::Interval, StationsEnd::Full, StationsEnd::Cancelled];
+
+/// Shared between threads.
+#[derive(Debug)]
+pub struct Job {
+    pub spec: StationsSpec,
+    pub pattern: Pattern,
+    /// Place of the end in [`STOPS`] and one more; zero: they go on.
+    stopped: AtomicU8,
+    /// Whether what is under way is not waited for either.
+    pub is_dropped: AtomicBool,
+}
+
+impl Job {
+    pub fn new(spec: &StationsSpec) -> Self {
+        Self {
+            spec: spec.clone(),
+            pattern: Pattern::new(spec.seed),
+            stopped: AtomicU8::new(0),
+            is_dropped: AtomicBool::new(false),
+        }
+    }
+
+    /// Have no operation begin any more; the first reason counts.
+    pub fn stop(&self, end: StationsEnd) {
+        let place = STOPS.iter().position(|stop| *stop == end).map_or(0, |place| place as u8 + 1);
+        let _ = self.stopped.compare_exchange(0, place, Ordering::Relaxed, Ordering::Relaxed);
+        if end == StationsEnd::Cancelled {
+            self.is_dropped.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Why no operation begins any more.
+    pub fn stopped(&self) -> Option<StationsEnd> {
+        let place = self.stopped.load(Ordering::Relaxed);
+        STOPS.get(usize::from(place).wrapping_sub(1)).copied()
+    }
+
+    pub fn writes(&self) -> bool {
+        self.spec.operation != StationOperation::Read
+    }
+}
+
+/// What the stations of one thread have done so far: written by that thread, read by others.
+#[derive(Debug, Default)]
+pub struct ThreadTotals {
+    pub operations: AtomicU64,
+    pub bytes: AtomicU64,
+    /// Response times of the operations that went well.
+    pub response_ns: AtomicU64,
+}
+
+impl ThreadTotals {
+    pub fn store(&self, operations: u64, bytes: u64, response_ns: u64) {
+        self.operations.store(operations, Ordering::Relaxed);
+        self.bytes.store(bytes, Ordering::Relaxed);
+        self.response_ns.store(response_ns, Ordering::Relaxed);
+    }
+
+    pub fn load(&self) -> [u64; 3] {
+        [&self.operations, &self.bytes, &self.response_ns]
+            .map(|counter| counter.load(Ordering::Relaxed))
+    }
+}
+
+/// The files of a station: one, or those of a service that moves whole files only.
+pub fn paths(
+    spec: &StationsSpec,
+    station: u32,
+    whole_files: bool,
+    blocks: u32,
+) -> Result<Vec<ServicePath>, Failure> {
+    let folder = format!("{}/files", spec.working_name);
+    let path = |name: String| {
+        ServicePath::new(name).map_err(|bad| Failure::new("stations.name", bad.message))
+    };
+    if whole_files {
+        let name = |number| path(format!("{folder}/s{station:05}-{number}.dat"));
+        return (0..blocks).map(name).collect();
+    }
+    Ok(vec![path(format!("{folder}/s{station:05}.dat"))?])
+}

@@ -1,0 +1,47 @@
+//! `stations`: many clients of a file service, each with its own connection and file, that read or
+//! write a block, wait for it, and go on; in a closed loop or whenever an operation is due.
+//!
+//! Every attempt at an operation is a reading; an error is a result, not an end.
+#![allow(
+    clippy::large_futures,
+    reason = "a future is as large as the largest service's; boxed, each call would allocate"
+)]
+
+mod context;
+pub mod example;
+mod interval;
+mod job;
+pub mod pattern;
+pub mod readings;
+mod schedule;
+mod simulation;
+pub mod slices;
+mod station;
+mod totals;
+mod watch;
+
+use crate::messages::StationsSpec;
+
+pub use context::{Connector, Context, Counts};
+pub use job::{Job, ThreadTotals, paths};
+pub use readings::{KeptReadings, Readings};
+pub use schedule::blocks;
+pub use simulation::simulate;
+pub use slices::Slices;
+pub use station::Station;
+pub use totals::{Times, Worked, joined};
+pub use watch::Watch;
+
+/// Readings that there must be room for.
+pub fn room(spec: &StationsSpec) -> u32 {
+    match spec.until.readings_per_station {
+        Some(readings) => readings.saturating_mul(spec.own.count).min(spec.most_readings),
+        None => spec.most_readings,
+    }
+}
+
+/// Whether there may be more readings than there is room for.
+pub fn may_be_thinned(spec: &StationsSpec) -> bool {
+    let all = |readings: u32| u64::from(readings) * u64::from(spec.own.count);
+    spec.until.readings_per_station.is_none_or(|each| all(each) > spec.most_readings.into())
+}

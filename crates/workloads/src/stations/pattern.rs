@@ -1,0 +1,304 @@
+//! What stands in a block: a function of the seed, its station, its place in the file and how often it
+//! has been written, so that a block of another place, of another station, or of an earlier time is
+//! told from one that is damaged.
+//!
+//! A block begins with its own description; what follows is a part of a table that is the same for
+//! all, from a place that the description determines. So to fill or to compare one costs what copying
+//! or comparing memory costs.
+
+use crate::dataset::mix;
+
+/// Octets of the description: tag, station, block, generation, length, check.
+pub const HEAD_BYTES: usize = 32;
+/// Octets of the table: in a processor's own cache, and more than a compressor looks back.
+const TABLE_BYTES: usize = 1 << 18;
+/// The golden ratio in 64 bits.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Of a block without a description, so many earlier generations are tried.
+const GENERATIONS_TRIED: u32 = 8;
+/// Shorter blocks are too alike to be told apart by what they hold.
+const TELLING_BYTES: usize = 8;
+
+/// The blocks of a trial.
+#[derive(Debug)]
+pub struct Pattern {
+    tag: u64,
+    /// Twice the same, so that every part of it lies in one piece.
+    table: Box<[u8]>,
+}
+
+/// Which block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    pub station: u32,
+    pub block: u32,
+    /// How often it has been written; 0 as it was prepared.
+    pub generation: u32,
+}
+
+/// What is wrong with a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrong {
+    /// It was right before a write that was confirmed.
+    Stale {
+        /// The generation that it is of.
+        found: u32,
+    },
+    /// It is that of another place or station.
+    Misplaced {
+        /// Whose it is.
+        station: u32,
+        /// Which of that.
+        block: u32,
+    },
+    /// It is nothing that was written.
+    Corrupt {
+        /// The first octet that is not as it should be.
+        at: usize,
+    },
+}
+
+impl Pattern {
+    pub fn new(seed: u64) -> Self {
+        let tag = mix(seed ^ 0x6c61_6e6c_6162_2d73);
+        let words = TABLE_BYTES as u64 / 8;
+        let once = (0..words)
+            .flat_map(|place| mix(tag.wrapping_add(place.wrapping_mul(STEP))).to_le_bytes());
+        let once: Vec<u8> = once.collect();
+        Self { tag, table: [once.as_slice(), once.as_slice()].concat().into() }
+    }
+
+    /// Memory that a pattern takes, octets.
+    pub const fn memory_bytes() -> u64 {
+        2 * TABLE_BYTES as u64
+    }
+
+    /// What stands in a block.
+    pub fn fill(&self, place: Place, buffer: &mut [u8]) {
+        if buffer.len() < HEAD_BYTES {
+            let key = self.key(place);
+            for (number, part) in buffer.chunks_mut(8).enumerate() {
+                part.copy_from_slice(&word(key, number)[..part.len()]);
+            }
+            return;
+        }
+        let (head, body) = buffer.split_at_mut(HEAD_BYTES);
+        head.copy_from_slice(&self.head(place, body.len()));
+        let mut from = self.key(place);
+        for part in body.chunks_mut(TABLE_BYTES) {
+            part.copy_from_slice(self.part(from, part.len()));
+            from = from.wrapping_add(STEP);
+        }
+    }
+
+    /// The description of a block, where what follows it is one part of the table: [`Self::body`].
+    /// `None` of a block that has no description, or is longer.
+    pub fn description(&self, place: Place, length: usize) -> Option<[u8; HEAD_BYTES]> {
+        let body_bytes = length.checked_sub(HEAD_BYTES).filter(|body| *body <= TABLE_BYTES)?;
+        Some(self.head(place, body_bytes))
+    }
+
+    /// What follows the description of a block, where it lies.
+    ///
+    /// # Panics
+    /// If the block is one of which [`Self::description`] says `None`.
+    pub fn body(&self, place: Place, length: usize) -> &[u8] {
+        self.part(self.key(place), length - HEAD_BYTES)
+    }
+
+    /// Whether a block is as it should be, and else what it is.
+    pub fn check(&self, place: Place, data: &[u8]) -> Result<(), Wrong> {
+        if data.len() < HEAD_BYTES {
+            return match self.differs_short(place, data) {
+                None => Ok(()),
+                Some(at) => Err(self.judge_short(place, data, at)),
+            };
+        }
+        let (head, body) = data.split_at(HEAD_BYTES);
+        let expected = self.head(place, body.len());
+        if head != expected {
+            return Err(self.judge_head(place, head, &expected, body.len()));
+        }
+        let mut from = self.key(place);
+        for (number, part) in body.chunks(TABLE_BYTES).enumerate() {
+            let right = self.part(from, part.len());
+            // A comparison of all is many times as fast as one of each.
+            if part != right {
+                let within = part.iter().zip(right).position(|(found, right)| found != right);
+                let at = HEAD_BYTES + number * TABLE_BYTES + within.unwrap_or(0);
+                return Err(Wrong::Corrupt { at });
+            }
+            from = from.wrapping_add(STEP);
+        }
+        Ok(())
+    }
+
+    fn key(&self, place: Place) -> u64 {
+        let of = u64::from(place.station) << 32 | u64::from(place.block);
+        mix(self.tag ^ mix(of)).wrapping_add(u64::from(place.generation).wrapping_mul(STEP))
+    }
+
+    fn head(&self, place: Place, body_bytes: usize) -> [u8; HEAD_BYTES] {
+        let mut head = [0; HEAD_BYTES];
+        head[..8].copy_from_slice(&self.tag.to_le_bytes());
+        head[8..12].copy_from_slice(&place.station.to_le_bytes());
+        head[12..16].copy_from_slice(&place.block.to_le_bytes());
+        head[16..20].copy_from_slice(&place.generation.to_le_bytes());
+        head[20..24].copy_from_slice(&(body_bytes as u32).to_le_bytes());
+        let check = mix(self.key(place) ^ body_bytes as u64);
+        head[24..].copy_from_slice(&check.to_le_bytes());
+        head
+    }
+
+    /// The part of the table that a key stands for.
+    fn part(&self, key: u64, length: usize) -> &[u8] {
+        // The upper bits: successive keys differ most in these.
+        let from = (key >> 40) as usize % TABLE_BYTES;
+        &self.table[from..from + length]
+    }
+
+    /// A description that is not the right one: another one, or none.
+    fn judge_head(&self, place: Place, head: &[u8], expected: &[u8], body_bytes: usize) -> Wrong {
+        let number = |at: usize| {
+            head[at..at + 4].iter().rev().fold(0_u32, |all, octet| all << 8 | u32::from(*octet))
+        };
+        let found = Place { station: number(8), block: number(12), generation: number(16) };
+        if head == self.head(found, body_bytes) {
+            if (found.station, found.block) != (place.station, place.block) {
+                return Wrong::Misplaced { station: found.station, block: found.block };
+            }
+            if found.generation < place.generation {
+                return Wrong::Stale { found: found.generation };
+            }
+        }
+        let at = head.iter().zip(expected).position(|(found, right)| found != right);
+        Wrong::Corrupt { at: at.unwrap_or(0) }
+    }
+
+    fn differs_short(&self, place: Place, data: &[u8]) -> Option<usize> {
+        let key = self.key(place);
+        data.chunks(8).enumerate().find_map(|(number, part)| {
+            let right = word(key, number);
+            let within = part.iter().zip(right).position(|(found, right)| *found != right);
+            within.map(|within| 8 * number + within)
+        })
+    }
+
+    fn judge_short(&self, place: Place, data: &[u8], at: usize) -> Wrong {
+        if data.len() >= TELLING_BYTES {
+            let oldest = place.generation.saturating_sub(GENERATIONS_TRIED);
+            for generation in (oldest..place.generation).rev() {
+                if self.differs_short(Place { generation, ..place }, data).is_none() {
+                    return Wrong::Stale { found: generation };
+                }
+            }
+        }
+        Wrong::Corrupt { at }
+    }
+}
+
+fn word(key: u64, number: usize) -> [u8; 8] {
+    mix(key.wrapping_add((number as u64 + 1).wrapping_mul(STEP))).to_le_bytes()
+}
+
+impl Wrong {
+    /// In words, of a block.
+    pub fn words(self, place: Place) -> String {
+        let Place { station, block, generation } = place;
+        let asked = format!("block {block} of station {station}");
+        match self {
+            Self::Stale { found } => format!(
+                "{asked}: found what it was after {found} writes; {generation} were confirmed"
+            ),
+            Self::Misplaced { station, block } => {
+                format!("{asked}: found block {block} of station {station}")
+            }
+            Self::Corrupt { at } => {
+                format!("{asked}: octet {at} is not as it was written, {generation} times by then")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Its table takes longer to make than all that is done with it.
+    static PATTERN: LazyLock<Pattern> = LazyLock::new(|| Pattern::new(1));
+
+    const PLACE: Place = Place { station: 7, block: 3, generation: 5 };
+
+    fn filled(place: Place, length: usize) -> Vec<u8> {
+        let mut data = vec![0; length];
+        PATTERN.fill(place, &mut data);
+        data
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_apart() {
+        let pattern = &*PATTERN;
+        for length in [32, 33, 750, 6000, TABLE_BYTES + 32, TABLE_BYTES * 2 + 77] {
+            let found = |place| pattern.check(PLACE, &filled(place, length));
+            assert_eq!(found(PLACE), Ok(()), "{length}");
+            let old = found(Place { generation: 2, ..PLACE });
+            assert_eq!(old, Err(Wrong::Stale { found: 2 }));
+            let other = found(Place { block: 4, ..PLACE });
+            assert_eq!(other, Err(Wrong::Misplaced { station: 7, block: 4 }));
+            let foreign = found(Place { station: 8, block: 3, generation: 9 });
+            assert_eq!(foreign, Err(Wrong::Misplaced { station: 8, block: 3 }));
+            let never = found(Place { generation: 6, ..PLACE });
+            assert_eq!(never, Err(Wrong::Corrupt { at: 16 }));
+            assert_eq!(pattern.check(PLACE, &vec![0; length]), Err(Wrong::Corrupt { at: 0 }));
+        }
+    }
+
+    /// The description is new and what follows is old: a write that was torn.
+    #[test]
+    fn a_torn_block_is_corrupt() {
+        let (new, old) = (filled(PLACE, 6000), filled(Place { generation: 4, ..PLACE }, 6000));
+        let torn = [&new[..3000], &old[3000..]].concat();
+        assert_eq!(PATTERN.check(PLACE, &torn), Err(Wrong::Corrupt { at: 3000 }));
+    }
+
+    #[test]
+    fn short_blocks_are_told_from_older_ones() {
+        let pattern = &*PATTERN;
+        for length in 8..32 {
+            let old = filled(Place { generation: 4, ..PLACE }, length);
+            assert_eq!(pattern.check(PLACE, &old), Err(Wrong::Stale { found: 4 }), "{length}");
+        }
+    }
+
+    #[test]
+    fn blocks_of_another_trial_are_not_ours() {
+        let data = filled(PLACE, 750);
+        assert_eq!(Pattern::new(2).check(PLACE, &data), Err(Wrong::Corrupt { at: 0 }));
+    }
+
+    proptest! {
+        #[test]
+        fn what_lies_in_two_pieces_is_the_block(
+            length in 32_usize..=TABLE_BYTES + 32, station: u32, block: u32, generation: u32,
+        ) {
+            let place = Place { station, block, generation };
+            let head = PATTERN.description(place, length).expect("a description");
+            prop_assert_eq!([&head, PATTERN.body(place, length)].concat(), filled(place, length));
+        }
+
+        #[test]
+        fn every_wrong_octet_is_found(
+            length in 1_usize..5000, at in 0_usize..5000, change in 1_u8..=255,
+            station: u32, block: u32, generation: u32,
+        ) {
+            let (place, at) = (Place { station, block, generation }, at % length);
+            let mut data = filled(place, length);
+            prop_assert_eq!(PATTERN.check(place, &data), Ok(()));
+            data[at] ^= change;
+            prop_assert!(PATTERN.check(place, &data).is_err());
+        }
+    }
+}

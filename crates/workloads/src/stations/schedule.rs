@@ -1,0 +1,225 @@
+//! What a station does next, and when: no clock and no service here.
+
+use crate::dataset::mix;
+use crate::messages::{Arrivals, BlockAccess, StationOperation, StationsSpec};
+
+/// The golden ratio in 64 bits.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Of a service that moves whole files only, a station has so many at most.
+const MOST_FILES: u64 = 8;
+
+/// One operation to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    pub is_write: bool,
+    pub block: u32,
+    /// When it is due, from the start; in a closed loop when the station is free.
+    pub due_ns: Option<u64>,
+}
+
+/// The operations of one station, without end.
+#[derive(Debug)]
+pub struct Schedule {
+    random: Random,
+    /// Of gaps, so that what is done does not depend on when it is due.
+    gaps: Random,
+    blocks: u32,
+    next_block: u32,
+    is_random: bool,
+    /// An operation is a read if a random number is below this.
+    read_ratio: f64,
+    arrivals: Option<Due>,
+}
+
+#[derive(Debug)]
+enum Due {
+    /// The number of the next arrival of this station, where it stands among all, and their gap.
+    Fixed { next: u64, station: u64, stations: u64, gap_ns: f64 },
+    /// The time so far, and the mean gap.
+    Poisson { at_ns: f64, gap_ns: f64 },
+}
+
+impl Schedule {
+    pub fn new(spec: &StationsSpec, station: u32, blocks: u32) -> Self {
+        let key = mix(spec.seed ^ mix(u64::from(station).wrapping_add(STEP)));
+        let stations = f64::from(spec.stations);
+        let arrivals = spec.open_loop.map(|open| match open.arrivals {
+            Arrivals::Fixed => Due::Fixed {
+                next: 0,
+                station: station.into(),
+                stations: spec.stations.into(),
+                gap_ns: 1e9 / open.rate_per_s,
+            },
+            Arrivals::Poisson => {
+                Due::Poisson { at_ns: 0.0, gap_ns: 1e9 * stations / open.rate_per_s }
+            }
+        });
+        Self {
+            random: Random(key),
+            gaps: Random(!key),
+            blocks,
+            next_block: 0,
+            is_random: spec.access == BlockAccess::Random,
+            read_ratio: match spec.operation {
+                StationOperation::Read => 1.0,
+                StationOperation::Write => 0.0,
+                StationOperation::Mix => spec.read_ratio,
+            },
+            arrivals,
+        }
+    }
+
+    pub fn next(&mut self) -> Turn {
+        let block = if self.is_random {
+            self.random.below(self.blocks)
+        } else {
+            let block = self.next_block;
+            self.next_block = (block + 1) % self.blocks;
+            block
+        };
+        let is_write = match self.read_ratio {
+            1.0.. => false,
+            ratio if ratio <= 0.0 => true,
+            ratio => self.random.ratio() >= ratio,
+        };
+        let due_ns = self.arrivals.as_mut().map(|due| match due {
+            Due::Fixed { next, station, stations, gap_ns } => {
+                let number = *next * *stations + *station;
+                *next += 1;
+                (number as f64 * *gap_ns) as u64
+            }
+            Due::Poisson { at_ns, gap_ns } => {
+                // A number above 0: its logarithm is one.
+                *at_ns -= (1.0 - self.gaps.ratio()).ln() * *gap_ns;
+                *at_ns as u64
+            }
+        });
+        Turn { is_write, block, due_ns }
+    }
+
+    /// How many more are due before a time; the next is the first that is looked at.
+    pub fn due_before(mut self, end_ns: u64, next: Turn) -> u64 {
+        let mut count = 0;
+        let mut due_ns = next.due_ns;
+        while due_ns.is_some_and(|due_ns| due_ns < end_ns) {
+            count += 1;
+            due_ns = self.next().due_ns;
+        }
+        count
+    }
+}
+
+/// Blocks of each station, or files of a service that moves whole ones only.
+pub fn blocks(spec: &StationsSpec, whole_files: bool) -> u32 {
+    let blocks = (spec.file_size_bytes / u64::from(spec.message_size_bytes)).max(1);
+    (if whole_files { blocks.min(MOST_FILES) } else { blocks }) as u32
+}
+
+/// Numbers by `SplitMix64`, as the content of datasets.
+#[derive(Debug)]
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(STEP);
+        mix(self.0)
+    }
+
+    /// From 0 to below `end`, each as likely to 1 in 2³².
+    fn below(&mut self, end: u32) -> u32 {
+        ((u128::from(self.next()) * u128::from(end)) >> 64) as u32
+    }
+
+    /// From 0 to below 1.
+    fn ratio(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::example::spec;
+    use super::*;
+    use crate::messages::OpenLoop;
+
+    fn turns(schedule: &mut Schedule, count: usize) -> Vec<Turn> {
+        (0..count).map(|_| schedule.next()).collect()
+    }
+
+    #[test]
+    fn blocks_come_in_order_and_again() {
+        let mut schedule = Schedule::new(&spec(), 3, 4);
+        let found: Vec<u32> = turns(&mut schedule, 10).iter().map(|turn| turn.block).collect();
+        assert_eq!(found, [0, 1, 2, 3, 0, 1, 2, 3, 0, 1]);
+    }
+
+    #[test]
+    fn random_blocks_are_each_as_likely_and_reads_as_many_as_asked_for() {
+        let spec = StationsSpec {
+            access: BlockAccess::Random,
+            operation: StationOperation::Mix,
+            read_ratio: 0.7,
+            ..spec()
+        };
+        let found = turns(&mut Schedule::new(&spec, 0, 10), 100_000);
+        let reads = found.iter().filter(|turn| !turn.is_write).count();
+        // Six standard deviations of a binomial of 100,000 and 0.7, and of 0.1.
+        assert!((69_130..70_870).contains(&reads), "{reads}");
+        for block in 0..10 {
+            let count = found.iter().filter(|turn| turn.block == block).count();
+            assert!((9_431..10_569).contains(&count), "{block}: {count}");
+        }
+        assert_eq!(found, turns(&mut Schedule::new(&spec, 0, 10), 100_000));
+        assert_ne!(found, turns(&mut Schedule::new(&spec, 1, 10), 100_000));
+    }
+
+    #[test]
+    fn fixed_arrivals_of_all_stations_are_even() {
+        let open_loop = Some(OpenLoop { rate_per_s: 1000.0, arrivals: Arrivals::Fixed });
+        let spec = StationsSpec { stations: 4, open_loop, ..spec() };
+        let mut due: Vec<u64> = (0..4)
+            .flat_map(|station| turns(&mut Schedule::new(&spec, station, 1), 25))
+            .filter_map(|turn| turn.due_ns)
+            .collect();
+        due.sort_unstable();
+        let even: Vec<u64> = (0..100).map(|number| number * 1_000_000).collect();
+        assert_eq!(due, even);
+    }
+
+    #[test]
+    fn poisson_arrivals_have_the_mean_and_spread_of_their_kind() {
+        let open_loop = Some(OpenLoop { rate_per_s: 1000.0, arrivals: Arrivals::Poisson });
+        let spec = StationsSpec { stations: 4, open_loop, ..spec() };
+        let due: Vec<u64> = turns(&mut Schedule::new(&spec, 2, 1), 100_000)
+            .iter()
+            .filter_map(|turn| turn.due_ns)
+            .collect();
+        let gaps: Vec<f64> = due.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 4e6).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let squares = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>();
+        let sd = (squares / gaps.len() as f64).sqrt();
+        // Of an exponential distribution mean and deviation are one; both to six of their errors.
+        assert!((mean - 1.0).abs() < 0.019 && (sd - 1.0).abs() < 0.027, "{mean} {sd}");
+        // Memoryless: the share beyond one mean is 1/e.
+        let beyond = gaps.iter().filter(|gap| **gap > 1.0).count() as f64 / gaps.len() as f64;
+        assert!((beyond - (-1.0_f64).exp()).abs() < 0.01, "{beyond}");
+    }
+
+    #[test]
+    fn what_was_due_and_not_begun_is_counted() {
+        let open_loop = Some(OpenLoop { rate_per_s: 1000.0, arrivals: Arrivals::Fixed });
+        let spec = StationsSpec { stations: 1, open_loop, ..spec() };
+        let mut schedule = Schedule::new(&spec, 0, 1);
+        turns(&mut schedule, 40);
+        let next = schedule.next();
+        assert_eq!(schedule.due_before(100_000_000, next), 60);
+    }
+
+    #[test]
+    fn a_file_has_as_many_blocks_as_whole_messages_fit() {
+        let spec = StationsSpec { file_size_bytes: 30_500, message_size_bytes: 750, ..spec() };
+        assert_eq!((blocks(&spec, false), blocks(&spec, true)), (40, 8));
+        let small = StationsSpec { file_size_bytes: 6000, message_size_bytes: 6000, ..spec };
+        assert_eq!((blocks(&small, false), blocks(&small, true)), (1, 1));
+    }
+}

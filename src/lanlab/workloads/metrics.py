@@ -1,0 +1,220 @@
+"""
+The metrics of every workload, one row for each: key, unit, name, which way is better, how it is
+shown. Tables, figures, comparisons and study files have them from here.
+
+Loads nothing, as every command needs the names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+#: Whether more of a metric is better, or less.
+Direction = Literal["more", "less"]
+#: Where the result of the stations' end keeps what is summed of its readings.
+STATION_SUMS = "station_sums"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number that a trial results in."""
+
+    key: str
+    #: Of the number in records.
+    unit: str
+    #: For people; empty: the key in words.
+    name: str = ""
+    #: `None`: what was asked for, or what is neither better nor worse by itself.
+    better: Direction | None = None
+    #: The unit for people and its size in `unit`; `None`: the usual one.
+    shown: tuple[str, float] | None = None
+
+
+def _table(*rows: Metric | Iterable[Metric]) -> Mapping[str, Metric]:
+    flat = [one for row in rows for one in ([row] if isinstance(row, Metric) else row)]
+    return {metric.key: metric for metric in flat}
+
+
+def _counts(better: Direction | None, unit: str, keys: str) -> list[Metric]:
+    return [Metric(key, unit, better=better) for key in keys.split()]
+
+
+#: Of statistics in keys.
+_WORDS = {
+    "mean": "mean",
+    "sd": "standard deviation",
+    "min": "minimum",
+    "p1": "1st percentile",
+    "p50": "median",
+    "p90": "90th percentile",
+    "p99": "99th percentile",
+    "p999": "99.9th percentile",
+    "max": "maximum",
+}
+
+
+def _times(key: str, name: str, statistics: str, unit: str = "ns") -> list[Metric]:
+    return [
+        Metric(f"{key}_{each}_{unit}", unit, f"{name}, {_WORDS[each]}", "less")
+        for each in statistics.split()
+    ]
+
+
+def _cpu(role: str, name: str) -> list[Metric]:
+    return [
+        Metric(f"{role}_cpu_s", "s", f"{name} CPU time", "less"),
+        Metric(f"{role}_cpu_user_s", "s", f"{name} CPU time, user", "less"),
+        Metric(f"{role}_cpu_system_s", "s", f"{name} CPU time, system", "less"),
+    ]
+
+
+_GOODPUT = Metric("goodput_bps", "bit/s", "goodput", "more")
+_START_SKEW = Metric("start_skew_ns", "ns", "start skew", "less")
+_INTERRUPTS = Metric("interrupt_cpu_s", "s", "time in interrupts", "less")
+_RETRIES = Metric("retries", "retries", "retries", "less")
+_ELAPSED = Metric("elapsed_s", "s", "elapsed time", "less")
+_JAIN = Metric("jain_index", "ratio", "Jain's index", "more", ("", 1.0))
+#: What is told of a distribution of round-trip times.
+ROUND_TRIP_STATISTICS = ("mean", "sd", "min", "p1", "p50", "p90", "p99", "p999", "max")
+#: The same of the times of files, and the calls that are timed.
+FILE_STATISTICS = ("mean", "p50", "p90", "p99", "max")
+FILE_CALLS = ("open", "read", "write", "sync", "close")
+#: Percentiles of response times, by the names of their metrics.
+PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
+
+STREAM = _table(
+    _GOODPUT,
+    Metric("received_ratio", "ratio", "received", "more"),
+    Metric("goodput_ratio", "ratio", "received in time", "more"),
+    Metric("loss_ratio", "ratio", better="less"),
+    Metric("offered_bps", "bit/s", "offered load"),
+    Metric("sent_bps", "bit/s", "sent"),
+    _counts(None, "messages", "offered_messages sent_messages"),
+    _counts("more", "messages", "received_messages"),
+    _counts("less", "messages", "lost_messages lost_sender_queue_messages lost_link_messages"),
+    _counts("less", "messages", "lost_backlog_messages lost_socket_buffer_messages"),
+    _counts("less", "messages", "lost_late_messages duplicate_messages reordered_messages"),
+    _counts("less", "messages", "refused_messages unsent_messages skipped_messages"),
+    _counts("less", "messages", "late_messages"),
+    _counts(None, "messages", "back_to_back_messages"),
+    Metric("blocked_ratio", "ratio", better="less"),
+    _counts(None, "ns", "gap_p1_ns gap_p50_ns gap_p99_ns"),
+    _times("one_way_delay", "one-way delay", "min p50 p99"),
+    Metric("clock_error_ns", "ns", better="less"),
+    _times("delay_variation", "delay variation", "mean p99"),
+    _cpu("sender", "sender's"),
+    _cpu("receiver", "receiver's"),
+    Metric("sender_cpu_ns_per_message", "ns/message", "sending CPU time", "less"),
+    Metric("receiver_cpu_ns_per_message", "ns/message", "receiving CPU time", "less"),
+    Metric("sender_cpu_s_per_gb", "s/GB", "sending CPU time", "less"),
+    Metric("receiver_cpu_s_per_gb", "s/GB", "receiving CPU time", "less"),
+    _INTERRUPTS,
+    Metric("received_messages_per_s", "messages/s", "messages received", "more"),
+    Metric("receive_calls", "calls"),
+    _JAIN,
+    Metric("first_control_share_ratio", "ratio", "share of the first congestion control"),
+    Metric("flow_goodput_min_bps", "bit/s", "goodput, least flow", "more"),
+    Metric("flow_goodput_max_bps", "bit/s", "goodput, greatest flow"),
+    Metric("retransmitted_segments", "segments", better="less"),
+    Metric("messages_per_segment", "messages/segment"),
+    Metric("bytes_per_segment", "B/segment"),
+    _START_SKEW,
+)
+
+ECHO = _table(
+    Metric("rtt_mean_ns", "ns", "round-trip time", "less"),
+    _times("rtt", "round-trip time", " ".join(ROUND_TRIP_STATISTICS[1:])),
+    _times("kernel_rtt", "round-trip time by the kernel", " ".join(ROUND_TRIP_STATISTICS)),
+    Metric("requests", "requests"),
+    Metric("replies", "replies", better="more"),
+    Metric("timeouts", "requests", "time-outs", "less"),
+    _counts("less", "replies", "late_replies duplicate_replies"),
+    Metric("replies_per_s", "1/s", "replies a second", "more"),
+    _cpu("requester", "requester's"),
+    _cpu("responder", "responder's"),
+    _INTERRUPTS,
+    _START_SKEW,
+)
+
+COPY = _table(
+    _GOODPUT,
+    _ELAPSED,
+    Metric("elapsed_ns", "ns", "elapsed time", "less"),
+    Metric("files_per_s", "1/s", "files a second", "more"),
+    _times("first_byte", "time to the first byte", "p50 max", "s"),
+    _times("file_time", "time of a file", " ".join(FILE_STATISTICS), "s"),
+    *(_times(call, f"time of a call: {call}", "p50 p99", "s") for call in FILE_CALLS),
+    Metric("connect_s", "s", "connecting and logging in, mean", "less"),
+    _RETRIES,
+    Metric("faults", "faults", "faults", "less"),
+    Metric("stall_ratio", "ratio", "share of time in stalled calls", "less"),
+    _cpu("client", "client's"),
+    Metric("client_cpu_s_per_gb", "s/GB", "client's CPU time", "less"),
+    Metric("server_cpu_s", "s", "server's CPU time", "less"),
+    Metric("server_cpu_s_per_gb", "s/GB", "server's CPU time", "less"),
+    _INTERRUPTS,
+    Metric("copied_files", "files", "files copied"),
+    Metric("copied_bytes", "B", "bytes copied"),
+    _START_SKEW,
+)
+
+STATIONS = _table(
+    Metric("stations", "stations"),
+    Metric("operations_per_s", "1/s", "throughput", "more", ("operations/s", 1.0)),
+    _GOODPUT,
+    Metric("response_mean_ns", "ns", "mean response time", "less"),
+    _times("response", "response time", "sd p50 p90 p99 max"),
+    # Of the station with the greatest: its standard deviation over its mean.
+    Metric("response_cv_ratio", "ratio", better="less"),
+    _JAIN,
+    Metric("station_operations_min_per_s", "1/s", better="more"),
+    Metric("station_operations_max_per_s", "1/s"),
+    Metric("station_operations_sd_per_s", "1/s", better="less"),
+    _counts("less", "ns", "response_station_min_ns response_station_max_ns"),
+    Metric("readings", "readings"),
+    Metric("errors", "errors", better="less"),
+    Metric("error_ratio", "ratio", better="less"),
+    _RETRIES,
+    Metric("wrong_data", "readings", better="less"),
+    _counts(None, "ns", "steady_start_ns steady_end_ns"),
+    Metric("steady_ratio", "ratio"),
+    Metric("little_ratio", "ratio", "X (R + Z) / N"),
+    _START_SKEW,
+    Metric("reconnects", "reconnects", better="less"),
+    Metric("ended_stations", "stations", better="less"),
+    Metric("unstarted_operations", "operations", better="less"),
+    Metric("setup_errors", "errors", better="less"),
+    _times("connect", "connecting and logging in", "p50 max", "s"),
+    _times("own_lateness", "own lateness", "p99"),
+    Metric("busiest_thread_ratio", "ratio"),
+    _cpu("client", "client's"),
+    _INTERRUPTS,
+    _ELAPSED,
+)
+
+#: Of all workloads; a key means the same in each.
+METRICS: Mapping[str, Metric] = {**STREAM, **ECHO, **COPY, **STATIONS}
+#: Beside them: what publications measured otherwise.
+_LESS_FORMS = re.compile(r"^(rtt|elapsed|response|connect|file_time)_|_cpu_")
+
+
+def metric_direction(key: str) -> Direction | None:
+    """
+    Whether more or less of a metric is better: rates and what arrives up; times, losses and
+    processor time down; `None` for what was asked for or is neither, such as an offered load.
+
+    Args:
+        key: Of a trial's results.
+
+    Examples:
+        >>> metric_direction("goodput_bps"), metric_direction("rtt_p99_ns")
+        ('more', 'less')
+        >>> metric_direction("receiver_cpu_s_per_gb"), metric_direction("offered_bps")
+        ('less', None)
+    """
+    if key in METRICS:
+        return METRICS[key].better
+    return "less" if _LESS_FORMS.search(key) else None

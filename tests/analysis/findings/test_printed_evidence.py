@@ -1,0 +1,131 @@
+"""What a publication's numbers become: conditions, shares and lost trials; and how it is worded."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+from bodies_of_evidence import along
+
+from lanlab.analysis.findings import judge, judge_published
+from lanlab.analysis.findings.published_evidence import PublishedEvidence
+from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Trials
+from lanlab.studies import Finding, load_study
+from lanlab.studies.published import MissingValue, Published, PublishedValue
+
+RUNS = {"metric": "trials", "statistic": "fact", "value": 40.0, "si": 40.0, "si_unit": "count"}
+
+
+def value(identifier: str, **fields: Any) -> PublishedValue:
+    """A printed goodput in Mbit/s at one size, with some fields changed."""
+    number = fields.pop("value", 10.0)
+    given = {
+        "id": identifier,
+        "metric": "goodput_bps",
+        "statistic": "mean",
+        "published": str(number),
+        "value": number,
+        "unit": "Mbit/s",
+        "si": number * 1e6,
+        "si_unit": "bit/s",
+        "where": "Table 1",
+        "condition": {"message_size_bytes": 500},
+        **fields,
+    }
+    return PublishedValue.model_validate(given)
+
+
+def printed(*values: PublishedValue, missing: tuple[MissingValue, ...] = ()) -> PublishedEvidence:
+    """A study that has printed these numbers alone."""
+    loaded = load_study("milanovic-srbljic")
+    published = Published.model_validate({"schema": 1}).model_copy(
+        update={"value": values, "missing": missing}
+    )
+    return PublishedEvidence(dataclasses.replace(loaded, published=published))
+
+
+@pytest.mark.parametrize(
+    ("feasible", "fills"),
+    [
+        # In steps of the last digit, where that is few numbers.
+        ((10.0, 12.0), (10e6, 11e6, 12e6)),
+        # In eight equal steps at most: nine numbers.
+        ((10.0, 90.0), tuple(1e6 * at for at in range(10, 91, 10))),
+    ],
+)
+def test_a_lost_trial_is_tried_at_no_more_than_nine_numbers(
+    feasible: tuple[float, float], fills: tuple[float, ...]
+) -> None:
+    trials = [
+        value(
+            f"t{number}",
+            statistic="trial",
+            published=text,
+            value=float(text),
+            condition={"message_size_bytes": 500, "trial": number},
+        )
+        for number, text in [(1, "50"), (3, "60")]
+    ]
+    lost = MissingValue.model_validate(
+        {
+            "id": "lost",
+            "metric": "goodput_bps",
+            "statistic": "trial",
+            "published": "",
+            "unit": "Mbit/s",
+            "where": "Table 1",
+            "condition": {"message_size_bytes": 500, "trial": 2},
+            "status": "missing",
+            "feasible": feasible,
+        }
+    )
+    [cell] = printed(*trials, missing=(lost,)).at_conditions("goodput_bps")
+    assert isinstance(cell.sample, Trials)
+    assert cell.sample.values == (50e6, 60e6)
+    assert cell.sample.positions == (1, 3)
+    [(found, position)] = cell.sample.missing
+    assert found == pytest.approx(fills)
+    assert position == 2
+
+
+def test_a_share_of_the_link_belongs_to_its_metric_alone() -> None:
+    share = {"statistic": "share_of_link", "unit": "share", "si_unit": "ratio"}
+    evidence = printed(
+        value("a", value=0.5, si=0.5, **share),
+        value("b", value=0.9, si=0.9, metric="offered_bps", **share),
+        value("c", value=5.0),
+        value("wrong", value=0.7, si=0.7, status="wrong", **share),
+    )
+    [cell] = evidence.printed_shares("goodput_bps")
+    assert isinstance(cell.sample, PrintedNumber)
+    assert cell.sample.mean == 0.5
+    assert [one.sample for one in evidence.printed_shares("rtt_mean_ns")] == []
+
+
+def test_a_mean_has_the_spread_that_is_printed_beside_it_but_a_bound_has_none() -> None:
+    runs = value("runs", published="40 times", condition={}, **RUNS)
+    spread = value("s", statistic="sd", value=2.0, published="2.0")
+    [cell] = printed(value("m"), spread, runs).at_conditions("goodput_bps")
+    assert cell.sample == PrintedSpread(10e6, 2e6, 40, 0.05e6, frozenset({"m"}))
+    [cell] = printed(value("m", bound=">="), spread, runs).at_conditions("goodput_bps")
+    assert isinstance(cell.sample, PrintedNumber)
+    [cell] = printed(value("m"), spread).at_conditions("goodput_bps")
+    assert isinstance(cell.sample, PrintedNumber)
+
+
+def test_what_there_are_no_conditions_for_is_named_by_the_metrics_within() -> None:
+    one = {"form": "less", "metric": "rtt_mean_ns", "a": {"x": 1}, "b": {"x": 2}}
+    statement = {"form": "all", "for_each": ["size"], "of": [one]}
+    finding = Finding.model_validate({"id": "f", "claim": "So it is.", "statement": statement})
+    [found] = judge([finding], along("x", {1: 10.0, 2: 20.0})).judgements
+    assert found.verdict == "not tested"
+    assert [reason.startswith("no rtt_mean_ns") for reason in found.reasons] == [True]
+
+
+def test_four_conditions_are_worded_as_a_product_where_ratios_are_compared() -> None:
+    verdicts = judge_published(load_study("milanovic-srbljic"))
+    [found] = [one for one in verdicts.judgements if one.finding.id == "f12"]
+    worded = [one.comparison.what for one in found.comparisons]
+    assert any(") x (host" in words for words in worded), worded
+    assert not any(") + (" in words or ") - (" in words for words in worded)

@@ -1,0 +1,258 @@
+"""What is printed of a single measurement, word for word: a changed sentence shows as a diff."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from copied_metrics import copied
+from made_up_ends import (
+    distribution,
+    exchange_of,
+    host_window,
+    stream_received,
+    stream_sent,
+)
+from synthetic_runs import synthetic_run
+from syrupy.assertion import SnapshotAssertion
+from test_single_measurements import stations
+
+from lanlab.analysis.pollution import Finding, Judgement
+from lanlab.analysis.pollution_words import _KINDS, warning
+from lanlab.cli import disturbances, single
+from lanlab.cli import stream as stream_command
+from lanlab.cli.drivers import print_drivers
+from lanlab.cli.watch import RunWatch, promise
+from lanlab.plan import Estimate, Plan
+from lanlab.report.copy_text import copy_lines
+from lanlab.report.echo_text import echo_lines
+from lanlab.report.stations_text import answer_sentence, stations_table
+from lanlab.report.stream_text import stream_lines
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import load_study
+from lanlab.workloads import CounterChanges, workload
+
+_COUNTED = CounterChanges({"sender": {"qdisc_drops": 0}, "receiver": {"rx_drops": 0}})
+_TCP = {"data_segments_sent": 24, "retransmitted_segments": 3}
+_LOSSY = stream_sent(
+    offered_messages=1000,
+    sent_messages=980,
+    refused_messages=3,
+    unsent_messages=2,
+    skipped_messages=15,
+    late_messages=4,
+    back_to_back_messages=1,
+)
+_LOST = stream_received(measured_messages=960, overdue_messages=2, socket_dropped_datagrams=5)
+_STALL = {
+    "operation": "close",
+    "likely": "delayed acknowledgement (Linux)",
+    "mode_ns": 40_100_000,
+    "calls": 12,
+    "calls_ratio": 0.5,
+    "time_ratio": 0.9,
+}
+
+
+def a_run() -> RunRecord:
+    return synthetic_run("milanovic-srbljic", most_trials=1).run
+
+
+def a_trial(kind_name: str, ends: tuple[Any, Any], how: Any, **condition: Any) -> TrialRecord:
+    """A trial that ended well, of which two ends told this."""
+    kind = workload(kind_name)
+    outcome = exchange_of(*ends, **(how or {}))
+    parameters = kind.Parameters.model_validate(condition)
+    return replace(
+        synthetic_run("milanovic-srbljic", most_trials=1).trials[0],
+        workload=kind_name,
+        parameters=parameters.model_dump(exclude_none=True),
+        metrics=kind.summarise(parameters, outcome, _COUNTED),
+        raw={**outcome.results, "setup": outcome.setup},
+    )
+
+
+def a_stream(sent: Any = None, received: Any = None, how: Any = None, **more: Any) -> TrialRecord:
+    condition = {"message_size_bytes": 500, "time_s": 1, "rate_messages_per_s": 1000, **more}
+    return a_trial(
+        "stream", (sent or stream_sent(), received or stream_received()), how, **condition
+    )
+
+
+def an_echo() -> TrialRecord:
+    counts = (
+        "offered_requests",
+        "requests",
+        "replies",
+        "timeouts",
+        "late_replies",
+        "duplicate_replies",
+        "refused_requests",
+        "foreign_datagrams",
+        "start_skew_ns",
+    )
+    requested = {
+        **dict.fromkeys(counts, 7),
+        "receive": "spin",
+        "elapsed_ns": 10**9,
+        "cpu": {"user_ns": 10**7, "system_ns": 0},
+        "round_trip": distribution(),
+        "kernel_round_trip": distribution(min_ns=5_000),
+        "host": host_window(),
+    }
+    responded = {"receive": "spin", "cpu": {"user_ns": 0, "system_ns": 2 * 10**7}}
+    return a_trial("echo", (requested, responded), None, requests=7, timestamps="kernel")
+
+
+def a_copy(**client: Any) -> TrialRecord:
+    made = copied("200x100kB", 2.5)
+    times = {
+        f"file_time_{name}_s": value
+        for name, value in zip(("p50", "p99", "max"), (1e-3, 4e-3, 9e-3), strict=True)
+    }
+    metrics = {
+        **made,
+        **times,
+        "first_byte_p50_s": 5e-4,
+        "connect_s": 0.02,
+        "client_cpu_s": 0.5,
+        "server_cpu_s": 0.25,
+    }
+    manner = {"in_order": False, "depth": 4, "block_bytes": 262_144}
+    return replace(
+        a_stream(),
+        workload="copy",
+        parameters={"service": "ftp", "cache": "cold", "dataset": "200x100kB"},
+        metrics={**metrics, "retries": 3, "faults": 3},
+        raw={
+            "client": {
+                "manner": manner,
+                "faults": {"timed_out": 2, "reset": 1},
+                "stalls": [_STALL],
+                **client,
+            },
+            "setup": {
+                "checked": {"verified": {"how": "content"}},
+                "caches": {"client": {"of": "everything"}, "server": {"of": "nothing"}},
+                "emptied": {"is_gone": True},
+            },
+        },
+    )
+
+
+_STREAMS = {
+    "udp": a_stream(),
+    "udp-lossy": a_stream(_LOSSY, _LOST),
+    "loss-not-placed": a_stream(
+        None, stream_received(measured_messages=998, socket_dropped_datagrams=None)
+    ),
+    "two-clocks": a_stream(
+        None,
+        stream_received(
+            one_way_delay=distribution(), delay_variation=distribution(smoothed_ns=6_000)
+        ),
+        {"bound_ns": 12_000, "same_kernel": False},
+    ),
+    "tcp": a_stream(
+        stream_sent(flows=[{"local_port": 1, "tcp": _TCP}]),
+        transport="tcp",
+    ),
+}
+
+
+@pytest.mark.parametrize("which", _STREAMS)
+def test_streams(which: str, snapshot: SnapshotAssertion) -> None:
+    assert "\n".join(stream_lines(a_run(), _STREAMS[which])) == snapshot
+
+
+def test_an_echo(snapshot: SnapshotAssertion) -> None:
+    assert "\n".join(echo_lines(an_echo())) == snapshot
+
+
+def test_copies(snapshot: SnapshotAssertion) -> None:
+    whole = a_copy()
+    setup = {"emptied": {"left": {"count": 2, "refusal": "550 no"}}, "caches": {}}
+    left = replace(whole, raw={**whole.raw, "setup": setup})
+    foreign = replace(whole, raw={**whole.raw, "setup": {"emptied": {"is_gone": False}}})
+    assert "\n\n".join("\n".join(copy_lines(each)) for each in (whole, left, foreign)) == snapshot
+
+
+@pytest.mark.parametrize("limit_s", [0.001, 0.02, 0.5])
+def test_stations(limit_s: float, snapshot: SnapshotAssertion) -> None:
+    trials = [
+        replace(trial, parameters={**trial.parameters, "loop": "closed"}) for trial in stations()[1]
+    ]
+    assert f"{stations_table(trials).to_csv()}{answer_sentence(trials, limit_s)}" == snapshot
+
+
+def test_several_trials_and_the_end_of_a_command(
+    capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    """The mean of three, a failed one, and what disturbed them."""
+    found = Judgement((Finding("foreign_cpu", "sender", 0.9, 0.12, True),), ()).to_json()
+    good = a_stream()
+    trials = [
+        replace(good, number=0, raw={**good.raw, "pollution": found}),
+        replace(good, number=1, metrics={**good.metrics, "goodput_bps": 4.1e6}),
+        replace(good, number=2, metrics={**good.metrics, "goodput_bps": 4.2e6}),
+        replace(
+            good,
+            number=3,
+            status="failed",
+            metrics={},
+            error={
+                "code": "peer.silent",
+                "message": "nothing heard for 3 s",
+                "hint": "is the link up?",
+            },
+        ),
+    ]
+    stream_command._print(a_run(), trials)
+    with pytest.raises(BaseException, match="1"):
+        single.finish(a_run(), trials, verbose=True)
+    print_drivers(a_run(), trials)
+    said = capsys.readouterr()
+    assert f"{said.out}--- standard error\n{said.err}" == snapshot
+
+
+def test_warnings(snapshot: SnapshotAssertion) -> None:
+    """One of every kind."""
+    found = (Finding(code, "sender", 0.9, 0.12, True) for code in _KINDS)
+    assert "\n".join(map(warning, found)) == snapshot
+
+
+def test_the_summary_of_disturbances(
+    capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    judgement = Judgement(
+        (
+            Finding("steal", "sender", 0.2, 0.02, True),
+            Finding("load", "sender", 3.5, "2", False),
+        ),
+        (),
+    )
+    trials = [replace(a_stream(), raw={"pollution": judgement.to_json()})] * 3
+    server = {"cpu_unknown": "no right to read /proc/17"}
+    disturbances.warn([*trials, replace(a_stream(), raw={"server": server})], verbose=False)
+    assert capsys.readouterr().err == snapshot
+
+
+def test_what_a_run_promises_and_says_as_it_goes(
+    capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    for name in ("manford-kolahi", "milanovic-srbljic"):
+        study = load_study(name).study
+        print(promise(study, "quick", Plan(study, "quick", 7).estimate()))
+    run = a_run()
+    study = load_study("milanovic-srbljic").study
+    trial = Plan(study, "tiny", 7).next_trial()
+    assert trial is not None
+    with RunWatch() as watch:
+        watch.run_started(run, Estimate(12, 65.0))
+        watch.trial_started(trial, Estimate(11, 60.0))
+        print(watch._doing)
+        failed = replace(a_stream(), status="failed", error={"message": "nothing heard for 3 s"})
+        watch.trial_ended(failed)
+    said = capsys.readouterr()
+    assert f"{said.out}--- standard error\n{said.err}" == snapshot

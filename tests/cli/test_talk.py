@@ -1,0 +1,154 @@
+"""Progress and remarks on standard error: one line that is replaced, below lines that stay."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from command_line import COMMAND, environment
+
+from lanlab.cli.terminal import Talk, print_lines, say
+
+ERASED = "\r\x1b[2K"
+
+
+class Terminal(io.StringIO):
+    """What a terminal is sent."""
+
+    def isatty(self) -> bool:
+        return True
+
+    def seen(self) -> list[str]:
+        """The lines that stand in it, as a terminal that obeys the erasing has them."""
+        lines = self.getvalue().replace("\x1b[?7l", "").replace("\x1b[?7h", "").split("\n")
+        return [line.rpartition(ERASED)[2] for line in lines]
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    # Not of `sys` itself, where pytest puts its own between this and the test.
+    monkeypatch.setattr("lanlab.cli.terminal.sys", SimpleNamespace(stderr=terminal))
+    return terminal
+
+
+def test_a_remark_comes_above_the_line_that_is_shown(terminal: Terminal) -> None:
+    talk = Talk()
+    talk.print("first")
+    talk.show("trial 1/2")
+    assert terminal.seen() == ["first", "trial 1/2"]
+    talk.print("second")
+    talk.show("trial 2/2")
+    assert terminal.seen() == ["first", "second", "trial 2/2"]
+    talk.show("")
+    assert terminal.seen() == ["first", "second", ""]
+    talk.print("third")
+    assert terminal.seen() == ["first", "second", "third", ""]
+
+
+def test_a_text_from_elsewhere_commands_nothing(terminal: Terminal) -> None:
+    """Nor does it make a second line of the one that is shown."""
+    talk = Talk()
+    talk.show("a\nb\x1b[2Jc")
+    talk.print("d\x1b[2Je")
+    assert terminal.seen() == ["d\\x1b[2Je", "a b\\x1b[2Jc"]
+
+
+def test_a_warning_is_yellow_where_colour_is_wanted(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Talk().print("failed", is_warning=True)
+    assert terminal.getvalue() == "\x1b[33mfailed\x1b[0m\n"
+    monkeypatch.setenv("NO_COLOR", "1")
+    Talk().print("failed", is_warning=True)
+    assert terminal.getvalue().endswith("\x1b[0m\nfailed\n")
+
+
+@pytest.mark.parametrize("kind", ["dumb", "unknown"])
+def test_a_terminal_that_cannot_replace_a_line_is_shown_none(
+    kind: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", kind)
+    talk = Talk()
+    talk.show("trial 1/2")
+    talk.print("failed", is_warning=True)
+    assert terminal.getvalue() == "failed\n"
+
+
+def test_without_a_terminal_a_remark_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    talk = Talk()
+    talk.show("trial 1/2")
+    talk.print("failed", is_warning=True)
+    say("warning")
+    assert capsys.readouterr().err == "failed\nwarning\n"
+
+
+def test_an_answer_is_broken_between_words_in_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "goodput     10 Mbit/s and more\nkept as     run\x1b[2J"
+    print_lines(text)
+    assert capsys.readouterr().out == f"{text[:-4]}\\x1b[2J\n"
+    terminal = Terminal()
+    monkeypatch.setenv("COLUMNS", "25")
+    with contextlib.redirect_stdout(terminal):
+        print_lines(text)
+    assert terminal.seen() == ["goodput     10 Mbit/s and", "more", "kept as     run\\x1b[2J", ""]
+
+
+def test_a_run_shows_its_trial_and_leaves_nothing_of_it(tmp_path: Path) -> None:
+    """In a real terminal, with the rate while it is measured."""
+    near, far = pty.openpty()
+    command = [*COMMAND, "stream", "--testbed", "loopback", "--time", "1.2", "--rate", "1M"]
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env=environment(TERM="xterm"),
+        stdout=subprocess.DEVNULL,
+        stderr=far,
+    )
+    os.close(far)
+    octets = b""
+    # Linux says that the other end has been closed by an error.
+    with contextlib.suppress(OSError):
+        while some := os.read(near, 1 << 16):
+            octets += some
+    os.close(near)
+    assert process.wait(60) == 0
+    text = octets.decode()
+    drawn = text.split(ERASED)
+    assert any("trial 1/1" in one and "bit/s, received" in one for one in drawn)
+    assert "single [....................] trial 1/1" in drawn[1]
+    assert "trial 1/1" not in drawn[-1]
+
+
+def test_a_single_measurement_needs_no_rich(tmp_path: Path) -> None:
+    """Importing it is a tenth of the time that a command takes to start."""
+    script = """
+import sys
+from lanlab.cli import ending, main
+sys.argv = ["lanlab", "stream", "--testbed", "loopback", "--time", "0.05", "--warmup", "0"]
+ending.leave = sys.exit
+try:
+    main()
+except SystemExit as end:
+    print(end.code, "rich" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "0 False"

@@ -1,0 +1,91 @@
+"""The table of metrics: unit, name and which way is better, for each metric of a workload."""
+
+from __future__ import annotations
+
+import pytest
+
+from lanlab.figures.wording import quantity
+from lanlab.studies.load import parse_study
+from lanlab.workloads import WORKLOADS
+from lanlab.workloads.metrics import ECHO, METRICS, Metric, metric_direction
+
+#: What was asked for, or what is neither better nor worse by itself.
+NEITHER = {
+    # Of stations: how many, what of the trial counts, and whether it is one.
+    "stations",
+    "station_operations_max_per_s",
+    "readings",
+    "steady_start_ns",
+    "steady_end_ns",
+    "steady_ratio",
+    "little_ratio",
+    "busiest_thread_ratio",
+    "offered_bps",
+    "sent_bps",
+    "offered_messages",
+    "sent_messages",
+    "back_to_back_messages",
+    "gap_p1_ns",
+    "gap_p50_ns",
+    "gap_p99_ns",
+    "receive_calls",
+    "first_control_share_ratio",
+    "flow_goodput_max_bps",
+    "messages_per_segment",
+    "bytes_per_segment",
+    "requests",
+    # Of files: how many there were, and parts of the times that are judged.
+    "copied_files",
+    "copied_bytes",
+}
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_every_metric_is_up_or_down_or_knowingly_neither(name: str) -> None:
+    metrics = WORKLOADS[name].metrics
+    without = {metric for metric in metrics if metric_direction(metric) is None}
+    assert without <= NEITHER
+    assert not {metric for metric in NEITHER if metric_direction(metric) is not None}
+
+
+def test_throughput_is_better_up_and_times_losses_and_processors_down() -> None:
+    assert metric_direction("received_messages_per_s") == "more"
+    for metric in ("rtt_p999_ns", "lost_messages", "loss_ratio", "sender_cpu_s", "timeouts"):
+        assert metric_direction(metric) == "less"
+
+
+def test_a_key_means_the_same_in_every_workload() -> None:
+    for kind in WORKLOADS.values():
+        assert all(METRICS[key] == metric for key, metric in kind.metrics.items())
+
+
+def test_a_row_is_all_that_a_new_metric_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside what computes it: study files, figures and comparisons have it from there."""
+    row = Metric("jitter_ns", "ns", "jitter", "less", ("µs", 1e3))
+    for table in (ECHO, METRICS):
+        monkeypatch.setitem(table, "jitter_ns", row)  # type: ignore[misc]
+
+    study = parse_study(
+        {
+            "schema": 1,
+            "id": "jitter",
+            "title": "Jitter",
+            "testbed": {"hosts": 2},
+            "experiment": [
+                {
+                    "id": "one",
+                    "title": "One",
+                    "workload": "echo",
+                    "metrics": ["jitter_ns"],
+                    "parameters": {"time_s": 1},
+                }
+            ],
+            "scale": {"quick": {"trials": {"min": 1, "max": 1}}},
+        },
+        "jitter.toml",
+    )
+
+    assert study.experiment[0].metrics == ("jitter_ns",)
+    assert metric_direction("jitter_ns") == "less"
+    shown = quantity(study, "jitter_ns")
+    assert (shown.name, shown.text(2500.0)) == ("jitter", "2.500 µs")
