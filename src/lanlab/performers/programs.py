@@ -46,7 +46,7 @@ class ProgramPerformer:
     ) -> TrialOutcome:
         """See `Performer.perform`. No program tells how far it is. The results of both roles are
         what server and client left: command, output, exit code and times."""
-        client, server, *_ = self._hosts.engine_hosts(parameters.ip_version)
+        client, server, *_ = self._hosts.engine_hosts(parameters.address_family)
         return run_program(kind, parameters, client, server)
 
     def metrics(

@@ -10,13 +10,13 @@ from lanlab.errors import UsageError
 from lanlab.services import services_of
 from lanlab.workloads import copy_server as servers
 from lanlab.workloads.drivers.registry import OWN
-from lanlab.workloads.parameters import Seconds, TrialParameters
+from lanlab.workloads.parameters import IpParameters, Seconds
 
 #: The server that comes with the engine.
 EMBEDDED = "embedded"
 
 
-class ServiceParameters(TrialParameters):
+class ServiceParameters(IpParameters):
     """Parameters of a condition that has a file service."""
 
     #: By which service, of those that the workload can use. Of a `server` that is a URL: its own.

@@ -266,9 +266,13 @@ pub fn for_datasets(medium: Medium) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// Remove what is kept until this engine ends.
+/// Remove every directory of this engine, as it ends.
 pub fn remove_all() {
-    drop(in_memory().take());
+    for lock in own().iter() {
+        let made = lock.with_extension("");
+        let _ = fs::remove_dir_all(&made);
+        forget(lock, &made);
+    }
 }
 
 #[cfg(test)]

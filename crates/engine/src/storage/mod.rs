@@ -11,8 +11,8 @@ use lanlab_os as os;
 use crate::cost::{Cost, OWN_THREADS};
 use crate::driver::Measured;
 use crate::messages::{
-    DatasetPlace, Failure, MeasureRoom, MemoryReady, Outcome, ReadyMemory, RoomMeasured, TrialDirectory,
-    TrialDirectoryRemoved,
+    DatasetPlace, Failure, MeasureRoom, MemoryReady, Outcome, ReadyMemory, RoomMeasured,
+    TrialDirectory, TrialDirectoryRemoved,
 };
 use crate::running::Running;
 use crate::workloads::conclude;
