@@ -25,6 +25,7 @@ import platform
 import random
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -42,7 +43,6 @@ from lanlab import __version__
 from lanlab.engine.locate import engine_path
 from lanlab.engine.process import Engine
 from lanlab.errors import LabError
-from lanlab.performers import memory as copy_memory
 from lanlab.testbeds import testbed
 from lanlab.testbeds.servers import Credentials, servers_of
 from lanlab.workloads.copy_datasets import NAMED
@@ -129,7 +129,8 @@ def _trial(copying: Copying, copy: Any, label: str, record: dict[str, Any]) -> T
     """One copy, compared; `None` if it failed, with why in the record."""
     place = copying.prepare()
     # Who comes first shall not wait for memory that a virtual machine's host must give it.
-    copy_memory.make_ready(copying.octets, copying.files)
+    size = copying.octets + 4096 * copying.files
+    subprocess.run([engine_path(), "touch-memory", str(size)], check=True, timeout=120)
     cpu_before = copying.server.cpu_s()
     try:
         elapsed_s = copy(copying)

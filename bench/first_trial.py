@@ -20,8 +20,8 @@ from pathlib import Path
 
 from station_trials import ends
 
-from lanlab.performers import memory as copy_memory
 from lanlab.performers import perform_between
+from lanlab.performers.stage import EngineStage
 from lanlab.workloads import WORKLOADS, CounterChanges
 
 _LEAD_S = 0.05
@@ -39,13 +39,13 @@ def _arguments() -> argparse.Namespace:
 
 @contextlib.contextmanager
 def _unprepared() -> Iterator[None]:
-    """As if no memory were free."""
-    kept = copy_memory.FREE_SHARE
-    copy_memory.FREE_SHARE = 0.0
+    """Without memory made ready."""
+    kept = EngineStage.make_memory_ready
+    EngineStage.make_memory_ready = lambda *_: None  # type: ignore[method-assign]
     try:
         yield
     finally:
-        copy_memory.FREE_SHARE = kept
+        EngineStage.make_memory_ready = kept  # type: ignore[method-assign]
 
 
 def _sitting(asked: argparse.Namespace) -> list[float]:

@@ -21,7 +21,6 @@ LEAD_S = 0.02
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A place for datasets and directories of trials of the test's own."""
     monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("lanlab.performers.stage._whole", set())
     for name in ("LANLAB_PASSWORD", "LANLAB_PASSWORD_FILE"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path / "cache"

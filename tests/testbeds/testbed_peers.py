@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from lanlab.addresses import AddressFamily
 from lanlab.testbeds import leftovers
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.base import Testbed as Bed
@@ -58,12 +59,18 @@ print(json.dumps(answered))
 """
 
 
+def ip_addresses(host: Host) -> dict[int, str]:
+    """By version of IP."""
+    versions: dict[AddressFamily, int] = {"ipv4": 4, "ipv6": 6}
+    return {n: host.addresses[family] for family, n in versions.items() if family in host.addresses}
+
+
 class Server:
     """The echo server on a host."""
 
     def __init__(self, host: Host) -> None:
         self.process = subprocess.Popen(
-            [*host.command_prefix, sys.executable, "-c", SERVER, json.dumps(host.addresses)],
+            [*host.command_prefix, sys.executable, "-c", SERVER, json.dumps(ip_addresses(host))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

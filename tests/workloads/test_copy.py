@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,9 @@ from lanlab.workloads import Progress, copy_datasets, copy_server
 from lanlab.workloads.copy import CopyParameters
 
 
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    """Two engines on this machine."""
+@pytest.fixture
+def pair(cache: Path) -> Iterator[Pair]:
+    """Two engines on this machine, which keep files in a place of the test's own."""
     with opened_pair() as opened:
         yield opened
 
@@ -140,7 +141,7 @@ def test_a_user_s_own_server_keeps_what_is_the_user_s(pair: Pair, tmp_path: Path
 def test_what_a_killed_lanlab_left_is_removed_by_the_next(pair: Pair, tmp_path: Path) -> None:
     """By its note and its mark; what a living one has, and what is nobody's, stays."""
     with Served(pair.engines[1], "ftp", tmp_path) as (url, _):
-        (note,) = killed_in_a_copy("copy_check", {"server": url})
+        (note,) = (path for path in killed_in_a_copy("copy_check", {"server": url}) if path.suffix)
         (left,) = tmp_path.glob("lanlab-*")
         assert note.stem == left.name
         assert (left / "files/f000000.dat").is_file()
@@ -160,22 +161,39 @@ def test_the_directories_of_a_killed_lanlab_are_removed_by_the_next(
     pair: Pair, direction: str
 ) -> None:
     """Those of the server and of the client, with what is in them."""
-    locks = killed_in_a_copy(
+    made = killed_in_a_copy(
         f"copy_{'check' if direction == 'upload' else 'empty'}",
         {"service": "ftp", "medium": "disk", "direction": direction},
+        with_engine=True,
     )
-    made = [path.with_suffix("") for path in locks]
     assert len(made) == (1 if direction == "upload" else 2)
     assert all(len(list(path.rglob("f00000?.dat"))) == 2 for path in made)
 
     metrics_of(copy(pair.engines, service="directory", medium="memory"))
 
+    locks = [path.with_suffix(".lock") for path in made]
     assert not [path for path in (*locks, *made) if path.exists()]
 
 
-def killed_in_a_copy(before: str, asked: dict[str, Any]) -> list[Path]:
-    """Have a process copy that is killed before a request; gives the files that it had locked."""
+def test_an_engine_whose_lanlab_is_killed_removes_its_directories(pair: Pair) -> None:
+    """Nobody has to run another trial for that."""
+    asked = {"service": "ftp", "medium": "disk", "direction": "download"}
+    made = killed_in_a_copy("copy_empty", asked)
+    assert len(made) == 2
+    locks = [path.with_suffix(".lock") for path in made]
+    deadline_s = time.monotonic() + 30
+    while left := [path for path in (*locks, *made) if path.exists()]:
+        assert time.monotonic() < deadline_s, left
+        time.sleep(0.01)
+
+
+def killed_in_a_copy(
+    before: str, asked: dict[str, Any], *, with_engine: bool = False
+) -> list[Path]:
+    """Have a process copy that is killed before a request, and maybe its engine; gives the
+    directories that the engine had made for the trial, and the notes of it."""
     arguments = [before, json.dumps({"dataset": "2x10kB", **asked}), SECRET]
+    arguments.append("engine" if with_engine else "")
     killed = subprocess.run(
         [sys.executable, "-c", KILLED, *arguments], stdout=subprocess.PIPE, check=False, timeout=60
     )
@@ -186,20 +204,30 @@ def killed_in_a_copy(before: str, asked: dict[str, Any]) -> list[Path]:
 #: Copies, and is killed before it makes a request.
 KILLED = """
 import json, os, signal, sys
-from lanlab.engine import Engine, engine_path
 from lanlab import lock_files
+from lanlab.engine import Engine, Measurement, engine_path
 from lanlab.performers import EngineHost, perform_between
 from lanlab.workloads import WORKLOADS, copy_server
 before, asked, secret = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3]
+made = []
 if "server" in asked:
     copy_server.remember_password(asked["server"], secret)
 start = Engine.start
 def dying(self, request):
     if request["type"] == before:
-        print(*lock_files._own, sep="\\n", flush=True)
+        print(*made, *lock_files._own, sep="\\n", flush=True)
+        if sys.argv[4]:
+            os.kill(self.hello["pid"], signal.SIGKILL)
         os.kill(os.getpid(), signal.SIGKILL)
     return start(self, request)
 Engine.start = dying
+wait_ready = Measurement.wait_ready
+def noting(self, within_s):
+    line = wait_ready(self, within_s)
+    if line["directory"] is not None:
+        made.append(line["directory"])
+    return line
+Measurement.wait_ready = noting
 kind = WORKLOADS["copy"]
 host = EngineHost(Engine("host0", [engine_path()]), "127.0.0.1", None)
 perform_between(kind, kind.Parameters.model_validate(asked), host, host, 0.05)

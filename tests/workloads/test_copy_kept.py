@@ -25,9 +25,9 @@ SUPPORT = str(Path(__file__).parents[1] / "support")
 needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links take rights on Windows")
 
 
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    """Two engines on this machine."""
+@pytest.fixture
+def pair(cache: Path) -> Iterator[Pair]:
+    """Two engines on this machine, which keep files in a place of the test's own."""
     with opened_pair() as opened:
         yield opened
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import resource
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,16 +11,24 @@ import pytest
 from copying import copy, metrics_of, own_cache
 from trial_running import Pair, opened_pair
 
-from lanlab.performers import memory as copy_memory
+from lanlab.engine import engine_path
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what is free")
 
-_SIZE = 400_000 + 6 * 4096
+#: As much as makes memory ready, and what files take of it in whole pages.
+_LARGE = {"dataset": "2x1MB"}
+_SIZE = 2_000_000 + 2 * 4096
+#: Prints the largest resident size of a process that uses memory, in KiB (getrusage(2)).
+_LARGEST = """
+import resource, subprocess, sys
+subprocess.run([sys.argv[1], "touch-memory", sys.argv[2]], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
 
 
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    """Two engines on this machine."""
+@pytest.fixture
+def pair(cache: Path) -> Iterator[Pair]:
+    """Two engines on this machine, which keep files in a place of the test's own."""
     with opened_pair() as opened:
         yield opened
 
@@ -33,13 +41,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("service", ["directory", "ftp", "smb"])
 @pytest.mark.parametrize("direction", ["upload", "download"])
-def test_each_trial_tells_what_was_made_ready(
-    pair: Pair, service: str, direction: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_trial_tells_what_was_made_ready(pair: Pair, service: str, direction: str) -> None:
     """Of every service and way whose files come to this machine; not only of the first trial."""
-    monkeypatch.setattr(copy_memory, "_LEAST_BYTES", 1)
     for _ in range(2):
-        exchange = copy(pair.engines, service=service, direction=direction, medium="disk")
+        exchange = copy(pair.engines, service=service, direction=direction, medium="disk", **_LARGE)
         metrics_of(exchange)
         told = exchange.setup["memory"]
         assert (told["wanted_bytes"], told["ready_bytes"]) == (_SIZE, _SIZE)
@@ -52,30 +57,33 @@ def test_what_is_kept_nowhere_needs_no_memory(pair: Pair) -> None:
     assert "memory" not in exchange.setup
 
 
-def test_memory_is_used_and_freed() -> None:
-    """Each page of it: only then has the system brought it here."""
+def test_memory_is_used_and_freed(pair: Pair) -> None:
+    """By a process of the engine, whose own largest one tells."""
     size = 300 << 20
-    assert copy_memory.make_ready(size, 0)["ready_bytes"] == size
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 >= size
+    engine = pair.engines[0]
+    told = engine.start({"type": "ready_memory", "bytes": size}).result(60)
+    assert (told["ready_bytes"], told["reason"]) == (size, None)
+    used = subprocess.run(
+        [sys.executable, "-c", _LARGEST, engine_path(), str(size)],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert int(used.stdout) * 1024 >= size
 
 
-def test_no_more_than_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the system keeps of files stays; nothing is said to be ready that is not."""
-    facts = tmp_path / "meminfo"
-    monkeypatch.setattr(copy_memory, "_MEMORY_FACTS", facts)
-    told = copy_memory.make_ready(1 << 40, 0)
-    assert told["ready_bytes"] == 0 and "does not say" in told["reason"]
-
-    facts.write_text("MemTotal: 24684288 kB\nMemFree: 8192 kB\nMemAvailable: 20000000 kB\n")
-    assert copy_memory.make_ready(1 << 40, 0)["ready_bytes"] == 6 << 20
-
-    facts.write_text("MemFree: 1 kB\n")
-    told = copy_memory.make_ready(1 << 40, 0)
-    assert (told["ready_bytes"], told["reason"]) == (0, "too little free")
-
-
-def test_a_failure_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_to_matter_is_left(pair: Pair) -> None:
     """The copy goes on without, and its record says so."""
-    monkeypatch.setattr(copy_memory, "_TOUCH", "raise SystemExit(9)")
-    told = copy_memory.make_ready(2 << 20, 0)
-    assert (told["ready_bytes"], told["reason"]) == (0, "it failed: exit code 9")
+    told = pair.engines[0].start({"type": "ready_memory", "bytes": 1000}).result(60)
+    assert (told["ready_bytes"], told["reason"]) == (0, "too little to matter")
+
+
+@pytest.mark.parametrize("size", ["0", "-1", "much", ""])
+def test_the_process_that_uses_memory_wants_a_size(size: str) -> None:
+    """In one sentence."""
+    done = subprocess.run(
+        [engine_path(), "touch-memory", size], check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert "allowed: a number of bytes above 0" in done.stderr

@@ -18,17 +18,17 @@ from trial_running import Pair, opened_pair
 BYTES = 300_000
 
 
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    """Two engines on this machine."""
+@pytest.fixture
+def pair(cache: Path) -> Iterator[Pair]:
+    """Two engines on this machine, which keep files in a place of the test's own."""
     with opened_pair() as opened:
         yield opened
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A place of the test's own."""
-    own_cache(tmp_path, monkeypatch)
+    return own_cache(tmp_path, monkeypatch)
 
 
 def flip(path: Path, octet: int) -> None:

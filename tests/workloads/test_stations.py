@@ -31,9 +31,9 @@ EMBEDDED = ("ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb", "s3", "s3s
 SECRET = "s3cret &/ word"
 
 
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    """Two engines on this machine."""
+@pytest.fixture
+def pair(cache: Path) -> Iterator[Pair]:
+    """Two engines on this machine, which keep files in a place of the test's own."""
     with opened_pair() as opened:
         yield opened
 

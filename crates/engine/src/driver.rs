@@ -5,6 +5,7 @@ use std::io::{BufRead, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use lanlab_os as os;
 use lanlab_units::Instant;
@@ -16,7 +17,11 @@ use crate::messages::{
     Reply, Request, SCHEMA_VERSION,
 };
 use crate::output::Output;
+#[cfg(feature = "services")]
+use crate::resolve;
 use crate::running::{Measured, Running};
+#[cfg(feature = "services")]
+use crate::storage;
 #[cfg(feature = "services")]
 use crate::workloads::{copy, dataset, serve, stations};
 use crate::workloads::{echo, stream};
@@ -26,6 +31,10 @@ const MAX_RUNNING: usize = 16;
 
 /// Of an error that repeats what was found, so much is told.
 const MAX_MESSAGE_CHARACTERS: usize = 4096;
+
+/// Once the driver is gone, requests have so long to end.
+const END_NS: u64 = 2_000_000_000;
+const END_LOOK: Duration = Duration::from_millis(2);
 
 type Measurements = Arc<Mutex<HashMap<u64, (Arc<Running>, Cost)>>>;
 
@@ -43,7 +52,7 @@ pub fn serve(mut input: impl BufRead, output: &Output) {
     let mut line = Vec::new();
     loop {
         match read_line(&mut input, &mut line) {
-            Ok(Line::End) | Err(_) => return,
+            Ok(Line::End) | Err(_) => return end(&measurements),
             Ok(Line::Whole) => handle(&line, &measurements, output),
             Ok(Line::TooLong) => output.error(
                 None,
@@ -55,6 +64,20 @@ pub fn serve(mut input: impl BufRead, output: &Output) {
             ),
         }
     }
+}
+
+/// The driver is gone: what measures is of no use to anyone, but what it made on this host is removed.
+fn end(measurements: &Measurements) {
+    let open = || measurements.lock().unwrap_or_else(PoisonError::into_inner);
+    for (running, _) in open().values() {
+        running.cancel();
+    }
+    let until = os::monotonic().plus_nanos(END_NS);
+    while !open().is_empty() && os::monotonic() < until {
+        thread::sleep(END_LOOK);
+    }
+    #[cfg(feature = "services")]
+    storage::remove_all();
 }
 
 pub enum Line {
@@ -123,6 +146,12 @@ pub fn understand(line: &[u8]) -> Result<(u64, Request, Cost), (Option<u64>, Fai
         Request::EchoRequest(request) => echo::check_request(request),
         #[cfg(feature = "services")]
         Request::Dataset(request) => dataset::check(request),
+        #[cfg(feature = "services")]
+        Request::TrialDirectory(_) | Request::ReadyMemory(_) => storage::check_waiting(),
+        #[cfg(feature = "services")]
+        Request::MeasureRoom(request) => storage::check_room(request),
+        #[cfg(feature = "services")]
+        Request::Resolve(request) => resolve::check(request),
         #[cfg(feature = "services")]
         Request::DropCaches(request) => dataset::check_drop_caches(request),
         #[cfg(feature = "services")]
@@ -194,6 +223,20 @@ fn answer(
         Request::Dataset(request) => {
             measure(Box::new(move |running| dataset::make(&request, running)))
         }
+        #[cfg(feature = "services")]
+        Request::TrialDirectory(request) => {
+            measure(Box::new(move |running| storage::hold_directory(&request, running)))
+        }
+        #[cfg(feature = "services")]
+        Request::MeasureRoom(request) => {
+            measure(Box::new(move |_| storage::measure_room(&request)))
+        }
+        #[cfg(feature = "services")]
+        Request::ReadyMemory(request) => {
+            measure(Box::new(move |running| storage::ready_memory(&request, running)))
+        }
+        #[cfg(feature = "services")]
+        Request::Resolve(request) => measure(Box::new(move |_| resolve::resolve(&request))),
         #[cfg(feature = "services")]
         Request::DropCaches(request) => {
             measure(Box::new(move |running| dataset::drop_caches(&request, running)))

@@ -17,7 +17,11 @@ mod host_window;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod hostile;
 mod output;
+#[cfg(feature = "services")]
+mod resolve;
 mod running;
+#[cfg(feature = "services")]
+mod storage;
 mod waiting;
 mod workloads;
 
@@ -47,13 +51,15 @@ pub fn run(arguments: &[String]) -> ExitCode {
             os::raise_descriptor_limit();
             let output = output::Output::new(stdout());
             driver::serve(BufReader::new(stdin()), &output);
-            // Measurements that still run are of no use to anyone: their driver is gone.
             ExitCode::SUCCESS
         }
         ["schema"] => print(&schema()),
         ["offloads", "--device", device] => offloads(device, None),
         ["offloads", "--device", device, "--set", "off"] => offloads(device, Some(false)),
         ["offloads", "--device", device, "--set", "on"] => offloads(device, Some(true)),
+        // Memory made ready is used by a process of its own.
+        #[cfg(feature = "services")]
+        ["touch-memory", size] => storage::touch_memory(size),
         ["--version" | "-V"] => print(concat!("lanlab-engine ", env!("CARGO_PKG_VERSION"))),
         ["--help" | "-h"] => print(USAGE.trim_end()),
         other => {

@@ -21,6 +21,9 @@ impl Output {
         debug_assert!(line.len() <= MAX_REPLY_BYTES, "a line of {} bytes", line.len());
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         if writer.write_all(&line).and_then(|()| writer.flush()).is_err() {
+            // What a trial has on this host goes with the engine.
+            #[cfg(feature = "services")]
+            crate::storage::remove_all();
             std::process::exit(1);
         }
     }

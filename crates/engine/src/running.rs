@@ -64,6 +64,8 @@ impl Running {
             ports,
             setup_round_trip_ns,
             #[cfg(feature = "services")]
+            directory: None,
+            #[cfg(feature = "services")]
             served: None,
         }));
     }
@@ -75,8 +77,30 @@ impl Running {
             id: self.id,
             ports: vec![port],
             setup_round_trip_ns: None,
+            directory: None,
             served: Some(served),
         }));
+    }
+
+    /// Say that a directory is there. It has no start.
+    #[cfg(feature = "services")]
+    pub fn holding(&self, directory: String) {
+        self.output.send(&Reply::Ready(Ready {
+            id: self.id,
+            ports: Vec::new(),
+            setup_round_trip_ns: None,
+            directory: Some(directory),
+            served: None,
+        }));
+    }
+
+    /// Wait until the driver wants the end.
+    #[cfg(feature = "services")]
+    pub fn wait_for_cancel(&self) {
+        let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        while !self.is_cancelled() {
+            guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
     /// Tell the times of files, before the end.

@@ -1,6 +1,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Medium;
+
 /// Files whose sizes and content follow from a seed, the same on every system.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -38,14 +40,31 @@ pub struct FileGroup {
 pub struct Dataset {
     /// Its files.
     pub spec: DatasetSpec,
-    /// Where its files lie: an absolute path, made if it is not there. What else lies there is left
-    /// alone.
-    pub directory: String,
+    /// Where its files lie. What else lies there is left alone.
+    pub place: DatasetPlace,
+}
+
+/// Where a dataset lies.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum DatasetPlace {
+    /// A directory by its absolute path, made if it is not there.
+    Directory(String),
+    /// Where this host keeps datasets of this user: on disk from run to run, in memory until the engine
+    /// ends.
+    Cache {
+        /// On which medium.
+        medium: Medium,
+        /// Identifies the dataset: 1 to 64 ASCII letters, digits, `-` and `_`.
+        key: String,
+    },
 }
 
 /// A dataset is there.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DatasetMade {
+    /// Where, by its absolute path.
+    pub directory: String,
     /// Files of the dataset.
     pub files: u64,
     /// Octets of all of them.

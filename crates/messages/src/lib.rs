@@ -20,6 +20,8 @@ mod host;
 mod serve;
 #[cfg(feature = "services")]
 mod stations;
+#[cfg(feature = "services")]
+mod storage;
 mod stream;
 
 use schemars::JsonSchema;
@@ -36,10 +38,12 @@ pub use host::*;
 pub use serve::*;
 #[cfg(feature = "services")]
 pub use stations::*;
+#[cfg(feature = "services")]
+pub use storage::*;
 pub use stream::*;
 
 /// Raised whenever a driver built for the version before could misunderstand.
-pub const SCHEMA_VERSION: u32 = 5;
+pub const SCHEMA_VERSION: u32 = 6;
 
 /// Longest line that the engine reads, bytes, the line feed included.
 pub const MAX_LINE_BYTES: usize = 65_536;
@@ -86,6 +90,23 @@ pub enum Request {
     #[cfg(feature = "services")]
     #[schemars(title = "DatasetRequest")]
     Dataset(Dataset),
+    /// Make a directory for a trial and hold it. `ready` names it; when cancelled, it is removed and the
+    /// error has `trial_directory_removed`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "TrialDirectoryRequest")]
+    TrialDirectory(TrialDirectory),
+    /// Ask for the room on a file system. Ends in `room_measured`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "MeasureRoomRequest")]
+    MeasureRoom(MeasureRoom),
+    /// Have the host hold free memory. Ends in `memory_ready`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "ReadyMemoryRequest")]
+    ReadyMemory(ReadyMemory),
+    /// Look up a name. Ends in `resolved`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "ResolveRequest")]
+    Resolve(Resolve),
     /// Have the host forget what it keeps of files in memory. Ends in `caches_dropped`.
     #[cfg(feature = "services")]
     #[schemars(title = "DropCachesRequest")]
@@ -209,6 +230,9 @@ pub struct Ready {
     pub ports: Vec<u16>,
     /// Round trip of the session's set-up, if this end saw one.
     pub setup_round_trip_ns: Option<u64>,
+    /// Of a trial's directory: its absolute path.
+    #[cfg(feature = "services")]
+    pub directory: Option<String>,
     /// Of a server: how it is reached.
     #[cfg(feature = "services")]
     pub served: Option<Served>,
@@ -283,6 +307,22 @@ pub enum Outcome {
     #[cfg(feature = "services")]
     #[schemars(title = "DatasetMadeOutcome")]
     DatasetMade(DatasetMade),
+    /// Of `trial_directory`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "TrialDirectoryRemovedOutcome")]
+    TrialDirectoryRemoved(TrialDirectoryRemoved),
+    /// Of `measure_room`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "RoomMeasuredOutcome")]
+    RoomMeasured(RoomMeasured),
+    /// Of `ready_memory`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "MemoryReadyOutcome")]
+    MemoryReady(MemoryReady),
+    /// Of `resolve`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "ResolvedOutcome")]
+    Resolved(Resolved),
     /// Of `drop_caches`.
     #[cfg(feature = "services")]
     #[schemars(title = "CachesDroppedOutcome")]

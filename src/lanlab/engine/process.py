@@ -24,7 +24,7 @@ from lanlab.engine.lines import (
 from lanlab.errors import EngineError, EngineLost, EngineOverdue
 
 #: The version of the messages that this package speaks.
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 #: An engine that does not begin to speak, or to answer a simple question, in so long is lost.
 _ANSWER_S = 10.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from lanlab.addresses import AddressFamily
 from lanlab.performers.engine_host import EngineHost
 from lanlab.workloads import CounterChanges, Progress, TrialOutcome, Workload
 
@@ -14,8 +15,8 @@ OnProgress = Callable[[Progress], None]
 class HasHosts(Protocol):
     """Has the hosts of a trial, in the order of the workload's roles."""
 
-    def engine_hosts(self, ip_version: int) -> list[EngineHost]:
-        """The hosts with their addresses of that version."""
+    def engine_hosts(self, family: AddressFamily) -> list[EngineHost]:
+        """The hosts with their addresses of that family."""
 
 
 class Performer(Protocol):

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lanlab.addresses import AddressFamily
 from lanlab.engine import Engine, Measurement
 from lanlab.errors import EngineError, EngineLost, EngineOverdue, LabError
 
 #: Time to answer that a request is cancelled, and again to tell what it has measured, seconds. An
 #: engine that takes longer hangs.
 CANCEL_S = 5.0
+#: Resolvers ask several servers several times (resolv.conf(5)).
+RESOLVE_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,19 @@ def ask(
         raise
 
 
+def resolved(host: EngineHost, name: str, family: AddressFamily) -> str:
+    """
+    The address of a name, as a host sees it.
+
+    Raises:
+        EngineError: It has none of that family.
+    """
+    with contextlib.suppress(ValueError):
+        return str(ipaddress.ip_address(name))
+    told = ask(host, {"type": "resolve", "name": name, "family": family}, RESOLVE_S)
+    return str(told["address"])
+
+
 def too_long(
     overdue: EngineOverdue, hosts: Iterable[EngineHost], within_s: float, hint: str | None
 ) -> LabError:
@@ -80,13 +97,17 @@ def too_long(
 
 
 def cancel(
-    engine: Engine, asked: Measurement, others: list[EngineError] | None = None
+    engine: Engine,
+    asked: Measurement,
+    others: list[EngineError] | None = None,
+    within_s: float = CANCEL_S,
 ) -> dict[str, Any] | None:
     """
     End a request; an engine that does not answer is ended.
 
     Args:
         others: Takes the error that the request ended with.
+        within_s: How long it may take to end.
 
     Returns:
         What it had measured; `None` if there is nothing to be had.
@@ -97,7 +118,7 @@ def cancel(
         # It may have ended by itself meanwhile, and is unknown then.
         with contextlib.suppress(EngineError):
             engine.ask({"type": "cancel", "target": asked.id}, CANCEL_S)
-        return asked.result(CANCEL_S)
+        return asked.result(within_s)
     except EngineError as error:
         if others is not None:
             others.append(error)

@@ -31,7 +31,7 @@ class EnginePerformer:
         self, kind: Workload, parameters: Any, on_progress: OnProgress | None
     ) -> TrialOutcome:
         """See `Performer.perform`."""
-        first, second, *others = self._hosts.engine_hosts(parameters.ip_version)
+        first, second, *others = self._hosts.engine_hosts(parameters.address_family)
         by_role = dict(zip(kind.roles, ([first, *others], [second]), strict=True))
         return conduct(kind.steps(parameters), by_role, self._lead_s, on_progress)
 

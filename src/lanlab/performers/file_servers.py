@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import UnmetNeed
 from lanlab.performers import directories
-from lanlab.performers.engine_host import EngineHost, cancel
+from lanlab.performers.engine_host import EngineHost, cancel, resolved
 from lanlab.services import SERVICES
 from lanlab.workloads import copy_server as servers
 
@@ -70,7 +70,7 @@ def served(
     """
     if parameters.is_users_server:
         url = servers.parse_url(parameters.server)
-        target = servers.target_of(url, parameters.trust, parameters.ip_version)
+        target = target_of(url, parameters, client)
         facts = {"server": parameters.server}
         if url.service == "directory":
             yield Server(target, lambda: None, facts, url.directory)
@@ -87,16 +87,30 @@ def served(
         target = {"service": "memory", "directory": secrets.token_hex(8)}
         yield Server(target, lambda: None, {"server": "none"}, None)
         return
-    with directories.temporary(parameters.server_medium, served=True) as root:
+    with directories.temporary(host, parameters.server_medium, for_server=True) as root:
         if parameters.service == "directory":
-            target = {"service": "directory", "directory": str(root)}
-            yield Server(target, lambda: None, {"server": "none"}, str(root))
+            target = {"service": "directory", "directory": root}
+            yield Server(target, lambda: None, {"server": "none"}, root)
         elif parameters.server == "embedded":
             with _embedded(parameters, client, host, root, connections) as served:
                 yield served
         else:
             with _real(parameters, client, host, root) as served:
                 yield served
+
+
+def target_of(url: servers.ServerUrl, parameters: ServiceParameters, client: EngineHost) -> Request:
+    """
+    A user's own server as its client's engine is told of it, at the address that the client sees.
+
+    Raises:
+        EngineError: Its name has no address there.
+        UsageError: As `copy_server.target_of`.
+    """
+    address = None
+    if url.service != "directory":
+        address = resolved(client, url.host, parameters.address_family)
+    return servers.target_of(url, parameters.trust, address)
 
 
 def _credentials(parameters: ServiceParameters) -> Request | None:
@@ -110,7 +124,7 @@ def _embedded(
     parameters: ServiceParameters,
     client: EngineHost,
     host: EngineHost,
-    root: Path,
+    root: str,
     connections: int,
 ) -> Iterator[Server]:
     """The engine's own server, on the host's engine."""
@@ -118,7 +132,7 @@ def _embedded(
     request = {
         "type": "serve",
         "service": parameters.service,
-        "root": str(root),
+        "root": root,
         "bind": host.address,
         "credentials": credentials,
         "connections": connections,
@@ -142,14 +156,14 @@ def _embedded(
             used_ns = host.engine.ask({"type": "ping"}).get("engine_cpu_ns")
             return None if used_ns is None else used_ns / 1e9
 
-        yield Server(target, cpu_s, {"server": "embedded"}, str(root))
+        yield Server(target, cpu_s, {"server": "embedded"}, root)
     finally:
         cancel(host.engine, serving)
 
 
 @contextlib.contextmanager
 def _real(
-    parameters: ServiceParameters, client: EngineHost, host: EngineHost, root: Path
+    parameters: ServiceParameters, client: EngineHost, host: EngineHost, root: str
 ) -> Iterator[Server]:
     """A real server, started on the host."""
     if host.start_server is None:
@@ -158,7 +172,9 @@ def _real(
         )
     credentials = _credentials(parameters)
     service = parameters.service
-    with host.start_server(parameters.server, service, root, host.address, credentials) as running:
+    with host.start_server(
+        parameters.server, service, Path(root), host.address, credentials
+    ) as running:
         # Some servers know only users of their own choosing.
         own = running.credentials
         if own is not None:
@@ -175,4 +191,4 @@ def _real(
             "trust": "system" if sha256 is None else {"sha256": sha256},
         }
         facts = {"server": parameters.server, "version": running.version}
-        yield Server(target, running.cpu_s, facts, str(root))
+        yield Server(target, running.cpu_s, facts, root)

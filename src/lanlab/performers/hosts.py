@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+from lanlab.addresses import AddressFamily
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import EngineLost, LabError, UnmetNeed
 from lanlab.performers.engine_host import EngineHost
@@ -76,19 +77,19 @@ class Hosts:
                 engine.close()
                 self._start(host)
 
-    def engine_hosts(self, ip_version: int) -> list[EngineHost]:
+    def engine_hosts(self, family: AddressFamily) -> list[EngineHost]:
         """
         The hosts of a trial, in the testbed's order.
 
         Raises:
-            UnmetNeed: A host has no address of that version.
+            UnmetNeed: A host has no address of that family.
         """
-        return [self._engine_host(host, ip_version) for host in self._testbed.hosts]
+        return [self._engine_host(host, family) for host in self._testbed.hosts]
 
-    def _engine_host(self, host: Host, ip_version: int) -> EngineHost:
-        if ip_version not in host.addresses:
+    def _engine_host(self, host: Host, family: AddressFamily) -> EngineHost:
+        if family not in host.addresses:
             raise UnmetNeed(
-                f"{host.name} has no IPv{ip_version} address",
+                f"{host.name} has no address of family {family}",
                 hint="enable it on this system, or leave its conditions out",
             )
         facts = self._facts[host.name]
@@ -96,7 +97,7 @@ class Hosts:
         boot_id = facts.get("boot_id") if facts.get("kernel_clock") else None
         return EngineHost(
             self._engines[host.name],
-            host.addresses[ip_version],
+            host.addresses[family],
             boot_id,
             host.command_prefix,
             lambda *given: _servers().start_server(host, *given),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,13 +18,14 @@ from typing import Any
 
 from lanlab import lock_files
 from lanlab.errors import RunError
-from lanlab.performers import directories
 
 Request = dict[str, Any]
 
 
 def _folder() -> Path:
-    return directories.base("disk") / "copies"
+    cache = os.environ.get("LANLAB_CACHE")
+    usual = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache or Path(usual, "lanlab")).absolute() / "copies"
 
 
 @contextmanager

@@ -45,7 +45,7 @@ class ProgramPerformer:
     ) -> TrialOutcome:
         """See `Performer.perform`. No program tells how far it is. The results of both roles are
         what server and client left: command, output, exit code and times."""
-        client, server, *_ = self._hosts.engine_hosts(parameters.ip_version)
+        client, server, *_ = self._hosts.engine_hosts(parameters.address_family)
         outcome = TrialOutcome()
         programs: list[Program] = []
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from lanlab.addresses import AddressFamily
 from lanlab.performers.base import HasHosts, OnProgress, Performer
 from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.engines import EnginePerformer
@@ -63,7 +64,7 @@ class _Two:
     def __init__(self, *hosts: EngineHost) -> None:
         self._hosts = list(hosts)
 
-    def engine_hosts(self, ip_version: int) -> list[EngineHost]:
+    def engine_hosts(self, family: AddressFamily) -> list[EngineHost]:
         return self._hosts
 
 

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lanlab.errors import UnknownName, UnmetNeed, UsageError
+from lanlab.errors import EngineError, UnknownName, UnmetNeed, UsageError
+from lanlab.performers.engine_host import EngineHost
+from lanlab.performers.file_servers import target_of
 from lanlab.services import SERVICES
 from lanlab.testbeds.base import Host
 from lanlab.workloads import copy_server as servers
@@ -22,12 +24,13 @@ if TYPE_CHECKING:
 INSTALLED = "installed"
 
 
-def check_server(parameters: TrialParameters, host: Host) -> None:
+def check_server(parameters: TrialParameters, host: Host, client: EngineHost) -> None:
     """
     See that the server of a file service can be had, before a run begins.
 
     Args:
         host: Where it would run.
+        client: Looks up the name of a user's own.
 
     Raises:
         UsageError: There is no such server, it does not serve that, a program or right is missing,
@@ -37,7 +40,10 @@ def check_server(parameters: TrialParameters, host: Host) -> None:
         return
     if parameters.is_users_server:
         url = servers.parse_url(parameters.server)
-        servers.target_of(url, parameters.trust, parameters.ip_version)
+        try:
+            target_of(url, parameters, client)
+        except EngineError as error:
+            raise UsageError(error.message) from None
     elif parameters.server != EMBEDDED:
         _check_system(parameters.server)
         from lanlab.testbeds.servers import SERVERS, Credentials, chosen

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lanlab.engine import Engine
 from lanlab.performers.engine_host import EngineHost, ask
 from lanlab.workloads.steps import Part, Request
 
@@ -15,8 +16,13 @@ if TYPE_CHECKING:
     from lanlab.performers.file_servers import Server
     from lanlab.workloads.service_parameters import ServiceParameters
 
-#: Datasets that were compared with their description since this process began.
-_whole: set[tuple[str, str]] = set()
+#: The directories of datasets that an engine has compared with their description.
+_whole: weakref.WeakKeyDictionary[Engine, dict[tuple[str, str], str]] = weakref.WeakKeyDictionary()
+#: A file takes whole pages of memory.
+_PAGE_BYTES = 4096
+#: To use and free three quarters of the memory that is free.
+_MEMORY_S = 150.0
+_LOOK_S = 30.0
 
 
 class EngineStage:
@@ -61,10 +67,8 @@ class EngineStage:
         return len(boots) == 1 and None not in boots
 
     def serve(self, parameters: ServiceParameters, connections: int) -> Server:
-        from lanlab.performers.directories import remove_left
         from lanlab.performers.file_servers import served
 
-        remove_left()
         client, server = (hosts[0] for hosts in self._hosts.values())
         self.server = self._opened.enter_context(served(parameters, client, server, connections))
         return self.server
@@ -72,25 +76,30 @@ class EngineStage:
     def directory(self, role: str, medium: str) -> str:
         from lanlab.performers.directories import temporary
 
-        return str(self._opened.enter_context(temporary(medium)))
+        return self._opened.enter_context(temporary(self._hosts[role][0], medium))
 
     def dataset(self, role: str, medium: str, key: str, described: Request, within_s: float) -> str:
-        from lanlab.performers.directories import dataset_directory
-
-        directory = str(dataset_directory(medium, key))
-        if (directory, key) not in _whole:
-            request = {"type": "dataset", "spec": described, "directory": directory}
-            self.setup["dataset"] = self.ask(role, request, within_s)
-            _whole.add((directory, key))
-        return directory
+        whole = _whole.setdefault(self._hosts[role][0].engine, {})
+        if (medium, key) not in whole:
+            place = {"cache": {"medium": medium, "key": key}}
+            request = {"type": "dataset", "spec": described, "place": place}
+            self.setup["dataset"] = made = self.ask(role, request, within_s)
+            whole[medium, key] = made["directory"]
+        return whole[medium, key]
 
     def make_memory_ready(self, role: str, octets: int, files: int) -> None:
-        from lanlab.performers.memory import make_ready
+        wanted = octets + files * _PAGE_BYTES
+        told = self.ask(role, {"type": "ready_memory", "bytes": wanted}, _MEMORY_S)
+        self.setup["memory"] = noted = {"wanted_bytes": wanted, "ready_bytes": told["ready_bytes"]}
+        if told["reason"] is None:
+            noted["elapsed_s"] = told["elapsed_ns"] / 1e9
+        else:
+            noted["reason"] = told["reason"]
 
-        self.setup["memory"] = make_ready(octets, files)
-
-    def free_bytes(self, role: str, directory: str) -> int:
-        return shutil.disk_usage(directory).free
+    def free_bytes(self, role: str, directory: str) -> int | None:
+        told = self.ask(role, {"type": "measure_room", "directory": directory}, _LOOK_S)
+        free: int | None = told["free_bytes"]
+        return free
 
     def to_remove(
         self, parameters: ServiceParameters, kind: str, spec: Request, within_s: float

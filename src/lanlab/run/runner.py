@@ -11,12 +11,14 @@ import contextlib
 import platform
 import re
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol
 
 from lanlab import __version__
+from lanlab.addresses import AddressFamily
 from lanlab.errors import RunInterrupted, StoreError, UsageError
 from lanlab.performers import SIMULATORS, Hosts
 from lanlab.plan import Condition, Estimate, Plan, PlannedTrial
@@ -25,10 +27,18 @@ from lanlab.run.site import Site, opened
 from lanlab.run.trial import now, run_trial
 from lanlab.store import RunRecord, Store, TrialRecord, take_intervals
 from lanlab.studies import Study
-from lanlab.testbeds import Opening, Testbed
+from lanlab.testbeds import Opening
 from lanlab.workloads import Progress
 from lanlab.workloads.drivers.registry import OWN, driver
 from lanlab.workloads.parameters import FlowParameters
+
+#: Families of addresses, for people.
+_FAMILIES: Mapping[AddressFamily, str] = {
+    "ipv4": "IPv4",
+    "ipv6": "IPv6",
+    "mac": "Ethernet",
+    "ipx": "IPX",
+}
 
 
 @dataclass(frozen=True)
@@ -81,7 +91,7 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
     hosts_wanted = request.study.testbed.hosts
     with opened(request.testbed, hosts_wanted, link, request.opening) as site:
         bed, hosts = site.bed, site.hosts
-        _check_conditions(plan.conditions(), bed)
+        _check_conditions(plan.conditions(), site)
         run = RunRecord(
             id=new_id(request.study.id),
             study_id=request.study.id,
@@ -139,15 +149,16 @@ def _own_link(request: RunRequest) -> str:
     return "unshaped" if request.testbed == "loopback" else request.study.testbed.link
 
 
-def _check_conditions(conditions: list[Condition], bed: Testbed) -> None:
+def _check_conditions(conditions: list[Condition], site: Site) -> None:
     """Refuse a study with conditions that the testbed does not have or cannot measure rightly."""
+    bed = site.bed
     for condition in conditions:
         parameters = condition.values
-        ip_version = parameters.ip_version
-        missing = [host.name for host in bed.hosts if ip_version not in host.addresses]
+        family = parameters.address_family
+        missing = [host.name for host in bed.hosts if family not in host.addresses]
         if missing:
             raise UsageError(
-                f"experiment `{condition.experiment}` needs IPv{ip_version}, which "
+                f"experiment `{condition.experiment}` needs {_FAMILIES[family]}, which "
                 f"{', '.join(missing)} of testbed `{bed.name}` does not have",
                 hint="enable it on this system, or use another testbed",
             )
@@ -161,7 +172,8 @@ def _check_conditions(conditions: list[Condition], bed: Testbed) -> None:
         else:
             from lanlab.performers.servers import check_server
 
-            check_server(parameters, bed.hosts[1])
+            client, *_ = site.hosts.engine_hosts(family)
+            check_server(parameters, bed.hosts[1], client)
         if condition.parameters.get("io") == "segment" and bed.link.shape != "none":
             # The kernel hands a buffer of several messages to the shaper as one: measured, such
             # traffic is some per cent faster than the medium it is meant to be on.

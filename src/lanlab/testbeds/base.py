@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self
 
+from lanlab.addresses import AddressFamily
+
 #: Counters by interface (`host0/eth0`), then by name (`rx_packets`, `qdisc_drops`).
 Counters = dict[str, dict[str, int]]
 
@@ -24,10 +26,12 @@ class Host:
 
     #: `host0`, `host1`, …
     name: str
-    #: IP version (4, 6) to the address by which the other hosts reach it.
-    addresses: dict[int, str]
+    #: The addresses by which the other hosts reach it, by family.
+    addresses: dict[AddressFamily, str]
     #: Put before a command, starts it on that host.
     command_prefix: tuple[str, ...]
+    #: Its interface to the measured network; `None` where that is not known.
+    interface: str | None = None
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import socket
 from pathlib import Path
 from typing import Any, Self
 
+from lanlab.addresses import AddressFamily
 from lanlab.errors import UsageError
 from lanlab.testbeds.base import Counters, Host, LinkFacts
 from lanlab.testbeds.counters import read_interfaces
@@ -51,7 +52,9 @@ class LoopbackTestbed:
                 f"loopback has no link `{link}`; allowed: unshaped",
                 hint="use --testbed virtual for a link of a stated speed or topology",
             )
-        addresses = {4: "127.0.0.1"} | ({6: "::1"} if has_ipv6() else {})
+        addresses: dict[AddressFamily, str] = {"ipv4": "127.0.0.1"}
+        if has_ipv6():
+            addresses["ipv6"] = "::1"
         self.hosts = tuple(Host(f"host{i}", dict(addresses), ()) for i in range(hosts))
         self.link = LinkFacts(
             rate_bps=None,

@@ -114,7 +114,10 @@ class VirtualTestbed:
             raise
         self.hosts = tuple(
             Host(
-                f"host{i}", wiring.addresses(i, self._ipv6), self._places[f"host{i}"].command_prefix
+                f"host{i}",
+                wiring.addresses(i, self._ipv6),
+                self._places[f"host{i}"].command_prefix,
+                wiring.HOST_DEVICE,
             )
             for i in range(hosts)
         )

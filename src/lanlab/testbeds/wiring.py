@@ -11,6 +11,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator, Sequence
 
+from lanlab.addresses import AddressFamily
 from lanlab.testbeds.shaping import MTU_BYTES
 
 #: The one interface of every host.
@@ -28,15 +29,17 @@ def port(host: int) -> str:
     return f"port{host}"
 
 
-def addresses(host: int, ipv6: bool) -> dict[int, str]:
-    """IP version to address of a host.
+def addresses(host: int, ipv6: bool) -> dict[AddressFamily, str]:
+    """The addresses of a host, by family.
 
     Examples:
-        >>> addresses(0, ipv6=True), addresses(255, ipv6=False)
-        ({4: '10.77.0.1', 6: 'fd77::1'}, {4: '10.77.1.0'})
+        >>> addresses(0, ipv6=True)
+        {'mac': '02:77:00:00:00:01', 'ipv4': '10.77.0.1', 'ipv6': 'fd77::1'}
+        >>> addresses(255, ipv6=False)
+        {'mac': '02:77:00:00:01:00', 'ipv4': '10.77.1.0'}
     """
-    found = {4: str(_IPV4_NETWORK[host + 1])}
-    return found | {6: str(_IPV6_NETWORK[host + 1])} if ipv6 else found
+    found: dict[AddressFamily, str] = {"mac": mac(host), "ipv4": str(_IPV4_NETWORK[host + 1])}
+    return found | {"ipv6": str(_IPV6_NETWORK[host + 1])} if ipv6 else found
 
 
 def mac(host: int) -> str:
@@ -89,15 +92,18 @@ def host_batches(hosts: int, ipv6: bool, shaped: bool) -> Iterator[str]:
     for host in range(hosts):
         lines = ["link set lo up", *_up(HOST_DEVICE, ipv6, segments)]
         own = addresses(host, ipv6)
-        lines.append(f"addr add {own[4]}/{_IPV4_NETWORK.prefixlen} dev {HOST_DEVICE}")
+        lines.append(f"addr add {own['ipv4']}/{_IPV4_NETWORK.prefixlen} dev {HOST_DEVICE}")
         if ipv6:
             # Without `nodad` the address is not usable in the first second.
-            lines.append(f"addr add {own[6]}/{_IPV6_NETWORK.prefixlen} dev {HOST_DEVICE} nodad")
+            lines.append(
+                f"addr add {own['ipv6']}/{_IPV6_NETWORK.prefixlen} dev {HOST_DEVICE} nodad"
+            )
         for other in range(hosts):
             if other != host:
                 lines += [
                     f"neigh replace {address} lladdr {mac(other)} dev {HOST_DEVICE} nud permanent"
-                    for address in addresses(other, ipv6).values()
+                    for family, address in addresses(other, ipv6).items()
+                    if family != "mac"
                 ]
         yield "\n".join(lines) + "\n"
 

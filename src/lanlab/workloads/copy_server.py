@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import re
 import shlex
-import socket
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -141,16 +139,17 @@ def read_password_file(path: Path) -> str:
         raise UsageError(f"password file `{path}`: found no UTF-8") from None
 
 
-def target_of(url: ServerUrl, trust: str | None, ip_version: int) -> dict[str, Any]:
+def target_of(url: ServerUrl, trust: str | None, address: str | None) -> dict[str, Any]:
     """
     A user's own server as engines are told of it, with its password.
 
     Args:
+        address: Of its host; `None` for a directory.
         trust: `sha256:HEX` of a certificate or host key, or the path of a file with those that are
             trusted; `None`: whom this system trusts.
 
     Raises:
-        UsageError: Its name is not known, it needs a password and there is none, or the file of
+        UsageError: It needs a password and there is none, or the file of
             those that are trusted cannot be read.
     """
     if url.service == "directory":
@@ -171,7 +170,7 @@ def target_of(url: ServerUrl, trust: str | None, ip_version: int) -> dict[str, A
         credentials |= {"user": user, "domain": domain}
     return {
         "service": url.service,
-        "address": _resolved(url, ip_version),
+        "address": address,
         "port": url.port,
         "server_name": url.host,
         "share": url.share,
@@ -199,19 +198,3 @@ def trust_of(service: str, trust: str | None) -> Any:
             )
         return {"sha256": digits}
     return {"file": str(Path(trust).absolute())}
-
-
-def _resolved(url: ServerUrl, ip_version: int) -> str:
-    """The address of a host. Asked for once: a trial is of one server."""
-    try:
-        return str(ipaddress.ip_address(url.host))
-    except ValueError:
-        pass
-    family = socket.AF_INET if ip_version == 4 else socket.AF_INET6
-    try:
-        found = socket.getaddrinfo(url.host, None, family, socket.SOCK_STREAM)
-    except OSError as error:
-        raise UsageError(
-            f"`{url.host}` has no IPv{ip_version} address: {error.strerror or error}"
-        ) from None
-    return str(found[0][4][0])

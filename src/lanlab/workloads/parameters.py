@@ -13,6 +13,7 @@ from pydantic import (
     model_validator,
 )
 
+from lanlab.addresses import AddressFamily
 from lanlab.errors import UsageError
 from lanlab.units import parse_rate_bps, parse_share, parse_size_bytes, parse_time_s
 from lanlab.workloads.definitions import Unit, parameter
@@ -70,10 +71,25 @@ class TrialParameters(BaseModel):
         option="--tool",
         metavar="NAME,...",
     )
+
+    @property
+    def address_family(self) -> AddressFamily:
+        """Of the addresses by which the hosts reach each other."""
+        raise NotImplementedError
+
+
+class IpParameters(TrialParameters):
+    """Parameters of any workload between hosts that have IP addresses."""
+
     ip_version: Literal[4, 6] = parameter(4, "IP version.", option="--ip")
 
+    @property
+    def address_family(self) -> AddressFamily:
+        """That of the version of IP."""
+        return "ipv4" if self.ip_version == 4 else "ipv6"
 
-class FlowParameters(TrialParameters):
+
+class FlowParameters(IpParameters):
     """Parameters of any workload that exchanges messages over UDP or TCP."""
 
     transport: Literal["udp", "tcp"] = parameter("udp", "Transport protocol.")

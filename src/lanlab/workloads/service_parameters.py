@@ -11,13 +11,13 @@ from lanlab.services import services_of
 from lanlab.workloads import copy_server as servers
 from lanlab.workloads.definitions import parameter
 from lanlab.workloads.drivers.registry import OWN
-from lanlab.workloads.parameters import DriverName, Seconds, TrialParameters
+from lanlab.workloads.parameters import DriverName, IpParameters, Seconds
 
 #: The server that comes with the engine.
 EMBEDDED = "embedded"
 
 
-class ServiceParameters(TrialParameters):
+class ServiceParameters(IpParameters):
     """Parameters of a condition that has a file service."""
 
     driver: DriverName = parameter(OWN, "Program that measures: only `lanlab`.", option=None)

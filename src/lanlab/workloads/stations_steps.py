@@ -136,7 +136,7 @@ def _check_room(parameters: StationsParameters, server: Server, stage: Stage) ->
         return
     needed = parameters.written_bytes + _ROOM_BYTES
     free = stage.free_bytes("server", server.root)
-    if free < needed:
+    if free is not None and free < needed:
         raise UnmetNeed(
             f"{parameters.stations} stations have files of {needed / 1e6:.0f} MB; "
             f"{server.root} has room for {free / 1e6:.0f} MB",

@@ -115,8 +115,8 @@ class Stage(Protocol):
     def make_memory_ready(self, role: str, octets: int, files: int) -> None:
         """Have a host hold free memory for files that come to a directory of it."""
 
-    def free_bytes(self, role: str, directory: str) -> int:
-        """Room on the disk of a directory."""
+    def free_bytes(self, role: str, directory: str) -> int | None:
+        """Room on the file system of a directory of a host; `None` where it does not tell."""
 
     def to_remove(
         self, parameters: Any, kind: str, spec: Request, within_s: float

@@ -19,7 +19,7 @@ from lanlab.testbeds.servers.nginx import Nginx
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="real servers are run on Linux")
 
-HERE = Host("host1", {4: "127.0.0.1"}, ())
+HERE = Host("host1", {"ipv4": "127.0.0.1"}, ())
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ use crate::messages::{Failure, Outcome};
 use crate::running::Measured;
 
 /// An outcome, or an error that carries it as what was seen until then.
-fn conclude(outcome: Outcome, failure: Option<Failure>) -> Measured {
+pub fn conclude(outcome: Outcome, failure: Option<Failure>) -> Measured {
     match failure {
         None => Ok(outcome),
         Some(failure) => Err(Box::new((failure, Some(outcome)))),

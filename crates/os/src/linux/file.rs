@@ -1,8 +1,13 @@
 //! Files.
 
-use std::fs::File;
+use std::ffi::CString;
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, IntoRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
 
 use super::check;
 
@@ -76,4 +81,38 @@ pub fn drop_all_caches() -> io::Result<()> {
     // SAFETY: it takes nothing and gives nothing.
     unsafe { libc::sync() };
     io::Write::write_all(&mut switch, b"3\n")
+}
+
+/// Bytes that this user may still write to the file system of a path (statvfs(3)).
+///
+/// # Errors
+/// What the system says.
+pub fn free_bytes(path: &Path) -> io::Result<u64> {
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    let mut facts = MaybeUninit::<libc::statvfs>::uninit();
+    // SAFETY: `path` ends with a zero, and `facts` has room for what is written.
+    check(unsafe { libc::statvfs(path.as_ptr(), facts.as_mut_ptr()) })?;
+    // SAFETY: the call did not fail, so that it has written them.
+    let facts = unsafe { facts.assume_init() };
+    Ok(facts.f_bavail.saturating_mul(facts.f_frsize))
+}
+
+/// Whether a file or directory belongs to the user that this process acts as.
+pub fn is_own(facts: &Metadata) -> bool {
+    super::process::user_and_group().is_some_and(|(user, _)| facts.uid() == user)
+}
+
+/// Open a plain file of this user that has this name alone; `None` if something else is there. Nothing
+/// is waited for, and no link is followed.
+///
+/// # Errors
+/// What the system says.
+pub fn open_own_file(path: &Path) -> io::Result<Option<File>> {
+    let is_plain = |facts: &Metadata| facts.is_file() && facts.nlink() == 1 && is_own(facts);
+    if !is_plain(&path.symlink_metadata()?) {
+        return Ok(None);
+    }
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(path)?;
+    Ok(is_plain(&file.metadata()?).then_some(file))
 }

@@ -1,7 +1,8 @@
 //! Files.
 
-use std::fs::File;
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
+use std::path::Path;
 
 /// Close a file. The standard library does not pass on what the system says of it.
 ///
@@ -37,4 +38,28 @@ pub fn forget_cached(_file: &File) -> io::Result<()> {
 /// Always `Unsupported`.
 pub fn drop_all_caches() -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Not known here.
+///
+/// # Errors
+/// Always `Unsupported`.
+pub fn free_bytes(_path: &Path) -> io::Result<u64> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Whether a file or directory belongs to this user: taken for granted, as users are not known here.
+pub fn is_own(_facts: &Metadata) -> bool {
+    true
+}
+
+/// Open a plain file; `None` if something else is there.
+///
+/// # Errors
+/// What the system says.
+pub fn open_own_file(path: &Path) -> io::Result<Option<File>> {
+    if !path.symlink_metadata()?.is_file() {
+        return Ok(None);
+    }
+    OpenOptions::new().read(true).write(true).open(path).map(Some)
 }

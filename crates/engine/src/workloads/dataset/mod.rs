@@ -14,6 +14,7 @@ use crate::messages::{
     CachesDropped, Dataset, DatasetMade, DropCaches, DroppedOf, Failure, Outcome,
 };
 use crate::running::{Measured, Running};
+use crate::storage;
 
 pub use lanlab_workloads::dataset::{
     Content, MOST_FILES, content, file_name, first_difference, sizes,
@@ -26,7 +27,7 @@ const MOST_DEPTH: usize = 64;
 
 /// Check what can be checked without a file.
 pub fn check(request: &Dataset) -> Result<Cost, Failure> {
-    absolute(&request.directory)?;
+    storage::check_place(&request.place)?;
     let files = sizes(&request.spec)?.len() as u64;
     Ok(Cost { memory_bytes: 3 * BLOCK_BYTES as u64 + 8 * files, threads: OWN_THREADS })
 }
@@ -64,12 +65,18 @@ pub fn make(request: &Dataset, running: &Running) -> Measured {
 }
 
 fn make_all(request: &Dataset, running: &Running) -> Result<DatasetMade, Failure> {
-    let directory = absolute(&request.directory)?;
+    let directory = storage::dataset_directory(&request.place)?;
     let sizes = sizes(&request.spec)?;
     fs::create_dir_all(&directory)
         .map_err(|error| of_file("make directory", &directory, &error))?;
-    let mut made =
-        DatasetMade { files: 0, bytes: 0, written_files: 0, xxh3: String::new(), elapsed_ns: 0 };
+    let mut made = DatasetMade {
+        directory: directory.display().to_string(),
+        files: 0,
+        bytes: 0,
+        written_files: 0,
+        xxh3: String::new(),
+        elapsed_ns: 0,
+    };
     let mut hasher = XxHash3_64::with_seed(0);
     let (mut expected, mut found) = (vec![0; BLOCK_BYTES], vec![0; BLOCK_BYTES]);
     for (number, size) in (0_u64..).zip(sizes) {

@@ -1,0 +1,116 @@
+//! Memory that a copy will fill, made ready before it is timed.
+//!
+//! A virtual machine tells its host which memory is free (free page reporting, virtio-balloon), and the
+//! host takes it back: whoever uses it next waits until it is there again. A copy into such memory took
+//! two to four times as long as the next one, which got what the first had freed. So as much as the
+//! copy will fill is used and freed right before it, whatever the service, in each trial.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::running::Running;
+
+/// Less than that costs more to make ready than it saves.
+const LEAST_BYTES: u64 = 1 << 20;
+const WITHIN: Duration = Duration::from_secs(120);
+const LOOK: Duration = Duration::from_millis(2);
+
+/// Have the system hold free memory.
+///
+/// # Errors
+/// Why none was made ready, in words for the record.
+pub fn make_ready(wanted: u64, running: &Running) -> Result<u64, String> {
+    let free = free_bytes(Path::new("/proc/meminfo"))
+        .ok_or("this system does not say how much memory is free")?;
+    let size = size_of(wanted, free)?;
+    in_a_process(size, running)?;
+    Ok(size)
+}
+
+/// How much of what is wanted: not more than three quarters of what is free, as more would drive out
+/// what the system keeps of files.
+fn size_of(wanted: u64, free: u64) -> Result<u64, String> {
+    let size = wanted.min(free / 4 * 3);
+    match size {
+        LEAST_BYTES.. => Ok(size),
+        _ if size == wanted => Err("too little to matter".into()),
+        _ => Err("too little free".into()),
+    }
+}
+
+/// Where memory is limited, the system ends this process and not the engine.
+fn in_a_process(size: u64, running: &Running) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("it failed: {error}");
+    let mut child = Command::new(std::env::current_exe().map_err(failed)?)
+        .args(["touch-memory", &size.to_string()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(failed)?;
+    let until = Instant::now() + WITHIN;
+    loop {
+        match child.try_wait().map_err(failed)? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => return Err(format!("it failed: {status}")),
+            None if running.is_cancelled() || Instant::now() > until => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("it failed: not done within {} s", WITHIN.as_secs()));
+            }
+            None => std::thread::sleep(LOOK),
+        }
+    }
+}
+
+/// What that process does: write to each page once.
+pub fn run(size: &str) -> ExitCode {
+    let Some(size) = size.parse().ok().filter(|size| *size > 0) else {
+        eprintln!("error: touch-memory: found `{size}`; allowed: a number of bytes above 0");
+        return ExitCode::from(2);
+    };
+    // Where there is no such file, the system chooses whom it ends.
+    let _ = fs::write("/proc/self/oom_score_adj", "1000");
+    let mut held: Vec<u8> = Vec::new();
+    if held.try_reserve_exact(size).is_err() {
+        return ExitCode::FAILURE;
+    }
+    held.resize(size, 1);
+    std::hint::black_box(&held);
+    ExitCode::SUCCESS
+}
+
+/// Memory that nothing uses; files that the system keeps count as used (proc(5)).
+fn free_bytes(facts: &Path) -> Option<u64> {
+    let facts = fs::read_to_string(facts).ok()?;
+    let line = facts.lines().find_map(|line| line.strip_prefix("MemFree:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_made_ready_than_three_quarters_of_what_is_free() {
+        assert_eq!(size_of(1 << 40, 8 << 20), Ok(6 << 20));
+        assert_eq!(size_of(2 << 20, 8 << 20), Ok(2 << 20));
+        assert_eq!(size_of(1 << 40, 1 << 10), Err("too little free".into()));
+        assert_eq!(size_of(1 << 10, 8 << 20), Err("too little to matter".into()));
+    }
+
+    #[test]
+    fn free_memory_is_what_nothing_uses() {
+        let folder = tempfile::tempdir().unwrap();
+        let facts = folder.path().join("meminfo");
+        assert_eq!(free_bytes(&facts), None);
+        fs::write(&facts, "MemTotal: 24684288 kB\nMemFree: 8192 kB\nMemAvailable: 20000000 kB\n")
+            .unwrap();
+        assert_eq!(free_bytes(&facts), Some(8 << 20));
+        fs::write(&facts, "MemFree: plenty\n").unwrap();
+        assert_eq!(free_bytes(&facts), None);
+    }
+}

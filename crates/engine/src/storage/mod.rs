@@ -1,0 +1,105 @@
+//! What trials need of this host's disk and memory, asked for by the driver: so a host need not be the
+//! machine that the driver runs on.
+
+mod directories;
+mod memory;
+
+use std::path::{Path, PathBuf};
+
+use lanlab_os as os;
+
+use crate::cost::{Cost, OWN_THREADS};
+
+use crate::messages::{
+    DatasetPlace, Failure, MeasureRoom, MemoryReady, Outcome, ReadyMemory, RoomMeasured,
+    TrialDirectory, TrialDirectoryRemoved,
+};
+use crate::running::{Measured, Running};
+use crate::workloads::conclude;
+use crate::workloads::dataset::absolute;
+
+pub use directories::remove_all;
+pub use memory::run as touch_memory;
+
+/// Longest key of a dataset that is kept.
+const LONGEST_KEY: usize = 64;
+
+/// What a request that only looks takes.
+fn small() -> Cost {
+    Cost { memory_bytes: 0, threads: OWN_THREADS }
+}
+
+/// Check what can be checked without a file.
+pub fn check_room(request: &MeasureRoom) -> Result<Cost, Failure> {
+    absolute(&request.directory).map(|_| small())
+}
+
+/// Check what can be checked without a file.
+pub fn check_place(place: &DatasetPlace) -> Result<(), Failure> {
+    match place {
+        DatasetPlace::Directory(directory) => absolute(directory).map(drop),
+        DatasetPlace::Cache { key, .. } => {
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+            if !key.is_empty() && key.len() <= LONGEST_KEY && key.chars().all(plain) {
+                return Ok(());
+            }
+            let found: String = key.chars().take(100).collect();
+            let allowed = "1 to 64 ASCII letters, digits, `-` and `_`";
+            Err(Failure::value("key", format!("`{found}`"), allowed))
+        }
+    }
+}
+
+/// Where a dataset lies: on disk from run to run, in memory until this engine ends.
+pub fn dataset_directory(place: &DatasetPlace) -> Result<PathBuf, Failure> {
+    match place {
+        DatasetPlace::Directory(directory) => absolute(directory),
+        DatasetPlace::Cache { medium, key } => {
+            directories::for_datasets(*medium).map(|kept| kept.join(key))
+        }
+    }
+}
+
+/// Make a directory for a trial, and hold it until the driver cancels.
+pub fn hold_directory(request: &TrialDirectory, running: &Running) -> Measured {
+    directories::remove_left();
+    let made = directories::make(request.medium, request.for_server)
+        .map_err(|failure| Box::new((failure, None)))?;
+    let directory = made.path().display().to_string();
+    running.holding(directory.clone());
+    running.wait_for_cancel();
+    let removed = TrialDirectoryRemoved { directory, is_gone: made.remove() };
+    conclude(Outcome::TrialDirectoryRemoved(removed), Some(Failure::cancelled()))
+}
+
+/// How much room the file system of a directory has.
+pub fn measure_room(request: &MeasureRoom) -> Measured {
+    let room = absolute(&request.directory).and_then(|directory| free_bytes(&directory));
+    let free_bytes = room.map_err(|failure| Box::new((failure, None)))?;
+    Ok(Outcome::RoomMeasured(RoomMeasured { free_bytes }))
+}
+
+fn free_bytes(directory: &Path) -> Result<Option<u64>, Failure> {
+    match os::free_bytes(directory) {
+        Ok(free) => Ok(Some(free)),
+        Err(error) if error.kind() == std::io::ErrorKind::Unsupported => Ok(None),
+        Err(error) => Err(crate::workloads::dataset::of_file("room of", directory, &error)),
+    }
+}
+
+/// What a request takes that waits until it is cancelled, or for a process of its own.
+pub fn check_waiting() -> Result<Cost, Failure> {
+    Ok(small())
+}
+
+/// Have the system hold free memory.
+pub fn ready_memory(request: &ReadyMemory, running: &Running) -> Measured {
+    let begun = os::monotonic();
+    let (ready_bytes, reason) = match memory::make_ready(request.bytes, running) {
+        Ok(ready_bytes) => (ready_bytes, None),
+        Err(_) if running.is_cancelled() => return Err(Box::new((Failure::cancelled(), None))),
+        Err(reason) => (0, Some(reason)),
+    };
+    let elapsed_ns = os::monotonic().nanos_since(begun);
+    Ok(Outcome::MemoryReady(MemoryReady { ready_bytes, reason, elapsed_ns }))
+}

@@ -1,0 +1,94 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where a host keeps files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Medium {
+    /// A file system on disk.
+    Disk,
+    /// A file system in memory.
+    Tmpfs,
+}
+
+/// Make an empty directory on this host for one trial. It is removed, with all that is in it, when the
+/// request is cancelled or the engine ends.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrialDirectory {
+    /// On which medium.
+    pub medium: Medium,
+    /// Whether a server that runs as another user must reach it.
+    #[serde(default)]
+    pub for_server: bool,
+}
+
+/// A trial's directory is removed.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TrialDirectoryRemoved {
+    /// Where it was.
+    pub directory: String,
+    /// Whether all of it is gone. What is not, the next trial of this user removes.
+    pub is_gone: bool,
+}
+
+/// Ask how much room there is.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MeasureRoom {
+    /// A directory of this host by its absolute path.
+    pub directory: String,
+}
+
+/// How much room there is.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct RoomMeasured {
+    /// Bytes that this user may still write to its file system; `null` where the system does not tell.
+    pub free_bytes: Option<u64>,
+}
+
+/// Have this host hold free memory for files that come to it, so that a copy does not wait for it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadyMemory {
+    /// How much.
+    pub bytes: u64,
+}
+
+/// Memory is ready.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct MemoryReady {
+    /// How much of it: less than was asked for where less is free.
+    pub ready_bytes: u64,
+    /// Why none was made ready; `null` if some was.
+    pub reason: Option<String>,
+    /// Time that it took.
+    pub elapsed_ns: u64,
+}
+
+/// The address family of a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AddressFamily {
+    /// IP version 4.
+    Ipv4,
+    /// IP version 6.
+    Ipv6,
+}
+
+/// Look up the address of a name, as this host sees it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Resolve {
+    /// The name.
+    pub name: String,
+    /// Of which family.
+    pub family: AddressFamily,
+}
+
+/// The address of a name.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Resolved {
+    /// The first that the system gives.
+    pub address: std::net::IpAddr,
+}
