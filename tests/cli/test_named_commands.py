@@ -7,18 +7,24 @@ import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 
-from lanlab.cli.app import application
+from lanlab.cli.app import COMMANDS, application
 
 ROOT = Path(__file__).parents[2]
-#: Options of each command, as users type them.
-OPTIONS: dict[str, set[str]] = {
-    name: {option for param in command.params for option in (*param.opts, "--help", "-h")}
-    for name, command in typer.main.get_command(application()).commands.items()  # type: ignore[attr-defined]
-}
+
+
+def options_of(name: str) -> set[str]:
+    """As users type them. Those that are parameters of a workload are made for it alone."""
+    group: Any = typer.main.get_command(application([name]))
+    params = group.commands[name].params
+    return {option for param in params for option in (*param.opts, "--help", "-h")}
+
+
+OPTIONS = {name: options_of(name) for name in COMMANDS}
 ALL_OPTIONS = set().union(*OPTIONS.values())
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 _COMMAND = re.compile(r"(?:^|[`\s])lanlab ([a-z]+)\b([^`|;&#\n]*)", re.MULTILINE)

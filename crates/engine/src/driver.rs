@@ -147,7 +147,7 @@ pub fn understand(line: &[u8]) -> Result<(u64, Request, Cost), (Option<u64>, Fai
         #[cfg(feature = "services")]
         Request::Dataset(request) => dataset::check(request),
         #[cfg(feature = "services")]
-        Request::TrialDirectory(_) | Request::ReadyMemory(_) => storage::check_waiting(),
+        Request::TrialDirectory(_) | Request::ReadyMemory(_) => Ok(storage::small()),
         #[cfg(feature = "services")]
         Request::MeasureRoom(request) => storage::check_room(request),
         #[cfg(feature = "services")]

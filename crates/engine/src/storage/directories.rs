@@ -23,7 +23,7 @@ const DISK_FOR_ALL: &str = "/var/tmp";
 const PREFIX: &str = "lanlab-copy-";
 const LOCK: &str = "lock";
 /// A lock without its directory may belong to one that is about to be made.
-const ABOUT_TO_BE_MADE: Duration = Duration::from_secs(60);
+const ABOUT_TO_BE_MADE: Duration = Duration::from_mins(1);
 const HINT: &str = "name another place by LANLAB_CACHE";
 
 /// Locks of this process: not every file system refuses a process what it has locked itself.
@@ -116,7 +116,7 @@ fn user_number() -> u32 {
     mapped(user, &map).unwrap_or(user)
 }
 
-/// A user's number in the namespace above, by this one's map (user_namespaces(7)).
+/// A user's number in the namespace above, by this one's map (`user_namespaces(7)`).
 fn mapped(user: u32, map: &str) -> Option<u32> {
     map.lines().find_map(|line| {
         let mut numbers = line.split_whitespace().map_while(|number| number.parse::<u32>().ok());
@@ -144,10 +144,9 @@ pub struct Directory {
 impl Directory {
     fn make(parent: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| of_file("make a directory in", parent, &error);
-        let mut number = [0; 6];
-        getrandom::fill(&mut number).map_err(|error| failed(io::Error::other(error)))?;
-        let digits: String = number.iter().map(|octet| format!("{octet:02x}")).collect();
-        let path = parent.join(format!("{PREFIX}{digits}"));
+        let number = getrandom::u64().map_err(|error| failed(io::Error::other(error)))?;
+        // 48 bits of it, as twelve digits.
+        let path = parent.join(format!("{PREFIX}{:012x}", number >> 16));
         let lock = path.with_extension(LOCK);
         // Before the directory, so that there is never one without.
         let mut options = OpenOptions::new();

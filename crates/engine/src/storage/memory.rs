@@ -14,7 +14,7 @@ use crate::running::Running;
 
 /// Less than that costs more to make ready than it saves.
 const LEAST_BYTES: u64 = 1 << 20;
-const WITHIN: Duration = Duration::from_secs(120);
+const WITHIN: Duration = Duration::from_mins(2);
 const LOOK: Duration = Duration::from_millis(2);
 
 /// Have the system hold free memory.

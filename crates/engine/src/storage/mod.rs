@@ -24,8 +24,8 @@ pub use memory::run as touch_memory;
 /// Longest key of a dataset that is kept.
 const LONGEST_KEY: usize = 64;
 
-/// What a request that only looks takes.
-fn small() -> Cost {
+/// What a request takes that only looks or waits.
+pub fn small() -> Cost {
     Cost { memory_bytes: 0, threads: OWN_THREADS }
 }
 
@@ -85,11 +85,6 @@ fn free_bytes(directory: &Path) -> Result<Option<u64>, Failure> {
         Err(error) if error.kind() == std::io::ErrorKind::Unsupported => Ok(None),
         Err(error) => Err(crate::workloads::dataset::of_file("room of", directory, &error)),
     }
-}
-
-/// What a request takes that waits until it is cancelled, or for a process of its own.
-pub fn check_waiting() -> Result<Cost, Failure> {
-    Ok(small())
 }
 
 /// Have the system hold free memory.
