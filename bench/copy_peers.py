@@ -128,7 +128,7 @@ class Copying:
 def dataset_files(engine: Engine, name: str, directory: Path) -> None:
     """Make a dataset."""
     spec = datasets.spec(name, 1, 0.0)
-    engine.ask({"type": "dataset", "spec": spec, "directory": str(directory)}, _WITHIN_S)
+    engine.ask({"type": "dataset", "spec": spec, "place": {"directory": str(directory)}}, _WITHIN_S)
     for path in directory.rglob("*"):
         if path.is_dir():
             raise RunError(f"`{path}`: clients copy files of one directory here")

@@ -34,7 +34,7 @@ def _speeds(engine: Engine, dataset: str, ratio: float, folder: Path) -> tuple[f
     request = {
         "type": "dataset",
         "spec": copy_datasets.spec(dataset, 1, ratio),
-        "directory": str(folder),
+        "place": {"directory": str(folder)},
     }
     made, compared = (engine.ask(request, _WITHIN_S) for _ in range(2))
     if made["written_files"] != made["files"] or compared["written_files"]:

@@ -236,8 +236,14 @@ def run_copy(client: RawEngine, host: RawEngine, root: str) -> None:
         "seed": 1,
         "groups": [{"count": 2, "least_bytes": 5, "most_bytes": 5}],
     }
-    client.ask({"type": "dataset", "spec": described, "directory": root + "/dataset"})
+    client.ask({"type": "dataset", "spec": described, "place": {"directory": root + "/dataset"}})
     client.ask({"type": "drop_caches", "directory": root + "/dataset"})
+    client.ask({"type": "measure_room", "directory": root})
+    client.ask({"type": "ready_memory", "bytes": 1})
+    client.ask({"type": "resolve", "name": "127.0.0.1", "family": "ipv4"})
+    held, _ = client.ready({"type": "trial_directory", "medium": "disk"})
+    client.ask({"type": "cancel", "target": held})
+    client.wait(held)
     serve = {"type": "serve", "service": "ftp", "root": root, "bind": "127.0.0.1"}
     serving, ports = host.ready(serve)
     spec = {

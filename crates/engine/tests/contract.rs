@@ -64,7 +64,7 @@ fn run(ends: [(&mut Engine, u64); 2]) -> (Value, Value) {
 fn hello_states_versions_and_capabilities() {
     let engine = Engine::start();
     assert_eq!(engine.hello["type"], "hello");
-    assert_eq!(engine.hello["schema_version"], 5);
+    assert_eq!(engine.hello["schema_version"], 6);
     assert_eq!(engine.hello["engine_version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(engine.hello["pid"], engine.process.id());
     assert!(engine.hello["capabilities"]["batch"].is_boolean());
@@ -187,13 +187,17 @@ fn the_schema_names_every_form_of_request() {
         "drop_caches",
         "echo_request",
         "echo_respond",
+        "measure_room",
         "ping",
+        "ready_memory",
+        "resolve",
         "serve",
         "stations",
         "stations_empty",
         "stations_prepare",
         "stream_receive",
         "stream_send",
+        "trial_directory",
     ];
     assert_eq!(names, known);
 }

@@ -349,7 +349,8 @@ fn a_dataset_is_made_once_and_mended() {
     let directory = TempDir::new().unwrap();
     let mut engine = Engine::start();
     let spec = json!({"seed": 3, "groups": [group(3, 5000)], "compressible_ratio": 0.5});
-    let request = json!({"type": "dataset", "spec": spec, "directory": directory.path()});
+    let request =
+        json!({"type": "dataset", "spec": spec, "place": {"directory": directory.path()}});
     let first = engine.result(&request);
     assert_eq!((&first["files"], &first["bytes"]), (&json!(3), &json!(15_000)));
     assert_eq!(first["written_files"], 3);
@@ -361,6 +362,12 @@ fn a_dataset_is_made_once_and_mended() {
     fs::write(&path, octets).unwrap();
     let mended = engine.result(&request);
     assert_eq!((&mended["written_files"], &mended["xxh3"]), (&json!(1), &first["xxh3"]));
+    // Where this engine keeps datasets: a key leads to no other place.
+    for key in ["", "../up", "a/b", "a b", &"k".repeat(65)] {
+        let place = json!({"cache": {"medium": "disk", "key": key}});
+        let refused = engine.ask(&json!({"type": "dataset", "spec": spec, "place": place}));
+        assert_eq!(refused["code"], "request.value", "{key}: {refused}");
+    }
     // A link in the place of a file is not written through.
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
