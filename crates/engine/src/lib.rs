@@ -18,6 +18,8 @@ mod host_window;
 pub mod hostile;
 mod output;
 #[cfg(feature = "services")]
+mod paths;
+#[cfg(feature = "services")]
 mod resolve;
 mod running;
 #[cfg(feature = "services")]
@@ -49,6 +51,9 @@ pub fn run(arguments: &[String]) -> ExitCode {
         [] => {
             os::prepare_thread();
             os::raise_descriptor_limit();
+            #[cfg(feature = "services")]
+            let output = output::Output::new(stdout()).before_it_ends(storage::remove_all);
+            #[cfg(not(feature = "services"))]
             let output = output::Output::new(stdout());
             driver::serve(BufReader::new(stdin()), &output);
             ExitCode::SUCCESS

@@ -7,11 +7,19 @@ use crate::messages::{Failed, Failure, Finished, MAX_REPLY_BYTES, Outcome, Reply
 #[derive(Clone)]
 pub struct Output {
     writer: Arc<Mutex<Box<dyn Write + Send>>>,
+    /// Called before a driver that no longer reads ends the engine.
+    before_end: fn(),
 }
 
 impl Output {
     pub fn new(writer: impl Write + Send + 'static) -> Self {
-        Self { writer: Arc::new(Mutex::new(Box::new(writer))) }
+        Self { writer: Arc::new(Mutex::new(Box::new(writer))), before_end: || {} }
+    }
+
+    /// With what removes all that trials have on this host.
+    #[cfg(feature = "services")]
+    pub fn before_it_ends(self, before_end: fn()) -> Self {
+        Self { before_end, ..self }
     }
 
     /// Write one line and flush it.
@@ -21,9 +29,7 @@ impl Output {
         debug_assert!(line.len() <= MAX_REPLY_BYTES, "a line of {} bytes", line.len());
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         if writer.write_all(&line).and_then(|()| writer.flush()).is_err() {
-            // What a trial has on this host goes with the engine.
-            #[cfg(feature = "services")]
-            crate::storage::remove_all();
+            (self.before_end)();
             std::process::exit(1);
         }
     }

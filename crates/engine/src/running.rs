@@ -30,6 +30,14 @@ const NEAR_NS: u64 = 5_000_000;
 /// What a measurement gives: its outcome, or why not and what was seen until then.
 pub type Measured = Result<Outcome, Box<(Failure, Option<Outcome>)>>;
 
+/// An outcome, or an error that carries it as what was seen until then.
+pub fn conclude(outcome: Outcome, failure: Option<Failure>) -> Measured {
+    match failure {
+        None => Ok(outcome),
+        Some(failure) => Err(Box::new((failure, Some(outcome)))),
+    }
+}
+
 /// Shared between the thread that hears the driver and those that measure.
 pub struct Running {
     id: u64,

@@ -14,7 +14,7 @@ use std::{env, io};
 use lanlab_os as os;
 
 use crate::messages::{Failure, Medium};
-use crate::workloads::dataset::of_file;
+use crate::paths::of_file;
 
 /// Where Linux keeps files in memory.
 const SHARED_MEMORY: &str = "/dev/shm";

@@ -14,9 +14,9 @@ use crate::messages::{
     DatasetPlace, Failure, MeasureRoom, MemoryReady, Outcome, ReadyMemory, RoomMeasured,
     TrialDirectory, TrialDirectoryRemoved,
 };
+use crate::paths::{absolute, of_file};
+use crate::running::conclude;
 use crate::running::{Measured, Running};
-use crate::workloads::conclude;
-use crate::workloads::dataset::absolute;
 
 pub use directories::remove_all;
 pub use memory::run as touch_memory;
@@ -83,7 +83,7 @@ fn free_bytes(directory: &Path) -> Result<Option<u64>, Failure> {
     match os::free_bytes(directory) {
         Ok(free) => Ok(Some(free)),
         Err(error) if error.kind() == std::io::ErrorKind::Unsupported => Ok(None),
-        Err(error) => Err(crate::workloads::dataset::of_file("room of", directory, &error)),
+        Err(error) => Err(of_file("room of", directory, &error)),
     }
 }
 

@@ -12,17 +12,6 @@ mod setup;
 pub mod stations;
 pub mod stream;
 
-use crate::messages::{Failure, Outcome};
-use crate::running::Measured;
-
-/// An outcome, or an error that carries it as what was seen until then.
-pub fn conclude(outcome: Outcome, failure: Option<Failure>) -> Measured {
-    match failure {
-        None => Ok(outcome),
-        Some(failure) => Err(Box::new((failure, Some(outcome)))),
-    }
-}
-
 /// Octets to fill messages with, in an order that has every value once in 256: no run of one octet
 /// that a device could treat differently.
 fn padding() -> impl FnMut() -> u8 {

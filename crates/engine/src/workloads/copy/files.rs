@@ -15,10 +15,9 @@ use lanlab_workloads::copy::Source;
 use twox_hash::XxHash3_64;
 
 use crate::messages::{CopiedFiles, DatasetSpec, Failure, LeftOut};
+use crate::paths::{absolute, of_file};
 use crate::running::Running;
-use crate::workloads::dataset::{
-    self, MOST_FILES, absolute, first_difference, of_file, stop_if_cancelled,
-};
+use crate::workloads::dataset::{self, MOST_FILES, first_difference, stop_if_cancelled};
 
 /// Directories below each other at most.
 const MOST_DEPTH: usize = 64;

@@ -15,8 +15,9 @@ use twox_hash::XxHash3_64;
 use super::files::{Entry, Files, Truth, read_all};
 use super::trial_directory::Written;
 use crate::messages::{CopySync, Failure};
+use crate::paths::of_file;
 use crate::running::Running;
-use crate::workloads::dataset::{of_file, stop_if_cancelled};
+use crate::workloads::dataset::stop_if_cancelled;
 
 /// Where the octets of a file go.
 #[derive(Debug)]

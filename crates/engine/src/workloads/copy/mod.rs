@@ -21,10 +21,10 @@ mod workers;
 
 use lanlab_workloads::copy::SESSION_BYTES;
 
-use super::dataset::absolute;
 use super::setup::check_range;
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::messages::{ClientSide, CopiedFiles, CopySpec, Direction, Failure};
+use crate::paths::absolute;
 
 pub use check::check_upload;
 pub use clock::{RuntimeClock, guard};

@@ -22,10 +22,10 @@ use crate::host::cpu_time;
 use crate::messages::{
     ClientSide, CopySpec, CopyVerify, Direction, Failure, HostWindow, Outcome, Verified,
 };
+use crate::paths::absolute;
 use crate::running::Measured;
 use crate::running::Running;
-use crate::workloads::conclude;
-use crate::workloads::dataset::absolute;
+use crate::running::conclude;
 
 /// A runtime for one thread.
 pub fn runtime() -> Result<Runtime, Failure> {

@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::hash::Hasher;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use lanlab_os as os;
 use lanlab_os::positioned::{read_at, write_all_at};
@@ -13,6 +13,7 @@ use crate::cost::{Cost, OWN_THREADS};
 use crate::messages::{
     CachesDropped, Dataset, DatasetMade, DropCaches, DroppedOf, Failure, Outcome,
 };
+use crate::paths::{absolute, of_file};
 use crate::running::{Measured, Running};
 use crate::storage;
 
@@ -30,29 +31,6 @@ pub fn check(request: &Dataset) -> Result<Cost, Failure> {
     storage::check_place(&request.place)?;
     let files = sizes(&request.spec)?.len() as u64;
     Ok(Cost { memory_bytes: 3 * BLOCK_BYTES as u64 + 8 * files, threads: OWN_THREADS })
-}
-
-/// A directory by its absolute path.
-pub fn absolute(directory: &str) -> Result<PathBuf, Failure> {
-    let path = PathBuf::from(directory);
-    if !path.is_absolute() || directory.len() > 4096 {
-        let found: String = directory.chars().take(200).collect();
-        return Err(Failure::value("directory", format!("`{found}`"), "an absolute path"));
-    }
-    Ok(path)
-}
-
-/// What the system said of a file; what is full is said so.
-pub fn of_file(what: &str, path: &Path, error: &io::Error) -> Failure {
-    let message = format!("{what} {}: {error}", path.display());
-    let failure = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            return Failure::new("system.no_space", message).hint("make room, or copy less");
-        }
-        io::ErrorKind::PermissionDenied => "system.permission",
-        _ => "system.file",
-    };
-    Failure::new(failure, message)
 }
 
 /// Make a dataset, or see that it is there.

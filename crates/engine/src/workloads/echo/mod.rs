@@ -7,7 +7,6 @@ mod udp;
 use lanlab_os as os;
 use lanlab_units::{Instant, Pace};
 
-use super::conclude;
 use super::setup::{
     check_addresses, check_common, check_kernel_timestamps, check_processor, check_range,
     parse_token,
@@ -17,6 +16,7 @@ use crate::messages::{
     EchoAmount, EchoRequest, EchoRequested, EchoRespond, EchoResponded, EchoSpec, EndedBy, Failure,
     Outcome, Receive, Timestamps, Transport,
 };
+use crate::running::conclude;
 use crate::running::{Measured, Running};
 
 /// The longest time that can be measured: one day. An amount of requests takes no longer, either.

@@ -9,11 +9,11 @@ use lanlab_servers::{Bounds, Offer};
 use lanlab_workloads::failure_of;
 use tokio::runtime::{Builder, Runtime};
 
-use super::conclude;
-use super::dataset::absolute;
 use crate::cost::{Cost, OWN_THREADS};
 use crate::descriptors;
 use crate::messages::{Failure, Outcome, Serve, ServeEnded, Served};
+use crate::paths::absolute;
+use crate::running::conclude;
 use crate::running::{Measured, Running};
 
 /// Threads that serve: as many processors, but no more than a small server has.

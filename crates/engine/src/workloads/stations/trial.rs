@@ -14,8 +14,8 @@ use lanlab_workloads::stations::{Connector, Job, ThreadTotals, Times, Watch, Wor
 use super::workers::{Worker, station_is_gone};
 use super::{is_alone, limits, readings, room, slices, threads};
 use crate::messages::{Failure, HostWindow, Outcome, StationsEnd, StationsSpec};
+use crate::running::conclude;
 use crate::running::{Measured, Running};
-use crate::workloads::conclude;
 
 /// How often it is looked how far stations are, and whether that is enough.
 const LOOK: Duration = Duration::from_nanos(Watch::LOOK_NS);

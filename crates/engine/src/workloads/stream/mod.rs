@@ -15,7 +15,6 @@ use lanlab_units::Pace;
 use lanlab_wire::session::Token;
 use lanlab_workloads::stream::{LONGEST_NS, Plan};
 
-use super::conclude;
 use super::setup::{
     check_addresses, check_common, check_kernel_timestamps, check_processor, check_range,
     parse_token,
@@ -25,6 +24,7 @@ use crate::messages::{
     Amount, Choice, EndedBy, Failure, Io, Outcome, Rate, StreamReceive, StreamReceived, StreamSend,
     StreamSent, StreamSpec, Timestamps, Transport,
 };
+use crate::running::conclude;
 use crate::running::{Measured, Running};
 
 const MAX_FLOWS: u16 = 1000;

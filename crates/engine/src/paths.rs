@@ -1,0 +1,29 @@
+//! Paths of this host: what a request may name, and what the system says of them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::messages::Failure;
+
+/// A directory by its absolute path.
+pub fn absolute(directory: &str) -> Result<PathBuf, Failure> {
+    let path = PathBuf::from(directory);
+    if !path.is_absolute() || directory.len() > 4096 {
+        let found: String = directory.chars().take(200).collect();
+        return Err(Failure::value("directory", format!("`{found}`"), "an absolute path"));
+    }
+    Ok(path)
+}
+
+/// What the system said of a file; what is full is said so.
+pub fn of_file(what: &str, path: &Path, error: &io::Error) -> Failure {
+    let message = format!("{what} {}: {error}", path.display());
+    let failure = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            return Failure::new("system.no_space", message).hint("make room, or copy less");
+        }
+        io::ErrorKind::PermissionDenied => "system.permission",
+        _ => "system.file",
+    };
+    Failure::new(failure, message)
+}
