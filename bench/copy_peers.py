@@ -52,7 +52,7 @@ class Copying:
     @property
     def address(self) -> str:
         """Of the server."""
-        return self.server.host.addresses[4]
+        return self.server.host.addresses["ipv4"]
 
     @property
     def is_upload(self) -> bool:

@@ -63,7 +63,7 @@ def started(
     host: Host, service: str, is_embedded: bool, root: Path, who: Credentials | None
 ) -> Iterator[Server]:
     """A server of a directory, which ends with the context."""
-    address = host.addresses[4]
+    address = host.addresses["ipv4"]
     if not is_embedded:
         with start(host, service, root, address, who) as running:
             yield running

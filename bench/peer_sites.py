@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lanlab.addresses import AddressFamily, ip_family
 from lanlab.engine import Engine, engine_path
 from lanlab.performers.engine_host import EngineHost
 from lanlab.testbeds import testbed
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.tools import tool
 
-_LOOPBACK = {4: "127.0.0.1", 6: "::1"}
+_LOOPBACK: dict[AddressFamily, str] = {"ipv4": "127.0.0.1", "ipv6": "::1"}
 _HEADERS = {4: 20 + 8 + 14, 6: 40 + 8 + 14}
 _QUEUE_PACKETS = 4
 
@@ -30,7 +31,7 @@ class Site:
     name: str
     engines: tuple[Engine, Engine]
     hosts: tuple[Host, Host]
-    addresses: tuple[dict[int, str], dict[int, str]]
+    addresses: tuple[dict[AddressFamily, str], dict[AddressFamily, str]]
     device: str
     #: Of TCP, for programs that have no option for it.
     congestion_control: str
@@ -39,7 +40,10 @@ class Site:
         """Source and target."""
         source, target = (
             EngineHost(
-                engine, addresses[ip_version], engine.describe()["boot_id"], host.command_prefix
+                engine,
+                addresses[ip_family(ip_version)],
+                engine.describe()["boot_id"],
+                host.command_prefix,
             )
             for engine, host, addresses in zip(
                 self.engines, self.hosts, self.addresses, strict=True

@@ -13,6 +13,7 @@ from missing import missing
 from quiet_machine import figure_test
 from testbed_opening import Open, opening
 
+from lanlab.addresses import ip_family
 from lanlab.testbeds import shaping
 from lanlab.testbeds.base import Testbed as Bed
 
@@ -103,7 +104,7 @@ def check_speed(found_bps: float, theory_bps: float) -> None:
 def blasted_bps(bed: Bed, version: int, size: int) -> float:
     """Goodput of a sender that never pauses; sender, interfaces and receiver count the same."""
     sender, receiver = bed.hosts
-    address = receiver.addresses[version]
+    address = receiver.addresses[ip_family(version)]
     sink = subprocess.Popen(
         [*receiver.command_prefix, sys.executable, "-c", SINK, address],
         stdout=subprocess.PIPE,
@@ -151,7 +152,7 @@ def test_goodput_is_that_of_real_ethernet(
 ) -> None:
     """Within 1 % of frame and gap arithmetic."""
     bed = open_bed("virtual", 2, link)
-    if version not in bed.hosts[1].addresses:
+    if ip_family(version) not in bed.hosts[1].addresses:
         pytest.skip("this machine has no IPv6")
     rate_bps = 2_000_000 if link == "2M" else 10_000_000
     check_speed(blasted_bps(bed, version, size), rate_bps * size / wire_bytes)
@@ -191,7 +192,7 @@ print(octets * 8 / (last - first))
 
 def tcp_bps(bed: Bed) -> float:
     """Goodput of a TCP sender that never pauses."""
-    address = bed.hosts[1].addresses[4]
+    address = bed.hosts[1].addresses["ipv4"]
     sink = subprocess.Popen(
         [*bed.hosts[1].command_prefix, sys.executable, "-c", TCP_SINK, address],
         stdout=subprocess.PIPE,

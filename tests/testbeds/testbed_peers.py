@@ -101,7 +101,7 @@ def answered(host: Host, ports: list[Any], patience_s: float = 5.0) -> list[Any]
 def reaches(testbed: Bed, sender: int, receiver: int) -> bool:
     """Whether one host reaches another by UDP and TCP at each of its addresses."""
     with Server(testbed.hosts[receiver]) as server:
-        assert len(server.ports) == 2 * len(testbed.hosts[receiver].addresses)
+        assert len(server.ports) == 2 * len(ip_addresses(testbed.hosts[receiver]))
         return answered(testbed.hosts[sender], server.ports) == server.ports
 
 

@@ -98,7 +98,7 @@ def test_iperf3_finds_the_same_limit(lan: Pair) -> None:
     iperf3 = peer_program("iperf3")
     size = 500
     source, target = lan.bed.hosts
-    address = target.addresses[4]
+    address = target.addresses["ipv4"]
     ours_bps = fastest(lan, size)
     with running(target, iperf3, "-s", "-1", "-B", address, "--forceflush") as server:
         server.until("Server listening")
@@ -143,7 +143,7 @@ def test_tshark_sees_every_datagram_once(lan: Pair) -> None:
             *(tshark, "-i", "eth0", "-n", "-l", "-Q", "-f", lengths),
             *("-T", "fields", "-e", "udp.length", "-e", "udp.dstport"),
         ) as capture,
-        running(source, sys.executable, "-c", MARKER, target.addresses[4]) as marker,
+        running(source, sys.executable, "-c", MARKER, target.addresses["ipv4"]) as marker,
     ):
 
         def mark(length: int) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from missing import missing
 
+from lanlab.addresses import ip_family
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import UnmetNeed
 from lanlab.performers import EngineHost, metrics_of, perform_between
@@ -68,7 +69,7 @@ class Pair:
     def end(self, host: int, ip_version: int = 4) -> EngineHost:
         """One end of a trial."""
         engine = self.engines[host]
-        address = self.bed.hosts[host].addresses[ip_version]
+        address = self.bed.hosts[host].addresses[ip_family(ip_version)]
         host_prefix = self.bed.hosts[host].command_prefix
         return EngineHost(engine, address, engine.describe()["boot_id"], host_prefix)
 
@@ -94,7 +95,7 @@ class Pair:
 
     def has_ipv6(self) -> bool:
         """Whether the hosts have IPv6 addresses."""
-        return all(6 in host.addresses for host in self.bed.hosts)
+        return all("ipv6" in host.addresses for host in self.bed.hosts)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from pydantic import (
     model_validator,
 )
 
-from lanlab.addresses import AddressFamily
+from lanlab.addresses import AddressFamily, ip_family
 from lanlab.errors import UsageError
 from lanlab.units import parse_rate_bps, parse_share, parse_size_bytes, parse_time_s
 from lanlab.workloads.definitions import Unit, parameter
@@ -86,7 +86,7 @@ class IpParameters(TrialParameters):
     @property
     def address_family(self) -> AddressFamily:
         """That of the version of IP."""
-        return "ipv4" if self.ip_version == 4 else "ipv6"
+        return ip_family(self.ip_version)
 
 
 class FlowParameters(IpParameters):

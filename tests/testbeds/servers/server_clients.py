@@ -95,7 +95,7 @@ class Client:
 
     def __init__(self, server: RunningServer, host: Host, scratch: Path) -> None:
         self.server, self.host, self.scratch = server, host, scratch
-        self.address = server.host.addresses[4]
+        self.address = server.host.addresses["ipv4"]
 
     def put(self, file: Path, name: str, who: Credentials | None) -> str:
         """What went wrong, or an empty text."""

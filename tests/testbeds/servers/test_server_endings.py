@@ -32,7 +32,7 @@ bed, server, service, root = sys.argv[1:]
 with testbed(bed, 2) as opened:
     host = opened.hosts[1]
     who = None if service == "nfs" else Credentials("lab", "Secret-1")
-    running = start(host, service, Path(root), host.addresses[4], who, server=server)
+    running = start(host, service, Path(root), host.addresses["ipv4"], who, server=server)
     print(json.dumps([running.keeper_pid, *running.pids()]), flush=True)
     sys.stdin.readline()
     raise RuntimeError("as any error in a run")
@@ -94,7 +94,7 @@ def test_close_leaves_no_process_port_or_file(
     """Even with clients connected; a second close does nothing."""
     with open_testbed(bed_name, 2) as bed:
         host = bed.hosts[1]
-        address = host.addresses[4]
+        address = host.addresses["ipv4"]
         running = start(host, case.service, served, address, case.credentials, server=case.server)
         assert list(private.iterdir())
         pids = [running.keeper_pid, *running.pids()]
@@ -166,7 +166,7 @@ def test_a_server_that_does_not_end_in_order_is_killed(served: Path) -> None:
     with open_testbed("loopback", 2) as bed:
         host = bed.hosts[1]
         require(case, host)
-        running = start(host, case.service, served, host.addresses[4], case.credentials)
+        running = start(host, case.service, served, host.addresses["ipv4"], case.credentials)
         pids = running.pids()
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
@@ -181,7 +181,7 @@ def test_a_killed_keeper_does_not_leave_the_server(served: Path) -> None:
     with open_testbed("loopback", 2) as bed:
         host = bed.hosts[1]
         require(case, host)
-        with start(host, case.service, served, host.addresses[4], case.credentials) as running:
+        with start(host, case.service, served, host.addresses["ipv4"], case.credentials) as running:
             pids = running.pids()
             os.kill(running.keeper_pid, signal.SIGKILL)
         await_end(pids)

@@ -54,7 +54,7 @@ def served() -> Iterator[Path]:
 def started(case: Case, bed: Bed, served: Path) -> RunningServer:
     host = bed.hosts[1]
     return start(
-        host, case.service, served, host.addresses[4], case.credentials, server=case.server
+        host, case.service, served, host.addresses["ipv4"], case.credentials, server=case.server
     )
 
 
@@ -121,7 +121,7 @@ def test_the_certificate_is_the_one_that_is_named(case: Case, bed: Bed, served: 
                 "print(ssl.DER_cert_to_PEM_cert(s.getpeercert(True)))"
             )
             argv = [*bed.hosts[0].command_prefix, sys.executable, "-c", script]
-            where = [server.host.addresses[4], str(server.port)]
+            where = [server.host.addresses["ipv4"], str(server.port)]
             shown = subprocess.run([*argv, *where], capture_output=True, text=True, check=True)
             der = ssl.PEM_cert_to_DER_cert(shown.stdout.strip())
             assert sha256(der).hexdigest() == server.trust_sha256
