@@ -155,6 +155,18 @@ def test_a_mistake_in_a_study_is_named_by_file_and_key(
     assert [path.name for path in folder.iterdir()] == ["small.toml"]
 
 
+def test_an_unknown_figure_is_refused_before_the_run(lanlab: Lanlab, folder: Path) -> None:
+    """Not by the report, when all trials are done."""
+    file = folder / "small.toml"
+    file.write_text(file.read_text().replace('figure = "bars"', 'figure = "bar"', 1))
+
+    said = lanlab("run", "small.toml", "--testbed", "loopback")
+
+    assert (said.code, said.out) == (2, "")
+    assert "no figure named `bar`" in said.err and "did you mean `bars`?" in said.err
+    assert [path.name for path in folder.iterdir()] == ["small.toml"]
+
+
 def test_a_tool_that_is_missing_is_named_with_its_package(
     lanlab: Lanlab, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

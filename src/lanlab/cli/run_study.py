@@ -111,6 +111,7 @@ def run(
     from lanlab.cli.terminal import talk
     from lanlab.cli.typed import typed_command
     from lanlab.cli.watch import RunWatch
+    from lanlab.figures.registry import check_figures
     from lanlab.run import RunRequest, new_run, resume_run
     from lanlab.store import open_store
     from lanlab.studies import load_study, waits_for
@@ -171,6 +172,7 @@ def run(
         else:
             loaded = load_study(names[0])
             chosen = as_recorded(loaded)
+            check_figures(chosen)
             if check and not loaded.findings:
                 raise UsageError(
                     f"--check: study `{chosen.id}` has no findings",

@@ -69,6 +69,17 @@ FIGURES: Mapping[str, Builder] = {
 }
 
 
+def check_figures(study: Study) -> None:
+    """
+    See that all figures of a study are known, before it is run.
+
+    Raises:
+        UnknownName: There is no figure of that name.
+    """
+    for figure in study.figure:
+        of_name("figure", figure.figure, FIGURES)
+
+
 def build_figure(
     run: RunRecord,
     trials: Sequence[TrialRecord],
