@@ -178,7 +178,7 @@ def test_a_study_that_runs_in_part_says_what_is_left_out(lanlab: Lanlab) -> None
         "both over the stack for DOS, on the machines of the study: needs workload "
         "`historic-copy`, which this version does not have"
     )
-    assert f"left out: {left_out}" in said.err
+    assert f"skipped: {left_out}" in said.err
     page = Path(lanlab("report", "last", "--json").json()["html"]).read_text(encoding="utf-8")
     assert left_out in page
 

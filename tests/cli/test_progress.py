@@ -20,7 +20,7 @@ def test_where_there_is_no_terminal_a_line_comes_now_and_then(
 
     lines = [line for line in said.err.splitlines() if line.startswith("trial 1 of 1 (single)")]
     assert len(lines) >= 5
-    assert "left about 0:02" in lines[0]
+    assert "about 0:02 left" in lines[0]
     assert "bit/s, received" in lines[-1]
     assert said.json()["n"] == 1
 

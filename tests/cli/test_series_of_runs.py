@@ -111,7 +111,7 @@ def test_ctrl_c_leaves_what_is_done_and_says_how_to_go_on(tiny: Path, lanlab: La
         (("run", "before.toml", "--with", "io=batch"), "--with needs --alternate"),
         (
             ("run", "before.toml", "after.toml", "--with", "io=batch", "--alternate", "2"),
-            "--with beside 2 studies",
+            "--with takes one study, found 2",
         ),
         (("run", "before.toml", "after.toml", "--alternate", "1"), "--alternate: found 1;"),
         (

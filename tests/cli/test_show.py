@@ -146,4 +146,4 @@ def test_a_run_is_printed_again_with_its_tables(lanlab: Lanlab, folder: Path) ->
     assert lanlab("show", made.run.id, "--store", where).out == said.out
     refused = lanlab("show", "last", "--only", "tables", "--store", where)
     assert refused.code == 2
-    assert "--only beside run `last`: it is for studies" in refused.err
+    assert "--only is for studies; `last` is a run" in refused.err

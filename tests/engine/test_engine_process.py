@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from raw_engine import stream_receive, stream_send
 
-from lanlab.engine import Engine, engine_path
+from lanlab.engine import SCHEMA_VERSION, Engine, engine_path
 from lanlab.errors import EngineError, EngineLost, UnmetNeed
 
 
@@ -47,7 +47,7 @@ WAIT = "sys.stdin.read()"
 def test_another_version_of_the_messages_is_refused(tmp_path: Path, version: str) -> None:
     """With both versions, and what to install."""
     command = fake(tmp_path, HELLO.replace("VERSION", version) + WAIT)
-    with pytest.raises(EngineLost, match="lanlab speaks version 5") as caught:
+    with pytest.raises(EngineLost, match=f"lanlab speaks version {SCHEMA_VERSION}") as caught:
         Engine("host7", command)
     found = version.strip('"')
     assert f"host7: the engine speaks version {found} of the messages" in caught.value.message
@@ -79,7 +79,10 @@ def test_what_is_no_engine_is_told_apart(tmp_path: Path, body: str, says: str) -
 
 def test_garbage_in_mid_conversation_loses_the_engine(tmp_path: Path) -> None:
     """Whoever waits for an answer hears of it."""
-    body = HELLO.replace("VERSION", "5") + "sys.stdin.readline()\nos.write(1, bytes([255, 10]))\n"
+    body = (
+        HELLO.replace("VERSION", str(SCHEMA_VERSION))
+        + "sys.stdin.readline()\nos.write(1, bytes([255, 10]))\n"
+    )
     with Engine("host7", fake(tmp_path, body + WAIT)) as engine:
         with pytest.raises(EngineLost, match="host7: the engine"):
             engine.describe()
@@ -117,7 +120,7 @@ def test_an_engine_that_does_not_end_is_killed(
 ) -> None:
     """After it has had its time."""
     monkeypatch.setattr("lanlab.engine.process._END_S", 0.1)
-    body = HELLO.replace("VERSION", "5") + "sys.stdin.read()\ntime.sleep(600)"
+    body = HELLO.replace("VERSION", str(SCHEMA_VERSION)) + "sys.stdin.read()\ntime.sleep(600)"
     with Engine("host0", fake(tmp_path, body)) as engine:
         pid = engine.pid
     with pytest.raises(ProcessLookupError):
