@@ -163,10 +163,10 @@ def test_a_mean_above_the_limit_is_told_with_where_its_interval_lies(
 
     said = above_limit_remark(skewed.run, skewed.study, [within])
     assert said is not None and ABOVE in said
-    assert "101.0 % of it" in said and "which holds the limit" in said
+    assert "101.0 % of it" in said and "the interval includes the limit" in said
     assert "token bucket" in said
     told = above_limit_remark(skewed.run, skewed.study, [beyond])
-    assert told is not None and "which leaves out the limit" in told
+    assert told is not None and "the interval excludes the limit" in told
     assert above_limit_remark(skewed.run, skewed.study, [at]) is None
 
 

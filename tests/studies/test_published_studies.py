@@ -122,7 +122,9 @@ def test_what_is_printed_with_about_or_almost_is_marked_so(value: PublishedValue
 
 @pytest.mark.parametrize("value", VALUES)
 def test_a_number_of_a_metric_has_the_unit_of_the_metric(value: PublishedValue) -> None:
-    units = {metric: unit for entry in WORKLOADS.values() for metric, unit in entry.metrics.items()}
+    units = {
+        key: metric.unit for entry in WORKLOADS.values() for key, metric in entry.metrics.items()
+    }
     if value.statistic in ("ratio", "gain", "deficit", "share_of_link"):
         assert value.si_unit == "ratio"
     elif value.metric in units:

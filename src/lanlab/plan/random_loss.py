@@ -114,12 +114,8 @@ def _sums(observed: Iterable[Observation]) -> tuple[float, float]:
 
 
 def _chi_square(observed: Iterable[Observation], ratio: float) -> float:
-    if not ratio:
-        return 0.0
-    return math.fsum(
-        (tried.lost_messages - tried.messages * ratio) ** 2 / (tried.messages * ratio)
-        for _, tried in observed
-    )
+    expected = ((tried.lost_messages, tried.messages * ratio) for _, tried in observed)
+    return math.fsum((lost - mean) ** 2 / mean for lost, mean in expected if mean)
 
 
 def _counted(count: float) -> tuple[float, float]:
