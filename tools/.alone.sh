@@ -43,7 +43,7 @@ part() {
     local name=$1 began=$SECONDS code=0
     shift
     # What is skipped is named, with the reason, and what takes longest.
-    .venv/bin/pytest -rs --durations=20 "$@" || code=$?
+    .venv/bin/pytest -rs --durations=20 --tb=short "$@" || code=$?
     printf 'TOOK %d s  %s\n' $((SECONDS - began)) "$name"
     return "$code"
 }

@@ -32,13 +32,18 @@ def _on_host(scene: Scene, index: int, *command: str) -> bool:
 def _disturbed(scene: Scene, disturbed: int, *codes: str) -> TrialRecord:
     """The trial that the fault came into: failed by one of these causes, or, where `polluted` is
     one of them, polluted by it."""
-    trial = scene.trials()[disturbed]
-    if trial.error is not None:
-        assert trial.error["code"] in codes, trial.error
-        assert trial.metrics == {}
+    seen = []
+    # On a busy machine a trial may end before the fault is there: then it comes into the next one.
+    for trial in scene.trials()[disturbed : disturbed + 2]:
+        if trial.error is not None:
+            assert trial.error["code"] in codes, trial.error
+            assert trial.metrics == {}
+            break
+        seen.append([finding["code"] for finding in trial.raw["pollution"]["findings"]])
+        if "polluted" in codes and "testbed" in seen[-1]:
+            break
     else:
-        found = [finding["code"] for finding in trial.raw["pollution"]["findings"]]
-        assert "polluted" in codes and "testbed" in found, found
+        raise AssertionError(seen)
     _made_anew(scene.trials(), trial)
     return trial
 
