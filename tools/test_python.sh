@@ -34,8 +34,8 @@ shopt -s nullglob
 for path in tests/*/ tests/test_*.py; do
     [[ " ${alone[*]} " == *" ${path%/} "* ]] || others+=("$path")
 done
-# Three for a processor: most of what the others take is waiting, for servers, clocks and processes.
-workers=$(.venv/bin/python -c 'import os; print(3 * min(6, os.cpu_count() or 1))')
+# Two for a processor: most of what the others take is waiting, for servers, clocks and processes.
+workers=$(.venv/bin/python -c 'import os; print(2 * min(6, os.cpu_count() or 1))')
 
 # Runs a part; how long it took stands in a line of its own, for .ci/run.
 part() {
