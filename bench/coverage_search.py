@@ -2,7 +2,7 @@
 Simulate the search for saturation and print the table of docs/statistics.md: how often the bounds
 and the interval hold the capacity, and what the search says.
 
-    .venv/bin/python bench/coverage_search.py 300
+    .venv/bin/python bench/coverage_search.py 500
 
 Seeds are fixed: it prints the same each time. `tests/analysis/test_capacity.py` holds some of it.
 """
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lanlab.analysis.capacity import Capacity, capacity
+from lanlab.analysis.capacity import Capacity, Load, capacity
 from lanlab.plan import SearchResult, SearchRule, SearchState
 from lanlab.plan.seen import Seen
 
@@ -41,6 +41,8 @@ class Device:
 class Searched:
     """A search of a device."""
 
+    device: Device
+    #: Median capacity.
     truth: float
     result: SearchResult
     capacity: Capacity
@@ -56,7 +58,19 @@ class Searched:
     def interval_held(self) -> bool:
         """Whether the interval holds the capacity; one that is missing does not."""
         load = self.capacity.load
-        return load is not None and (load.low or 0) <= self.truth <= (load.high or math.inf)
+        return load is not None and _holds(load, self.truth)
+
+    @property
+    def goals_held(self) -> list[bool]:
+        """Of each goal for which a load is given: whether its interval holds the highest load at
+        which the median trial meets the goal."""
+        carried = self.truth * (1 - self.device.random_loss)
+        ends = zip(self.result.goals, self.capacity.goals, strict=True)
+        return [_holds(load, carried / (1 - goal.loss_ratio)) for goal, (_, load) in ends if load]
+
+
+def _holds(load: Load, truth: float) -> bool:
+    return (load.low or 0) <= truth <= (load.high or math.inf)
 
 
 def searched(device: Device, seed: int, goals: Sequence[float] = (0.0, 0.001, 0.01)) -> Searched:
@@ -79,24 +93,25 @@ def searched(device: Device, seed: int, goals: Sequence[float] = (0.0, 0.001, 0.
         trials += 1
     result = state.result()
     assert result is not None
-    return Searched(truth, result, capacity(result, WIDTH_RATIO), trials)
+    return Searched(device, truth, result, capacity(result, WIDTH_RATIO), trials)
 
 
 def main() -> int:
     """Print the table."""
-    draws = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    draws = int(sys.argv[1]) if len(sys.argv) > 1 else 500
     print(
-        "| varies by | random loss | bounds hold it | interval holds it | half width | says "
-        "`not steady` | `random loss` for a goal of 0 | loss held | trials |\n" + "|---" * 9 + "|"
+        "| varies by | random loss | bounds hold it | interval holds it | half width | goals' "
+        "intervals hold | says `not steady` | gradual loss | `random loss` for a goal of 0 | "
+        "loss held | trials, median (most) |\n" + "|---" * 11 + "|"
     )
     for random_loss in (0.0, 2e-4, 1e-3):
         for spread in SPREADS:
-            ends = [searched(Device(spread, random_loss), seed) for seed in range(draws)]
-            print(_row(spread, random_loss, ends), flush=True)
+            device = Device(spread, random_loss)
+            print(_row(device, [searched(device, seed) for seed in range(draws)]), flush=True)
     return 0
 
 
-def _row(spread: float, random_loss: float, ends: Sequence[Searched]) -> str:
+def _row(device: Device, ends: Sequence[Searched]) -> str:
     def share(happened: Sequence[bool]) -> str:
         return f"{100 * sum(happened) / len(happened):.1f} %" if happened else ""
 
@@ -104,18 +119,21 @@ def _row(spread: float, random_loss: float, ends: Sequence[Searched]) -> str:
     halves = [
         math.log(load.high / load.low) / 2 for load in loads if load and load.low and load.high
     ]
+    trials = [end.trials for end in ends]
     seen = [end.capacity.random_loss for end in ends]
-    held = [loss.low <= random_loss <= loss.high for loss in seen if loss is not None]
+    held = [loss.low <= device.random_loss <= loss.high for loss in seen if loss is not None]
     cells = (
-        f"{100 * spread:g} %",
-        f"{100 * random_loss:g} %",
+        f"{100 * device.spread:g} %",
+        f"{100 * device.random_loss:g} %",
         share([end.bounds_held for end in ends]),
         share([end.interval_held for end in ends]),
         f"{100 * float(np.median(halves)):.2g} %",
+        share([held for end in ends for held in end.goals_held]),
         share([end.capacity.goals[-1][0] == "not_steady" for end in ends]),
+        share([end.capacity.is_gradual for end in ends]),
         share([end.capacity.goals[0][0] == "random_loss" for end in ends]),
         share(held),
-        f"{sum(end.trials for end in ends) / len(ends):.0f}",
+        f"{float(np.median(trials)):.0f} ({max(trials)})",
     )
     return "| " + " | ".join(cells) + " |"
 

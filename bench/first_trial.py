@@ -15,8 +15,8 @@ import contextlib
 import statistics
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 from station_trials import ends
 
@@ -37,15 +37,9 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-@contextlib.contextmanager
-def _unprepared() -> Iterator[None]:
+def _unprepared() -> contextlib.AbstractContextManager[object]:
     """Without memory made ready."""
-    kept = EngineStage.make_memory_ready
-    EngineStage.make_memory_ready = lambda *_: None  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        EngineStage.make_memory_ready = kept  # type: ignore[method-assign]
+    return mock.patch.object(EngineStage, "make_memory_ready", lambda *_: None)
 
 
 def _sitting(asked: argparse.Namespace) -> list[float]:

@@ -1,6 +1,6 @@
 """
 Trials in two modes: one in five 30 % slower, alone or as a spell that lasts for some trials.
-`coverage.py` prints how often runs without a difference are told apart, and
+`coverage.py` prints how often a difference is found in runs without one, and
 `tests/analysis/test_two_modes.py` holds it.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from coverage_cases import Case, Random
 
-from lanlab.analysis.comparison import Compared, Sample, compared, judged
-from lanlab.analysis.statistics import two_modes
+from lanlab.analysis.comparison import Basis, Compared, Sample, compared, judged
+from lanlab.analysis.statistics import condition_mean, two_modes
 
 _SLOW, _RATIO, _SD = 0.2, 0.7, 0.01
 
@@ -25,11 +25,18 @@ def spells(random: Random, trials: int, length: float) -> np.ndarray:
     return np.array(found)
 
 
-def two_sides(random: Random, n: int, conditions: int, length: float) -> list[Compared]:
-    """Two sides without a difference, one after the other, by Welch's test."""
-    factors = spells(random, 2 * n * conditions, length).reshape(2, n, conditions)
-    for block in factors.reshape(-1, conditions):
+def two_sides(
+    random: Random, n: int, conditions: int, length: float, basis: Basis = "mixed"
+) -> list[Compared]:
+    """Two sides without a difference: in blocks of both, each in an order of its own, or one after
+    the other, by Welch's test."""
+    factors = spells(random, 2 * n * conditions, length)
+    by_block = basis in ("levels", "turns")
+    for block in factors.reshape(-1, 2 * conditions if by_block else conditions):
         random.shuffle(block)
+    if by_block:
+        factors = factors.reshape(n, 2, conditions).swapaxes(0, 1)
+    factors = factors.reshape(2, n, conditions)
     values = 100 * factors * random.lognormal(0, _SD, factors.shape)
     blocks = tuple(range(n))
     return judged(
@@ -41,7 +48,7 @@ def two_sides(random: Random, n: int, conditions: int, length: float) -> list[Co
                 factors={"size": at},
                 parameters={},
                 names=("RUN1", "RUN2"),
-                basis="mixed",
+                basis=basis,
             )
             for at in range(conditions)
         ]
@@ -50,6 +57,10 @@ def two_sides(random: Random, n: int, conditions: int, length: float) -> list[Co
 
 def _called_better(random: Random, n: int, conditions: int, length: float) -> bool:
     return any(one.better is not None for one in two_sides(random, n, conditions, length))
+
+
+def _differs(random: Random, n: int, conditions: int, length: float, basis: Basis) -> bool:
+    return any(one.differs for one in two_sides(random, n, conditions, length, basis))
 
 
 def _seen(random: Random, spread: float, length: float) -> bool:
@@ -62,7 +73,47 @@ def _single(n: int, length: float) -> Case:
     return Case("two modes", name, lambda r: _called_better(r, n, 1, length), 0.0, 0.06, 1_000)
 
 
+def _mean_is_held(random: Random, n: int, length: float) -> bool:
+    """The mean of both modes, by the interval of a rate."""
+    values = 100 * spells(random, n, length) * random.lognormal(0, _SD, n)
+    found = condition_mean("goodput_bps", list(values))
+    return found is not None and found.low <= 100 * (1 - _SLOW * (1 - _RATIO)) <= found.high
+
+
+def _mean(n: int, low: float, high: float) -> Case:
+    name = f"interval of {n} trials holds the mean of both modes"
+    return Case("two modes", name, lambda r: _mean_is_held(r, n, 1.25), low, high, 1_000)
+
+
+def _in_blocks(n: int, conditions: int, length: float, most: float) -> Case:
+    name = f"{n} blocks of {conditions} pair{'s' * (conditions > 1)}, modes that last {length:g}"
+    return Case(
+        "two modes",
+        f"differs, {name}",
+        lambda r: _differs(r, n, conditions, length, "levels"),
+        0.0,
+        most,
+        1_000,
+    )
+
+
 MODE_CASES = (
+    _in_blocks(3, 1, 1.25, 0.06),
+    _in_blocks(3, 1, 5, 0.06),
+    _in_blocks(3, 6, 1.25, 0.08),
+    _in_blocks(3, 6, 5, 0.06),
+    _in_blocks(5, 1, 5, 0.06),
+    _mean(3, 0.4, 0.6),
+    _mean(10, 0.8, 0.95),
+    # Of one run of each side nothing is claimed: see `differs` and `runs_differ`.
+    Case(
+        "two modes",
+        "differs, 3 after 3 trials, modes that last 5: not claimed of single runs",
+        lambda r: _differs(r, 3, 1, 5, "mixed"),
+        0.06,
+        0.2,
+        1_000,
+    ),
     _single(3, 1.25),
     _single(10, 1.25),
     _single(10, 2),

@@ -93,7 +93,7 @@ def of_runs(values: Floats, turns: Sequence[int], condition: int) -> Sample:
         blocks=tuple(turns),
         failed=0,
         missing=0,
-        polluted=0,
+        disturbed=0,
         mean_unit_s=60.0,
         centres=tuple(map(float, np.exp(np.log(own).mean(axis=1)))),
     )

@@ -35,7 +35,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--time", type=float, default=600, metavar="S", help="seconds (600)")
     parser.add_argument("--trials", type=int, metavar="N", help="end after so many, if in time")
     parser.add_argument("--testbed", choices=("virtual", "loopback"), default="virtual")
-    parser.add_argument("--link", help="as `lanlab run` takes it; virtual: 100M")
+    parser.add_argument("--link", help="as `lanlab run` takes it; virtual: 100M+tbf")
     parser.add_argument("--store", metavar="FILE", help="keeps the trials; else they are removed")
     parser.add_argument("--seed", type=int, help="of conditions and faults; drawn if not given")
     parser.add_argument("--json", metavar="FILE", help="every sample and judgement, for programs")
@@ -45,7 +45,7 @@ def _arguments() -> argparse.Namespace:
     if asked.trials is not None and asked.trials < 1:
         parser.error(f"--trials: found {asked.trials}; allowed: 1 or more")
     if asked.link is None:
-        asked.link = "unshaped" if asked.testbed == "loopback" else "100M"
+        asked.link = "unshaped" if asked.testbed == "loopback" else "100M+tbf"
     if asked.seed is None:
         asked.seed = random.SystemRandom().randrange(2**32)
     return asked

@@ -159,7 +159,7 @@ def soak_study(
             "question": "Does anything grow?",
             "testbed": {"hosts": 2, "link": link},
             "experiment": experiments,
-            # A block has each condition once. Polluted trials are not repeated: what is kept of
+            # A block has each condition once. Disturbed trials are not repeated: what is kept of
             # them until the end of the block would be growth.
             "scale": {"soak": {"trials": {"min": 10_000, "max": 10_000, "repeat_polluted": 0}}},
         }

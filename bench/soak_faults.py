@@ -20,7 +20,7 @@ import soak_processes as processes
 from soak_conditions import SILENCE_S
 
 from lanlab.testbeds import shaping
-from lanlab.units import parse_rate_bps
+from lanlab.testbeds.link import parse_link
 
 Kind = Literal["killed engine", "dead peer", "lossy link"]
 
@@ -62,11 +62,11 @@ def fault_of(seed: int, trial: int, allowed: tuple[Kind, ...]) -> Fault | None:
 
 
 def allowed_faults(testbed: str, link: str) -> tuple[Kind, ...]:
-    """What can be made to go wrong on a testbed: links only where they are our own and shaped."""
+    """What can be made to go wrong on a testbed: links where a token bucket keeps the speed."""
     if os.name != "posix":
         return ()
     of_link: tuple[Kind, ...] = ()
-    if testbed == "virtual" and link != "unshaped" and shutil.which("tc"):
+    if testbed == "virtual" and parse_link(link).shape == "tbf" and shutil.which("tc"):
         of_link = ("lossy link",)
     return ("killed engine", "dead peer", *of_link)
 
@@ -75,8 +75,7 @@ class Faults:
     """One fault at a time: `begin` in a trial, `end` after it."""
 
     def __init__(self, link: str) -> None:
-        speed = link.partition(":")[0]
-        self._rate_bps = None if speed == "unshaped" else parse_rate_bps(speed)
+        self._rate_bps = parse_link(link).rate_bps
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
 

@@ -3,8 +3,8 @@
 
 #![allow(dead_code, reason = "a fuzz target is one of them")]
 
-use lanlab_clients::hostile as clients;
-use lanlab_servers::hostile as servers;
+use lanlab_clients::fuzz_checks as clients;
+use lanlab_servers::fuzz_checks as servers;
 
 /// What a server of FTP says.
 pub fn ftp_answers(octets: &[u8]) {

@@ -14,7 +14,6 @@ from check_import_circles import circles
 #: Circles that are still there, by one of their modules; each that goes is taken out here. Most are
 #: the types of parameters, which an import for types alone brings back to their workload.
 KNOWN = {
-    "lanlab.analysis.run_spread",
     "lanlab.workloads.copy",
     "lanlab.workloads.drivers.base",
     "lanlab.workloads.stations",

@@ -26,6 +26,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PIP_AUDIT = "pip-audit==2.10.1"
+#: Of packages of Python.
+LOCKS = ("requirements.lock", "requirements-ray.lock")
 RUSTSEC = "https://github.com/RustSec/advisory-db"
 
 #: A release with vulnerabilities that have long been known (CVE-2014-1402 and others): a source
@@ -144,9 +146,10 @@ def _source_of_packages() -> str | None:
 
 
 def _pins() -> list[str]:
-    """What the lock pins, as `name==version`, whatever Python or system it is for."""
-    text = (ROOT / "requirements.lock").read_text()
-    return re.findall(r"^([A-Za-z0-9._-]+==[^ ;\\\n]+)", text, re.MULTILINE)
+    """What the locks pin, as `name==version`, whatever Python or system it is for."""
+    text = "".join((ROOT / name).read_text() for name in LOCKS)
+    pins = re.findall(r"^([A-Za-z0-9._-]+==[^ ;\\\n]+)", text, re.MULTILINE)
+    return list(dict.fromkeys(pins))
 
 
 def _rounds(pins: list[str]) -> list[list[str]]:
@@ -162,8 +165,8 @@ def _rounds(pins: list[str]) -> list[list[str]]:
 
 
 def audit_packages() -> int:
-    """Check `requirements.lock` against PyPI's or OSV's database."""
-    what = "the packages of requirements.lock against PyPI and OSV"
+    """Check the locks of packages against PyPI's or OSV's database."""
+    what = f"the packages of {' and '.join(LOCKS)} against PyPI and OSV"
     source = _source_of_packages()
     if source is None:
         return _not_checked(what, "neither https://pypi.org/pypi nor https://api.osv.dev answers")

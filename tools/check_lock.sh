@@ -5,8 +5,8 @@
 #
 #     tools/check_lock.sh [--here]
 #
-# With `--here` nothing is installed: .venv is known to be made so, as in `.ci/run`, and must be what the
-# lock says.
+# With `--here` nothing is installed: .venv is known to be made so, as in `.ci/run`, and must be what
+# the lock says, or requirements-ray.lock for the extra `ray`.
 set -euo pipefail
 
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
@@ -39,7 +39,7 @@ case ${1-} in
 esac
 frozen .venv/bin/python >"$scratch/here.txt"
 [[ ${1-} == --here ]] || install_anew
-.venv/bin/python - requirements.lock "$scratch/here.txt" <<'COMPARE'
+.venv/bin/python - requirements.lock requirements-ray.lock "$scratch/here.txt" <<'COMPARE'
 import re
 import sys
 from pathlib import Path
@@ -47,9 +47,10 @@ from pathlib import Path
 plain = lambda name: re.sub(r"[-_.]+", "-", name).lower()
 pin = re.compile(r"^([A-Za-z0-9._-]+)==([^ ;\\\n]+)", re.MULTILINE)
 locked: dict[str, set[str]] = {}
-for name, version in pin.findall(Path(sys.argv[1]).read_text()):
+*locks, frozen = (Path(name).read_text() for name in sys.argv[1:])
+for name, version in pin.findall("".join(locks)):
     locked.setdefault(plain(name), set()).add(version)
-found = {plain(name): version for name, version in pin.findall(Path(sys.argv[2]).read_text())}
+found = {plain(name): version for name, version in pin.findall(frozen)}
 # These two come with `venv` itself.
 strange = [
     f"{name}=={version}"
@@ -57,6 +58,6 @@ strange = [
     if version not in locked.get(name, ()) and name not in ("pip", "setuptools")
 ]
 if strange:
-    sys.exit(f"error: not in requirements.lock: {', '.join(strange)}")
-print(f"{len(found)} packages, each as requirements.lock says")
+    sys.exit(f"error: in no lock: {', '.join(strange)}")
+print(f"{len(found)} packages, each as a lock says")
 COMPARE

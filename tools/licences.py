@@ -89,6 +89,11 @@ _CRATES = """
 On any system; of those that take part in compiling only, nothing is in the binary. The texts of the
 others are in `THIRD-PARTY-LICENSES`, which the wheel of the engine carries.
 
+Built on Linux with the GNU C library, the engine holds that library too, under LGPL 2.1 or later,
+so that it runs on hosts that have another one. Those who deliver that binary owe its users what
+LGPL 2.1 asks for (section 6): its text, and the means to link the engine with a changed library.
+This project's source and `tools/wheels.sh` are those means.
+
 """
 
 _PACKAGES = """
@@ -109,6 +114,10 @@ Texts that are equal are printed once.
 
 Rust standard library: MIT OR Apache-2.0. Copyright (c) The Rust Project Contributors.
 A binary linked statically (musl) holds musl libc: MIT. Copyright (c) 2005-2020 Rich Felker, et al.
+A binary linked statically with the GNU C library holds parts of it: LGPL-2.1-or-later. Copyright
+(C) 1991-2026 Free Software Foundation, Inc. Its source: https://www.gnu.org/software/libc/; its
+licence: https://www.gnu.org/licenses/old-licenses/lgpl-2.1.html. To link the engine with a changed
+library, build it from the source of lanlab with `tools/wheels.sh`.
 The text of the MIT licence below (after its line of copyright), and that of Apache-2.0, are theirs.
 """
 

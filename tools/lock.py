@@ -1,5 +1,6 @@
 """
-Make `requirements.lock` anew: exact versions, with hashes, of all that `make setup` installs.
+Make `requirements.lock` anew: exact versions, with hashes, of all that `make setup` installs; and
+`requirements-ray.lock`, the same of the extra `ray`, which is large and which only CI installs.
 
 Run by `make lock`. It asks the package index through `uv`, which it installs into a scratch
 environment; the result holds for every system and every Python that lanlab supports.
@@ -16,48 +17,62 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "requirements.lock"
+#: An extra that `make setup` does not install, and its lock.
+APART = "ray"
+TARGET_APART = ROOT / f"requirements-{APART}.lock"
 UV = "uv==0.13.8"
 HEADER = """\
 # Exact versions, with hashes, of all that `make setup` installs beside lanlab itself.
 # Made by `make lock` (tools/lock.py) from pyproject.toml and crates/engine/pyproject.toml; do not
 # edit.
 """
+HEADER_APART = f"""\
+# Exact versions, with hashes, of the extra `{APART}` and of all that it needs, beside
+# requirements.lock. Made by `make lock` (tools/lock.py) from pyproject.toml; do not edit.
+"""
 
 
-def requirements() -> tuple[list[str], str]:
-    """What both distributions need to be built, run and developed; and the oldest Python."""
-    wanted = []
+def requirements() -> tuple[list[str], list[str], str]:
+    """What both distributions need to be built, run and developed; what the extra apart needs; and
+    the oldest Python."""
+    wanted: list[str] = []
+    apart: list[str] = []
     for file in (ROOT / "pyproject.toml", ROOT / "crates/engine/pyproject.toml"):
         data = tomllib.loads(file.read_text())
         project = data["project"]
         wanted += data["build-system"]["requires"]
         wanted += project.get("dependencies", [])
-        for extra in project.get("optional-dependencies", {}).values():
-            wanted += extra
+        for name, extra in project.get("optional-dependencies", {}).items():
+            (apart if name == APART else wanted).extend(extra)
     oldest = data["project"]["requires-python"].removeprefix(">=")
     # Our own distributions come from this tree, not from an index.
-    return [line for line in wanted if not line.startswith("lanlab")], oldest
+    return [line for line in wanted if not line.startswith("lanlab")], apart, oldest
 
 
 def main() -> int:
-    """Write the lock."""
-    wanted, oldest = requirements()
+    """Write both locks."""
+    wanted, apart, oldest = requirements()
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         scripts = Path(folder, "Scripts" if sys.platform == "win32" else "bin")
         subprocess.run([scripts / "python", "-m", "pip", "install", "--quiet", UV], check=True)
-        resolved = subprocess.run(
-            [
-                *(scripts / "uv", "pip", "compile", "-"),
-                *("--universal", "--python-version", oldest),
-                *("--generate-hashes", "--no-header", "--no-annotate", "--quiet"),
-            ],
-            input="\n".join(wanted),
-            check=True,
-            stdout=subprocess.PIPE,
-            text=True,
-        ).stdout
-    TARGET.write_text(HEADER + resolved)
+
+        def resolve(lines: list[str], *options: str | Path) -> str:
+            return subprocess.run(
+                [
+                    *(scripts / "uv", "pip", "compile", "-"),
+                    *("--universal", "--python-version", oldest),
+                    *("--generate-hashes", "--no-header", "--no-annotate", "--quiet", *options),
+                ],
+                input="\n".join(lines),
+                check=True,
+                stdout=subprocess.PIPE,
+                text=True,
+            ).stdout
+
+        TARGET.write_text(HEADER + resolve(wanted))
+        # What both have is of one version.
+        TARGET_APART.write_text(HEADER_APART + resolve(apart, "--constraint", TARGET))
     return 0
 
 

@@ -52,7 +52,14 @@ FIRST = 40
 
 #: What is mutated, and the tests that are meant for it.
 PARTS: dict[str, tuple[list[str], list[str]]] = {
-    "statistics": (["src/lanlab/analysis/statistics"], ["tests/analysis/statistics"]),
+    "statistics": (
+        ["src/lanlab/analysis/statistics"],
+        [
+            "tests/analysis/statistics",
+            "tests/analysis/test_comparison_of_runs.py",
+            "tests/analysis/test_two_modes.py",
+        ],
+    ),
     "findings": (
         ["src/lanlab/analysis/findings"],
         ["tests/analysis/findings", "tests/analysis/test_findings_of_runs.py"],

@@ -18,6 +18,7 @@ readonly beside=(
     tests/engine/test_hostile_crowds.py
     tests/run/test_{failed_trials,installed_servers,new_run,resume_run,simulated_run}.py
     tests/testbeds/servers
+    tests/testbeds/test_{ray,ssh,ssh_faults}.py
     tests/workloads/test_copy{,_cut,_kept,_refused,_wrong}.py
     tests/workloads/test_{driver_programs,exchange,lock_files,lying_results}.py
     tests/workloads/test_station_{steady,sums}.py
@@ -26,6 +27,7 @@ readonly beside=(
 readonly longest=(
     tests/faults
     tests/testbeds/servers
+    tests/testbeds/test_{ray,ssh,ssh_faults}.py
     tests/engine/test_hostile_crowds.py
     tests/workloads/test_copy{,_cut,_wrong,_kept}.py
 )

@@ -27,6 +27,16 @@ export SOURCE_DATE_EPOCH
 # it once it is stable.)
 export CARGO_ENCODED_RUSTFLAGS="--remap-path-prefix=$root=/lanlab"$'\x1f'"--remap-path-prefix=$cargo_home=/cargo"
 unset RUSTFLAGS
+# Linked to no library, so that the engine runs on any Linux of its architecture: it is copied to hosts
+# that are measured. With a target named, what runs at compile time is built as ever.
+host=$(rustc -vV | sed -n 's/^host: //p')
+if [[ $host == *-linux-gnu* && $(cc -print-file-name=libc.a 2>/dev/null) == /* ]]; then
+    CARGO_ENCODED_RUSTFLAGS+=$'\x1f-Ctarget-feature=+crt-static'
+    export CARGO_BUILD_TARGET=$host
+elif [[ $host == *-linux-gnu* ]]; then
+    echo "setup: no static C library: the engine runs only on hosts with a C library as new as here." \
+        "On Fedora: dnf install glibc-static" >&2
+fi
 # A folder of its own: other flags than those of `cargo build`, which would build all anew each time.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target/wheels}
 

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|octets: &[u8]| lanlab_engine::hostile::session_machines(octets));
+libfuzzer_sys::fuzz_target!(|octets: &[u8]| lanlab_engine::fuzz_checks::session_machines(octets));

@@ -1,9 +1,10 @@
-"""A table that makes an entry when it is asked for: what nobody names is not imported."""
+"""Entries and names that are made when they are asked for: what is not named is not imported."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 
@@ -28,3 +29,20 @@ class Lazily(Mapping[str, _T]):
 
     def __len__(self) -> int:
         return len(self._makers)
+
+
+def names_of(package: str, modules: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
+    """
+    The `__getattr__` of a package (PEP 562) some of whose names are imported at their first use.
+
+    Args:
+        modules: By the module of the package that has them, the names.
+    """
+    places = {name: module for module, names in modules.items() for name in names}
+
+    def get(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(f"{package}.{places[name]}"), name)
+
+    return get

@@ -1,7 +1,7 @@
 """
 The file services: one row for each, which is all that lanlab's Python has to know of it.
 
-A new one is a client and an embedded server in the engine (`crates/services`), and a row here.
+A new one is a client and an embedded server (`crates/clients`, `crates/servers`), and a row here.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+
+#: The server that comes with the engine, in place of the name of an installed one.
+EMBEDDED = "embedded"
 
 
 @dataclass(frozen=True)

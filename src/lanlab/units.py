@@ -186,9 +186,7 @@ def parse_share(text: str) -> float:
 def _whole(value: float, text: str, what: str) -> int:
     nearest = round(value) if math.isfinite(value) else 0
     if not math.isclose(value, nearest, rel_tol=1e-12, abs_tol=1e-9):
-        raise UsageError(
-            f"{what}: `{text}` is {value}, which is not whole", hint="give a whole number of it"
-        )
+        raise UsageError(f"{what}: found `{text}`, which is {value}; allowed: a whole number")
     return nearest
 
 

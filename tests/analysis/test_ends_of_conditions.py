@@ -100,12 +100,12 @@ def test_the_sentence_names_who_reached_the_goal_and_who_did_not() -> None:
     (said,) = ending_sentences(run, trials, study)
     assert said == (
         "Sweep: the goal, half a 95 % interval within 2.00 % of the mean, was reached by 1 of 2 "
-        "conditions, with 12 trials; not by the most trials allowed (20) in 1,000 B (33.6 %, "
+        "conditions, with 12 trials; not with the most trials allowed (20) in 1,000 B (33.6 %, "
         "20 trials)."
     )
     run, trials, study = ran(GOAL, DECEPTIVE)
     assert (
-        "not by the number that the first 3 trials asked for in 1,000 B (12.8 %, 12 trials)"
+        "not with the number planned from the first 3 trials in 1,000 B (12.8 %, 12 trials)"
         in (ending_sentences(run, trials, study)[0])
     )
     run, trials, study = ran({"min": 4, "max": 4}, WILD)

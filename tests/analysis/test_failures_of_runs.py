@@ -13,9 +13,9 @@ from lanlab.store import TrialRecord
 LIKE = planned_run("manford-kolahi", "tiny", 100_000_000).trials[0]
 
 
-def trial(number: int, status: str, *, polluted: bool = False, **raw: Any) -> TrialRecord:
+def trial(number: int, status: str, *, disturbed: bool = False, **raw: Any) -> TrialRecord:
     """A trial at one and the same place."""
-    findings = [{"repeat_helps": True}] if polluted else []
+    findings = [{"repeat_helps": True}] if disturbed else []
     error = {"code": "peer.gone", "message": "gone", "hint": None, "end": "receiver"}
     return replace(
         LIKE,
@@ -33,7 +33,9 @@ def fates(*trials: TrialRecord) -> list[tuple[str, int | None]]:
 def test_the_fate_of_a_failed_trial_is_that_of_its_place() -> None:
     assert fates(trial(3, "failed"), trial(9, "done")) == [("retried", 9)]
     assert fates(trial(3, "failed"), trial(9, "failed")) == [("retried", 9), ("missing", None)]
-    assert fates(trial(3, "done", polluted=True), trial(9, "failed")) == [("polluted_counts", None)]
+    assert fates(trial(3, "done", disturbed=True), trial(9, "failed")) == [
+        ("polluted_counts", None)
+    ]
 
 
 def test_a_place_is_missing_only_where_every_trial_failed() -> None:

@@ -89,13 +89,13 @@ def test_the_greatest_of_a_sweep_is_held_against_the_link(sweep: PlannedRun) -> 
     assert judged(without_rate(sweep), "share", at=at, min=0.99).verdict == "not tested"
 
 
-def test_a_polluted_trial_that_was_repeated_is_in_no_verdict(sweep: PlannedRun) -> None:
+def test_a_disturbed_trial_that_was_repeated_is_in_no_verdict(sweep: PlannedRun) -> None:
     """It is half of what it should be, and another of its place counts."""
     bad = next(t for t in sweep.of("udp-500") if t.parameters["rate_bps"] == 4_000_000)
     pollution = {"findings": [{"code": "load", "repeat_helps": True}]}
-    polluted = replace(scattered(bad, -0.5), raw={"pollution": pollution})
+    disturbed = replace(scattered(bad, -0.5), raw={"pollution": pollution})
     again = replace(bad, number=max(t.number for t in sweep.trials) + 1)
-    trials = [polluted if t.number == bad.number else t for t in sweep.trials]
+    trials = [disturbed if t.number == bad.number else t for t in sweep.trials]
     at = {"rate_bps": "500kB/s", "message_size_bytes": 500}
 
     repeated = replace(sweep, trials=[*trials, again])

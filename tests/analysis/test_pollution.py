@@ -39,6 +39,69 @@ def sent(host: dict[str, Any] | None, **changes: Any) -> dict[str, Any]:
 HOSTS = {"sender": SOURCE, "receiver": TARGET}
 
 
+def over_a_medium(
+    deliveries: int, late: int, gap_ns: int = 0, p99_ns: int = 1_000_001
+) -> dict[str, Any]:
+    """A trial over a medium that was so late."""
+    raw = a_trial()
+    lateness = {
+        "deliveries": deliveries,
+        "late_deliveries": late,
+        "longest_gap_ns": gap_ns,
+        "p99_ns": p99_ns,
+    }
+    raw["facts"]["after"] = {"medium": {"lateness": lateness, "collisions": 0}}
+    return raw
+
+
+@pytest.mark.parametrize(
+    ("deliveries", "late", "found"),
+    [(1000, 0, []), (1000, 10, []), (1000, 11, ["medium_late"]), (0, 0, [])],
+)
+def test_more_than_one_frame_in_a_hundred_late_disturbs_a_trial(
+    deliveries: int, late: int, found: list[str]
+) -> None:
+    judgement = of(over_a_medium(deliveries, late))
+    assert codes(judgement) == found
+    assert all(finding.repeat_helps for finding in judgement.findings)
+
+
+def test_frames_that_are_a_little_late_disturb_round_trips_and_nothing_else() -> None:
+    late = over_a_medium(1000, 500, p99_ns=1_000_000)
+    assert codes(of(late)) == []
+    echo = {"requester": SOURCE, "responder": TARGET}
+    assert codes(judge(late, {}, echo)) == ["medium_late"]
+
+
+def test_a_pause_of_the_medium_disturbs_round_trips_and_nothing_else() -> None:
+    paused = over_a_medium(1000, 0, gap_ns=5_000_001)
+    assert codes(of(paused)) == []
+    echo = {"requester": SOURCE, "responder": TARGET}
+    assert codes(judge(paused, {}, echo)) == ["medium_gap"]
+    assert codes(judge(over_a_medium(1000, 0, gap_ns=5_000_000), {}, echo)) == []
+    late = over_a_medium(1000, 1)
+    late["facts"]["after"]["medium"]["lateness"]["longest_ns"] = 6_000_000
+    assert codes(judge(late, {}, echo)) == ["medium_gap"]
+
+
+def test_what_a_late_medium_did_is_said_in_words() -> None:
+    (late,) = of(over_a_medium(1000, 25)).findings
+    assert seen(late) == "the medium handed 2.5 % of the frames over late (limit 1 %)"
+    assert flags(of(over_a_medium(1000, 25))) == "medium late"
+
+
+def test_the_processor_time_of_the_medium_is_the_trials_own() -> None:
+    at_work = window(idle_ns=1.1)
+    busy = a_trial(sent(at_work), {"host": at_work})
+    assert codes(of(busy)) == ["foreign_cpu"]
+    for when, cpu_ns in (("before", 7_000_000_000), ("after", 7_500_000_000)):
+        busy["facts"].setdefault(when, {})["medium"] = {
+            "cpu_ns": cpu_ns,
+            "lateness": {"deliveries": 0},
+        }
+    assert codes(of(busy)) == []
+
+
 def a_trial(
     source: dict[str, Any] | None = None,
     target: dict[str, Any] | None = None,

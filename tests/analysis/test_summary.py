@@ -12,6 +12,7 @@ from lanlab.analysis import Summary, summarise, udp_limit_bps
 from lanlab.analysis.attempts import left_out
 from lanlab.analysis.pollution import Finding, Judgement
 from lanlab.analysis.summary import interval_of_mean, limit_of, standard_deviation
+from lanlab.analysis.wires import Wire
 from lanlab.store import Level, TrialRecord
 
 #: Copying times of a published study, seconds.
@@ -151,19 +152,19 @@ def test_limits_are_of_what_a_link_carries_only() -> None:
     udp: dict[str, Level] = {"transport": "udp", "ip_version": 6, "message_size_bytes": 128}
     tcp: dict[str, Level] = {**udp, "transport": "tcp", "ip_version": 4}
 
-    assert limit_of("goodput_bps", udp, 10e6) == udp_limit_bps(10e6, 128, 6)
-    assert limit_of("goodput_bps", tcp, 10e6) == limit_of(
-        "goodput_bps", {**tcp, "message_size_bytes": 2}, 10e6
+    assert limit_of("goodput_bps", udp, Wire(10e6)) == udp_limit_bps(10e6, 128, 6)
+    assert limit_of("goodput_bps", tcp, Wire(10e6)) == limit_of(
+        "goodput_bps", {**tcp, "message_size_bytes": 2}, Wire(10e6)
     )
-    assert limit_of("received_ratio", udp, 10e6) is None
-    assert limit_of("rtt_mean_ns", udp, 10e6) is None
+    assert limit_of("received_ratio", udp, Wire(10e6)) is None
+    assert limit_of("rtt_mean_ns", udp, Wire(10e6)) is None
 
 
 def test_the_limit_in_messages_a_second_is_that_of_the_octets_that_a_message_takes() -> None:
     """500 bytes over IPv4 take 566 on the wire, with headers, preamble, check and gap."""
     udp: dict[str, Level] = {"transport": "udp", "ip_version": 4, "message_size_bytes": 500}
 
-    assert limit_of("rate_messages_per_s", udp, 10e6) == pytest.approx(10e6 / (8 * 566))
+    assert limit_of("rate_messages_per_s", udp, Wire(10e6)) == pytest.approx(10e6 / (8 * 566))
 
 
 def test_a_link_without_a_rate_sets_no_limit(found: PlannedRun) -> None:
@@ -176,42 +177,42 @@ def test_a_link_without_a_rate_sets_no_limit(found: PlannedRun) -> None:
         assert summary.mean is not None
 
 
-def polluted(trial: TrialRecord) -> TrialRecord:
+def disturbed(trial: TrialRecord) -> TrialRecord:
     """The same trial, disturbed by others' work."""
     finding = Finding("foreign_cpu", "sender", 0.9, 0.1, True)
     return replace(trial, raw={"pollution": Judgement((finding,), ()).to_json()})
 
 
-def test_a_clean_repeat_counts_in_place_of_a_polluted_trial(found: PlannedRun) -> None:
+def test_a_clean_repeat_counts_in_place_of_a_disturbed_trial(found: PlannedRun) -> None:
     """At the same place, that is, in the same block; another block has its own."""
     first, repeat, other = of_first_condition(found, 9.0, 2.0, 4.0)
-    trials = [polluted(first), repeat, replace(other, block=1)]
+    trials = [disturbed(first), repeat, replace(other, block=1)]
 
     summary = first_condition(found, trials)
 
     assert summary.values == (2.0, 4.0)
-    assert (summary.polluted, summary.left_out, summary.failed) == (0, 1, 0)
+    assert (summary.disturbed, summary.left_out, summary.failed) == (0, 1, 0)
     assert left_out(trials) == trials[:1]
 
 
-def test_the_last_polluted_trial_counts_where_none_was_clean(found: PlannedRun) -> None:
+def test_the_last_disturbed_trial_counts_where_none_was_clean(found: PlannedRun) -> None:
     """The summary says so."""
     first, repeat = of_first_condition(found, 9.0, 8.0)
 
-    summary = first_condition(found, [polluted(first), polluted(repeat)])
+    summary = first_condition(found, [disturbed(first), disturbed(repeat)])
 
     assert summary.values == (8.0,)
-    assert (summary.polluted, summary.left_out) == (1, 1)
+    assert (summary.disturbed, summary.left_out) == (1, 1)
 
 
-def test_a_polluted_trial_counts_if_its_repeat_failed(found: PlannedRun) -> None:
+def test_a_disturbed_trial_counts_if_its_repeat_failed(found: PlannedRun) -> None:
     """It is all there is, and it is marked."""
     first, failed = of_first_condition(found, 9.0, None)
 
-    summary = first_condition(found, [polluted(first), failed])
+    summary = first_condition(found, [disturbed(first), failed])
 
     assert summary.values == (9.0,)
-    assert (summary.polluted, summary.left_out, summary.failed) == (1, 0, 1)
+    assert (summary.disturbed, summary.left_out, summary.failed) == (1, 0, 1)
 
 
 def test_a_remark_does_not_pollute(found: PlannedRun) -> None:
@@ -220,8 +221,8 @@ def test_a_remark_does_not_pollute(found: PlannedRun) -> None:
     remark = Finding("clock_source", "sender", "hpet", "tsc", False)
     trial = replace(trial, raw={"pollution": Judgement((remark,), ()).to_json()})
 
-    assert not trial.is_polluted
-    assert first_condition(found, [trial]).polluted == 0
+    assert not trial.is_disturbed
+    assert first_condition(found, [trial]).disturbed == 0
 
 
 def test_trials_of_another_experiment_at_the_same_levels_are_none_of_this_one() -> None:
@@ -246,12 +247,12 @@ def test_a_disturbed_trial_that_was_not_run_again_counts_beside_later_blocks(
 ) -> None:
     """A clean trial of another block is no repeat of it."""
     [first, second] = of_first_condition(found, 1e6, 2e6)
-    one = first_condition(found, [polluted(replace(first, block=0)), replace(second, block=1)])
-    assert (one.n, one.left_out, one.polluted) == (2, 0, 1)
+    one = first_condition(found, [disturbed(replace(first, block=0)), replace(second, block=1)])
+    assert (one.n, one.left_out, one.disturbed) == (2, 0, 1)
 
 
 def test_the_limit_in_messages_is_that_of_the_rate_over_their_bits() -> None:
     """500 bytes take 566 on the wire: 10 Mbit/s carry 2208 a second."""
     parameters: dict[str, Level] = {"transport": "udp", "ip_version": 4, "message_size_bytes": 500}
-    limit = limit_of("rate_messages_per_s", parameters, 10e6)
+    limit = limit_of("rate_messages_per_s", parameters, Wire(10e6))
     assert limit == pytest.approx(10e6 / (8 * 566))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lanlab.analysis.comparison import Compared, Sample, compared, judged
+from lanlab.analysis.comparison import Basis, Compared, Sample, compared, judged
 from lanlab.analysis.statistics import two_modes
 from lanlab.report.comparison_text import comparison_sentences, verdict_text
 from lanlab.studies import Study
@@ -32,7 +32,9 @@ def test_it_happens_as_often_as_is_claimed(case: Case) -> None:
     assert case.low <= case.share() <= case.high
 
 
-def one(base: list[float], other: list[float], metric: str = "goodput_bps") -> Compared:
+def one(
+    base: list[float], other: list[float], metric: str = "goodput_bps", basis: Basis = "mixed"
+) -> Compared:
     sides = (Sample(tuple(own), tuple(range(len(own))), 0, 0, 0, 1.0) for own in (base, other))
     found = compared(
         *sides,
@@ -41,7 +43,7 @@ def one(base: list[float], other: list[float], metric: str = "goodput_bps") -> C
         factors={},
         parameters={},
         names=("RUN1", "RUN2"),
-        basis="mixed",
+        basis=basis,
     )
     return judged([found])[0]
 
@@ -71,10 +73,20 @@ def test_a_difference_beyond_the_modes_is_one() -> None:
 
 def test_few_trials_in_which_no_mode_can_be_seen_say_so() -> None:
     said = comparison_sentences(STUDY, [one(FAST[:3], SLOW[:3])])
-    assert said[-1].startswith("With 3 trials a side, a machine that is slow for some trials")
+    assert said[-1] == (
+        "With 3 runs a side two modes cannot be seen: a machine that is slow for some runs can "
+        "look like a difference. Alternate the sides and run again."
+    )
+    shifted = [0.7 * value for value in FAST[2:]]
+    by_block = one([*FAST[:3]], shifted[:3], basis="levels")
+    assert by_block.differs
+    assert comparison_sentences(STUDY, [by_block])[-1] == (
+        "With 3 trials a side two modes cannot be seen: a machine that is slow for some trials can "
+        "look like a difference. Measure 10 trials of each to see that."
+    )
     many = [value + 0.01 * place for place, value in enumerate(FAST * 2)]
     said = comparison_sentences(STUDY, [one(many, [0.7 * value for value in many])])
-    assert not any("slow for some trials" in sentence for sentence in said)
+    assert not any("two modes" in sentence for sentence in said)
 
 
 @pytest.mark.parametrize(

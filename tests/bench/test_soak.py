@@ -157,7 +157,7 @@ def test_a_seed_gives_the_same_conditions_of_every_kind() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_no_condition_is_refused_before_the_run(seed: int) -> None:
     """Nor takes longer than a trial of a soak should."""
-    for link in ("unshaped", "100M"):
+    for link in ("unshaped", "100M+tbf"):
         for condition in expand(soak_study(seed, ip_versions=(4, 6), link=link), "soak"):
             # An amount without a rate is expected to take a second.
             assert condition.expected_time_s < 1.1
@@ -165,7 +165,7 @@ def test_no_condition_is_refused_before_the_run(seed: int) -> None:
 
 
 def test_every_fault_happens_early_and_again() -> None:
-    kinds = allowed_faults("virtual", "100M") or pytest.skip("no faults on this system")
+    kinds = allowed_faults("virtual", "100M+tbf") or pytest.skip("no faults on this system")
     happened = [fault_of(1, trial, kinds) for trial in range(2_000)]
     for kind in kinds:
         trials = [n for n, fault in enumerate(happened) if fault is not None and fault.kind == kind]

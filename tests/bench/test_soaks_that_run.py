@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from missing import missing
+from preloadable_engine import preloadable_engine
 
 BENCH = Path(__file__).parents[2] / "bench"
 
@@ -25,7 +26,6 @@ import soak as soak_command  # noqa: E402
 from soak_run import soak  # noqa: E402
 from soak_verdict import judge  # noqa: E402
 
-from lanlab.engine import engine_path  # noqa: E402
 from lanlab.store import Series, Store, TrialRecord  # noqa: E402
 
 needs_proc = pytest.mark.skipif(
@@ -132,9 +132,14 @@ def leaking_engine(folder: Path) -> Path:
         ["cc", "-shared", "-fPIC", "-pthread", "-o", library, folder / "leak.c"], check=True
     )
     program = folder / "lanlab-engine"
-    program.write_text(f"#!/bin/sh\nLD_PRELOAD='{library}' exec '{engine_path()}' \"$@\"\n")
+    program.write_text(f"#!/bin/sh\nLD_PRELOAD='{library}' exec '{preloadable_engine()}' \"$@\"\n")
     program.chmod(0o755)
     return program
+
+
+#: The arenas that glibc gives to threads fill for hundreds of trials (mallopt(3)), which in a soak
+#: of a minute looks like a leak.
+_PLAIN_ALLOCATOR = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "65536"}
 
 
 def run_soak(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -144,7 +149,7 @@ def run_soak(*arguments: str, **environment: str) -> subprocess.CompletedProcess
         text=True,
         timeout=400,
         check=False,
-        env=os.environ | environment,
+        env=os.environ | _PLAIN_ALLOCATOR | environment,
     )
 
 

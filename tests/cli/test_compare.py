@@ -167,7 +167,7 @@ def test_the_page_opens_offline_and_has_a_figure_for_each_metric(
     assert text.count("<figure ") == 2 and "measured / published" in text
 
 
-def test_unfinished_failed_and_polluted_trials_are_told(folder: Path, lanlab: Lanlab) -> None:
+def test_unfinished_failed_and_disturbed_trials_are_told(folder: Path, lanlab: Lanlab) -> None:
     whole = synthetic_run("manford-kolahi")
     part = synthetic_run(
         "manford-kolahi", most_trials=11, fails=lambda planned: planned.number == 2

@@ -46,7 +46,9 @@ def test_every_lanlab_command_of_the_readme_runs(
         open_testbed("virtual", 2, "10M").close()
     except LabError as error:
         missing(f"no virtual LAN here: {error.message}")
-    lines = [line for line in commands(ROOT / "README.md") if line.startswith(_PROGRAM)]
+    # What names a user at a host is tried by the tests of real hosts.
+    named = commands(ROOT / "README.md")
+    lines = [line for line in named if line.startswith(_PROGRAM) and "@" not in line]
     assert len(lines) >= 6
 
     for line in lines:

@@ -21,7 +21,7 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
         ("stream --size 0", "--size: found `0`; allowed: 1 B to 16 MiB"),
         ("stream --size 65508", "--size 65508 is above the largest UDP message (65507)"),
         ("stream --transport tcp --size 17MiB", "--size: found `17MiB`; allowed: "),
-        ("stream --size 1.5", "--size: `1.5` is 1.5, which is not whole"),
+        ("stream --size 1.5", "--size: found `1.5`, which is 1.5; allowed: a whole number"),
         ("stream --size big", "--size: `big` is not a number with a unit"),
         ("stream --size -5", "--size: `-5` is negative; it must be above 0"),
         ("stream --time -1", "--time: `-1` is negative; it must be above 0"),
@@ -33,7 +33,7 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
             "--flows: found `\u0661`; allowed: a whole number, in digits 0 to 9",
         ),
         ("stream --size --json", "--size: found `--json`, which is an option; allowed: SIZE"),
-        ("stream --link=", "--link: found nothing; allowed: SPEED"),
+        ("stream --link=", "--link: found nothing; allowed: LINK"),
         ("run small.toml --scale=", "--scale: found nothing; allowed: a value"),
         ("report last --out=", "--out: found nothing; allowed: FOLDER"),
         ("stream --nodelay", "--nodelay: found true, which has no effect here; it needs "),
@@ -59,6 +59,9 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
         ("stream --link 40G", "link: 40.0 Gbit/s cannot be shaped; allowed: "),
         ("stream --link 10M:ring", "link: no topology named `ring`; allowed: cable, switch"),
         ("stream --testbed loopback --link 10M", "loopback has no link `10M`; allowed: unshaped"),
+        ("stream --testbed loopback --pcap f.pcap", "--pcap: testbed `loopback` has no medium"),
+        ("echo --testbed virtual --pcap f.pcap", "--pcap: link `unshaped` has no medium"),
+        ("stream --testbed virtual --link 10M,loss=200%", "link: loss: found `200%`; allowed: 0"),
         ("stream --transport sctp", "--transport: found `sctp`; allowed: 'udp' or 'tcp'"),
         ("stream --ip 5", "--ip: found `5`; allowed: 4 or 6"),
         ("stream --congestion-control cubic", "--congestion-control applies to tcp, not to udp"),
@@ -86,7 +89,7 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
         ("saturation --size 0", "--size: found `0`; allowed: 1 B to 16 MiB"),
         ("saturation --time 0", "--time: found `0`; allowed: above 0, at most 86,400 s"),
         ("saturation --io segment --link 10M", "sends by segmentation offload"),
-        ("stream --port 5", "No such option: --port"),
+        ("stream --colour 5", "No such option: --colour"),
         ("echo --size 0", "--size: found `0`; allowed: "),
         ("echo --size 65508", "--size 65508 is above the largest UDP message (65507)"),
         ("echo --rate inf", "--rate: found `inf`; allowed: "),
@@ -180,7 +183,7 @@ def test_a_tool_that_is_missing_is_named_with_its_package(
     monkeypatch.setenv("PATH", str(tools))
     monkeypatch.setattr("lanlab.testbeds.tools._SYSTEM_FOLDERS", ())
 
-    said = lanlab("stream", "--testbed", "virtual", "--link", "10M")
+    said = lanlab("stream", "--testbed", "virtual", "--link", "1G")
 
     assert (said.code, said.out) == (2, "")
     assert said.err == (

@@ -184,6 +184,35 @@ def echo_request(port: int, **spec: Any) -> Line:
     return {"type": "echo_request", "port": port, **_loopback(ECHO_SPEC, spec)}
 
 
+def probe_path(answering: RawEngine, asking: RawEngine) -> Line:
+    """Look for the largest packets of a path within this host."""
+    ends = {"bind": "127.0.0.1", "peer": "127.0.0.1", "session": SESSION}
+    answer, ports = answering.ready({"type": "path_mtu_answer", **ends})
+    most = {"most_bytes": 1500, "within_ns": 300_000_000}
+    told = asking.ask({"type": "path_mtu_probe", **ends, "port": ports[0], **most})
+    answering.ask({"type": "cancel", "target": answer})
+    answering.wait(answer)
+    return told
+
+
+def medium_load(**changes: Any) -> Line:
+    """A request to compute half a second of a bus; arguments replace its keys."""
+    request = {
+        "type": "medium_load",
+        "topology": "bus",
+        "rate_bps": 10_000_000,
+        "stations": 3,
+        "propagation_ns": 2_500,
+        "frames": [{"frame_bytes": 512, "weight": 1.0}],
+        "offered_ratio": 0.5,
+        "queue_frames": 64,
+        "duration_ns": 500_000_000,
+        "warmup_ns": 100_000_000,
+        "seed": 1,
+    }
+    return request | changes
+
+
 def run_stream(receiver: RawEngine, sender: RawEngine, **spec: Any) -> tuple[int, int]:
     """Start a stream between two engines; the ids of both requests once they are armed."""
     receiving, ports = receiver.ready(stream_receive(**spec))

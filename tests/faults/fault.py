@@ -80,7 +80,7 @@ def completed(scene: Scene, *, lost: int | None = None, resumed: bool = False) -
 
 def places(trials: list[TrialRecord]) -> list[Place]:
     """The places of a run in the order in which they came first: without what the policies for
-    failed and polluted trials have added."""
+    failed and disturbed trials have added."""
     found = (
         (trial.experiment, tuple(sorted(trial.factors.items())), trial.block, trial.purpose)
         for trial in trials

@@ -30,8 +30,8 @@ def _on_host(scene: Scene, index: int, *command: str) -> bool:
 
 
 def _disturbed(scene: Scene, disturbed: int, *codes: str) -> TrialRecord:
-    """The trial that the fault came into: failed by one of these causes, or, where `polluted` is
-    one of them, polluted by it."""
+    """The trial that the fault came into: failed by one of these causes, or, where `disturbed` is
+    one of them, disturbed by it."""
     seen = []
     # On a busy machine a trial may end before the fault is there: then it comes into the next one.
     for trial in scene.trials()[disturbed : disturbed + 2]:
@@ -40,7 +40,7 @@ def _disturbed(scene: Scene, disturbed: int, *codes: str) -> TrialRecord:
             assert trial.metrics == {}
             break
         seen.append([finding["code"] for finding in trial.raw["pollution"]["findings"]])
-        if "polluted" in codes and "testbed" in seen[-1]:
+        if "disturbed" in codes and "testbed" in seen[-1]:
             break
     else:
         raise AssertionError(seen)
@@ -60,7 +60,7 @@ def _made_anew(trials: list[TrialRecord], disturbed: TrialRecord) -> None:
 
 def _interrupted(scene: Scene) -> Outcome:
     """A cable of the switch is out for 0.2 s, and both ends wait for longer: the trial ends well,
-    and is known to be polluted; another counts in its place, on a new testbed."""
+    and is known to be disturbed; another counts in its place, on a new testbed."""
     command = scene.run()
     scene.reach_mid_trial(command, after=1)
     disturbed = scene.before
@@ -69,7 +69,7 @@ def _interrupted(scene: Scene) -> Outcome:
     assert _on_host(scene, _SWITCH, "ip", "link", "set", "port1", "up")
     said = command.end()
     assert said.code == 0, said
-    trial = _disturbed(scene, disturbed, "polluted")
+    trial = _disturbed(scene, disturbed, "disturbed")
     (found,) = [f for f in trial.raw["pollution"]["findings"] if f["code"] == "testbed"]
     assert "host1: the link of eth0 was interrupted" in found["found"], found
     place = (trial.experiment, trial.factors, trial.block)
@@ -90,7 +90,7 @@ def _down_and_up(scene: Scene) -> Outcome:
     _on_host(scene, 0, "ip", "link", "set", "eth0", "up")
     said = command.end()
     assert said.code == 0, said
-    _disturbed(scene, disturbed, "TestbedDamaged", "polluted")
+    _disturbed(scene, disturbed, "TestbedDamaged", "disturbed")
     return completed(scene)
 
 
@@ -133,7 +133,7 @@ def _holder_killed(scene: Scene) -> Outcome:
     os.kill(scene.holders[0].pid, signal.SIGKILL)
     said = command.end()
     assert said.code == 0, said
-    _disturbed(scene, disturbed, "polluted")
+    _disturbed(scene, disturbed, "disturbed")
     return completed(scene)
 
 
@@ -156,6 +156,39 @@ def _namespace_emptied(scene: Scene) -> Outcome:
     return completed(scene)
 
 
+def _medium_killed(scene: Scene) -> Outcome:
+    """What carries the frames is gone, and with it the interface of every host."""
+    command = scene.run()
+    scene.reach_mid_trial(command)
+    disturbed = scene.before
+    os.kill(scene.medium.pid, signal.SIGKILL)
+    said = command.end()
+    assert said.code == 0, said
+    trial = _disturbed(scene, disturbed, "TestbedDamaged")
+    assert "medium: the engine was ended by signal 9" in str(trial.error), trial.error
+    return completed(scene)
+
+
+def _medium_stopped(scene: Scene) -> Outcome:
+    """Nothing is carried for half a second: the trial ends well. Its record says so where a frame
+    was due then; one that a host has sent meanwhile is taken later, and not known to be late."""
+    command = scene.run()
+    scene.reach_mid_trial(command)
+    disturbed = scene.before
+    pid = scene.medium.pid
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(0.5)
+    os.kill(pid, signal.SIGCONT)
+    said = command.end()
+    assert said.code == 0, said
+    for trial in scene.trials()[disturbed : disturbed + 2]:
+        codes = {finding["code"] for finding in trial.raw["pollution"]["findings"]}
+        longest_ns = trial.raw["facts"]["after"]["medium"]["lateness"]["longest_ns"]
+        assert longest_ns < 400_000_000 or "medium_gap" in codes, codes
+        assert trial.status == "done", trial.error
+    return completed(scene)
+
+
 _NEW_TESTBED = "the trial fails; new testbed, retried, done"
 
 
@@ -163,20 +196,20 @@ def _of_link(workload: str, words: str) -> tuple[Fault, Fault]:
     return (
         Fault(
             f"link-interrupted-{workload}",
-            f"cable out for 0.2 s, {words}",
-            "the trial is polluted; new testbed, repeated",
+            f"cable unplugged for 0.2 s, {words}",
+            "the trial is disturbed; new testbed, repeated",
             _interrupted,
             testbed="virtual",
-            link="10M:switch",
+            link="10M:switch+tbf",
             study=workload,
         ),
         Fault(
             f"link-cut-{workload}",
-            f"cable out for good, {words}",
+            f"cable unplugged for good, {words}",
             _NEW_TESTBED,
             _cut,
             testbed="virtual",
-            link="10M:switch",
+            link="10M:switch+tbf",
             study=workload,
         ),
     )
@@ -188,18 +221,34 @@ LINKS = (
     *_of_link("echo", "round trips"),
     Fault(
         "link-cut-as-user",
-        "cable out for good, UDP, without root",
+        "cable unplugged for good, UDP, without root",
         _NEW_TESTBED,
         _cut,
         testbed="virtual",
-        link="10M:switch",
+        link="10M:switch+tbf",
         study="udp",
         as_user=True,
     ),
     Fault(
+        "medium-killed",
+        "`kill -9` of the medium",
+        _NEW_TESTBED,
+        _medium_killed,
+        testbed="virtual",
+        link="10M:hub",
+    ),
+    Fault(
+        "medium-stopped",
+        "the medium stopped for half a second",
+        "the trial ends; polluted where a frame was due",
+        _medium_stopped,
+        testbed="virtual",
+        study="echo",
+    ),
+    Fault(
         "interface-down-and-up",
         "a host's interface down and up",
-        "the trial fails or is polluted; new testbed, run again",
+        "the trial fails or is disturbed; new testbed, run again",
         _down_and_up,
         testbed="virtual",
         study="udp",
@@ -214,14 +263,14 @@ LINKS = (
     Fault(
         "holder-killed",
         "`kill -9` of what holds a host's namespace",
-        "the trial is polluted; new testbed",
+        "the trial is disturbed; new testbed",
         _holder_killed,
         testbed="virtual",
     ),
     Fault(
         "holder-killed-as-user",
         "the same without root",
-        "the trial is polluted; new testbed",
+        "the trial is disturbed; new testbed",
         _holder_killed,
         testbed="virtual",
         as_user=True,

@@ -12,6 +12,7 @@ from pathlib import Path
 from fault import Fault, Outcome, completed
 from fault_scene import Scene
 from fault_studies import TIME_S
+from preloadable_engine import preloadable_engine
 
 from lanlab.engine import engine_path
 
@@ -25,6 +26,7 @@ def _clock_stepped(scene: Scene, step_s: int) -> Outcome:
     source = str(_SHIMS / "clock_step.c")
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", str(library), source], check=True)
     scene.environment |= {
+        "LANLAB_ENGINE": str(preloadable_engine()),
         "LD_PRELOAD": str(library),
         "FAULT_CLOCK_FILE": str(moment),
         "FAULT_CLOCK_STEP_S": str(step_s),
@@ -159,13 +161,13 @@ OTHERS = (
     ),
     Fault(
         "output-closed",
-        "nobody reads the answer (`| head`)",
+        "the reader closes standard output (`| head`)",
         "every trial is kept",
         partial(_output_closed, with_errors=False),
     ),
     Fault(
         "all-output-closed",
-        "nobody reads answer and progress (`2>&1 | head`)",
+        "the reader closes standard output and error (`2>&1 | head`)",
         "ends; `--resume` completes it",
         partial(_output_closed, with_errors=True),
     ),

@@ -18,6 +18,7 @@ from fault_counting import Left, Process, Seen, left_of, marked, sockets_of
 from fault_studies import study_text
 
 from lanlab.store import TrialRecord, open_store
+from lanlab.testbeds.link import parse_link
 
 #: As from a shell, even where these tests were started with signals ignored.
 _SIGNALS = "import signal as s; s.signal(s.SIGINT, s.default_int_handler); " + "".join(
@@ -159,13 +160,25 @@ class Scene:
         return [each for each in marked(self.mark) if each.name == name]
 
     @property
+    def has_medium(self) -> bool:
+        """Whether one engine more carries the frames between the hosts."""
+        return self.testbed == "virtual" and parse_link(self.link).shape == "medium"
+
+    @property
     def engines(self) -> list[Process]:
         """The sender's, then the receiver's."""
-        return self.processes("lanlab-engine")
+        # One engine more makes the hosts of a virtual testbed ready, or carries their frames.
+        return self.processes("lanlab-engine")[1 if self.testbed == "virtual" else 0 :]
+
+    @property
+    def medium(self) -> Process:
+        """The engine that carries the frames: it is started before those of the hosts."""
+        assert self.has_medium
+        return self.processes("lanlab-engine")[0]
 
     @property
     def holders(self) -> list[Process]:
-        """Of the networks of `host0`, `host1` and, if there is one, the switch."""
+        """Of the networks of `host0`, `host1` and, if there is one, of the switch or medium."""
         return self.processes("cat")
 
     # Moments

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -152,8 +151,7 @@ def _replaced(scene: Scene) -> Outcome:
 
 
 def _put_back(scene: Scene, moved: Path) -> None:
-    # What SQLite has not yet copied into the file itself lies beside it, by the name of old.
-    time.sleep(0.05)
+    # What SQLite has not yet copied into the file is still beside it, under the original name.
     shutil.move(moved, scene.store)
     assert len(scene.trials()) == scene.before, "what had been committed is there"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 #: Of the trials of `mixed`: long enough to be in the middle of one, on a busy machine too.
 TIME_S = 0.6
-#: Of polluted trials, in the studies of one workload.
+#: Of disturbed trials, in the studies of one workload.
 REPEATS = 2
 STUDIES = ("mixed", "udp", "tcp", "echo")
 
@@ -50,7 +50,7 @@ def study_text(name: str) -> str:
 
     Args:
         name: `mixed` has all workloads and gives up on silence after half a second; `udp`, `tcp`
-            and `echo` have one of them, wait for a second and a half, and repeat polluted trials.
+            and `echo` have one of them, wait for a second and a half, and repeat disturbed trials.
     """
     parts = {"udp": _UDP, "tcp": _TCP, "echo": _ECHO}
     mixed = name == "mixed"

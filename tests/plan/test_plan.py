@@ -35,7 +35,7 @@ class Ran:
     purpose: str
     parameters: Mapping[str, Level] = field(default_factory=dict)
     status: str = "done"
-    is_polluted: bool = False
+    is_disturbed: bool = False
     error: Mapping[str, Any] | None = None
     elapsed_s: float = 0.5
     metrics: Mapping[str, float | int] = field(default_factory=dict)

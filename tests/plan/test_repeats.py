@@ -1,4 +1,4 @@
-"""Polluted trials are run again at their place, so often as the study allows."""
+"""Disturbed trials are run again at their place, so often as the study allows."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def key(trial: PlannedTrial | Ran) -> Level:
     return trial.experiment, str(sorted(trial.factors.items()))
 
 
-def sometimes_polluted(seed: int, share: float = 0.4) -> Callable[[PlannedTrial], Ran]:
-    """A laboratory in which trials are polluted, or fail, by chance that a number decides."""
+def sometimes_disturbed(seed: int, share: float = 0.4) -> Callable[[PlannedTrial], Ran]:
+    """A laboratory in which trials are disturbed, or fail, by chance that a number decides."""
 
     def run(trial: PlannedTrial) -> Ran:
         chance = random.Random(f"{seed}:{trial.number}")
         return ran(
             trial,
             status="failed" if chance.random() < 0.1 else "done",
-            is_polluted=chance.random() < share,
+            is_disturbed=chance.random() < share,
             metrics={
                 "goodput_bps": chance.gauss(100, 5),
                 "rtt_mean_ns": chance.gauss(100, 5),
@@ -39,15 +39,15 @@ def sometimes_polluted(seed: int, share: float = 0.4) -> Callable[[PlannedTrial]
     return run
 
 
-def test_a_polluted_trial_is_run_again_at_the_end_of_its_block() -> None:
+def test_a_disturbed_trial_is_run_again_at_the_end_of_its_block() -> None:
     plan = Plan(study(min=1, max=1), "quick", 1)
     order: list[Level] = []
 
-    def first_is_polluted(trial: PlannedTrial) -> Ran:
+    def first_is_disturbed(trial: PlannedTrial) -> Ran:
         order.append(key(trial))
-        return ran(trial, is_polluted=trial.number == 0)
+        return ran(trial, is_disturbed=trial.number == 0)
 
-    history = [r for r in run_out(plan, first_is_polluted) if r.purpose == "trial"]
+    history = [r for r in run_out(plan, first_is_disturbed) if r.purpose == "trial"]
 
     assert len(history) == 7 + 1
     assert order[7] == order[0]
@@ -60,7 +60,7 @@ def test_the_plan_says_how_often_a_place_has_been_run_before() -> None:
 
     def run(trial: PlannedTrial) -> Ran:
         repeats.append(trial.repeats)
-        return ran(trial, is_polluted=True)
+        return ran(trial, is_disturbed=True)
 
     run_out(plan, run)
 
@@ -68,11 +68,11 @@ def test_the_plan_says_how_often_a_place_has_been_run_before() -> None:
 
 
 @pytest.mark.parametrize("allowed", [0, 1, 3])
-def test_where_all_is_polluted_the_repeats_end(allowed: int) -> None:
+def test_where_all_is_disturbed_the_repeats_end(allowed: int) -> None:
     """The last of them counts: each condition gets its two trials and no more."""
     plan = Plan(study(min=2, max=2, repeat_polluted=allowed), "quick", 1)
 
-    history = run_out(plan, lambda trial: ran(trial, is_polluted=True))
+    history = run_out(plan, lambda trial: ran(trial, is_disturbed=True))
 
     trials = [r for r in history if r.purpose == "trial"]
     assert len(trials) == 7 * 2 * (1 + allowed)
@@ -82,34 +82,34 @@ def test_where_all_is_polluted_the_repeats_end(allowed: int) -> None:
 def test_one_repeat_is_what_a_study_gets_that_does_not_say() -> None:
     plan = Plan(study(min=1, max=1), "quick", 1)
 
-    history = run_out(plan, lambda trial: ran(trial, is_polluted=True))
+    history = run_out(plan, lambda trial: ran(trial, is_disturbed=True))
 
     assert len([r for r in history if r.purpose == "trial"]) == 14
 
 
 def test_a_stopping_rule_hears_of_the_trials_that_count_only() -> None:
-    """Clean trials are alike; polluted ones would keep the interval wide to the last trial."""
+    """Clean trials are alike; disturbed ones would keep the interval wide to the last trial."""
     plan = Plan(study(min=3, max=20, relative_ci=0.01), "quick", 1)
     seen: dict[Level, int] = {}
 
     def run(trial: PlannedTrial) -> Ran:
         times = seen[key(trial)] = seen.get(key(trial), 0) + 1
-        polluted = times % 2 == 1
-        value = 100 * times if polluted else 100
+        disturbed = times % 2 == 1
+        value = 100 * times if disturbed else 100
         metrics = {"goodput_bps": value, "rtt_mean_ns": value, "goodput_ratio": 1}
-        return ran(trial, is_polluted=polluted, metrics=metrics)
+        return ran(trial, is_disturbed=disturbed, metrics=metrics)
 
     history = [r for r in run_out(plan, run) if r.purpose == "trial"]
 
     assert len(history) == 7 * 12 * 2
 
 
-def test_a_repeat_that_fails_leaves_the_polluted_trial_to_count() -> None:
+def test_a_repeat_that_fails_leaves_the_disturbed_trial_to_count() -> None:
     """So a condition ends, and is not given up for its repeats."""
     plan = Plan(study(min=4, max=4), "quick", 1)
 
     def run(trial: PlannedTrial) -> Ran:
-        return ran(trial, is_polluted=True, status="failed" if trial.repeats else "done")
+        return ran(trial, is_disturbed=True, status="failed" if trial.repeats else "done")
 
     history = [r for r in run_out(plan, run) if r.purpose == "trial"]
 
@@ -118,15 +118,15 @@ def test_a_repeat_that_fails_leaves_the_polluted_trial_to_count() -> None:
 
 
 def test_a_step_of_a_search_is_judged_by_the_trial_that_counts() -> None:
-    """A polluted trial below the bound does not lower what is found."""
+    """A disturbed trial below the bound does not lower what is found."""
     plan = Plan(study(min=1, max=1), "quick", 1)
 
     def run(trial: PlannedTrial) -> Ran:
         rate = trial.parameters.get("rate_bps", 0)
         assert isinstance(rate, int)
-        polluted = trial.purpose != "trial" and trial.repeats == 0
-        ratio = 0.0 if polluted else min(1.0, 5e6 / (rate or 1))
-        return ran(trial, is_polluted=polluted, metrics={"goodput_ratio": ratio})
+        disturbed = trial.purpose != "trial" and trial.repeats == 0
+        ratio = 0.0 if disturbed else min(1.0, 5e6 / (rate or 1))
+        return ran(trial, is_disturbed=disturbed, metrics={"goodput_ratio": ratio})
 
     searching = [r for r in run_out(plan, run) if r.purpose != "trial"]
 
@@ -142,10 +142,10 @@ def test_a_step_of_a_search_is_judged_by_the_trial_that_counts() -> None:
 def test_a_resumed_plan_repeats_as_the_uninterrupted_one(seed: int, allowed: int, cut: int) -> None:
     rule = {"min": 2, "max": 15, "relative_ci": 0.05, "repeat_polluted": allowed}
     plan = Plan(study(**rule), "quick", seed)
-    whole = run_out(plan, sometimes_polluted(seed))
+    whole = run_out(plan, sometimes_disturbed(seed))
 
     resumed = Plan(study(**rule), "quick", seed, history=whole[:cut])
-    rest = run_out(resumed, sometimes_polluted(seed))
+    rest = run_out(resumed, sometimes_disturbed(seed))
 
     assert whole[:cut] + rest == whole
     assert resumed.search_results() == plan.search_results()
@@ -153,14 +153,14 @@ def test_a_resumed_plan_repeats_as_the_uninterrupted_one(seed: int, allowed: int
 
 @given(st.integers(), st.integers(0, 3), st.integers(0, 3))
 def test_no_place_is_run_again_after_a_clean_trial_or_too_often(
-    seed: int, polluted: int, failed: int
+    seed: int, disturbed: int, failed: int
 ) -> None:
-    plan = Plan(study(min=2, max=3, repeat_polluted=polluted, retry_failed=failed), "quick", seed)
+    plan = Plan(study(min=2, max=3, repeat_polluted=disturbed, retry_failed=failed), "quick", seed)
 
     places: dict[tuple[Level, str, int], list[Ran]] = {}
-    for outcome in run_out(plan, sometimes_polluted(seed)):
+    for outcome in run_out(plan, sometimes_disturbed(seed)):
         places.setdefault((key(outcome), outcome.purpose, outcome.block), []).append(outcome)
 
     for attempts in places.values():
-        assert len(attempts) <= 1 + polluted + failed
-        assert all(a.is_polluted or a.status == "failed" for a in attempts[:-1])
+        assert len(attempts) <= 1 + disturbed + failed
+        assert all(a.is_disturbed or a.status == "failed" for a in attempts[:-1])

@@ -21,14 +21,14 @@ WORK = Finding("foreign_cpu", "sender", 0.9, 0.12, True)
 STALL = Finding("sender_stalled", "sender", 30_000_000, 10_000_000, True)
 HPET = Finding("clock_source", "sender", "hpet", "tsc, kvm-clock", False)
 
-Polluted = Callable[[PlannedTrial], bool]
+Disturbed = Callable[[PlannedTrial], bool]
 
 
-def a_run(polluted: Polluted, *findings: Finding, unknown: tuple[str, ...] = ()) -> SyntheticRun:
-    """A run whose trials have these findings if they are polluted."""
+def a_run(disturbed: Disturbed, *findings: Finding, unknown: tuple[str, ...] = ()) -> SyntheticRun:
+    """A run whose trials have these findings if they are disturbed."""
 
     def judged(planned: PlannedTrial) -> Judgement:
-        return Judgement(findings if polluted(planned) else (), unknown)
+        return Judgement(findings if disturbed(planned) else (), unknown)
 
     return synthetic_run("manford-kolahi", link_rate_bps=100_000_000, judged=judged)
 
@@ -42,7 +42,7 @@ def throughput(run: SyntheticRun) -> Table:
 
 
 def first_time(planned: PlannedTrial) -> bool:
-    """Every trial is polluted but its repeat."""
+    """Every trial is disturbed but its repeat."""
     return planned.repeats == 0
 
 
@@ -56,7 +56,7 @@ def always() -> SyntheticRun:
     return a_run(lambda planned: True, WORK, STALL)
 
 
-def test_every_trial_stands_in_the_table_with_what_polluted_it(repeated: SyntheticRun) -> None:
+def test_every_trial_stands_in_the_table_with_what_disturbed_it(repeated: SyntheticRun) -> None:
     found = rows(trial_table(repeated.run, repeated.trials, repeated.study))
 
     assert len(found) == len(repeated.trials)
@@ -75,7 +75,7 @@ def test_a_mean_of_clean_repeats_is_not_marked(repeated: SyntheticRun) -> None:
     assert not any("†" in cell.text for row in table.rows for cell in row)
 
 
-def test_a_mean_that_rests_on_polluted_trials_is_marked(always: SyntheticRun) -> None:
+def test_a_mean_that_rests_on_disturbed_trials_is_marked(always: SyntheticRun) -> None:
     table = throughput(always)
 
     shown = {column.short: cells for column, cells in table.shown()}
@@ -84,7 +84,7 @@ def test_a_mean_that_rests_on_polluted_trials_is_marked(always: SyntheticRun) ->
     assert all(row["polluted"] == row["n"] == row["left out"] for row in rows(table))
 
 
-def test_sentences_say_what_polluted_how_many_and_which_of_them_count(
+def test_sentences_say_what_disturbed_how_many_and_which_of_them_count(
     repeated: SyntheticRun, always: SyntheticRun
 ) -> None:
     total = len(repeated.trials)
@@ -107,7 +107,7 @@ def test_a_remark_is_made_once_for_the_run_and_repeats_nothing() -> None:
     (said,) = (s for s in sentences(run.run, run.trials, run.published) if "hpet" in s)
     total = len(run.trials)
     assert said.startswith(f"{total - 1} of {total} trials: the kernel's clock source was")
-    assert not any(trial.is_polluted for trial in run.trials)
+    assert not any(trial.is_disturbed for trial in run.trials)
     assert all(row["left out"] == "0" for row in rows(throughput(run)))
 
 

@@ -61,7 +61,7 @@ def small_study(search: dict[str, Any] | None = None, **parameters: Any) -> Stud
 
 
 def repeating_study(repeat_polluted: int) -> Study:
-    """The small study, which has polluted trials repeated."""
+    """The small study, which has disturbed trials repeated."""
     (scale,) = SMALL["scale"].values()
     trials = {**scale["trials"], "repeat_polluted": repeat_polluted}
     return parse_study({**SMALL, "scale": {"quick": {**scale, "trials": trials}}}, "small.toml")

@@ -92,7 +92,7 @@ def test_an_engine_that_stands_still_is_ended_and_another_measures(
 def test_a_damaged_testbed_is_made_anew_and_the_trials_tell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The trial in which it was damaged is polluted and run again."""
+    """The trial in which it was damaged is disturbed and run again."""
     made: list[LoopbackTestbed] = []
 
     class Fragile(LoopbackTestbed):
@@ -107,7 +107,7 @@ def test_a_damaged_testbed_is_made_anew_and_the_trials_tell(
         trials = store.trials(run.id)
 
     assert run.status == "done"
-    assert trials[2].is_polluted
+    assert trials[2].is_disturbed
     assert trials[2].raw["facts"]["after"]["damage"] == "host1: somebody fell over the cable"
     for trial in trials:
         told = trial.raw["facts"].get("testbed")

@@ -58,8 +58,8 @@ def test_a_measurement_loads_no_pandas_and_nothing_while_it_measures(tmp_path: P
     """pandas takes a quarter of a second, which nobody gets anything for; and whatever is imported
     while something is measured takes processor time from it."""
     pytest.importorskip("pandas")
-    command = ("stream", "--testbed", "loopback", "--time", "0.05", "--trials", "2")
-    modules, imported, during = looked_at(tmp_path / "a.db", *command)
+    command = ("stations", "--testbed", "loopback", "--time", "0.05", "--stations", "1")
+    modules, imported, during = looked_at(tmp_path / "a.db", *command, "--trials", "2")
     assert "pyarrow.parquet" in modules and "pandas" not in modules
     # Codecs and such that Python itself loads as they are needed.
     assert [name for name in imported if name.startswith(("lanlab", "numpy", "pyarrow"))] == []
@@ -77,22 +77,34 @@ def test_a_stream_imports_nothing_of_what_it_is_not(tmp_path: Path) -> None:
         "lanlab.analysis.statistics",
         "lanlab.cli.copy",
         "lanlab.figures.registry",
+        "lanlab.plan.search",
         "lanlab.report.page",
         "lanlab.performers.file_servers",
         "lanlab.performers.programs",
         "lanlab.performers.servers",
+        "lanlab.studies.findings",
+        "lanlab.studies.published",
+        "lanlab.testbeds.remote",
         "lanlab.testbeds.virtual",
         "matplotlib",
+        "numpy",
+        "pyarrow",
         "scipy",
     }
     assert unneeded & set(modules) == set()
 
 
+def test_stations_of_one_trial_load_no_statistics(tmp_path: Path) -> None:
+    """A single trial has no interval: what makes one takes a quarter of a second."""
+    command = ("stations", "--testbed", "loopback", "--stations", "1", "--time", "0.05")
+    modules, _, _ = looked_at(tmp_path / "a.db", *command, "--trials", "1")
+    assert {"lanlab.analysis.statistics", "scipy"} & set(modules) == set()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="virtual hosts are of Linux")
-def test_a_trial_on_a_virtual_link_starts_one_program_for_each_host(tmp_path: Path) -> None:
-    """That looks whether its link was interrupted; counters are read without a program."""
+def test_a_trial_on_a_virtual_link_starts_no_program(tmp_path: Path) -> None:
+    """An engine looks whether the link was interrupted; counters are read from /proc."""
     command = ("stream", "--testbed", "virtual", "--time", "0.05", "--trials", "2")
     _, _, during = looked_at(tmp_path / "a.db", *command)
-    for programs in during:
-        assert [argv[-5:] for argv in programs] == 2 * [programs[0][-5:]]
-        assert programs[0][-4:] == ["-s", "-s", "-j", "link"]
+    assert during
+    assert not any(during)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from store_samples import a_run, a_trial
 from lanlab.errors import StoreError, UnmetNeed, UsageError
 from lanlab.store import Series, open_store
 from lanlab.store.postgresql_password import password_in
+from lanlab.store.postgresql_session import _tls
 from lanlab.store.postgresql_url import Target, parse_url
 
 #: Of more than one part.
@@ -314,3 +317,48 @@ def test_a_server_without_tls_is_refused_where_it_is_required(postgresql_url: st
     store = open_store(f"{postgresql_url}&sslmode=require")
     with store, pytest.raises(StoreError, match="the server has no TLS; sslmode is `require`"):
         store.runs()
+
+
+@pytest.mark.parametrize(
+    ("options", "checks_name", "checks_certificate"),
+    [
+        ("require", False, False),
+        ("verify-ca", False, True),
+        ("verify-full", True, True),
+    ],
+)
+def test_what_is_checked_of_a_certificate_by_mode(
+    options: str, checks_name: bool, checks_certificate: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a root certificate of one's own, by those of the system."""
+    loaded = []
+    monkeypatch.setattr(
+        ssl.SSLContext, "load_default_certs", lambda self: loaded.append(self.verify_mode)
+    )
+    monkeypatch.setenv("HOME", "/nonexistent")
+    context = _tls(parse_url(f"postgresql://eve@x/y?sslmode={options}"))
+    assert isinstance(context, ssl.SSLContext)
+    assert context.check_hostname is checks_name
+    assert (context.verify_mode == ssl.CERT_REQUIRED) is checks_certificate
+    assert loaded == ([ssl.CERT_REQUIRED] if checks_certificate else [])
+
+
+def test_a_server_that_speaks_no_tls_after_all_is_refused() -> None:
+    """It says that it does, and then something else."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer() -> None:
+            connected, _ = listener.accept()
+            with connected:
+                connected.recv(8)
+                connected.sendall(b"S" + b"no TLS" * 10)
+                connected.recv(4096)
+
+        server = threading.Thread(target=answer)
+        server.start()
+        port = listener.getsockname()[1]
+        store = open_store(f"postgresql://eve@127.0.0.1:{port}/lab?sslmode=require")
+        with store, pytest.raises(StoreError, match="no TLS connection") as refused:
+            store.runs()
+        server.join(10)
+    assert "`sslmode`" in str(refused.value.hint)

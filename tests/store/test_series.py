@@ -143,6 +143,12 @@ def test_what_cannot_be_kept_exactly_is_refused(
     assert message in refused.value.message
 
 
+def test_facts_are_named_as_columns_are() -> None:
+    assert Series("s", {"a": np.zeros(1)}, {}, {"every": "10"}).facts == {"every": "10"}
+    with pytest.raises(StoreError, match="series `s` has a fact `Every`; allowed: as a column"):
+        Series("s", {"a": np.zeros(1)}, {}, {"Every": "10"})
+
+
 def test_a_refused_trial_leaves_the_series_of_the_first_alone(where: str) -> None:
     """Nothing is overwritten, whatever is in the second."""
     other = Series("readings", {"n": np.arange(3)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,8 @@ from lanlab.store.rows import (
     to_run,
     to_trial,
 )
-from lanlab.store.shape import run_record, trial_record
+from lanlab.store.shape import reading_records, run_record, trial_record
+from lanlab.store.sqlite import SqliteDatabase
 
 
 @pytest.mark.parametrize("seed", [2**63 - 1, -(2**63), 0])
@@ -118,13 +120,13 @@ def test_a_database_that_cannot_be_reached_says_what_to_do(url: str) -> None:
 def test_a_trial_is_disturbed_if_a_repeat_can_be_free_of_what_was_found() -> None:
     def disturbed(*repeats_help: bool) -> bool:
         findings = [{"repeat_helps": helps} for helps in repeats_help]
-        return a_trial(raw={"pollution": {"findings": findings}}).is_polluted
+        return a_trial(raw={"pollution": {"findings": findings}}).is_disturbed
 
     assert disturbed(True)
     assert disturbed(False, True)
     assert not disturbed(False)
     assert not disturbed()
-    assert not a_trial(raw={}).is_polluted
+    assert not a_trial(raw={}).is_disturbed
 
 
 def test_a_field_of_another_type_is_named_with_its_record() -> None:
@@ -134,6 +136,30 @@ def test_a_field_of_another_type_is_named_with_its_record() -> None:
     trial: dict[str, Any] = vars(a_trial(elapsed_s="x"))
     with pytest.raises(StoreError, match="a trial is not as lanlab writes it: `elapsed_s`"):
         trial_record(trial)
+    for field in ("status", "purpose"):
+        trial = vars(a_trial(7, **{field: "x"}))
+        with pytest.raises(StoreError, match="trial 7 has a status or purpose that there is not"):
+            trial_record(trial)
+
+
+def test_records_of_another_shape_are_refused_and_refusals_stay_as_they_are() -> None:
+    with pytest.raises(StoreError, match="records of run `r` are not"), reading_records("r"):
+        raise KeyError("x")
+    with pytest.raises(StoreError, match=r"^own$"), reading_records("r"):
+        raise StoreError("own")
+
+
+def test_a_connection_reads_no_value_without_end_and_trusts_no_schema(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    with open_store(str(path)) as store:
+        store.create_run(a_run())
+    database = SqliteDatabase(path)
+    connection = database._connect("mode=ro")
+    assert connection.getlimit(sqlite3.SQLITE_LIMIT_LENGTH) == 64 * 1024 * 1024
+    settings = ("trusted_schema", "cell_size_check", "mmap_size")
+    found = [connection.execute(f"PRAGMA {name}").fetchone() for name in settings]
+    assert found == [(0,), (1,), (0,)]
+    connection.close()
 
 
 @pytest.mark.parametrize(

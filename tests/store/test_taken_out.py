@@ -12,9 +12,11 @@ from store_samples import a_trial
 
 from lanlab.store import Series, take_intervals
 from lanlab.store.intervals import intervals_in
+from lanlab.store.series import ShortSeries
 
 
-def columns(series: Series) -> dict[str, list[Any]]:
+def columns(series: Series | ShortSeries) -> dict[str, list[Any]]:
+    series = series.in_arrays() if isinstance(series, ShortSeries) else series
     return {name: column.tolist() for name, column in series.columns.items()}  # type: ignore[union-attr]
 
 

@@ -313,7 +313,7 @@ def test_a_path_without_a_study_is_refused_as_a_path(
         (b"a = " + b"9" * 5000, r"allowed: TOML"),
         (b"a = " + b"[" * 5000 + b"]" * 5000, r"tables within tables"),
         (b"#" * (2**20 + 1), r"found 1048577 bytes or more; allowed: at most 1048576"),
-        (b"", r"found nothing; allowed: a value; it must be given"),
+        (b"", r"found nothing; allowed: a value; this key is required"),
     ],
 )
 def test_a_file_that_is_no_study_says_where(tmp_path: Path, content: bytes, message: str) -> None:

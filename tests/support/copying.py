@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,14 +15,6 @@ from lanlab.workloads import WORKLOADS, CounterChanges, Progress, TrialOutcome, 
 from lanlab.workloads.copy import CopyParameters
 
 LEAD_S = 0.02
-
-
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A place for datasets and directories of trials of the test's own."""
-    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
-    for name in ("LANLAB_PASSWORD", "LANLAB_PASSWORD_FILE"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path / "cache"
 
 
 def copy(

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pytest
 from missing import missing
+from ssh_hosts import SshLan, ssh_lan
 from testbed_peers import (
     Server,
     answered,
@@ -26,8 +27,12 @@ from testbed_peers import (
     used_networks,
 )
 
+from lanlab.engine import Engine
 from lanlab.errors import UnmetNeed
+from lanlab.performers import Hosts
+from lanlab.testbeds.base import Counters
 from lanlab.testbeds.base import Testbed as Bed
+from lanlab.testbeds.link import parse_link
 from lanlab.testbeds.registry import testbed as open_testbed
 
 
@@ -38,6 +43,21 @@ class Case(NamedTuple):
     hosts: int
     link: str
     as_user: bool = False
+    #: The hosts that it reaches, if it does not make them.
+    lan: SshLan | None = None
+    #: Processes that were there before: of the hosts with ssh servers.
+    before: frozenset[int] = frozenset()
+
+    @property
+    def makes_hosts(self) -> bool:
+        """Whether its hosts are gone with it."""
+        return self.name == "virtual"
+
+    def processes_of(self, pid: int) -> list[int]:
+        """Living processes of testbeds of its kind that a process opened."""
+        if self.lan is None:
+            return [each.pid for each in marked_by(pid) if each.pid not in self.before]
+        return [*self.lan.clients(pid), *(n for host in self.lan.hosts for n in host.processes())]
 
 
 CASES = {
@@ -45,9 +65,16 @@ CASES = {
     "cable": Case("virtual", 2, "unshaped"),
     "cable-10M": Case("virtual", 2, "10M"),
     "switch-10M": Case("virtual", 3, "10M"),
+    "hub-10M": Case("virtual", 3, "10M:hub"),
+    "switch-100M": Case("virtual", 2, "100M:switch"),
+    "cable-10M-token-bucket": Case("virtual", 2, "10M+tbf"),
+    "switch-1G": Case("virtual", 3, "1G:switch"),
     "switch-of-two": Case("virtual", 2, "unshaped:switch"),
     "cable-10M-as-user": Case("virtual", 2, "10M", as_user=True),
     "switch-10M-as-user": Case("virtual", 3, "10M", as_user=True),
+    "hub-10M-as-user": Case("virtual", 2, "10M:hub", as_user=True),
+    "cable-10M-token-bucket-as-user": Case("virtual", 2, "10M+tbf", as_user=True),
+    "ssh": Case("ssh", 2, "unshaped"),
 }
 
 #: Opens a testbed, says in which networks its hosts are, and waits.
@@ -64,10 +91,21 @@ with testbed(name, int(hosts), link) as opened:
 """
 
 
+@pytest.fixture(scope="module")
+def lan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshLan]:
+    """Hosts with ssh servers."""
+    with ssh_lan(tmp_path_factory.mktemp("ssh")) as opened:
+        yield opened
+
+
 @pytest.fixture(params=list(CASES.values()), ids=list(CASES))
 def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Case:
     """Each testbed in turn; skipped where this machine cannot have it."""
     chosen: Case = request.param
+    if chosen.name == "ssh":
+        lan: SshLan = request.getfixturevalue("lan")
+        monkeypatch.setenv("PATH", lan.environment["PATH"])
+        chosen = chosen._replace(name=lan.testbed, lan=lan)
     if chosen.as_user:
         if os.geteuid() != 0:
             pytest.skip("the case without `-as-user` is this one")
@@ -76,7 +114,7 @@ def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cas
         open_testbed(chosen.name, chosen.hosts, chosen.link).close()
     except UnmetNeed as error:
         missing(error)
-    return chosen
+    return chosen._replace(before=frozenset(each.pid for each in marked_by(os.getpid())))
 
 
 @pytest.fixture
@@ -86,15 +124,30 @@ def opened(case: Case) -> Iterator[Bed]:
         yield bed
 
 
-def own_networks(bed: Bed) -> set[str]:
+def other_networks(bed: Bed) -> set[str]:
     """The networks of a testbed's hosts that are not our own."""
     return {network_of(host) for host in bed.hosts if host.command_prefix} - {own_network()}
+
+
+def made_networks(case: Case, bed: Bed) -> set[str]:
+    """Those that it has made."""
+    return other_networks(bed) if case.makes_hosts else set()
+
+
+def counters_of(bed: Bed) -> Counters:
+    """As a trial's record has them: engines tell those of hosts that are reached."""
+    hosts = Hosts(bed)
+    try:
+        counters: Counters = hosts.passing_facts()["counters"]
+        return counters
+    finally:
+        hosts.close()
 
 
 def start_child(case: Case) -> subprocess.Popen[str]:
     """A process that has the testbed open."""
     child = subprocess.Popen(
-        [sys.executable, "-c", CHILD, *map(str, case)],
+        [sys.executable, "-c", CHILD, *map(str, case[:4])],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -125,7 +178,7 @@ def test_addresses_are_each_hosts_own(opened: Bed) -> None:
         assert set(addresses) == {"127.0.0.1"}
     else:
         assert len(set(addresses)) == len(addresses)
-        assert len(own_networks(opened)) == len(opened.hosts)
+        assert len(other_networks(opened)) == len(opened.hosts)
 
 
 def test_link_facts_and_counters_are_json(opened: Bed, case: Case) -> None:
@@ -133,9 +186,11 @@ def test_link_facts_and_counters_are_json(opened: Bed, case: Case) -> None:
     facts = json.loads(json.dumps(opened.facts(), allow_nan=False))
     assert facts["link"] == opened.link.to_json()
     assert facts["kernel"] == os.uname().release
-    assert opened.link.rate_bps == (10_000_000 if case.link == "10M" else None)
+    assert opened.link.rate_bps == parse_link(case.link).rate_bps
+    assert opened.link.shape == parse_link(case.link).shape
+    assert ("medium" in facts) == (opened.link.shape == "medium")
     assert opened.start_lead_s > 0
-    for values in opened.counters().values():
+    for values in counters_of(opened).values():
         assert all(value >= 0 for value in values.values())
 
 
@@ -143,27 +198,32 @@ def test_counters_see_the_traffic(opened: Bed) -> None:
     """At the sender and at the receiver."""
     if sys.platform != "linux":
         pytest.skip("counters are read on Linux only")
-    before = opened.counters()
+    before = counters_of(opened)
     assert reaches(opened, 0, 1)
-    after = opened.counters()
+    after = counters_of(opened)
 
     names = {"lo"} if opened.link.topology == "loopback" else {"host0/eth0", "host1/eth0"}
     for name in names:
         for counter in ("rx_packets", "tx_packets", "rx_bytes", "tx_bytes"):
             assert after[name][counter] > before[name][counter]
-    assert all(values["rx_drops"] == 0 for name, values in after.items() if name != "lo")
+    # A host that is not up yet refuses the reports of multicast groups that others send.
+    dropped = {
+        name: values["rx_drops"] - before[name]["rx_drops"] for name, values in after.items()
+    }
+    assert all(count == 0 for name, count in dropped.items() if name != "lo")
 
 
 def test_close_leaves_nothing(case: Case) -> None:
     """No process, no interface, no namespace; a second close does nothing."""
     interfaces = own_interfaces()
     bed = open_testbed(case.name, case.hosts, case.link)
-    networks = own_networks(bed)
-    assert bool(marked_by(os.getpid())) == (case.name == "virtual")
+    networks = made_networks(case, bed)
+    assert bool(case.processes_of(os.getpid())) == (case.name != "loopback")
     bed.close()
     bed.close()
 
-    assert marked_by(os.getpid()) == []
+    await_end(case.processes_of(os.getpid()))
+    assert case.processes_of(os.getpid()) == []
     assert not networks & used_networks()
     assert own_interfaces() == interfaces
 
@@ -175,18 +235,27 @@ def test_an_exception_leaves_nothing(case: Case) -> None:
         pytest.raises(ZeroDivisionError),
         open_testbed(case.name, case.hosts, case.link) as bed,
     ):
-        networks = own_networks(bed)
+        networks = made_networks(case, bed)
         raise ZeroDivisionError
-    assert marked_by(os.getpid()) == []
+    await_end(case.processes_of(os.getpid()))
+    assert case.processes_of(os.getpid()) == []
     assert not networks & used_networks()
 
 
 def test_close_ends_what_still_runs_on_a_host(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even what ignores the end of its input; on loopback, it is its starter's to end."""
+    """Even what ignores the end of its input; on loopback, it is its starter's to end. On hosts
+    that are reached only engines run."""
     monkeypatch.setattr("lanlab.testbeds.namespaces._END_WITHIN_S", 0.1)
     if case.name == "loopback":
         pytest.skip("loopback hosts are this machine: nothing on them is the testbed's")
     with open_testbed(case.name, case.hosts, case.link) as bed:
+        if (start := bed.hosts[1].start_engine) is not None:
+            engine = Engine("host1", start())
+            bed.close()
+            assert "the connection was closed" in engine.lost().message
+            engine.close()
+            await_end(case.processes_of(os.getpid()))
+            return
         stubborn = subprocess.Popen(
             [*bed.hosts[1].command_prefix, "sh", "-c", "trap '' TERM HUP; echo on; sleep 600"],
             stdout=subprocess.PIPE,
@@ -195,7 +264,7 @@ def test_close_ends_what_still_runs_on_a_host(case: Case, monkeypatch: pytest.Mo
         stubborn.stdout.readline()
     assert stubborn.wait() == -signal.SIGKILL
     stubborn.stdout.close()
-    assert marked_by(os.getpid()) == []
+    assert case.processes_of(os.getpid()) == []
 
 
 def kill(child: subprocess.Popen[str]) -> None:
@@ -218,23 +287,24 @@ def test_an_ended_process_leaves_nothing(
 ) -> None:
     """Killed without warning, by Ctrl-C, or by an error of its own."""
     child = start_child(case)
-    left = marked_by(child.pid)
-    assert bool(left) == (case.name == "virtual")
-    networks = {network_of_process(each.pid) for each in left}
+    left = case.processes_of(child.pid)
+    assert bool(left) == (case.name != "loopback")
+    networks = {network_of_process(each) for each in left} if case.makes_hosts else set()
     end(child)
     child.communicate()
-    await_end([each.pid for each in left])
+    await_end(left)
 
-    assert marked_by(child.pid) == []
+    assert case.processes_of(child.pid) == []
     assert not networks & used_networks()
 
 
 def test_two_at_once_do_not_disturb_each_other(case: Case, opened: Bed) -> None:
-    """Same addresses, other wires; the end of one is not the end of the other."""
+    """Same addresses, and other wires where these are made; the end of one is not the end of the
+    other."""
     with open_testbed(case.name, case.hosts, case.link) as other:
         assert [host.addresses for host in other.hosts] == [h.addresses for h in opened.hosts]
-        assert not own_networks(other) & own_networks(opened)
+        assert not made_networks(case, other) & made_networks(case, opened)
         with Server(other.hosts[1]) as server:
             heard = answered(opened.hosts[0], server.ports, patience_s=0.2)
-            assert bool(heard) == (case.name == "loopback")
+            assert bool(heard) != case.makes_hosts
     assert reaches(opened, 0, 1)

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
 
 import pytest
 from missing import missing
@@ -16,6 +18,7 @@ from testbed_opening import Open, opening
 from lanlab.addresses import ip_family
 from lanlab.testbeds import shaping
 from lanlab.testbeds.base import Testbed as Bed
+from lanlab.testbeds.link import parse_link
 
 
 @pytest.fixture
@@ -55,7 +58,7 @@ def test_a_shaped_link_has_no_offloads(open_bed: Open) -> None:
         "rx-checksumming",
         "tx-udp-segmentation",
     )
-    for link, on in (("unshaped", True), ("10M", False)):
+    for link, on in (("unshaped", True), ("10M+tbf", False)):
         bed = open_bed("virtual", 2, link)
         assert bed.link.offloads == ("on" if on else "off")
         for host in (0, 1):
@@ -76,37 +79,76 @@ while time.monotonic() < end:
     sent += 1
 print(sent)
 """
-#: Counts until a pause; prints how many came, and the goodput between the first and the last.
+#: What both sinks print of what has come: the goodput from first to last, and that of the fastest
+#: quarter of a second. `seen`: times, and the octets until then.
+GOODPUTS = """
+def goodputs(seen):
+    rates, begin = [], seen[0]
+    for at in seen:
+        if at[0] - begin[0] >= 0.25:
+            rates.append((at[1] - begin[1]) * 8 / (at[0] - begin[0]))
+            begin = at
+    whole = (seen[-1][1] - seen[0][1]) * 8 / (seen[-1][0] - seen[0][0])
+    return f"{whole} {max(rates)}"
+"""
+#: Counts until a pause; prints how many came, and the goodputs.
 SINK = """
 import socket, sys, time
 s = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, socket.SOCK_DGRAM)
 s.bind((sys.argv[1], 7))
 s.settimeout(5)
 print("ready", flush=True)
-count, first = 0, 0
+seen, octets = [], 0
 try:
     while True:
-        size = len(s.recv(65536))
-        last = time.monotonic()
-        first = first or last
-        count += 1
+        octets += len(s.recv(65536))
+        seen.append((time.monotonic(), octets))
         s.settimeout(1.5)
 except TimeoutError:
-    print(count, (count - 1) * size * 8 / (last - first))
+    print(len(seen), goodputs(seen))
 """
 
 
-def check_speed(found_bps: float, theory_bps: float) -> None:
-    """Within 1 %. A busy machine wakes the shaper late: the link is then slower, never faster."""
-    assert found_bps == pytest.approx(theory_bps, rel=0.01)
+@dataclass(frozen=True)
+class Goodput:
+    """Of a sender that never pauses."""
+
+    whole_bps: float
+    fastest_bps: float
+
+    @classmethod
+    def parse(cls, printed: str) -> Self:
+        """From what `goodputs` prints."""
+        return cls(*map(float, printed.split()))
 
 
-def blasted_bps(bed: Bed, version: int, size: int) -> float:
-    """Goodput of a sender that never pauses; sender, interfaces and receiver count the same."""
+def check_speed(found: Goodput, theory_bps: float) -> None:
+    """
+    As fast within 1 % for a quarter of a second, and never faster.
+
+    A machine whose processors are taken away wakes the kernel's shaper late, which does not make up
+    for it: the link is slower as a whole then. Where the first datagram is read late, the link
+    seems faster by that.
+    """
+    assert found.whole_bps <= 1.02 * theory_bps
+    assert found.fastest_bps >= 0.99 * theory_bps
+
+
+def check_goodput(bed: Bed, link: str, version: int, size: int, wire_bytes: int) -> None:
+    """The goodput is that of messages of this size and time on the wire."""
+    if ip_family(version) not in bed.hosts[1].addresses:
+        pytest.skip("this machine has no IPv6")
+    rate_bps = parse_link(link).rate_bps
+    assert rate_bps is not None
+    check_speed(blasted(bed, version, size), rate_bps * size / wire_bytes)
+
+
+def blasted(bed: Bed, version: int, size: int) -> Goodput:
+    """Goodput by UDP; sender, interfaces and receiver count the same."""
     sender, receiver = bed.hosts
     address = receiver.addresses[ip_family(version)]
     sink = subprocess.Popen(
-        [*receiver.command_prefix, sys.executable, "-c", SINK, address],
+        [*receiver.command_prefix, sys.executable, "-c", GOODPUTS + SINK, address],
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -119,7 +161,7 @@ def blasted_bps(bed: Bed, version: int, size: int) -> float:
         text=True,
         check=True,
     )
-    count, goodput_bps = sink.communicate()[0].split()
+    count, goodputs = sink.communicate()[0].split(maxsplit=1)
     after = bed.counters()
 
     sent = int(blast.stdout)
@@ -128,7 +170,7 @@ def blasted_bps(bed: Bed, version: int, size: int) -> float:
     assert 0 <= after["host0/eth0"]["tx_packets"] - before["host0/eth0"]["tx_packets"] - sent <= 6
     assert 0 <= after["host1/eth0"]["rx_packets"] - before["host1/eth0"]["rx_packets"] - sent <= 6
     assert all(values["qdisc_drops"] == 0 for values in after.values())
-    return float(goodput_bps)
+    return Goodput.parse(goodputs)
 
 
 @pytest.mark.parametrize(
@@ -139,11 +181,20 @@ def blasted_bps(bed: Bed, version: int, size: int) -> float:
         ("10M", 6, 1408, 1408 + 48 + 38),
         ("10M", 4, 500, 500 + 28 + 38),
         ("10M:switch", 4, 1408, 1408 + 28 + 38),
+        ("10M:hub", 4, 1408, 1408 + 28 + 38),
+        ("10M+tbf", 4, 1408, 1408 + 28 + 38),
+        ("10M+tbf", 6, 1408, 1408 + 48 + 38),
+        ("10M+tbf", 4, 500, 500 + 28 + 38),
+        ("10M:switch+tbf", 4, 1408, 1408 + 28 + 38),
         # Four bytes of small frames are 3 to 5 %.
         ("2M", 4, 2, 84),
         ("2M", 4, 18, 84),
         ("2M", 4, 22, 88),
         ("2M", 4, 64, 130),
+        ("2M+tbf", 4, 2, 84),
+        ("2M+tbf", 4, 18, 84),
+        ("2M+tbf", 4, 22, 88),
+        ("2M+tbf", 4, 64, 130),
     ],
 )
 @figure_test
@@ -151,18 +202,15 @@ def test_goodput_is_that_of_real_ethernet(
     open_bed: Open, link: str, version: int, size: int, wire_bytes: int
 ) -> None:
     """Within 1 % of frame and gap arithmetic."""
-    bed = open_bed("virtual", 2, link)
-    if ip_family(version) not in bed.hosts[1].addresses:
-        pytest.skip("this machine has no IPv6")
-    rate_bps = 2_000_000 if link == "2M" else 10_000_000
-    check_speed(blasted_bps(bed, version, size), rate_bps * size / wire_bytes)
+    check_goodput(open_bed("virtual", 2, link), link, version, size, wire_bytes)
 
 
 def test_a_frame_costs_38_bytes_beside_its_packet_and_84_at_least(open_bed: Open) -> None:
     """What the kernel is told, and what is recorded of the link."""
     assert "overhead 24 mpu 84 " in shaping.shaping_batch(["eth0"], 10_000_000, 1_000_000)
     assert shaping.FULL_FRAME_WIRE_BYTES == 1538
-    assert open_bed("virtual", 2, "10M").link.overhead_bytes == 38
+    for link in ("10M", "10M+tbf"):
+        assert open_bed("virtual", 2, link).link.overhead_bytes == 38
 
 
 #: Sends as fast as it may for a time.
@@ -173,28 +221,26 @@ with socket.create_connection((sys.argv[1], 7)) as s:
     while time.monotonic() < end:
         s.sendall(payload)
 """
-#: Prints the goodput from 0.3 s after the first octets to the last.
+#: Prints the goodputs from 0.3 s after the first octets on.
 TCP_SINK = """
 import socket, sys, time
 with socket.create_server((sys.argv[1], 7)) as server:
     print("ready", flush=True)
     connection, _ = server.accept()
-    start, first, octets = time.monotonic(), 0, 0
+    start, seen, octets = time.monotonic(), [], 0
     while size := len(connection.recv(65536)):
-        now = time.monotonic()
-        if first:
-            octets, last = octets + size, now
-        elif now > start + 0.3:
-            first = now
-print(octets * 8 / (last - first))
+        now, octets = time.monotonic(), octets + size
+        if now > start + 0.3:
+            seen.append((now, octets))
+print(goodputs(seen))
 """
 
 
-def tcp_bps(bed: Bed) -> float:
-    """Goodput of a TCP sender that never pauses."""
+def by_tcp(bed: Bed) -> Goodput:
+    """Goodput by TCP."""
     address = bed.hosts[1].addresses["ipv4"]
     sink = subprocess.Popen(
-        [*bed.hosts[1].command_prefix, sys.executable, "-c", TCP_SINK, address],
+        [*bed.hosts[1].command_prefix, sys.executable, "-c", GOODPUTS + TCP_SINK, address],
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -203,16 +249,17 @@ def tcp_bps(bed: Bed) -> float:
     subprocess.run(
         [*bed.hosts[0].command_prefix, sys.executable, "-c", TCP_SENDER, address, "1.3"], check=True
     )
-    return float(sink.communicate()[0])
+    return Goodput.parse(sink.communicate()[0])
 
 
+@pytest.mark.parametrize("link", ["10M", "10M+tbf"])
 @figure_test
-def test_tcp_goodput_is_that_of_real_ethernet(open_bed: Open) -> None:
+def test_tcp_goodput_is_that_of_real_ethernet(open_bed: Open, link: str) -> None:
     """Within 1 %: TCP's packets of many segments are not taken for one frame."""
-    bed = open_bed("virtual", 2, "10M")
+    bed = open_bed("virtual", 2, link)
     # 1500 less the IP and TCP headers of 20 each and 12 of time stamps (RFC 7323).
     theory_bps = 10_000_000 * 1448 / 1538
-    check_speed(tcp_bps(bed), theory_bps)
+    check_speed(by_tcp(bed), theory_bps)
 
 
 def test_bursts_grow_with_the_speed_and_queues_hold_a_send_buffer() -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from testbed_opening import Open, opening
@@ -47,7 +50,7 @@ def no_engine() -> str:
         ("virtual", 1, "unshaped", "1 hosts; allowed: 2 to 256"),
         ("virtual", 257, "unshaped", "257 hosts; allowed: 2 to 256"),
         ("virtual", 3, "10M:cable", "a cable joins 2 hosts, not 3"),
-        ("virtual", 2, "10M:ring", "no topology named `ring`; allowed: cable, switch"),
+        ("virtual", 2, "10M:ring", "no topology named `ring`; allowed: cable, switch, hub"),
         ("virtual", 2, "fast", "link: `fast` is not a number with a unit"),
         ("virtual", 2, "100G", "100 Gbit/s cannot be shaped; allowed: 1.00 kbit/s to 10.0 Gbit/s"),
         ("virtual", 2, "0", "cannot be shaped"),
@@ -72,16 +75,17 @@ def test_an_unknown_testbed_offers_the_closest() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="refused on other systems anyway")
 @pytest.mark.parametrize(
-    ("missing", "message", "hint"),
+    ("missing", "link", "package"),
     [
-        ("ip", "need `ip` from iproute2, not found on PATH", "apt install iproute2"),
-        ("tc", "need `tc` from iproute2, not found on PATH", "apt install iproute2"),
-        ("nsenter", "need `nsenter` from util-linux, not found on PATH", "apt install util-linux"),
-        ("unshare", "need `unshare` from util-linux, not found on PATH", "apt install util-linux"),
+        ("ip", "unshaped", "iproute2"),
+        ("tc", "1G", "iproute2"),
+        ("bridge", "1G:switch", "iproute2"),
+        ("nsenter", "10M", "util-linux"),
+        ("unshare", "10M", "util-linux"),
     ],
 )
 def test_a_missing_tool_is_named_with_its_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str, message: str, hint: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str, link: str, package: str
 ) -> None:
     """A PATH with all tools but one."""
     for name in ("ip", "tc", "bridge", "nsenter", "unshare", "cat", "env"):
@@ -89,9 +93,10 @@ def test_a_missing_tool_is_named_with_its_package(
             (tmp_path / name).symlink_to("/bin/true")
     monkeypatch.setattr("lanlab.testbeds.tools._SYSTEM_FOLDERS", ())
     monkeypatch.setenv("PATH", str(tmp_path))
+    message = f"need `{missing}` from {package}, not found on PATH"
     with pytest.raises(UnmetNeed, match=re.escape(message)) as caught:
-        open_testbed("virtual", 2, "unshaped")
-    assert caught.value.hint == hint
+        open_testbed("virtual", 2, link)
+    assert caught.value.hint == f"apt install {package}"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="refused on other systems anyway")
@@ -118,35 +123,74 @@ def test_refused_namespaces_are_a_need_with_the_settings_to_look_at(
 
 
 def test_a_missing_engine_is_told_before_anything_is_made(open_bed: Open) -> None:
-    """A shaped link needs it; an unshaped one does not."""
     open_bed("virtual", 2, "unshaped").close()
-    with pytest.raises(UnmetNeed, match="no engine here"):
-        VirtualTestbed(2, "10M", find_engine=no_engine)
-    VirtualTestbed(2, "unshaped", find_engine=no_engine).close()
+    for link in ("unshaped", "10M"):
+        with pytest.raises(UnmetNeed, match="no engine here"):
+            VirtualTestbed(2, link, find_engine=no_engine)
     assert marked_by(os.getpid()) == []
 
 
-def test_a_failing_tool_says_why_and_leaves_nothing(
-    open_bed: Open, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("batch", "says"),
+    [
+        # What `ip` wrote is in the message.
+        ("link set eth9 up\n", r'-batch -` failed \(1\): Cannot find device "eth9"'),
+        # No host has an interface yet.
+        ("", r"a host's interface: eth0 of process \d+: No such device"),
+    ],
+)
+def test_a_step_that_fails_says_why_and_leaves_nothing(
+    open_bed: Open, monkeypatch: pytest.MonkeyPatch, batch: str, says: str
 ) -> None:
-    """What `ip` wrote is in the message; the hosts made before are gone."""
+    """The hosts made before are gone."""
     open_bed("virtual", 2, "unshaped").close()
-    monkeypatch.setattr(
-        "lanlab.testbeds.wiring.host_batches",
-        lambda hosts, ipv6, shaped: iter(["link set eth9 up\n"] * 2),
-    )
-    with pytest.raises(RunError, match=r'-batch -` failed \(1\): Cannot find device "eth9"'):
+    monkeypatch.setattr("lanlab.testbeds.wiring.cable_batch", lambda pid: batch)
+    with pytest.raises(RunError, match=says):
         open_testbed("virtual", 2, "unshaped")
     assert marked_by(os.getpid()) == []
+
+
+def test_a_hundred_hosts_take_a_process_each_and_one_for_all(open_bed: Open) -> None:
+    """More would take seconds: neither to make them nor to read them is anything else started."""
+    open_bed("virtual", 2, "10M").close()
+    started: list[str] = []
+    before = subprocess.Popen.__init__
+
+    def counted(process: Any, argv: Any, *rest: Any, **named: Any) -> None:
+        started.append(str(argv))
+        before(process, argv, *rest, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subprocess.Popen, "__init__", counted)
+        with open_testbed("virtual", 100, "100M:switch") as bed:
+            # A holder for each and one for the medium, and the engine.
+            assert len(started) == 102
+            bed.counters()
+            assert bed.damage() is None
+            assert len(started) == 102
 
 
 def test_a_failing_engine_says_why_and_leaves_nothing(open_bed: Open, tmp_path: Path) -> None:
     """If offloads cannot be switched off, the link would not be what it says."""
     open_bed("virtual", 2, "unshaped").close()
     broken = tmp_path / "engine"
-    broken.write_text("#!/bin/sh\necho offloads: device is busy >&2\nexit 1\n")
+    real = shlex.quote(engine_path())
+    serves = f"[ $# -gt 0 ] || exec {real}"
+    broken.write_text(f"#!/bin/sh\n{serves}\necho offloads: device is busy >&2\nexit 1\n")
     broken.chmod(0o755)
     with pytest.raises(RunError, match=r"--set off` failed .*: offloads: device is busy"):
+        VirtualTestbed(2, "10M+tbf", find_engine=lambda: broken)
+    assert marked_by(os.getpid()) == []
+
+
+def test_a_medium_that_does_not_start_says_why_and_leaves_nothing(
+    open_bed: Open, tmp_path: Path
+) -> None:
+    open_bed("virtual", 2, "10M").close()
+    broken = tmp_path / "engine"
+    broken.write_text("#!/bin/sh\necho no such thing >&2\nexit 1\n")
+    broken.chmod(0o755)
+    with pytest.raises(RunError, match="medium: the engine ended with exit code 1: no such thing"):
         VirtualTestbed(2, "10M", find_engine=lambda: broken)
     assert marked_by(os.getpid()) == []
 
@@ -200,14 +244,6 @@ def test_facts_say_which_rights_it_had(open_bed: Open, as_user: None) -> None:
     assert network_of(bed.hosts[0]) != network_of(bed.hosts[1])
 
 
-def engine_or_none() -> str:
-    """Path of the engine, or of nothing."""
-    try:
-        return engine_path()
-    except UnmetNeed:
-        return "none"
-
-
 def test_nobody_can_have_a_virtual_lan() -> None:
     """A process without any right of root's, if root runs the tests."""
     if os.geteuid() != 0:
@@ -227,23 +263,24 @@ sys.path.insert(0, {str(Path(__file__).parent)!r})
 from lanlab.errors import UnmetNeed
 from lanlab.testbeds.virtual import VirtualTestbed
 from testbed_peers import marked_by, reaches
-engine = sys.argv[1]
-link = "10M" if os.access(engine, os.X_OK) else "unshaped"
 try:
-    with VirtualTestbed(3, link, find_engine=lambda: engine) as bed:
+    with VirtualTestbed(3, "10M", find_engine=lambda: sys.argv[1]) as bed:
         reached = reaches(bed, 0, 2) and reaches(bed, 1, 0)
-        facts, holders = bed.facts(), len(marked_by(os.getpid()))
+        facts, processes = bed.facts(), len(marked_by(os.getpid()))
 except UnmetNeed as error:
     print(json.dumps({{"unmet": error.message}}))
 else:
     left = len(marked_by(os.getpid()))
-    print(json.dumps([reached, facts["privileges"], holders, left]))
+    print(json.dumps([reached, facts["privileges"], processes, left]))
 """
-    done = subprocess.run(
-        [*nobody, code, engine_or_none()], capture_output=True, text=True, check=False
-    )
+    # Root's home may be closed to others.
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        engine = shutil.copy(engine_path(), folder)
+        done = subprocess.run([*nobody, code, engine], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     if isinstance(said, dict):
         pytest.skip(said["unmet"])
-    assert said == [True, "user namespace", 4, 0]
+    # Three hosts, the medium's namespace and its engine.
+    assert said == [True, "user namespace", 5, 0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -65,12 +66,24 @@ def ip_addresses(host: Host) -> dict[int, str]:
     return {n: host.addresses[family] for family, n in versions.items() if family in host.addresses}
 
 
+def command_on(host: Host, *words: str) -> list[str]:
+    """What runs a command on a host. ssh puts its words behind each other, for a shell there."""
+    is_by_ssh = host.start_engine is not None
+    return [*host.command_prefix, *(map(shlex.quote, words) if is_by_ssh else words)]
+
+
+def python_on(host: Host) -> str:
+    """A Python that is there: hosts with ssh servers have home directories of their own."""
+    return "/usr/bin/python3" if host.start_engine is not None else sys.executable
+
+
 class Server:
     """The echo server on a host."""
 
     def __init__(self, host: Host) -> None:
+        python, addresses = python_on(host), json.dumps(ip_addresses(host))
         self.process = subprocess.Popen(
-            [*host.command_prefix, sys.executable, "-c", SERVER, json.dumps(ip_addresses(host))],
+            command_on(host, python, "-c", SERVER, addresses),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -89,7 +102,7 @@ class Server:
 def answered(host: Host, ports: list[Any], patience_s: float = 5.0) -> list[Any]:
     """Those of the servers' ports that answer a client on the host."""
     done = subprocess.run(
-        [*host.command_prefix, sys.executable, "-c", CLIENT, json.dumps(ports), str(patience_s)],
+        command_on(host, python_on(host), "-c", CLIENT, json.dumps(ports), str(patience_s)),
         capture_output=True,
         text=True,
         check=True,
@@ -108,7 +121,7 @@ def reaches(testbed: Bed, sender: int, receiver: int) -> bool:
 def network_of(host: Host) -> str:
     """The network namespace of a host; of the loopback testbed, our own."""
     done = subprocess.run(
-        [*host.command_prefix, "readlink", "/proc/self/ns/net"],
+        command_on(host, "readlink", "/proc/self/ns/net"),
         capture_output=True,
         text=True,
         check=True,

@@ -150,6 +150,9 @@ def test_a_one_way_delay_is_shown_with_its_bound_and_not_beyond_it() -> None:
     assert one_way_text({**metrics, "clock_error_ns": 5_000}) == (
         "min 20.0 µs, p50 30.0 µs, p99 50.0 µs, each ± 5.00 µs (clocks of two hosts)"
     )
+    kept = one_way_text({**metrics, "clock_error_ns": 5_000}, "pc1 by ptp4l; nas by nothing")
+    assert kept is not None
+    assert kept.endswith("(clocks of two hosts: pc1 by ptp4l; nas by nothing)")
     vague = one_way_text({**metrics, "clock_error_ns": 80_000})
     assert vague is not None
     assert vague.endswith("; the delays are smaller than the clock error, so ignore them")

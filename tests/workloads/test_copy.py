@@ -10,12 +10,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from copying import copy, metrics_of, own_cache
+from copying import copy, metrics_of
 from file_servers import EMBEDDED, SECRET, Relay, Served, closed_port
 from pydantic import ValidationError
 from trial_running import Pair, opened_pair
@@ -24,18 +23,7 @@ from lanlab.errors import EngineError, EngineLost, UsageError
 from lanlab.workloads import Progress, copy_datasets, copy_server
 from lanlab.workloads.copy import CopyParameters
 
-
-@pytest.fixture
-def pair(cache: Path) -> Iterator[Pair]:
-    """Two engines on this machine, which keep files in a place of the test's own."""
-    with opened_pair() as opened:
-        yield opened
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A place for datasets and directories of trials of the test's own."""
-    return own_cache(tmp_path, monkeypatch)
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 @pytest.mark.parametrize("direction", ["upload", "download"])

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from copying import before_request, copy, failure_of, metrics_of, own_cache
+from copying import before_request, copy, failure_of, metrics_of
 from file_servers import EMBEDDED, Relay, Served
 from quiet_machine import figure_test
-from trial_running import Pair, opened_pair
+from trial_running import Pair
 
 from lanlab.workloads import TrialOutcome
+
+pytestmark = pytest.mark.usefixtures("cache")
 
 #: Where the octets of a file go through the relay: those of FTP over TLS go to a port that only the
 #: two ends know.
 RELAYED = tuple(service for service in EMBEDDED if service != "ftps")
 WAYS = {"upload": "there", "download": "back"}
-
-
-@pytest.fixture
-def pair(cache: Path) -> Iterator[Pair]:
-    """Two engines on this machine, which keep files in a place of the test's own."""
-    with opened_pair() as opened:
-        yield opened
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A place of the test's own."""
-    return own_cache(tmp_path, monkeypatch)
 
 
 def faults(exchange: TrialOutcome) -> dict[str, int]:

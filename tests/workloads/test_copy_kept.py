@@ -6,36 +6,24 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from copying import before_request, copy, failure_of, metrics_of, own_cache
+from copying import before_request, copy, failure_of, metrics_of
 from file_servers import EMBEDDED, Served
 from small_disks import on_mount
-from trial_running import Pair, opened_pair
+from trial_running import Pair
 
 from lanlab.engine import Engine, engine_path
 from lanlab.performers import EngineHost, perform_between
 from lanlab.workloads import WORKLOADS
 
+pytestmark = pytest.mark.usefixtures("cache")
+
 SUPPORT = str(Path(__file__).parents[1] / "support")
 
 needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links take rights on Windows")
-
-
-@pytest.fixture
-def pair(cache: Path) -> Iterator[Pair]:
-    """Two engines on this machine, which keep files in a place of the test's own."""
-    with opened_pair() as opened:
-        yield opened
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A place of the test's own."""
-    return own_cache(tmp_path, monkeypatch)
 
 
 def tree(root: Path) -> dict[str, str]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from copying import copy, metrics_of, own_cache
-from trial_running import Pair, opened_pair
+from copying import copy, metrics_of
+from trial_running import Pair
 
 from lanlab.engine import engine_path
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what is free")
+pytestmark = [
+    pytest.mark.usefixtures("cache"),
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what is free"),
+]
 
 #: As much as makes memory ready, and what files take of it in whole pages.
 _LARGE = {"dataset": "2x1MB"}
@@ -24,19 +25,6 @@ import resource, subprocess, sys
 subprocess.run([sys.argv[1], "touch-memory", sys.argv[2]], check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
-
-
-@pytest.fixture
-def pair(cache: Path) -> Iterator[Pair]:
-    """Two engines on this machine, which keep files in a place of the test's own."""
-    with opened_pair() as opened:
-        yield opened
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A place for datasets and directories of trials of the test's own."""
-    return own_cache(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("service", ["directory", "ftp", "smb"])

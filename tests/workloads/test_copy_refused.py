@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from copying import copy, failure_of, metrics_of, own_cache
+from copying import copy, failure_of, metrics_of
 from file_servers import EMBEDDED, WITH_USERS, Served, closed_port
-from trial_running import Pair, opened_pair
+from trial_running import Pair
 
+from lanlab.errors import RunError
+from lanlab.performers.journal import noted
 
-@pytest.fixture
-def pair(cache: Path) -> Iterator[Pair]:
-    """Two engines on this machine, which keep files in a place of the test's own."""
-    with opened_pair() as opened:
-        yield opened
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A place of the test's own."""
-    return own_cache(tmp_path, monkeypatch)
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 def below(url: str, names: str) -> str:
@@ -184,3 +175,23 @@ def test_ipv6_literals_in_urls(pair: Pair, tmp_path: Path, service: str) -> None
             exchange = copy(pair.engines, server=url, trust=trust, direction=direction)
             assert metrics_of(exchange)["copied_files"] == 6
     assert exchange.setup["requests"]["client"]["spec"]["service"]["address"] == "::1"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs symbolic links")
+def test_notes_are_not_written_where_a_link_leads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another user may have made it."""
+    elsewhere, link = tmp_path / "elsewhere", tmp_path / "link"
+    elsewhere.mkdir()
+    link.symlink_to(elsewhere)
+    monkeypatch.setenv("LANLAB_CACHE", str(link))
+    spec = {"service": {}, "working_name": "lanlab-0123456789ab"}
+
+    with (
+        pytest.raises(RunError, match="belongs to another user"),
+        noted("ftp://nas/", "copy_empty", spec),
+    ):
+        pass
+
+    assert list(elsewhere.iterdir()) == []

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import socketserver
 import threading
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
-from copying import before_request, copy, failure_of, metrics_of, own_cache
+from copying import before_request, copy, failure_of, metrics_of
 from file_servers import EMBEDDED, Relay, Served
-from trial_running import Pair, opened_pair
+from trial_running import Pair
+
+pytestmark = pytest.mark.usefixtures("cache")
 
 #: Of the dataset that is copied here.
 BYTES = 300_000
-
-
-@pytest.fixture
-def pair(cache: Path) -> Iterator[Pair]:
-    """Two engines on this machine, which keep files in a place of the test's own."""
-    with opened_pair() as opened:
-        yield opened
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A place of the test's own."""
-    return own_cache(tmp_path, monkeypatch)
 
 
 def flip(path: Path, octet: int) -> None:

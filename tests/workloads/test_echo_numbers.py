@@ -26,55 +26,25 @@ def pair() -> Iterator[Pair]:
 
 #: A closed loop goes on for a time, a schedule of 100 a second asks 40 times.
 LOOPS: dict[str, dict[str, Any]] = {
-    "closed loop": {"time_s": 0.4},
+    "closed loop": {"time_s": 0.8},
     "schedule": {"time_s": 0.4, "rate_requests_per_s": 100},
 }
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-@pytest.mark.parametrize("size", [2, 500])
-def test_a_reply_after_its_time_out_is_late(pair: Pair, loop: str, size: int) -> None:
-    """It is a time-out, and a late reply, and in no round-trip time."""
-    back = Way(delay_s={10: 0.15})
-    trial = relayed_trial(
-        pair, "echo", Way(), back, message_size_bytes=size, timeout_s=0.1, **LOOPS[loop]
-    )
-    assert (trial.metrics["timeouts"], trial.metrics["late_replies"]) == (1, 1)
-    assert trial.metrics["replies"] == trial.metrics["requests"] - 1
+def test_what_happens_on_the_path_has_a_name_each(pair: Pair, loop: str) -> None:
+    """One request and two replies are lost, one of each comes again, and one reply is late."""
+    there = Way(lose=frozenset({5}), repeat=frozenset({7}))
+    back = Way(lose=frozenset({10, 11}), repeat=frozenset({15}), delay_s={20: 0.15})
+    trial = relayed_trial(pair, "echo", there, back, timeout_s=0.1, **LOOPS[loop])
+    assert (trial.metrics["timeouts"], trial.metrics["late_replies"]) == (4, 1)
+    assert trial.metrics["duplicate_replies"] == 2
+    assert trial.metrics["replies"] == trial.metrics["requests"] - 4
     assert trial.source["round_trip"]["samples"] == trial.metrics["replies"]
     assert trial.metrics["rtt_max_ns"] <= 100_000_000
-    assert trial.metrics["duplicate_replies"] == 0
+    # One request was lost, and one came twice.
     assert trial.target["answered_messages"] == trial.metrics["requests"]
-
-
-@pytest.mark.parametrize("loop", LOOPS)
-def test_a_lost_message_is_a_time_out(pair: Pair, loop: str) -> None:
-    """Request or reply: nobody can tell which."""
-    there, back = Way(lose=frozenset({5})), Way(lose=frozenset({10, 11}))
-    trial = relayed_trial(pair, "echo", there, back, timeout_s=0.05, **LOOPS[loop])
-    assert (trial.metrics["timeouts"], trial.metrics["late_replies"]) == (3, 0)
-    assert trial.metrics["replies"] == trial.metrics["requests"] - 3
-    assert trial.target["answered_messages"] == trial.metrics["requests"] - 1
-
-
-@pytest.mark.parametrize("loop", LOOPS)
-def test_a_repeated_reply_is_counted_apart(pair: Pair, loop: str) -> None:
-    """And a repeated request brings one."""
-    there, back = Way(repeat=frozenset({5})), Way(repeat=frozenset({20, 21}))
-    trial = relayed_trial(pair, "echo", there, back, timeout_s=1, **LOOPS[loop])
-    assert trial.metrics["duplicate_replies"] == 3
-    assert trial.metrics["timeouts"] == 0
-    assert trial.metrics["replies"] == trial.metrics["requests"]
-
-
-def test_lost_words_of_the_session_do_not_hurt(pair: Pair) -> None:
-    """The end is said again; what the responder says to it is not needed."""
-    there = Way(lose_session={"hello": 1, "prove": 1, "finish": 2})
-    back = Way(lose_session={"challenge": 1, "accept": 1, "finished": 2})
-    trial = relayed_trial(pair, "echo", there, back, requests=20)
-    assert trial.metrics["replies"] == 20
-    assert trial.target["ended_by"] == "finished"
-    assert trial.source["ended_by"] in ("finished", "unconfirmed")
+    assert (trial.source["ended_by"], trial.target["ended_by"]) == ("finished", "finished")
 
 
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
@@ -135,22 +105,3 @@ def test_a_closed_loop_shows_a_stall_once(pair: Pair) -> None:
     assert trial.metrics["rtt_max_ns"] > 0.9 * stall_ns
     assert trial.metrics["replies"] > 500
     assert trial.metrics["rtt_p99_ns"] < 0.3 * stall_ns
-
-
-def test_a_requester_that_is_late_counts_from_the_intended_time(pair: Pair) -> None:
-    """Its own stall is no excuse: the schedule goes on."""
-    if os.name != "posix":
-        pytest.skip("needs signals")
-    pid = pair.engines[0].pid
-    begun = threading.Event()
-
-    def on_progress(_: Progress) -> None:
-        if not begun.is_set():
-            begun.set()
-            os.kill(pid, signal.SIGSTOP)
-            threading.Timer(STALL_S, os.kill, [pid, signal.SIGCONT]).start()
-
-    trial = pair.trial("echo", on_progress, timeout_s=5, time_s=1, rate_requests_per_s=200)
-    assert trial.metrics["replies"] == 200
-    assert trial.metrics["rtt_max_ns"] > 0.8e9 * STALL_S
-    assert trial.metrics["rtt_p90_ns"] > 0.1e9 * STALL_S

@@ -293,6 +293,8 @@ def test_metrics_that_a_workload_names_are_there_unless_they_do_not_apply(
         # Of several flows, of clocks whose relation is known, and of what a system may not tell.
         ("jain", "first_control", "flow_", "one_way_", "clock_error", "interrupt", "kernel_"),
         ("lost_sender_queue", "lost_backlog", "lost_socket_buffer", "gap_"),
+        # Of a medium.
+        ("lost_adapter_queue", "lost_chance", "lost_collisions", "lost_switch_queue"),
         () if any(key.startswith("rate_") for key in parameters) else ("back_to_back",),
         ("duplicate", "reordered", "delay_variation", "lost_link", "lost_late") if is_tcp else (),
         () if is_tcp else ("retransmitted", "messages_per_segment", "bytes_per_segment"),

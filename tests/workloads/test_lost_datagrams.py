@@ -19,7 +19,7 @@ from quiet_machine import figure_test
 from trial_running import Pair, Trial, opened_pair
 
 from lanlab.testbeds.tools import tool
-from lanlab.workloads.losses import LOST_ON_THE_WAY, NOT_RECEIVED
+from lanlab.workloads.losses import LOST_IN_THE_MEDIUM, LOST_ON_THE_WAY, NOT_RECEIVED
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
 
@@ -29,8 +29,9 @@ BACKLOG = Path("/proc/sys/net/core/netdev_max_backlog")
 
 @pytest.fixture
 def lan() -> Iterator[Pair]:
-    """Two hosts on a cable of 10 Mbit/s; each test changes its queues."""
-    with opened_pair("virtual", "10M") as pair:
+    """Two hosts on a cable of 10 Mbit/s, whose queue each test replaces: a token bucket, since the
+    medium steers its own."""
+    with opened_pair("virtual", "10M+tbf") as pair:
         yield pair
 
 
@@ -44,9 +45,13 @@ def tc(pair: Pair, *arguments: str, host: int = 0) -> None:
 def places(trial: Trial) -> dict[str, int]:
     """What was lost where; the sum is checked on the way."""
     found = {name: int(trial.metrics[name]) for name in NOT_RECEIVED}
+    if "lost_chance_messages" in trial.metrics:
+        found |= {name: int(trial.metrics[name]) for name in LOST_IN_THE_MEDIUM}
     missing = trial.metrics["offered_messages"] - trial.metrics["received_messages"]
     assert sum(found.values()) == missing
-    assert trial.metrics["lost_messages"] == sum(found[name] for name in LOST_ON_THE_WAY)
+    assert trial.metrics["lost_messages"] == sum(
+        found.get(name, 0) for name in (*LOST_ON_THE_WAY, *LOST_IN_THE_MEDIUM)
+    )
     return found
 
 
@@ -84,7 +89,7 @@ def test_a_queue_that_drops_what_it_had_taken_is_the_senders(lan: Pair) -> None:
 @figure_test
 def test_what_a_switch_drops_was_lost_on_the_link() -> None:
     """Its port to the receiver has half the speed and little room."""
-    with opened_pair("virtual", "10M:switch") as pair:
+    with opened_pair("virtual", "10M:switch+tbf") as pair:
         switch = [name for name in pair.bed.counters() if name.startswith("switch/")]
         device = sorted(switch)[1].partition("/")[2]
         namespace = pair.bed._places["switch"]  # type: ignore[attr-defined]

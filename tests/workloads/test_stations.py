@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pydantic import ValidationError
-from trial_running import LEAD_S, Pair, opened_pair
+from trial_running import LEAD_S, Pair
 
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import EngineError, UnmetNeed
@@ -27,24 +27,10 @@ from lanlab.store import TrialRecord, take_intervals
 from lanlab.workloads import WORKLOADS, CounterChanges, TrialOutcome, copy_server
 from lanlab.workloads.stations import StationsParameters
 
+pytestmark = pytest.mark.usefixtures("cache")
+
 EMBEDDED = ("ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb", "s3", "s3s")
 SECRET = "s3cret &/ word"
-
-
-@pytest.fixture
-def pair(cache: Path) -> Iterator[Pair]:
-    """Two engines on this machine, which keep files in a place of the test's own."""
-    with opened_pair() as opened:
-        yield opened
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A place for directories and notes of the test's own."""
-    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
-    for name in ("LANLAB_PASSWORD", "LANLAB_PASSWORD_FILE"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path / "cache"
 
 
 def run(pair: Pair, others: tuple[EngineHost, ...] = (), **parameters: Any) -> TrialOutcome:
@@ -131,6 +117,12 @@ def test_stations_are_spread_over_the_hosts_that_there_are(pair: Pair) -> None:
     result = told(exchange)
     assert np.bincount(result["readings"]["station"]).tolist() == [40] * 5
     assert [host["stations"] for host in result["hosts"]] == [3, 2]
+    assert [host["name"] for host in result["hosts"]] == [pair.end(0).engine.label, "host2"]
+    # Between any two stations, also of two hosts.
+    first = [
+        result["readings"]["start_ns"][result["readings"]["station"] == n][0] for n in range(5)
+    ]
+    assert metrics["start_skew_ns"] == max(first) - min(first)
     assert (result["stations"], result["readings_count"]) == (5, 200)
     assert metrics["errors"] == 0
     assert metrics["start_skew_ns"] < 1_000_000_000

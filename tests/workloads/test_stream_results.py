@@ -17,7 +17,7 @@ from made_up_ends import (
 )
 
 from lanlab.workloads import CounterChanges, workload
-from lanlab.workloads.losses import NOT_RECEIVED
+from lanlab.workloads.losses import LOST_IN_THE_MEDIUM, NOT_RECEIVED
 from lanlab.workloads.stream import Stream, StreamParameters
 
 COUNTED = CounterChanges({"sender": {"qdisc_drops": 0}, "receiver": {"rx_drops": 0}})
@@ -37,6 +37,17 @@ def metrics(
     return workload("stream").summarise(checked, exchange, changes)
 
 
+def medium_counts(adapter: int, chance: int, collisions: int, switch: int) -> dict[str, int]:
+    """What the medium counted of the sending host, and the host of its adapter."""
+    return {
+        "tx_drops": adapter,
+        "medium_frames": 10_000,
+        "medium_lost_chance": chance,
+        "medium_lost_excessive_collisions": collisions,
+        "medium_lost_switch_queue": switch,
+    }
+
+
 count = st.integers(0, 5000)
 
 
@@ -52,6 +63,7 @@ count = st.integers(0, 5000)
     rx_drops=st.none() | count,
     qdisc_drops=st.none() | count,
     more_refused=count,
+    medium=st.none() | st.tuples(count, count, count, count),
     burst=st.integers(1, 64),
     io=st.sampled_from(["single", "batch", "segment"]),
 )
@@ -67,6 +79,7 @@ def test_what_was_not_received_adds_up_to_what_was_offered(
     rx_drops: int | None,
     qdisc_drops: int | None,
     more_refused: int,
+    medium: tuple[int, int, int, int] | None,
     burst: int,
     io: str,
 ) -> None:
@@ -91,12 +104,13 @@ def test_what_was_not_received_adds_up_to_what_was_offered(
         ),
         CounterChanges(
             {
-                "sender": {} if qdisc_drops is None else {"qdisc_drops": qdisc_drops},
+                "sender": ({} if qdisc_drops is None else {"qdisc_drops": qdisc_drops})
+                | ({} if medium is None else medium_counts(*medium)),
                 "receiver": {} if rx_drops is None else {"rx_drops": rx_drops},
             }
         ),
     )
-    parts = [found.get(key, 0) for key in NOT_RECEIVED]
+    parts = [found.get(key, 0) for key in (*NOT_RECEIVED, *LOST_IN_THE_MEDIUM)]
     assert sum(parts) == found["offered_messages"] - found["received_messages"]
     assert min(parts) >= 0
 
@@ -127,6 +141,32 @@ def test_a_loss_is_named_by_who_counted_it(
     lost = {key: found[key] for key in NOT_RECEIVED if key.startswith("lost_")}
     assert lost == {key: 7 if key == place else 0 for key in lost}
     assert found["lost_messages"] == 7
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_a_loss_in_the_medium_is_named_by_its_cause(place: int) -> None:
+    """Seven messages lost, of which the medium counts seven at one place."""
+    counts = [7 if place == each else 0 for each in range(4)]
+    found = metrics(
+        received=stream_received(measured_messages=993),
+        changes=CounterChanges({"sender": medium_counts(*counts), "receiver": {"rx_drops": 0}}),
+    )
+    assert [found[key] for key in LOST_IN_THE_MEDIUM] == counts
+    assert found["lost_link_messages"] == 0
+
+
+def test_of_what_the_medium_lost_with_the_warm_up_each_place_has_its_share() -> None:
+    """200 lost by chance and 100 at the switch since the counters were read; 30 were measured."""
+    found = metrics(
+        received=stream_received(measured_messages=970),
+        changes=CounterChanges({"sender": medium_counts(0, 200, 0, 100), "receiver": {}}),
+    )
+    assert [found[key] for key in LOST_IN_THE_MEDIUM] == [0, 20, 0, 10]
+    assert found["lost_link_messages"] == 0
+
+
+def test_a_link_without_a_medium_has_no_places_of_one() -> None:
+    assert not metrics().keys() & set(LOST_IN_THE_MEDIUM)
 
 
 def test_what_the_queue_refused_is_not_among_what_it_lost() -> None:
@@ -253,6 +293,9 @@ def test_every_metric_that_a_study_can_name_is_computed() -> None:
             flows=flows, one_way_delay=distribution(), delay_variation=variation
         ),
         how={"bound_ns": 0},
+        changes=CounterChanges(
+            {"sender": {"qdisc_drops": 0, **medium_counts(0, 0, 0, 0)}, "receiver": {"rx_drops": 0}}
+        ),
         flows=2,
     )
     tcp = metrics(

@@ -5,7 +5,7 @@ mod below;
 mod directory;
 mod ftp;
 #[cfg(any(test, feature = "fuzz"))]
-pub mod hostile;
+pub mod fuzz_checks;
 mod http;
 mod memory;
 mod multiplex;

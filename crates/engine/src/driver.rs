@@ -12,19 +12,22 @@ use lanlab_units::Instant;
 
 use crate::cost::Cost;
 use crate::host;
+use crate::medium;
 use crate::messages::{
-    Armed, Cancelled, Command, Failure, Hello, MAX_LINE_BYTES, Outcome, PROGRESS_INTERVAL_NS, Pong,
-    Reply, Request, SCHEMA_VERSION,
+    Armed, Cancel, Cancelled, Command, Failure, Hello, MAX_LINE_BYTES, Outcome, Pong, Reply,
+    Request, SCHEMA_VERSION,
 };
 use crate::output::Output;
 #[cfg(feature = "services")]
 use crate::resolve;
-use crate::running::{Measured, Running};
+use crate::running::Running;
 #[cfg(feature = "services")]
 use crate::storage;
+use crate::task::Task;
+use crate::virtual_hosts;
 #[cfg(feature = "services")]
 use crate::workloads::{copy, dataset, serve, stations};
-use crate::workloads::{echo, stream};
+use crate::workloads::{echo, medium_load, path_mtu, stream};
 
 /// Measurements at once at most, so that a driver gone mad cannot exhaust the host.
 const MAX_RUNNING: usize = 16;
@@ -32,11 +35,11 @@ const MAX_RUNNING: usize = 16;
 /// Of an error that repeats what was found, so much is told.
 const MAX_MESSAGE_CHARACTERS: usize = 4096;
 
-/// Once the driver is gone, requests have so long to end.
+/// Time for requests to end once the driver is gone.
 const END_NS: u64 = 2_000_000_000;
 const END_LOOK: Duration = Duration::from_millis(2);
 
-type Measurements = Arc<Mutex<HashMap<u64, (Arc<Running>, Cost)>>>;
+pub type Measurements = Arc<Mutex<HashMap<u64, (Arc<Running>, Cost)>>>;
 
 /// Serve a driver until its side of the pipe closes.
 pub fn serve(mut input: impl BufRead, output: &Output) {
@@ -45,7 +48,7 @@ pub fn serve(mut input: impl BufRead, output: &Output) {
         schema_version: SCHEMA_VERSION,
         pid: std::process::id(),
         capabilities: host::capabilities(),
-        progress_interval_ns: PROGRESS_INTERVAL_NS,
+        progress_interval_ns: output.progress_interval_ns,
         max_line_bytes: MAX_LINE_BYTES as u64,
     }));
     let measurements = Measurements::default();
@@ -74,6 +77,7 @@ fn end(measurements: &Measurements) {
     }
     let until = os::monotonic().plus_nanos(END_NS);
     while !open().is_empty() && os::monotonic() < until {
+        // Requests remove themselves from the map, without a signal.
         thread::sleep(END_LOOK);
     }
     #[cfg(feature = "services")]
@@ -111,21 +115,32 @@ fn handle(line: &[u8], measurements: &Measurements, output: &Output) {
     if line.iter().all(u8::is_ascii_whitespace) {
         return;
     }
-    let understood = understand(line);
-    let (id, request, cost) = match understood {
+    let (id, wanted) = match understand(line) {
         Ok(understood) => understood,
         Err((id, failure)) => return output.error(id, failure, None),
     };
-    match answer(request, id, cost, measurements, output) {
-        Ok(Some(outcome)) => output.result(id, outcome),
-        Ok(None) => {}
-        Err(failure) => output.error(Some(id), failure, None),
+    let answered = match wanted {
+        Wanted::Answer(answer) => answer(measurements).map(|outcome| output.result(id, outcome)),
+        Wanted::Task(task) => measure(id, task, measurements, output),
+    };
+    if let Err(failure) = answered {
+        output.error(Some(id), failure, None);
     }
 }
 
-/// Read a line and check all that can be checked without a socket: the request, its id, and what it
-/// may take; or why not, and the id if that can be read.
-pub fn understand(line: &[u8]) -> Result<(u64, Request, Cost), (Option<u64>, Failure)> {
+/// Answers a request at once, in the thread that reads.
+type Answer = Box<dyn FnOnce(&Measurements) -> Result<Outcome, Failure>>;
+
+/// How a request is carried out.
+pub enum Wanted {
+    /// Answered at once, by this thread.
+    Answer(Answer),
+    /// Carried out on a thread of its own.
+    Task(Task),
+}
+
+/// Read a line and check its request. An error comes with the id, if that can be read.
+pub fn understand(line: &[u8]) -> Result<(u64, Wanted), (Option<u64>, Failure)> {
     #[derive(serde::Deserialize)]
     struct Named {
         id: u64,
@@ -139,140 +154,88 @@ pub fn understand(line: &[u8]) -> Result<(u64, Request, Cost), (Option<u64>, Fai
         (id, failure)
     })?;
     let Command { id, request } = command;
-    let cost = match &request {
-        Request::StreamReceive(request) => stream::check_receive(request),
-        Request::StreamSend(request) => stream::check_send(request),
-        Request::EchoRespond(request) => echo::check_respond(request),
-        Request::EchoRequest(request) => echo::check_request(request),
-        #[cfg(feature = "services")]
-        Request::Dataset(request) => dataset::check(request),
-        #[cfg(feature = "services")]
-        Request::TrialDirectory(_) | Request::ReadyMemory(_) => Ok(storage::small()),
-        #[cfg(feature = "services")]
-        Request::MeasureRoom(request) => storage::check_room(request),
-        #[cfg(feature = "services")]
-        Request::Resolve(request) => resolve::check(request),
-        #[cfg(feature = "services")]
-        Request::DropCaches(request) => dataset::check_drop_caches(request),
-        #[cfg(feature = "services")]
-        Request::Serve(request) => serve::check(request),
-        #[cfg(feature = "services")]
-        Request::CopyPrepare(request) => copy::check(&request.spec),
-        #[cfg(feature = "services")]
-        Request::Copy(request) => copy::check(&request.spec),
-        #[cfg(feature = "services")]
-        Request::CopyCheck(request) => copy::check(&request.spec),
-        #[cfg(feature = "services")]
-        Request::CopyEmpty(request) => copy::check(&request.spec),
-        #[cfg(feature = "services")]
-        Request::StationsPrepare(request) => stations::check(&request.spec),
-        #[cfg(feature = "services")]
-        Request::Stations(request) => stations::check(&request.spec),
-        #[cfg(feature = "services")]
-        Request::StationsEmpty(request) => stations::check(&request.spec),
-        Request::Describe {} | Request::Ping {} | Request::Arm(_) | Request::Cancel(_) => {
-            Ok(Cost::default())
-        }
-    };
-    match cost.and_then(|cost| cost.check_beside(Cost::default()).map(|()| cost)) {
-        Ok(cost) => Ok((id, request, cost)),
-        Err(failure) => Err((Some(id), failure)),
+    let refused = |failure| (Some(id), failure);
+    let wanted = check(request).map_err(refused)?;
+    if let Wanted::Task(task) = &wanted {
+        task.cost.check_beside(Cost::default()).map_err(refused)?;
     }
+    Ok((id, wanted))
 }
 
-/// Answer at once, or start a measurement and give `None`.
-fn answer(
-    request: Request,
-    id: u64,
-    cost: Cost,
-    measurements: &Measurements,
-    output: &Output,
-) -> Result<Option<Outcome>, Failure> {
-    let measure = |work: Box<dyn FnOnce(&Running) -> Measured + Send>| {
-        measure(id, cost, measurements, output, work)
-    };
-    match request {
-        Request::Describe {} => Ok(Some(Outcome::Description(Box::new(host::describe())))),
-        Request::Ping {} => Ok(Some(Outcome::Pong(Pong {
-            monotonic_ns: os::monotonic().as_nanos(),
-            realtime_ns: os::realtime_ns(),
-            engine_cpu_ns: os::process_cpu_ns(),
-        }))),
+/// Check all of a request that can be checked without a socket or file.
+fn check(request: Request) -> Result<Wanted, Failure> {
+    let task = match request {
+        Request::Describe {} => {
+            return Ok(at_once(|_| Ok(Outcome::Description(Box::new(host::describe())))));
+        }
+        Request::Ping {} => return Ok(at_once(|_| Ok(Outcome::Pong(pong())))),
         Request::Arm(arm) => {
-            let running = find(measurements, arm.target)?;
-            let margin_ns = running.arm(Instant::from_nanos(arm.at_ns), os::monotonic())?;
-            Ok(Some(Outcome::Armed(Armed { margin_ns })))
+            return Ok(at_once(move |measurements| {
+                let running = find(measurements, arm.target)?;
+                let margin_ns = running.arm(Instant::from_nanos(arm.at_ns), os::monotonic())?;
+                Ok(Outcome::Armed(Armed { margin_ns }))
+            }));
         }
-        Request::Cancel(cancel) => {
-            find(measurements, cancel.target)?.cancel();
-            Ok(Some(Outcome::Cancelled(Cancelled { target: cancel.target })))
+        Request::Cancel(Cancel { target }) => {
+            return Ok(at_once(move |measurements| {
+                find(measurements, target)?.cancel();
+                Ok(Outcome::Cancelled(Cancelled { target }))
+            }));
         }
-        Request::StreamReceive(request) => {
-            measure(Box::new(move |running| stream::receive(&request, running)))
+        Request::ReadMedium(read) => {
+            return Ok(at_once(move |measurements| find(measurements, read.target)?.ask()));
         }
-        Request::StreamSend(request) => {
-            measure(Box::new(move |running| stream::send(&request, running)))
-        }
-        Request::EchoRespond(request) => {
-            measure(Box::new(move |running| echo::respond(&request, running)))
-        }
-        Request::EchoRequest(request) => {
-            measure(Box::new(move |running| echo::request(&request, running)))
-        }
+        Request::CarryFrames(request) => medium::carry_frames(request),
+        Request::SetUpHosts(request) => virtual_hosts::set_up(&request),
+        Request::ReadHosts(request) => virtual_hosts::read(request),
+        Request::StreamReceive(request) => stream::receive(request),
+        Request::StreamSend(request) => stream::send(request),
+        Request::EchoRespond(request) => echo::respond(request),
+        Request::EchoRequest(request) => echo::request(request),
+        Request::PathMtuAnswer(request) => path_mtu::answer(request),
+        Request::PathMtuProbe(request) => path_mtu::probe(request),
+        Request::MediumLoad(request) => medium_load::compute(*request),
         #[cfg(feature = "services")]
-        Request::Dataset(request) => {
-            measure(Box::new(move |running| dataset::make(&request, running)))
-        }
+        Request::Dataset(request) => dataset::make(request),
         #[cfg(feature = "services")]
-        Request::TrialDirectory(request) => {
-            measure(Box::new(move |running| storage::hold_directory(&request, running)))
-        }
+        Request::TrialDirectory(request) => Ok(storage::hold_directory(&request)),
         #[cfg(feature = "services")]
-        Request::MeasureRoom(request) => {
-            measure(Box::new(move |_| storage::measure_room(&request)))
-        }
+        Request::MeasureRoom(request) => storage::measure_room(&request),
         #[cfg(feature = "services")]
-        Request::ReadyMemory(request) => {
-            measure(Box::new(move |running| storage::ready_memory(&request, running)))
-        }
+        Request::ReadyMemory(request) => Ok(storage::ready_memory(&request)),
         #[cfg(feature = "services")]
-        Request::Resolve(request) => measure(Box::new(move |_| resolve::resolve(&request))),
+        Request::Resolve(request) => resolve::resolve(request),
         #[cfg(feature = "services")]
-        Request::DropCaches(request) => {
-            measure(Box::new(move |running| dataset::drop_caches(&request, running)))
-        }
+        Request::DropCaches(request) => dataset::drop_caches(&request),
         #[cfg(feature = "services")]
-        Request::Serve(request) => {
-            measure(Box::new(move |running| serve::serve(&request, running)))
-        }
+        Request::Serve(request) => serve::serve(request),
         #[cfg(feature = "services")]
-        Request::CopyPrepare(request) => {
-            measure(Box::new(move |running| copy::prepare(&request.spec, running)))
-        }
+        Request::CopyPrepare(request) => copy::task(request.spec, copy::prepare),
         #[cfg(feature = "services")]
-        Request::Copy(request) => {
-            measure(Box::new(move |running| copy::copy(&request.spec, running)))
-        }
+        Request::Copy(request) => copy::task(request.spec, copy::copy),
         #[cfg(feature = "services")]
-        Request::CopyCheck(request) => {
-            measure(Box::new(move |running| copy::check_upload(&request.spec, running)))
-        }
+        Request::CopyCheck(request) => copy::task(request.spec, copy::check_upload),
         #[cfg(feature = "services")]
-        Request::CopyEmpty(request) => {
-            measure(Box::new(move |running| copy::empty(&request.spec, running)))
-        }
+        Request::CopyEmpty(request) => copy::task(request.spec, copy::empty),
         #[cfg(feature = "services")]
-        Request::StationsPrepare(request) => {
-            measure(Box::new(move |running| stations::prepare(&request.spec, running)))
-        }
+        Request::StationsPrepare(request) => stations::task(request.spec, stations::prepare),
         #[cfg(feature = "services")]
-        Request::Stations(request) => {
-            measure(Box::new(move |running| stations::work(&request.spec, running)))
-        }
+        Request::Stations(request) => stations::task(request.spec, stations::work),
         #[cfg(feature = "services")]
-        Request::StationsEmpty(request) => {
-            measure(Box::new(move |running| stations::empty(&request.spec, running)))
-        }
+        Request::StationsEmpty(request) => stations::task(request.spec, stations::empty),
+    };
+    task.map(Wanted::Task)
+}
+
+fn at_once(answer: impl FnOnce(&Measurements) -> Result<Outcome, Failure> + 'static) -> Wanted {
+    Wanted::Answer(Box::new(answer))
+}
+
+fn pong() -> Pong {
+    Pong {
+        monotonic_ns: os::monotonic().as_nanos(),
+        realtime_ns: os::realtime_ns(),
+        engine_cpu_ns: os::process_cpu_ns(),
     }
 }
 
@@ -283,14 +246,13 @@ fn find(measurements: &Measurements, target: u64) -> Result<Arc<Running>, Failur
     })
 }
 
-/// Run `work` on a thread of its own, which ends the request.
+/// Run a task on a thread of its own, which ends the request.
 fn measure(
     id: u64,
-    cost: Cost,
+    Task { cost, work }: Task,
     measurements: &Measurements,
     output: &Output,
-    work: Box<dyn FnOnce(&Running) -> Measured + Send>,
-) -> Result<Option<Outcome>, Failure> {
+) -> Result<(), Failure> {
     let running = Arc::new(Running::new(id, output.clone()));
     {
         let mut open = measurements.lock().unwrap_or_else(PoisonError::into_inner);
@@ -314,7 +276,7 @@ fn measure(
         open.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
         match measured {
             Ok(Ok(outcome)) => output.result(id, outcome),
-            Ok(Err(failed)) => output.error(Some(id), failed.0, failed.1),
+            Ok(Err(failed)) => output.error(Some(id), failed.failure, failed.outcome),
             Err(_) => output.error(
                 Some(id),
                 Failure::new("engine.defect", "the measurement stopped by a defect of the engine")
@@ -327,7 +289,7 @@ fn measure(
         measurements.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
         Failure::system("a thread for the measurement", &error)
     })?;
-    Ok(None)
+    Ok(())
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::LazyLock;
 
 use lanlab_os as os;
 
-use crate::messages::{Capabilities, CpuTime, HostFacts};
+use crate::messages::{Capabilities, ClockFacts, CpuTime, HostFacts, InterfaceFacts};
 
 /// What this engine can do on this system.
 pub fn capabilities() -> Capabilities {
@@ -105,6 +106,90 @@ fn offloads() -> BTreeMap<String, BTreeMap<String, bool>> {
     BTreeMap::new()
 }
 
+/// Columns of `/proc/net/dev` (net/core/net-procfs.c in Linux) that are reported, by position.
+const COUNTERS: [(&str, usize); 8] = [
+    ("rx_bytes", 0),
+    ("rx_packets", 1),
+    ("rx_errors", 2),
+    ("rx_drops", 3),
+    ("tx_bytes", 8),
+    ("tx_packets", 9),
+    ("tx_errors", 10),
+    ("tx_drops", 11),
+];
+
+/// The counters of a device in a table as `/proc/net/dev`; empty if it is not listed.
+pub fn counters(table: &str, device: &str) -> BTreeMap<String, u64> {
+    let line = table.lines().skip(2).filter_map(|line| line.split_once(':'));
+    let Some((_, values)) = line.into_iter().find(|(name, _)| name.trim() == device) else {
+        return BTreeMap::new();
+    };
+    let values: Vec<&str> = values.split_whitespace().collect();
+    let number = |place: usize| values.get(place).and_then(|text| text.parse().ok());
+    COUNTERS
+        .into_iter()
+        .filter_map(|(name, place)| Some((name.to_owned(), number(place)?)))
+        .collect()
+}
+
+/// The interfaces of this process's network namespace.
+fn interfaces() -> BTreeMap<String, InterfaceFacts> {
+    let table = fs::read_to_string("/proc/self/net/dev").unwrap_or_default();
+    let found = os::interfaces().unwrap_or_default();
+    let facts = |of: os::Interface| InterfaceFacts {
+        addresses: of.addresses.iter().map(ToString::to_string).collect(),
+        mtu_bytes: of.mtu_bytes,
+        speed_bps: of.speed_bps,
+        full_duplex: of.full_duplex,
+        driver: of.driver,
+        wireless: of.wireless,
+        supported_speed_bps: of.supported_speed_bps,
+        power_saving: of.power_saving,
+        ptp_clock: of.ptp_clock,
+        counters: counters(&table, &of.name),
+    };
+    found.into_iter().map(|of| (of.name.clone(), facts(of))).collect()
+}
+
+/// Programs that synchronise clocks, by their names in `/proc`, of 15 characters at most.
+const CLOCK_KEEPERS: [(&str, &str); 6] = [
+    ("chronyd", "chronyd"),
+    ("ntpd", "ntpd"),
+    ("ptp4l", "ptp4l"),
+    ("phc2sys", "phc2sys"),
+    ("systemd-timesyn", "systemd-timesyncd"),
+    ("timemaster", "timemaster"),
+];
+
+/// Those of them that run. This looks at every process, too slow for the time of a trial.
+static KEEPERS_RUNNING: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let names: Vec<String> = processes
+        .filter(|entry| {
+            entry.file_name().as_encoded_bytes().first().is_some_and(u8::is_ascii_digit)
+        })
+        .filter_map(|entry| fs::read_to_string(entry.path().join("comm")).ok())
+        .collect();
+    keepers(&names)
+});
+
+/// The programs among these processes that synchronise clocks.
+fn keepers(processes: &[String]) -> Vec<String> {
+    let runs = |name: &str| processes.iter().any(|process| process.trim_end() == name);
+    CLOCK_KEEPERS.iter().filter(|(name, _)| runs(name)).map(|(_, full)| (*full).into()).collect()
+}
+
+fn clock() -> Option<ClockFacts> {
+    let discipline = os::discipline()?;
+    Some(ClockFacts {
+        synchronised: discipline.is_synchronised,
+        offset_ns: discipline.offset_ns,
+        maximum_error_ns: discipline.maximum_error_ns,
+        estimated_error_ns: discipline.estimated_error_ns,
+        disciplined_by: KEEPERS_RUNNING.clone(),
+    })
+}
+
 /// UDP counters of this network namespace.
 pub fn udp_counters() -> BTreeMap<String, u64> {
     let text = |path| fs::read_to_string(path).unwrap_or_default();
@@ -148,12 +233,14 @@ pub fn describe() -> HostFacts {
         processors_online: read("/proc/stat").and_then(|text| processors_online(&text)),
         memory_bytes: memory_bytes(&meminfo, "MemTotal"),
         memory_available_bytes: memory_bytes(&meminfo, "MemAvailable"),
+        clock: clock(),
         clock_source: read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         load_average: loadavg.split(' ').next().and_then(|text| text.parse().ok()),
         threads_running: threads_running(&loadavg),
         cpu_pressure_ratio: read("/proc/pressure/cpu").and_then(|text| cpu_pressure_ratio(&text)),
         offloads: offloads(),
+        interfaces: interfaces(),
         congestion_control: read("/proc/sys/net/ipv4/tcp_congestion_control"),
         congestion_controls: read("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
             .map(|text| text.split_whitespace().map(str::to_owned).collect())
@@ -182,6 +269,19 @@ mod tests {
     }
 
     #[test]
+    fn clocks_are_kept_by_the_programs_that_run() {
+        let running = ["ptp4l\n", "bash\n", "systemd-timesyn\n", "chronyd-x\n"].map(str::to_owned);
+        assert_eq!(keepers(&running), ["ptp4l", "systemd-timesyncd"]);
+    }
+
+    #[cfg(all(target_os = "linux", not(lanlab_portable)))]
+    #[test]
+    fn the_kernel_says_how_its_clock_is_disciplined() {
+        let clock = describe().clock.unwrap();
+        assert!(clock.maximum_error_ns >= clock.estimated_error_ns || !clock.synchronised);
+    }
+
+    #[test]
     fn pressure_is_the_share_of_ten_seconds_in_which_some_waited() {
         let both = "some avg10=1.53 avg60=1.20 avg300=0.30 total=8263\n\
                     full avg10=0.50 avg60=0.00 avg300=0.00 total=0";
@@ -199,11 +299,31 @@ mod tests {
         assert_eq!(devices(table).collect::<Vec<_>>(), ["lo", "eth0.5"]);
     }
 
+    #[test]
+    fn the_counters_of_a_device_are_those_of_its_line() {
+        let table =
+            "Inter-|   Receive\n face |bytes\n    lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n";
+        let found = counters(table, "lo");
+        assert_eq!((found["rx_bytes"], found["rx_drops"]), (1, 4));
+        assert_eq!((found["tx_bytes"], found["tx_drops"]), (9, 12));
+        assert!(counters(table, "eth0").is_empty());
+        assert!(counters("", "lo").is_empty());
+    }
+
+    #[cfg(all(target_os = "linux", not(lanlab_portable)))]
+    #[test]
+    fn the_loopback_interface_has_its_address_mtu_and_counters() {
+        let lo = &describe().interfaces["lo"];
+        assert!(lo.addresses.contains(&"127.0.0.1".to_owned()));
+        assert!(lo.mtu_bytes.is_some_and(|octets| octets > 0) && !lo.wireless);
+        assert!(lo.counters.contains_key("rx_packets"));
+    }
+
     #[cfg(all(target_os = "linux", not(lanlab_portable)))]
     #[test]
     fn every_device_of_this_namespace_is_described_with_its_offloads() {
         let offloads = describe().offloads;
-        // Loopback has segmentation offload in every kernel, and lets nobody switch off checksums.
+        // Loopback has segmentation offload in every kernel, and its checksums cannot be switched off.
         assert!(offloads["lo"]["tx-checksumming"]);
         assert!(offloads["lo"].contains_key("tcp-segmentation-offload"));
     }

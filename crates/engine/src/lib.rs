@@ -7,15 +7,17 @@
 //! A library only so that the binary, the fuzz targets and the tests have one code: nothing else is
 //! meant to use it.
 
-mod beside;
+mod background;
 mod cost;
 #[cfg(feature = "services")]
 mod descriptors;
 mod driver;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod fuzz_checks;
 mod host;
 mod host_window;
-#[cfg(any(test, feature = "fuzz"))]
-pub mod hostile;
+mod input;
+mod medium;
 mod output;
 #[cfg(feature = "services")]
 mod paths;
@@ -24,20 +26,31 @@ mod resolve;
 mod running;
 #[cfg(feature = "services")]
 mod storage;
+mod task;
+mod virtual_hosts;
 mod waiting;
 mod workloads;
 
-use std::io::{BufReader, Write, stdin, stdout};
+use std::io::{self, BufReader, Write, stdout};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use lanlab_messages as messages;
 use lanlab_os as os;
+
+use crate::input::Input;
+
+/// At least the size of the buffer of standard input; see `Input`.
+const INPUT_BYTES: usize = 16 * 1024;
 
 const USAGE: &str = "\
 lanlab-engine: the measuring engine of lanlab
 
 Usage:
   lanlab-engine                                    serve a driver: JSON lines on stdin and stdout
+  lanlab-engine --end-after-silence SECONDS        the same; the driver is on another host: also
+                                                   end after this time without input
+  lanlab-engine hold --end-after-silence SECONDS   do nothing until standard input ends or is so silent
   lanlab-engine schema                             print the JSON Schema of these lines
   lanlab-engine offloads --device NAME             print a network device's offloads
   lanlab-engine offloads --device NAME --set off   switch them off (or `on`), then print them
@@ -48,16 +61,9 @@ Usage:
 pub fn run(arguments: &[String]) -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
-        [] => {
-            os::prepare_thread();
-            os::raise_descriptor_limit();
-            #[cfg(feature = "services")]
-            let output = output::Output::new(stdout()).before_it_ends(storage::remove_all);
-            #[cfg(not(feature = "services"))]
-            let output = output::Output::new(stdout());
-            driver::serve(BufReader::new(stdin()), &output);
-            ExitCode::SUCCESS
-        }
+        [] => serve(None),
+        ["--end-after-silence", seconds] => with_silence(seconds, |silence| serve(Some(silence))),
+        ["hold", "--end-after-silence", seconds] => with_silence(seconds, hold),
         ["schema"] => print(&schema()),
         ["offloads", "--device", device] => offloads(device, None),
         ["offloads", "--device", device, "--set", "off"] => offloads(device, Some(false)),
@@ -72,6 +78,39 @@ pub fn run(arguments: &[String]) -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Serve the driver at standard input and output.
+fn serve(longest_silence: Option<Duration>) -> ExitCode {
+    os::prepare_thread();
+    os::raise_descriptor_limit();
+    let mut output = output::Output::new(stdout());
+    #[cfg(feature = "services")]
+    {
+        output = output.before_it_ends(storage::remove_all);
+    }
+    if longest_silence.is_some() {
+        output.progress_interval_ns = messages::REMOTE_PROGRESS_INTERVAL_NS;
+    }
+    let input = Input::new(longest_silence);
+    driver::serve(BufReader::with_capacity(INPUT_BYTES, input), &output);
+    ExitCode::SUCCESS
+}
+
+/// Wait for the end of standard input.
+fn hold(longest_silence: Duration) -> ExitCode {
+    let mut input = BufReader::with_capacity(INPUT_BYTES, Input::new(Some(longest_silence)));
+    // What is wrong with the input is its end.
+    let _ = io::copy(&mut input, &mut io::sink());
+    ExitCode::SUCCESS
+}
+
+fn with_silence(seconds: &str, then: impl FnOnce(Duration) -> ExitCode) -> ExitCode {
+    if let Ok(seconds @ 1..=86_400) = seconds.parse() {
+        return then(Duration::from_secs(seconds));
+    }
+    eprintln!("error: found `{seconds}` seconds; allowed: 1 to 86400");
+    ExitCode::from(2)
 }
 
 /// Print a line; a reader that has gone away is no error of ours.

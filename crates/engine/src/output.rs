@@ -1,7 +1,9 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::messages::{Failed, Failure, Finished, MAX_REPLY_BYTES, Outcome, Reply};
+use crate::messages::{
+    Failed, Failure, Finished, MAX_REPLY_BYTES, Outcome, PROGRESS_INTERVAL_NS, Reply,
+};
 
 /// Where replies go. A driver that no longer reads ends the engine: nobody could have its results.
 #[derive(Clone)]
@@ -9,11 +11,17 @@ pub struct Output {
     writer: Arc<Mutex<Box<dyn Write + Send>>>,
     /// Called before a driver that no longer reads ends the engine.
     before_end: fn(),
+    /// Time between two `progress` lines of a request.
+    pub progress_interval_ns: u64,
 }
 
 impl Output {
     pub fn new(writer: impl Write + Send + 'static) -> Self {
-        Self { writer: Arc::new(Mutex::new(Box::new(writer))), before_end: || {} }
+        Self {
+            writer: Arc::new(Mutex::new(Box::new(writer))),
+            before_end: || {},
+            progress_interval_ns: PROGRESS_INTERVAL_NS,
+        }
     }
 
     /// With what removes all that trials have on this host.

@@ -1,39 +1,77 @@
 //! `resolve`: the address of a name, as this host sees it.
 
+use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 
 use crate::cost::{Cost, OWN_THREADS};
 use crate::messages::{AddressFamily, Failure, Outcome, Resolve, Resolved};
 use crate::running::Measured;
+use crate::task::Task;
 
 /// Longest name of a host (RFC 1035, section 2.3.4).
 const LONGEST_NAME: usize = 255;
 
-/// Check what can be checked without a name server.
-pub fn check(request: &Resolve) -> Result<Cost, Failure> {
+/// Look a name up.
+pub fn resolve(request: Resolve) -> Result<Task, Failure> {
     let length = request.name.len();
     if length == 0 || length > LONGEST_NAME {
         let found = format!("{length} characters");
         return Err(Failure::value("name", found, format!("1 to {LONGEST_NAME}")));
     }
-    Ok(Cost { memory_bytes: 0, threads: OWN_THREADS })
+    Ok(Task::new(Cost { memory_bytes: 0, threads: OWN_THREADS }, move |_| look_up(&request)))
 }
 
-/// Look a name up.
-pub fn resolve(request: &Resolve) -> Measured {
+fn look_up(request: &Resolve) -> Measured {
     let (version, is_wanted): (_, fn(&SocketAddr) -> bool) = match request.family {
         AddressFamily::Ipv4 => ("IPv4", SocketAddr::is_ipv4),
         AddressFamily::Ipv6 => ("IPv6", SocketAddr::is_ipv6),
     };
     let missing = |why: &str| {
         let message = format!("`{}` has no {version} address{why}", request.name);
-        Box::new((Failure::new("service.name", message), None))
+        Failure::new("service.name", message)
     };
-    let mut found = (request.name.as_str(), 0)
-        .to_socket_addrs()
-        .map_err(|error| missing(&format!(": {error}")))?;
+    let mut found = lookup(&request.name, request.family)
+        .map_err(|error| missing(&format!(": {error}")))?
+        .into_iter();
     let first = found.find(is_wanted).ok_or_else(|| missing(""))?;
     Ok(Outcome::Resolved(Resolved { address: first.ip() }))
+}
+
+#[cfg(not(target_feature = "crt-static"))]
+fn lookup(name: &str, _family: AddressFamily) -> io::Result<Vec<SocketAddr>> {
+    Ok((name, 0).to_socket_addrs()?.collect())
+}
+
+/// An engine that is linked to no library has not what this host's C library asks name services
+/// with (nsswitch.conf(5)): the host's own program does. Without it, files and DNS are asked.
+#[cfg(target_feature = "crt-static")]
+fn lookup(name: &str, family: AddressFamily) -> io::Result<Vec<SocketAddr>> {
+    let database = match family {
+        AddressFamily::Ipv4 => "ahostsv4",
+        AddressFamily::Ipv6 => "ahostsv6",
+    };
+    if name.starts_with('-') {
+        return Err(io::Error::other("no name begins with a hyphen"));
+    }
+    let asked = std::process::Command::new("getent")
+        .args([database, name])
+        .stdin(std::process::Stdio::null())
+        .output();
+    let said = match asked {
+        Ok(said) => said,
+        Err(_) => return Ok((name, 0).to_socket_addrs()?.collect()),
+    };
+    // A line is `ADDRESS STREAM NAME`. Of IPv4 addresses `ahostsv6` gives mapped ones.
+    let text = String::from_utf8_lossy(&said.stdout);
+    let words = text.lines().filter_map(|line| line.split_whitespace().next());
+    let found: Vec<_> = words
+        .filter_map(|word| word.parse::<std::net::IpAddr>().ok())
+        .map(|address| SocketAddr::new(address.to_canonical(), 0))
+        .collect();
+    if found.is_empty() {
+        return Err(io::Error::other("the host's name services do not know it"));
+    }
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -41,9 +79,7 @@ mod tests {
     use super::*;
 
     fn asked(name: &str, family: AddressFamily) -> Measured {
-        let request = Resolve { name: name.into(), family };
-        check(&request).map_err(|failure| Box::new((failure, None)))?;
-        resolve(&request)
+        look_up(&Resolve { name: name.into(), family })
     }
 
     #[test]
@@ -53,17 +89,17 @@ mod tests {
         };
         assert!(found.address.is_ipv4() && found.address.is_loopback());
         let refused = asked("127.0.0.1", AddressFamily::Ipv6).unwrap_err();
-        assert_eq!(refused.0.code, "service.name");
-        assert_eq!(refused.0.message, "`127.0.0.1` has no IPv6 address");
+        assert_eq!(refused.failure.code, "service.name");
+        assert_eq!(refused.failure.message, "`127.0.0.1` has no IPv6 address");
     }
 
     #[test]
     fn a_name_that_cannot_be_one_is_refused() {
         for name in [String::new(), "x".repeat(256)] {
-            let refused = asked(&name, AddressFamily::Ipv4).unwrap_err();
-            assert_eq!(refused.0.code, "request.value");
+            let request = Resolve { name, family: AddressFamily::Ipv4 };
+            assert_eq!(resolve(request).err().map(|failure| failure.code), Some("request.value"));
         }
         let refused = asked("no such host.invalid", AddressFamily::Ipv4).unwrap_err();
-        assert_eq!(refused.0.code, "service.name");
+        assert_eq!(refused.failure.code, "service.name");
     }
 }

@@ -12,9 +12,9 @@ use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_workloads::Progress;
 
-use crate::beside::{Work, beside};
+use crate::background::{Work, with_background};
 use crate::host_window::HostSnapshot;
-use crate::messages::{self, Failure, HostWindow, Outcome, PROGRESS_INTERVAL_NS, Ready, Reply};
+use crate::messages::{self, Failure, HostWindow, Outcome, Ready, Reply};
 #[cfg(feature = "services")]
 use crate::messages::{FileTimes, Served, StationReadings, StationSlices};
 use crate::output::Output;
@@ -27,16 +27,33 @@ const MAX_AHEAD_NS: u64 = 600_000_000_000;
 /// How near to its start a thread no longer listens to the driver.
 const NEAR_NS: u64 = 5_000_000;
 
-/// What a measurement gives: its outcome, or why not and what was seen until then.
-pub type Measured = Result<Outcome, Box<(Failure, Option<Outcome>)>>;
+/// A measurement that failed, with what it had measured until then.
+#[derive(Debug)]
+pub struct Failed {
+    pub failure: Failure,
+    pub outcome: Option<Outcome>,
+}
 
-/// An outcome, or an error that carries it as what was seen until then.
+/// Without an outcome, so that `?` passes on any failure of a part.
+impl From<Failure> for Box<Failed> {
+    fn from(failure: Failure) -> Self {
+        Self::new(Failed { failure, outcome: None })
+    }
+}
+
+/// What a measurement returns.
+pub type Measured = Result<Outcome, Box<Failed>>;
+
+/// The outcome, or the failure with the outcome until then.
 pub fn conclude(outcome: Outcome, failure: Option<Failure>) -> Measured {
     match failure {
         None => Ok(outcome),
-        Some(failure) => Err(Box::new((failure, Some(outcome)))),
+        Some(failure) => Err(Box::new(Failed { failure, outcome: Some(outcome) })),
     }
 }
+
+/// Answers a question about a request while it runs.
+pub type Answerer = Box<dyn Fn() -> Result<Outcome, Failure> + Send>;
 
 /// Shared between the thread that hears the driver and those that measure.
 pub struct Running {
@@ -47,6 +64,7 @@ pub struct Running {
     ready: AtomicBool,
     changed: Condvar,
     lock: Mutex<()>,
+    answerer: Mutex<Option<Answerer>>,
     /// What workloads see of this.
     pub progress: Progress,
 }
@@ -60,6 +78,7 @@ impl Running {
             ready: AtomicBool::new(false),
             changed: Condvar::new(),
             lock: Mutex::new(()),
+            answerer: Mutex::new(None),
             progress: Progress::default(),
         }
     }
@@ -67,39 +86,44 @@ impl Running {
     /// Say that this end is set up.
     pub fn ready(&self, ports: Vec<u16>, setup_round_trip_ns: Option<u64>) {
         self.ready.store(true, Ordering::Release);
-        self.output.send(&Reply::Ready(Ready {
-            id: self.id,
-            ports,
-            setup_round_trip_ns,
-            #[cfg(feature = "services")]
-            directory: None,
-            #[cfg(feature = "services")]
-            served: None,
-        }));
+        self.tell_ready(Ready { ports, setup_round_trip_ns, ..Ready::default() });
     }
 
     /// Say that a server listens. It has no start.
     #[cfg(feature = "services")]
     pub fn serving(&self, port: u16, served: Served) {
-        self.output.send(&Reply::Ready(Ready {
-            id: self.id,
-            ports: vec![port],
-            setup_round_trip_ns: None,
-            directory: None,
-            served: Some(served),
-        }));
+        self.tell_ready(Ready { ports: vec![port], served: Some(served), ..Ready::default() });
     }
 
     /// Say that a directory is there. It has no start.
     #[cfg(feature = "services")]
     pub fn holding(&self, directory: String) {
-        self.output.send(&Reply::Ready(Ready {
-            id: self.id,
-            ports: Vec::new(),
-            setup_round_trip_ns: None,
-            directory: Some(directory),
-            served: None,
-        }));
+        self.tell_ready(Ready { directory: Some(directory), ..Ready::default() });
+    }
+
+    fn tell_ready(&self, ready: Ready) {
+        self.output.send(&Reply::Ready(Ready { id: self.id, ..ready }));
+    }
+
+    /// From now on answer questions about this request so.
+    pub fn answer_by(&self, answerer: Answerer) {
+        *self.answerer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answerer);
+    }
+
+    /// Ask what can be asked of this request while it runs.
+    ///
+    /// # Errors
+    /// `request.nothing_to_read` of a request that answers none, else the error of its answer.
+    pub fn ask(&self) -> Result<Outcome, Failure> {
+        let answerer = self.answerer.lock().unwrap_or_else(PoisonError::into_inner);
+        answerer.as_ref().map_or_else(
+            || {
+                let found = format!("request {} carries no frames, or not yet", self.id);
+                Err(Failure::new("request.nothing_to_read", found)
+                    .hint("name a `carry_frames` that is ready"))
+            },
+            |answerer| answerer(),
+        )
     }
 
     /// Wait until the driver wants the end.
@@ -234,7 +258,7 @@ impl Running {
         measured_from: Instant,
         work: impl FnOnce() -> T,
     ) -> (T, Option<HostWindow>) {
-        let ((result, last), first) = beside(
+        let ((result, last), first) = with_background(
             |work| self.report_progress(start, measured_from, work),
             || (work(), HostSnapshot::take()),
         );
@@ -249,7 +273,8 @@ impl Running {
         measured_from: Instant,
         work: &Work,
     ) -> Option<HostSnapshot> {
-        let mut next_report = start.plus_nanos(PROGRESS_INTERVAL_NS);
+        let interval_ns = self.output.progress_interval_ns;
+        let mut next_report = start.plus_nanos(interval_ns);
         let mut first = None;
         while !work.is_over() {
             let now = os::monotonic();
@@ -257,7 +282,7 @@ impl Running {
                 first = HostSnapshot::take();
             }
             if now >= next_report {
-                next_report = next_report.plus_nanos(PROGRESS_INTERVAL_NS);
+                next_report = next_report.plus_nanos(interval_ns);
                 let (messages, bytes) = self.progress.counted();
                 self.output.send(&Reply::Progress(messages::Progress {
                     id: self.id,

@@ -29,6 +29,11 @@ impl Margin {
         Self { ns: FIRST_MARGIN_NS }
     }
 
+    /// The margin of a wait that can afford no more.
+    pub fn least_ns(&self) -> u64 {
+        self.ns
+    }
+
     /// The margin of a wait of so long.
     pub fn of(&self, left_ns: u64) -> u64 {
         self.ns.max((left_ns / AFFORDED_SHARE).min(MOST_MARGIN_NS))

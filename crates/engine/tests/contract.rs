@@ -64,7 +64,7 @@ fn run(ends: [(&mut Engine, u64); 2]) -> (Value, Value) {
 fn hello_states_versions_and_capabilities() {
     let engine = Engine::start();
     assert_eq!(engine.hello["type"], "hello");
-    assert_eq!(engine.hello["schema_version"], 6);
+    assert_eq!(engine.hello["schema_version"], 7);
     assert_eq!(engine.hello["engine_version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(engine.hello["pid"], engine.process.id());
     assert!(engine.hello["capabilities"]["batch"].is_boolean());
@@ -178,6 +178,7 @@ fn the_schema_names_every_form_of_request() {
     let known = [
         "arm",
         "cancel",
+        "carry_frames",
         "copy",
         "copy_check",
         "copy_empty",
@@ -188,10 +189,16 @@ fn the_schema_names_every_form_of_request() {
         "echo_request",
         "echo_respond",
         "measure_room",
+        "medium_load",
+        "path_mtu_answer",
+        "path_mtu_probe",
         "ping",
+        "read_hosts",
+        "read_medium",
         "ready_memory",
         "resolve",
         "serve",
+        "set_up_hosts",
         "stations",
         "stations_empty",
         "stations_prepare",

@@ -59,9 +59,12 @@ pub struct EchoRespond {
     pub spec: EchoSpec,
     /// Address to listen on.
     pub bind: IpAddr,
-    /// Port to listen on; 0 lets the system choose.
+    /// Port to listen on, the first that may be; 0 lets the system choose.
     #[serde(default)]
     pub port: u16,
+    /// The last port that may be; 0: the first.
+    #[serde(default)]
+    pub last_port: u16,
     /// The only address that is answered.
     pub peer: IpAddr,
     /// What both ends know and nobody else: 32 hexadecimal digits.

@@ -47,6 +47,8 @@ pub struct HostFacts {
     pub memory_bytes: Option<u64>,
     /// Main memory that programs could have at once, bytes.
     pub memory_available_bytes: Option<u64>,
+    /// How the clock is kept right.
+    pub clock: Option<ClockFacts>,
     /// The kernel's clock source.
     pub clock_source: Option<String>,
     /// CPU frequency governor of the first processor.
@@ -60,6 +62,8 @@ pub struct HostFacts {
     /// Offloads of each network device, by its name, as ethtool names them; empty where the system
     /// does not tell.
     pub offloads: std::collections::BTreeMap<String, std::collections::BTreeMap<String, bool>>,
+    /// The network interfaces by their names; empty where the system does not report them.
+    pub interfaces: std::collections::BTreeMap<String, InterfaceFacts>,
     /// TCP congestion control by default.
     pub congestion_control: Option<String>,
     /// TCP congestion controls that this user may choose.
@@ -71,4 +75,45 @@ pub struct HostFacts {
     /// UDP counters of this host's network namespace, by the kernel's names (`/proc/net/snmp` and
     /// `snmp6`), as in `UdpRcvbufErrors` and `Udp6OutDatagrams`.
     pub udp_counters: std::collections::BTreeMap<String, u64>,
+}
+
+/// How a host's clock is kept right: as the kernel knows (adjtimex(2)), and by what.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct ClockFacts {
+    /// Whether the kernel's clock is marked as synchronised.
+    pub synchronised: bool,
+    /// Correction that is still to be applied to the clock.
+    pub offset_ns: i64,
+    /// By how much it may be wrong at most.
+    pub maximum_error_ns: u64,
+    /// By how much it probably is wrong.
+    pub estimated_error_ns: u64,
+    /// Programs that keep clocks right and ran when this engine was first asked, as in `chronyd`.
+    pub disciplined_by: Vec<String>,
+}
+
+/// A network interface. What the system or its driver does not report is `null` or empty.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct InterfaceFacts {
+    /// Its addresses.
+    pub addresses: Vec<String>,
+    /// Largest packet that it sends, bytes.
+    pub mtu_bytes: Option<u64>,
+    /// Speed of the link by its driver, bit/s.
+    pub speed_bps: Option<u64>,
+    /// Whether both ends may send at the same time.
+    pub full_duplex: Option<bool>,
+    /// Name of its driver.
+    pub driver: Option<String>,
+    /// Whether it is a wireless one.
+    pub wireless: bool,
+    /// Highest supported speed by its driver, bit/s.
+    pub supported_speed_bps: Option<u64>,
+    /// Whether it saves power between frames: Energy-Efficient Ethernet, or power save of a wireless one.
+    pub power_saving: Option<bool>,
+    /// Number of its clock of the Precision Time Protocol.
+    pub ptp_clock: Option<u32>,
+    /// Its counters (`/proc/net/dev`): `rx_bytes`, `rx_packets`, `rx_errors`, `rx_drops`, and the
+    /// same of `tx`.
+    pub counters: std::collections::BTreeMap<String, u64>,
 }

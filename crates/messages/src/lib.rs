@@ -9,6 +9,7 @@
 //! `progress` may come before it. All times are whole nanoseconds, on the engine's monotonic clock
 //! where they are points in time; all sizes are bytes; all rates bit/s or messages/s.
 
+mod control;
 #[cfg(feature = "services")]
 mod copy;
 #[cfg(feature = "services")]
@@ -16,17 +17,23 @@ mod dataset;
 mod echo;
 mod failure;
 mod host;
+mod medium;
+mod medium_load;
+mod path_mtu;
 #[cfg(feature = "services")]
 mod serve;
+mod shared;
 #[cfg(feature = "services")]
 mod stations;
 #[cfg(feature = "services")]
 mod storage;
 mod stream;
+mod virtual_hosts;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use control::*;
 #[cfg(feature = "services")]
 pub use copy::*;
 #[cfg(feature = "services")]
@@ -34,16 +41,21 @@ pub use dataset::*;
 pub use echo::*;
 pub use failure::Failure;
 pub use host::*;
+pub use medium::*;
+pub use medium_load::*;
+pub use path_mtu::*;
 #[cfg(feature = "services")]
 pub use serve::*;
+pub use shared::*;
 #[cfg(feature = "services")]
 pub use stations::*;
 #[cfg(feature = "services")]
 pub use storage::*;
 pub use stream::*;
+pub use virtual_hosts::*;
 
 /// Raised whenever a driver built for the version before could misunderstand.
-pub const SCHEMA_VERSION: u32 = 6;
+pub const SCHEMA_VERSION: u32 = 7;
 
 /// Longest line that the engine reads, bytes, the line feed included.
 pub const MAX_LINE_BYTES: usize = 65_536;
@@ -53,6 +65,9 @@ pub const MAX_REPLY_BYTES: usize = 1_048_576;
 
 /// Time between two `progress` lines of a request.
 pub const PROGRESS_INTERVAL_NS: u64 = 250_000_000;
+
+/// The same of a driver on another host: with what carries them, lines are to take less than 1 kB/s.
+pub const REMOTE_PROGRESS_INTERVAL_NS: u64 = 500_000_000;
 
 /// A line from the driver.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -86,6 +101,16 @@ pub enum Request {
     /// Send echo requests to a responder that is ready. Ends in `echo_requested`.
     #[schemars(title = "EchoRequestRequest")]
     EchoRequest(EchoRequest),
+    /// Answer a peer that looks for the largest packets of the path. `ready` names the port; when
+    /// cancelled, the error has `path_mtu_answered`.
+    #[schemars(title = "PathMtuAnswerRequest")]
+    PathMtuAnswer(PathMtuAnswer),
+    /// Look for the largest packets of the path to a peer that answers. Ends in `path_mtu_probed`.
+    #[schemars(title = "PathMtuProbeRequest")]
+    PathMtuProbe(PathMtuProbe),
+    /// Compute what a simulated Ethernet carries under a load. Ends in `medium_loaded`.
+    #[schemars(title = "MediumLoadRequest")]
+    MediumLoad(Box<MediumLoad>),
     /// Make a dataset, or see that it is there. Ends in `dataset_made`.
     #[cfg(feature = "services")]
     #[schemars(title = "DatasetRequest")]
@@ -144,30 +169,26 @@ pub enum Request {
     #[cfg(feature = "services")]
     #[schemars(title = "StationsEmptyRequest")]
     StationsEmpty(Box<StationsEmpty>),
+    /// Carry frames between the hosts of a virtual LAN. `ready` once their interfaces are there; when
+    /// cancelled, the error has `medium_ended`.
+    #[schemars(title = "CarryFramesRequest")]
+    CarryFrames(CarryFrames),
+    /// Read what a medium has carried. Ends in `medium_read`.
+    #[schemars(title = "ReadMediumRequest")]
+    ReadMedium(ReadMedium),
+    /// Take up the interfaces of a virtual LAN's hosts, with their addresses and neighbours. Ends in
+    /// `hosts_set_up`.
+    #[schemars(title = "SetUpHostsRequest")]
+    SetUpHosts(SetUpHosts),
+    /// Read what the interfaces of a virtual LAN's hosts are like now. Ends in `hosts_read`.
+    #[schemars(title = "ReadHostsRequest")]
+    ReadHosts(ReadHosts),
     /// Give a ready request its start. Ends in `armed`, or in the error `arm.late`.
     #[schemars(title = "ArmRequest")]
     Arm(Arm),
     /// End a request now. Ends in `cancelled`; the request itself ends in the error `cancelled`.
     #[schemars(title = "CancelRequest")]
     Cancel(Cancel),
-}
-
-/// When a request that is ready shall start.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arm {
-    /// The request.
-    pub target: u64,
-    /// The start, on this engine's monotonic clock.
-    pub at_ns: u64,
-}
-
-/// Which request to end.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Cancel {
-    /// The request.
-    pub target: u64,
 }
 
 /// A line from the engine.
@@ -203,78 +224,6 @@ pub enum Reply {
     Error(Failed),
 }
 
-/// What the engine is.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Hello {
-    /// Version of the engine.
-    pub engine_version: String,
-    /// Version of these messages.
-    pub schema_version: u32,
-    /// Process id.
-    pub pid: u32,
-    /// What this engine can do on this system.
-    pub capabilities: Capabilities,
-    /// Time between two `progress` lines of a request.
-    pub progress_interval_ns: u64,
-    /// Longest line that the engine reads, bytes.
-    pub max_line_bytes: u64,
-}
-
-/// A request is set up.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Ready {
-    /// The request.
-    pub id: u64,
-    /// Ports that this end listens on, one for each flow over UDP, one in all over TCP; empty at
-    /// the end that connects.
-    pub ports: Vec<u16>,
-    /// Round trip of the session's set-up, if this end saw one.
-    pub setup_round_trip_ns: Option<u64>,
-    /// Of a trial's directory: its absolute path.
-    #[cfg(feature = "services")]
-    pub directory: Option<String>,
-    /// Of a server: how it is reached.
-    #[cfg(feature = "services")]
-    pub served: Option<Served>,
-}
-
-/// How far a request is.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Progress {
-    /// The request.
-    pub id: u64,
-    /// Time since the start, warm-up included.
-    pub elapsed_ns: u64,
-    /// Messages sent, received or answered so far, warm-up included.
-    pub messages: u64,
-    /// The same in octets of payload.
-    pub bytes: u64,
-}
-
-/// A request has ended well.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Finished {
-    /// The request.
-    pub id: u64,
-    /// What came of it.
-    pub result: Outcome,
-}
-
-/// A request has ended otherwise.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Failed {
-    /// The request; `null` for a line that names none.
-    pub id: Option<u64>,
-    /// Stable and dotted; what comes before the first dot says whose fault it is.
-    pub code: String,
-    /// What was found and what was allowed.
-    pub message: String,
-    /// What to do, if anything can be done.
-    pub hint: Option<String>,
-    /// What had been measured until then.
-    pub partial: Option<Outcome>,
-}
-
 /// What a request came to.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -291,6 +240,18 @@ pub enum Outcome {
     /// Of `cancel`.
     #[schemars(title = "CancelledOutcome")]
     Cancelled(Cancelled),
+    /// Of `read_medium`.
+    #[schemars(title = "MediumReadOutcome")]
+    MediumRead(Box<MediumCounts>),
+    /// Of `carry_frames`.
+    #[schemars(title = "MediumEndedOutcome")]
+    MediumEnded(Box<MediumCounts>),
+    /// Of `set_up_hosts`.
+    #[schemars(title = "HostsSetUpOutcome")]
+    HostsSetUp {},
+    /// Of `read_hosts`.
+    #[schemars(title = "HostsReadOutcome")]
+    HostsRead(HostsRead),
     /// Of `stream_receive`.
     #[schemars(title = "StreamReceivedOutcome")]
     StreamReceived(Box<StreamReceived>),
@@ -303,6 +264,15 @@ pub enum Outcome {
     /// Of `echo_request`.
     #[schemars(title = "EchoRequestedOutcome")]
     EchoRequested(Box<EchoRequested>),
+    /// Of `path_mtu_answer`.
+    #[schemars(title = "PathMtuAnsweredOutcome")]
+    PathMtuAnswered(PathMtuAnswered),
+    /// Of `path_mtu_probe`.
+    #[schemars(title = "PathMtuProbedOutcome")]
+    PathMtuProbed(PathMtuProbed),
+    /// Of `medium_load`.
+    #[schemars(title = "MediumLoadedOutcome")]
+    MediumLoaded(Box<MediumLoaded>),
     /// Of `dataset`.
     #[cfg(feature = "services")]
     #[schemars(title = "DatasetMadeOutcome")]
@@ -359,199 +329,6 @@ pub enum Outcome {
     #[cfg(feature = "services")]
     #[schemars(title = "StationsEmptiedOutcome")]
     StationsEmptied(StationsEmptied),
-}
-
-/// The clocks.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Pong {
-    /// Monotonic clock.
-    pub monotonic_ns: u64,
-    /// Calendar clock, since 1970.
-    pub realtime_ns: u64,
-    /// CPU time of the engine so far, all threads; `null` where the system does not tell.
-    pub engine_cpu_ns: Option<u64>,
-}
-
-/// A request has its start.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Armed {
-    /// Time from now to the start.
-    pub margin_ns: u64,
-}
-
-/// A request is being ended.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Cancelled {
-    /// The request.
-    pub target: u64,
-}
-
-/// CPU time of the threads that moved the data, from the start of the measured part to its end.
-#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
-pub struct CpuTime {
-    /// In user mode.
-    pub user_ns: u64,
-    /// In the kernel.
-    pub system_ns: u64,
-    /// Times a thread gave up the CPU to wait.
-    pub voluntary_switches: u64,
-    /// Times the CPU was taken from a thread.
-    pub involuntary_switches: u64,
-}
-
-impl CpuTime {
-    /// Both together.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            user_ns: self.user_ns + other.user_ns,
-            system_ns: self.system_ns + other.system_ns,
-            voluntary_switches: self.voluntary_switches + other.voluntary_switches,
-            involuntary_switches: self.involuntary_switches + other.involuntary_switches,
-        }
-    }
-}
-
-/// Transport protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Transport {
-    /// User Datagram Protocol.
-    Udp,
-    /// Transmission Control Protocol.
-    Tcp,
-}
-
-/// How a receiver waits for what comes next.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Receive {
-    /// In the system's call, until something is there: what a plain program does.
-    Block,
-    /// Sleeps 200 µs, then takes all that is there: the fewest wake-ups.
-    Poll,
-    /// Never sleeps: asks again and again, and takes a processor for itself.
-    Spin,
-    /// The engine chooses by trying them on this system; the result says what and why.
-    #[default]
-    Auto,
-}
-
-/// Which clock readings times are made of.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Timestamps {
-    /// The program's, when the system's call returns.
-    #[default]
-    Program,
-    /// The kernel's, when it takes a packet from the device or gives it to it (`SO_TIMESTAMPING`).
-    Kernel,
-}
-
-/// What the engine chose where it was left to it, and why.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Choice {
-    /// One sentence.
-    pub reason: String,
-    /// What was tried, over loopback, before the trial; empty if nothing had to be.
-    pub candidates: Vec<Candidate>,
-}
-
-/// One way that was tried.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Candidate {
-    /// Its name, as in `batch` or `poll`.
-    pub name: String,
-    /// Messages received per second; the median of its rounds.
-    pub messages_per_s: f64,
-    /// CPU time of both threads for each message received, nanoseconds; likewise.
-    pub cpu_ns_per_message: f64,
-}
-
-/// A distribution of times, from a histogram of three significant digits.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
-pub struct Distribution {
-    /// Times taken.
-    pub samples: u64,
-    /// Mean, from the exact times.
-    pub mean_ns: i64,
-    /// Standard deviation within the trial, from the exact times.
-    pub sd_ns: u64,
-    /// Least, exact.
-    pub min_ns: i64,
-    /// First percentile.
-    pub p1_ns: u64,
-    /// Median.
-    pub p50_ns: u64,
-    /// 90th percentile.
-    pub p90_ns: u64,
-    /// 99th percentile.
-    pub p99_ns: u64,
-    /// 99.9th percentile.
-    pub p999_ns: u64,
-    /// Greatest, exact.
-    pub max_ns: i64,
-    /// The whole histogram in the `HdrHistogram` V2 format, hexadecimal; it can be merged.
-    pub histogram: String,
-}
-
-/// What a whole host did in a stretch of time: everybody's doings, not only the engine's.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
-pub struct HostWindow {
-    /// Length of the stretch.
-    pub elapsed_ns: u64,
-    /// CPU time of all processors, by what it went to.
-    pub processors: ProcessorTimes,
-    /// CPU time of this engine's process, all threads.
-    pub engine_cpu_ns: u64,
-    /// Packets that the kernel took from its per-processor backlogs.
-    pub softnet_processed: u64,
-    /// Packets that it dropped because a backlog was full. Of the whole kernel, all namespaces.
-    pub softnet_dropped: u64,
-    /// Times that it ran out of its time slice for packets.
-    pub softnet_squeezed: u64,
-    /// By how much UDP counters of this network namespace rose, by the kernel's names.
-    pub udp_counters: std::collections::BTreeMap<String, u64>,
-    /// By how much the calendar clock was stepped against the monotonic one.
-    pub clock_step_ns: i64,
-}
-
-/// CPU time of all processors (`/proc/stat`), to the hundredth of a second.
-#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
-pub struct ProcessorTimes {
-    /// Programs, the nice ones included.
-    pub user_ns: u64,
-    /// The kernel on their behalf.
-    pub system_ns: u64,
-    /// Interrupts.
-    pub interrupt_ns: u64,
-    /// Soft interrupts: most of what receiving packets takes.
-    pub soft_interrupt_ns: u64,
-    /// Taken by the hypervisor for others.
-    pub steal_ns: u64,
-    /// Nothing, waiting for disks included.
-    pub idle_ns: u64,
-}
-
-/// Socket options of either end. What is absent stays as the system has it.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SocketOptions {
-    /// `TCP_NODELAY`.
-    #[serde(default)]
-    pub nodelay: bool,
-    /// Congestion controls of TCP, by name, given to the flows in turn; empty: the system's.
-    #[serde(default)]
-    pub congestion_controls: Vec<String>,
-    /// `SO_SNDBUF`, bytes. Refused if the system does not grant it.
-    #[serde(default)]
-    pub send_buffer_bytes: Option<u32>,
-    /// `SO_RCVBUF`, bytes. Refused if the system does not grant it.
-    #[serde(default)]
-    pub receive_buffer_bytes: Option<u32>,
-    /// Differentiated services code point, 0 to 63.
-    #[serde(default)]
-    pub dscp: u8,
 }
 
 /// The schema of both directions, as one document.

@@ -5,11 +5,14 @@
 //! compared unseen. `--cfg lanlab_portable` builds the portable side on Linux, to test it there.
 
 mod datagram;
+mod interfaces;
+mod ports;
 pub mod positioned;
 mod readiness;
 pub mod socket_options;
 mod tcp_info;
 mod usage;
+mod virtual_hosts;
 
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 mod linux;
@@ -27,22 +30,42 @@ pub use datagram::{BATCH_MESSAGES, DatagramOptions, Received};
 pub use readiness::Interest;
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 pub use system::alarm::Alarm;
-pub use system::clock::{monotonic, prepare_thread, realtime_ns, sleep_until};
+pub use system::clock::{discipline, monotonic, prepare_thread, realtime_ns, sleep_until};
 pub use system::datagram::{DatagramSocket, ReceiveBatch, SendBatch};
 pub use system::file::{
     close as close_file, drop_all_caches, forget_cached, free_bytes, is_own, open_own_file,
     will_read_in_order, write_parts_at,
 };
 
+pub use interfaces::Interface;
+pub use ports::{PortKind, PortPlan, SendingQueue};
+pub use system::interfaces::interfaces;
+pub use system::ports::{Port, PortQueue, make_ports};
 pub use system::process::{
-    bind_to_processor, descriptor_limit, raise_descriptor_limit, raise_descriptor_limit_to,
-    user_and_group,
+    bind_to_processor, descriptor_limit, favour_thread, raise_descriptor_limit,
+    raise_descriptor_limit_to, user_and_group,
 };
-pub use system::readiness::{Readiness, wait_writable};
+pub use system::readiness::{Readiness, wait_readable, wait_writable};
 pub use system::tcp::{choose_port_late, receive_now, send_now, set_congestion_control, tcp_info};
 pub use system::usage::{process_cpu_ns, thread_cpu_ns, thread_usage};
+pub use system::virtual_hosts::{read_hosts, set_up_hosts};
+pub use system::wake::Wake;
 pub use tcp_info::TcpInfo;
 pub use usage::Usage;
+pub use virtual_hosts::{HostInterface, HostPlan, HostQueue, HostSettings};
+
+/// Synchronisation of a kernel's clock, as the kernel reports it (adjtimex(2)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Discipline {
+    /// Whether the kernel's clock is marked as synchronised.
+    pub is_synchronised: bool,
+    /// Correction that is still to be applied to the clock, ns.
+    pub offset_ns: i64,
+    /// Maximum error of the clock, ns.
+    pub maximum_error_ns: u64,
+    /// Estimated error of the clock, ns.
+    pub estimated_error_ns: u64,
+}
 
 /// What this build and system can do beyond plain sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,14 +13,14 @@ use lanlab_files::{Class, Credentials, Fault, Result, ServiceKind};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 
-use gate::{Gate, Room};
+use admission::{Admission, MemoryBudget};
 
+mod admission;
 mod changes;
 mod confined;
 mod ftp;
-mod gate;
 #[cfg(any(test, feature = "fuzz"))]
-pub mod hostile;
+pub mod fuzz_checks;
 mod http;
 mod identity;
 mod login;
@@ -82,9 +82,9 @@ impl Default for Bounds {
 
 impl Bounds {
     /// Where connections come in that take so much each before they have proved themselves.
-    fn gate(&self, each_bytes: usize, accepted: &Arc<AtomicU64>) -> Gate {
-        Gate {
-            room: Room::new(self.strangers_bytes, self.crowded),
+    fn admission(&self, each_bytes: usize, accepted: &Arc<AtomicU64>) -> Admission {
+        Admission {
+            budget: MemoryBudget::new(self.strangers_bytes, self.crowded),
             each_bytes,
             patience: self.login,
             accepted: Arc::clone(accepted),

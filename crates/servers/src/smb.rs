@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use lanlab_files::{Class, Fault, Result};
 use smb_server::{Access, BuildError, LocalFsBackend, Share, SmbServer};
@@ -24,6 +25,10 @@ const MAX_DATA_OCTETS: u32 = 1 << 20;
 const MIN_CONNECTIONS: usize = 256;
 const SPARE_CONNECTIONS: usize = 64;
 
+/// A client logs in with four round trips. A silent stranger has no longer: until then he keeps a
+/// connection from others.
+const LOGIN: Duration = Duration::from_secs(10);
+
 /// Begin to serve.
 ///
 /// The crate opens its own socket: it waits with the backlog of tokio, 1024.
@@ -41,7 +46,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         .max_read_size(MAX_DATA_OCTETS)
         .max_write_size(MAX_DATA_OCTETS)
         .max_connections(MIN_CONNECTIONS.max(bounds.connections + SPARE_CONNECTIONS))
-        .handshake_timeout(bounds.login / 2)
+        .handshake_timeout(LOGIN.min(bounds.login / 2))
         // A record has to be whole by then.
         .io_timeout(bounds.record);
     let (builder, share) = match (&offer.credentials, offer.read_only) {

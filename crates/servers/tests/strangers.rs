@@ -150,7 +150,36 @@ fn a_record_of_a_known_client_of_nfs_goes_on_in_time_or_ends() {
     });
 }
 
-/// The server of SMB does not tell strangers from clients; the others have room for few strangers here.
+/// The server of SMB does not distinguish strangers from clients: the first to come keep all connections
+/// until their time is over.
+#[test]
+fn where_silent_strangers_have_all_connections_of_smb_a_client_is_let_in_after_some_seconds() {
+    run(async {
+        let root = TempDir::new().unwrap();
+        let (serving, target) = served(ServiceKind::Smb, &root, &Bounds::default()).await;
+        let port = serving.port();
+        let crowd = move || -> Vec<TcpStream> {
+            (0..256).map(|_| TcpStream::connect((LOOPBACK, port)).unwrap()).collect()
+        };
+        let start = Instant::now();
+        let crowd = tokio::task::spawn_blocking(crowd).await.unwrap();
+        assert!(connect(&target).await.is_err(), "there is room left");
+        let late = loop {
+            match connect(&target).await {
+                Ok(session) => break session,
+                Err(fault) => assert!(start.elapsed() < HANGS, "{fault}"),
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        };
+        let took = start.elapsed();
+        assert!(took < Duration::from_secs(20), "{took:?}");
+        put(&late, &path("late"), b"x").await;
+        drop(crowd);
+        serving.end().await;
+    });
+}
+
+/// The other services have room for few strangers here.
 #[test]
 fn where_strangers_have_all_the_room_a_client_is_soon_let_in() {
     let known = ALL.into_iter().filter(|service| *service != ServiceKind::Smb);

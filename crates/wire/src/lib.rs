@@ -7,6 +7,7 @@ pub mod calendar;
 mod error;
 pub mod http_chunks;
 pub mod nfs3;
+pub mod pcap;
 pub mod percent;
 pub mod probe;
 pub mod session;

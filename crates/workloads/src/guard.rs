@@ -19,7 +19,9 @@ const USUAL_TIMEOUT_NS: u64 = 30_000_000_000;
 
 /// Shared by the threads of a request.
 pub struct Guard<'a, K> {
+    /// The clock of the request.
     pub clock: K,
+    /// How far it is, and whether its driver has cancelled it.
     pub progress: &'a Progress,
     stopped: AtomicBool,
     /// How long an answer of the server may take.
@@ -29,6 +31,7 @@ pub struct Guard<'a, K> {
 }
 
 impl<'a, K: Clock> Guard<'a, K> {
+    /// Without a bound of time.
     pub fn new(clock: K, progress: &'a Progress) -> Self {
         let (stopped, timeout_ns) = (AtomicBool::new(false), USUAL_TIMEOUT_NS);
         Self { clock, progress, stopped, timeout_ns, until: None }
@@ -49,6 +52,7 @@ impl<'a, K: Clock> Guard<'a, K> {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
+    /// Whether to go on; the failure has the reason if not.
     pub fn check(&self) -> Result<(), Failure> {
         if self.stopped.load(Ordering::Relaxed) || self.progress.is_cancelled() {
             return Err(Failure::cancelled());

@@ -46,6 +46,7 @@ pub enum InitiatorState {
 }
 
 impl Initiator {
+    /// Ask from `now` on; `nonce` is a number that cannot be guessed.
     pub fn new(token: Token, flow: u16, nonce: u64, now: Instant) -> Self {
         Self {
             token,
@@ -59,6 +60,7 @@ impl Initiator {
         }
     }
 
+    /// How far it is.
     pub fn state(&self) -> InitiatorState {
         self.state
     }

@@ -3,23 +3,27 @@
 //! Nothing here reads a clock, opens a socket or starts a thread: time is an argument, or comes from
 //! a [`Clock`] that is handed in. So the same code runs in the engine, in real time, and in
 //! simulations and tests, on the clock of [`virtual_time`].
-#![allow(missing_docs, reason = "shared with the engine and the simulator only")]
+#![deny(missing_docs)]
 #![allow(
     clippy::missing_errors_doc,
     clippy::missing_panics_doc,
     clippy::new_without_default,
-    reason = "the same"
+    reason = "shared with the engine and the simulator only"
 )]
 
 mod clock;
+mod closing;
 #[cfg(feature = "services")]
 pub mod copy;
 #[cfg(feature = "services")]
 pub mod dataset;
+pub mod echo;
 #[cfg(feature = "services")]
 mod guard;
 pub mod handshake;
 pub mod measure;
+pub mod path_mtu;
+mod peer_failure;
 mod progress;
 #[cfg(feature = "services")]
 mod service_failure;
@@ -31,8 +35,10 @@ pub mod virtual_time;
 use lanlab_messages as messages;
 
 pub use clock::Clock;
+pub use closing::{Closing, ClosingStep};
 #[cfg(feature = "services")]
 pub use guard::{Guard, TOO_LONG};
+pub use peer_failure::went_on_too_long;
 pub use progress::Progress;
 #[cfg(feature = "services")]
 pub use service_failure::failure_of;

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+/// State shared between the threads of a measurement and their driver.
 #[derive(Debug, Default)]
 pub struct Progress {
     cancelled: AtomicBool,
@@ -15,6 +16,7 @@ impl Progress {
         self.cancelled.store(true, Ordering::Release);
     }
 
+    /// Whether the driver wants the end.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Acquire)
     }

@@ -1,249 +1,16 @@
 //! Both ends of a stream over a link in virtual time that loses, repeats and reorders datagrams.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod datagram_link;
+mod stream_ends;
 
-use lanlab_messages::{Amount, Io, Receive, Timestamps, WhenLate};
+use datagram_link::{Faults, Link, MS, agree};
+use lanlab_messages::{Amount, EndedBy};
 use lanlab_units::{Instant, Pace};
-use lanlab_wire::probe::{Header, Layout};
-use lanlab_wire::session::{Kind, Message, Token};
+use lanlab_wire::session::Kind;
 use lanlab_workloads::Progress;
-use lanlab_workloads::handshake::{Acceptor, Initiator, InitiatorState, SETUP_NS};
-use lanlab_workloads::stream::{
-    Arrival, Counts, Heard, Incoming, Meters, Plan, Schedule, Sent, SharedMeters, Step,
-};
-
-const TOKEN: Token = Token([7; 16]);
-const MS: u64 = 1_000_000;
-/// A word of the session that is not answered is said again after this time.
-const REPEAT_NS: u64 = 10 * MS;
-
-/// 100 bytes 10,000 times a second for a second after a warm-up of 100 ms.
-fn plan() -> Plan {
-    let pace = Pace::from_message_rate(10_000.0);
-    Plan {
-        message_bytes: 100,
-        amount: Amount::TimeNs(1_000 * MS),
-        pace,
-        shared_pace: pace,
-        flows: 1,
-        threads: None,
-        io: Io::Single,
-        io_choice: None,
-        receive: Receive::Block,
-        receive_choice: None,
-        read_bytes: 1,
-        when_late: WhenLate::CatchUp,
-        timestamps: Timestamps::Program,
-        drain_ns: 50 * MS,
-        group: 1,
-        warmup_ns: 100 * MS,
-        interval_ns: 100 * MS,
-        silence_ns: 1_000 * MS,
-    }
-}
-
-/// What a link does to datagrams.
-#[derive(Debug, Clone, Copy, Default)]
-struct Faults {
-    loss: f64,
-    duplication: f64,
-    /// The delay is between 1 ms and this much more.
-    jitter_ns: u64,
-    /// Nothing that is sent before arrives at the receiver.
-    deaf_until_ns: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum To {
-    Sender,
-    Receiver,
-}
-
-struct Link {
-    faults: Faults,
-    random: u64,
-    /// Datagrams under way, by when they arrive and their number.
-    under_way: BTreeMap<(Instant, u64), (To, Vec<u8>)>,
-    sent: u64,
-    /// Messages of the stream that arrive twice, and those that do not arrive.
-    duplicated: u64,
-    lost: BTreeSet<u64>,
-}
-
-impl Link {
-    fn new(faults: Faults, seed: u64) -> Self {
-        let (under_way, lost) = (BTreeMap::new(), BTreeSet::new());
-        Self { faults, random: seed, under_way, sent: 0, duplicated: 0, lost }
-    }
-
-    fn random(&mut self) -> f64 {
-        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (self.random >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn send(&mut self, to: To, datagram: &[u8], now: Instant) {
-        let message = Layout::Full.parse(datagram).ok().map(|header| header.sequence);
-        let is_deaf = to == To::Receiver && now.as_nanos() < self.faults.deaf_until_ns;
-        if is_deaf || self.random() < self.faults.loss {
-            self.lost.extend(message);
-            return;
-        }
-        let is_twice = self.random() < self.faults.duplication;
-        self.duplicated += u64::from(is_twice && message.is_some());
-        for _ in 0..=u64::from(is_twice) {
-            let delay_ns = MS + (self.random() * self.faults.jitter_ns as f64) as u64;
-            self.sent += 1;
-            let arrives = (now.plus_nanos(delay_ns), self.sent);
-            self.under_way.insert(arrives, (to, datagram.to_vec()));
-        }
-    }
-
-    fn say(&mut self, to: To, kind: Kind, now: Instant) {
-        self.send(to, &Message { token: TOKEN, flow: 0, kind }.emit(), now);
-    }
-
-    /// What arrives next, if that is not after `by`.
-    fn next(&mut self, by: Instant) -> Option<(Instant, To, Vec<u8>)> {
-        let first = self.under_way.first_entry().filter(|entry| entry.key().0 <= by)?;
-        let ((at, _), (to, datagram)) = first.remove_entry();
-        Some((at, to, datagram))
-    }
-}
-
-/// Agree on a session; gives when, and the acceptor.
-fn agree(link: &mut Link) -> Result<(Instant, Acceptor), Instant> {
-    let mut now = Instant::ZERO;
-    let mut initiator = Initiator::new(TOKEN, 0, 5, now);
-    let mut acceptor = Acceptor::new(TOKEN, 0, 9);
-    let sender = ([10, 0, 0, 1], 9).into();
-    loop {
-        initiator.handle_timeout(now);
-        while let Some(message) = initiator.poll_transmit(now) {
-            link.send(To::Receiver, &message.emit(), now);
-        }
-        match initiator.state() {
-            InitiatorState::Accepted { .. } => return Ok((now, acceptor)),
-            InitiatorState::GaveUp => return Err(now),
-            InitiatorState::Asking => {}
-        }
-        let timeout = initiator.poll_timeout().expect("it is asking");
-        let Some((at, to, datagram)) = link.next(timeout) else {
-            now = timeout;
-            continue;
-        };
-        now = at;
-        let message = Message::parse(&datagram).expect("a word of the session");
-        match to {
-            To::Sender => initiator.handle(&message, now),
-            To::Receiver => {
-                if let Some(answer) = acceptor.handle(&message, sender, now) {
-                    link.send(To::Sender, &answer.emit(), now);
-                }
-            }
-        }
-    }
-}
-
-struct Trial {
-    sent: Sent,
-    counts: Counts,
-    one_way_delays: u64,
-    link: Link,
-    /// Messages that the receiver confirmed at the end.
-    confirmed: u64,
-}
-
-/// Agree, start `ahead_ns` later, send all, and agree on the end.
-fn trial(plan: &Plan, faults: Faults, seed: u64, ahead_ns: u64) -> Trial {
-    let mut link = Link::new(faults, seed);
-    let (agreed, acceptor) = agree(&mut link).expect("an agreement");
-    let start = agreed.plus_nanos(ahead_ns);
-    let progress = Progress::default();
-    let mut schedule = Schedule::new(plan, 0, &progress, start, 9);
-    let mut shared = SharedMeters::<()>::new();
-    let clock = lanlab_messages::ClockRelation { offset_ns: 0, error_ns: 0 };
-    let mut meters = Meters::<()>::new(plan, Some(clock));
-    let mut incoming = Incoming::new(plan, TOKEN, 0, acceptor, start);
-    let (mut now, mut wake) = (start, start);
-    let mut datagram = vec![0; plan.message_bytes];
-    // What is said until it is answered, and when next.
-    let mut said: Option<(Kind, Instant)> = None;
-    let (mut is_over, mut confirmed) = (false, None);
-    while confirmed.is_none() {
-        while now >= wake && !is_over {
-            match schedule.next(now, &mut shared) {
-                Step::Measure => {
-                    let first_measured = schedule.sent.first_measured;
-                    said = Some((Kind::Mark { first_measured }, now));
-                }
-                Step::Send(messages) => {
-                    for index in 0..messages {
-                        let sequence = schedule.sent.total_messages + index;
-                        let session = TOKEN.short();
-                        let send_time_ns = now.as_nanos();
-                        let header = Header { flow: 0, session, sequence, send_time_ns };
-                        Layout::Full.emit(&header, &mut datagram);
-                        link.send(To::Receiver, &datagram, now);
-                    }
-                    schedule.took(messages, messages, now, &mut shared);
-                }
-                Step::Wait(until) => wake = until,
-                Step::Over => {
-                    schedule.close(now, &mut shared);
-                    is_over = true;
-                    let first_measured = schedule.sent.first_measured;
-                    let sent_messages = schedule.sent.total_messages;
-                    said = Some((Kind::Finish { first_measured, sent_messages }, now));
-                }
-            }
-        }
-        if let Some((kind, next)) = &mut said
-            && now >= *next
-        {
-            *next = now.plus_nanos(REPEAT_NS);
-            link.say(To::Receiver, *kind, now);
-        }
-        let sending = if is_over { Instant::FAR_FUTURE } else { wake };
-        let by = said.map_or(sending, |(_, next)| next.min(sending));
-        let Some((at, to, arrived)) = link.next(by) else {
-            now = by;
-            continue;
-        };
-        now = at;
-        if to == To::Receiver {
-            let arrival = Arrival { at: now, drops: 0 };
-            let heard = incoming.take(&arrived, arrival, now, &mut meters);
-            incoming.flush(&mut meters);
-            if let Heard::Said(kind) | Heard::SentAll(kind) = heard {
-                link.say(To::Sender, kind, now);
-            }
-            continue;
-        }
-        match Message::parse(&arrived).expect("a word of the session").kind {
-            Kind::Marked { .. } if !is_over => said = None,
-            Kind::Finished { received_messages } => confirmed = Some(received_messages),
-            _ => {}
-        }
-    }
-    // What is still under way arrives before the receiver closes its counts.
-    while let Some((at, to, arrived)) = link.next(Instant::FAR_FUTURE) {
-        now = at;
-        if to == To::Receiver {
-            incoming.take(&arrived, Arrival { at, drops: 0 }, at, &mut meters);
-            incoming.flush(&mut meters);
-        }
-    }
-    incoming.counter.close(now, Some(0), &mut meters);
-    Trial {
-        sent: schedule.sent,
-        counts: incoming.counter.counts,
-        one_way_delays: meters.one_way_delay.samples(),
-        link,
-        confirmed: confirmed.unwrap_or(0),
-    }
-}
-
-const START_NS: u64 = 100 * MS;
+use lanlab_workloads::handshake::SETUP_NS;
+use lanlab_workloads::stream::{Action, Incoming, Outgoing, Plan, SharedMeters};
+use stream_ends::{START_NS, plan, trial};
 
 #[test]
 fn a_clean_link_delivers_every_message_once_and_in_time() {
@@ -256,7 +23,12 @@ fn a_clean_link_delivers_every_message_once_and_in_time() {
     assert_eq!((counts.duplicate_messages, counts.reordered_messages), (0, 0));
     // Messages take 1 ms: ten of the warm-up arrive in the window, and the last ten after it.
     assert_eq!((counts.window_messages, counts.window_ns), (10_000, 1_000 * MS));
-    assert_eq!((trial.confirmed, trial.one_way_delays), (11_000, 10_000));
+    assert_eq!(trial.one_way_delays, 10_000);
+    assert_eq!((trial.sent.ended_by, trial.received_by), (EndedBy::Finished, EndedBy::Finished));
+    // A look comes before the mark is confirmed, and after 10 ms another; the end is confirmed at
+    // once.
+    assert_eq!(trial.times_said(|kind| matches!(kind, Kind::Mark { .. })), 2);
+    assert_eq!(trial.times_said(|kind| matches!(kind, Kind::Finish { .. })), 1);
 }
 
 #[test]
@@ -297,6 +69,7 @@ fn what_overtakes_is_told_from_what_is_lost_or_comes_twice() {
 fn what_arrives_after_the_drain_is_overdue() {
     let faults = Faults { jitter_ns: 200 * MS, ..Faults::default() };
     let trial = trial(&plan(), faults, 4, START_NS);
+    // Messages came out of order: the receiver stays until 200 ms have brought none.
     let counts = &trial.counts;
     // Of the last 150 ms some three eighths: (150 / 200) / 2.
     assert!((400..720).contains(&counts.overdue_messages), "{}", counts.overdue_messages);
@@ -319,4 +92,156 @@ fn a_silent_receiver_is_given_up_and_one_that_starts_late_is_not() {
     let (agreed, acceptor) = agree(&mut Link::new(late, 1)).expect("an agreement");
     assert!((SETUP_NS / 2..SETUP_NS).contains(&agreed.as_nanos()), "{agreed}");
     assert!(acceptor.peer().is_some());
+}
+
+/// The lengths of stay of a receiver after the sender's end arrived, ms: a look is every 10 ms.
+fn stay_ms(faults: Faults, seed: u64) -> u64 {
+    let trial = trial(&plan(), faults, seed, START_NS);
+    let end = trial.said.iter().find(|(kind, _)| matches!(kind, Kind::Finish { .. })).unwrap();
+    (trial.receiver_ns - end.1) / MS
+}
+
+#[test]
+fn a_receiver_stays_for_stragglers_where_it_may_have_to() {
+    let fine = stay_ms(Faults::default(), 1);
+    let lossy = stay_ms(Faults { loss: 0.01, ..Faults::default() }, 1);
+    let mixed = stay_ms(Faults { loss: 0.01, jitter_ns: 2 * MS, ..Faults::default() }, 1);
+    assert!((20..40).contains(&fine), "{fine}");
+    assert!((40..60).contains(&lossy), "{lossy}");
+    assert!((200..220).contains(&mixed), "{mixed}");
+}
+
+#[test]
+fn the_mark_and_the_end_are_said_until_they_are_confirmed() {
+    for seed in 1..50 {
+        let faults = Faults { loss: 0.5, ..Faults::default() };
+        let trial = trial(&plan(), faults, seed, START_NS);
+        let counts = &trial.counts;
+        assert_eq!(trial.received_by, EndedBy::Finished, "{seed}");
+        assert_eq!(counts.first_measured, Some(1_000), "{seed}");
+        let lost = trial.link.lost.range(1_000..).count() as u64;
+        // Of those that arrive before the mark, the receiver remembers which they are.
+        assert_eq!(counts.measured_messages, 10_000 - lost, "{seed}");
+    }
+}
+
+#[test]
+fn a_stream_stops_a_second_after_it_has_heard_nothing() {
+    let plan = Plan { amount: Amount::TimeNs(60_000 * MS), ..plan() };
+    let faults = Faults { broken_from_ns: Some(500 * MS), ..Faults::default() };
+    let trial = trial(&plan, faults, 1, START_NS);
+    // The last message that it received was sent at 450 to 500 ms.
+    assert!((1_350 * MS..1_420 * MS).contains(&trial.last_left_ns), "{}", trial.last_left_ns);
+    assert_eq!((trial.sent.ended_by, trial.received_by), (EndedBy::Silence, EndedBy::Silence));
+    for ended_ns in [trial.sender_ns, trial.receiver_ns] {
+        assert!((1_950 * MS..=2_020 * MS).contains(&ended_ns), "{ended_ns}");
+    }
+    // Meanwhile it sends keep-alives, and counts how long it has sent nothing.
+    let alive = trial.times_said(|kind| matches!(kind, Kind::Alive { .. }));
+    assert!((8..=13).contains(&alive), "{alive}");
+    let paused_ns = trial.sent.paused_ns;
+    assert!((550 * MS..=620 * MS).contains(&paused_ns), "{paused_ns}");
+}
+
+#[test]
+fn an_end_that_nobody_hears_is_unconfirmed_after_the_silence() {
+    // Broken between the last message and the end.
+    let faults = Faults { broken_from_ns: Some(1_099_950_000), ..Faults::default() };
+    let trial = trial(&plan(), faults, 1, START_NS);
+    assert_eq!((trial.sent.ended_by, trial.received_by), (EndedBy::Unconfirmed, EndedBy::Silence));
+    assert_eq!((trial.sent.sent_messages, trial.counts.measured_messages), (10_000, 10_000));
+    assert!((2_600 * MS..=2_602 * MS).contains(&trial.sender_ns), "{}", trial.sender_ns);
+    let ends = trial.times_said(|kind| matches!(kind, Kind::Finish { .. }));
+    assert!((35..=45).contains(&ends), "{ends}");
+}
+
+#[test]
+fn a_slow_rate_is_kept_alive() {
+    let pace = Pace::from_message_rate(2.0);
+    let slow = Plan { pace, shared_pace: pace, amount: Amount::Messages(6), ..plan() };
+    let trial = trial(&slow, Faults::default(), 1, START_NS);
+    assert_eq!((trial.sent.ended_by, trial.received_by), (EndedBy::Finished, EndedBy::Finished));
+    assert_eq!((trial.sent.sent_messages, trial.counts.measured_messages), (6, 6));
+    assert_eq!(trial.sent.paused_ns, 0);
+    assert!(trial.times_said(|kind| matches!(kind, Kind::Alive { .. })) > 40);
+}
+
+/// A sender without a schedule that may send 100 messages, and has begun to measure.
+fn unpaced(plan: &Plan, act: impl FnOnce(&mut Outgoing, &mut SharedMeters<()>, Instant)) {
+    let (progress, start) = (Progress::default(), Instant::from_nanos(START_NS));
+    let mut outgoing = Outgoing::new(plan, &progress, datagram_link::TOKEN, 0, start, 9);
+    let mut meters = SharedMeters::new();
+    assert_eq!(outgoing.next(start, &mut meters).unwrap(), Action::Send(1));
+    act(&mut outgoing, &mut meters, start);
+}
+
+#[test]
+fn what_the_system_has_no_room_for_is_tried_again_where_there_is_no_schedule() {
+    let amount = Amount::Messages(100);
+    let plan = Plan { pace: None, shared_pace: None, warmup_ns: 0, amount, ..plan() };
+    unpaced(&plan, |outgoing, meters, now| {
+        let again = outgoing.no_room(now, meters).expect("a pause");
+        assert_eq!(again.nanos_since(now), 50_000);
+        assert_eq!(outgoing.next(again, meters).unwrap(), Action::Send(1));
+        outgoing.blocked(again);
+        assert_eq!(outgoing.next(again.plus_nanos(MS), meters).unwrap(), Action::Send(1));
+        let sent = outgoing.sent();
+        assert_eq!((sent.refused_retried, sent.blocked_ns, sent.offered_messages), (1, MS, 0));
+    });
+    // With a schedule its turn has gone.
+    let plan = Plan { warmup_ns: 0, amount, ..self::plan() };
+    unpaced(&plan, |outgoing, meters, now| {
+        assert_eq!(outgoing.no_room(now, meters), None);
+        let sent = outgoing.sent();
+        assert_eq!((sent.refused_messages, sent.offered_messages), (1, 1));
+        assert_eq!(sent.refused_retried, 0);
+    });
+}
+
+#[test]
+fn a_flow_that_is_stopped_closes_its_counts_once() {
+    let amount = Amount::Messages(1);
+    let plan = Plan { pace: None, shared_pace: None, warmup_ns: 0, amount, ..plan() };
+    unpaced(&plan, |outgoing, meters, now| {
+        outgoing.took(1, now, meters);
+        let ended = now.plus_nanos(MS);
+        assert_eq!(outgoing.next(ended, meters).unwrap(), Action::Hear);
+        let later = now.plus_nanos(500 * MS);
+        outgoing.stop(EndedBy::Cancelled, later, meters);
+        outgoing.stop(EndedBy::Silence, later, meters);
+        let sent = outgoing.sent();
+        assert_eq!((sent.elapsed_ns, sent.ended_by), (MS, EndedBy::Cancelled));
+        assert_eq!(outgoing.next(later, meters).unwrap(), Action::Over);
+    });
+}
+
+#[test]
+fn a_receiver_that_closes_its_port_ends_the_stream() {
+    let plan = Plan { warmup_ns: 0, amount: Amount::Messages(1), ..plan() };
+    unpaced(&plan, |outgoing, meters, now| {
+        outgoing.took(1, now, meters);
+        // All is sent when the last message has had its share of the time.
+        let over = now.plus_nanos(MS / 10);
+        outgoing.next(over, meters).unwrap();
+        outgoing.closed();
+        while outgoing.next(over, meters).unwrap() != Action::Over {}
+        assert_eq!(outgoing.sent().ended_by, EndedBy::PeerClosed);
+    });
+}
+
+#[test]
+fn a_sender_that_never_ends_is_ended_an_hour_after_its_time() {
+    let plan = plan();
+    let (_, acceptor) = agree(&mut Link::new(Faults::default(), 1)).expect("an agreement");
+    let start = Instant::from_nanos(START_NS);
+    let incoming = Incoming::new(&plan, datagram_link::TOKEN, 0, acceptor, start);
+    let latest = plan.latest_end(start);
+    assert!(incoming.end(latest).is_ok());
+    assert_eq!(incoming.end(latest.plus_nanos(1)).unwrap_err().code, "peer.too_long");
+    // And so is a sender that is kept from ending.
+    let (progress, mut meters) = (Progress::default(), SharedMeters::<()>::new());
+    let mut outgoing = Outgoing::new(&plan, &progress, datagram_link::TOKEN, 0, start, 9);
+    let after = latest.plus_nanos(1);
+    assert_eq!(outgoing.next(after, &mut meters).unwrap(), Action::Hear);
+    assert_eq!(outgoing.next(after, &mut meters).unwrap_err().code, "peer.too_long");
 }

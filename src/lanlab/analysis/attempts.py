@@ -1,4 +1,4 @@
-"""Which trials count: a polluted one may have been repeated at its place, a failed one retried."""
+"""Which trials count: a disturbed one may have been repeated at its place, a failed one retried."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Place = tuple[str, str, tuple[tuple[str, Level], ...], int]
 
 def counting(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
     """
-    The finished trials that are in means, in order: all but those that were polluted and run again.
+    The finished trials that are in means, in order: all but those disturbed and run again.
 
-    A place is run again only while its trials are polluted, so that the last there is a clean one,
+    A place is run again only while its trials are disturbed, so that the last there is a clean one,
     or the last of those that were allowed. The plan counts alike (`lanlab.plan.plan`).
     """
     last: dict[Place, int] = {}
@@ -25,7 +25,7 @@ def counting(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
         trial
         for trial in trials
         if trial.status == "done"
-        and not (trial.is_polluted and trial.number < last[place_of(trial)])
+        and not (trial.is_disturbed and trial.number < last[place_of(trial)])
     ]
 
 

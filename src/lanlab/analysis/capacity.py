@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from lanlab.plan import GoalResult, Observation, RandomLoss, SearchResult
+from lanlab.plan.random_loss import random_loss
 
 if TYPE_CHECKING:
     from lanlab.analysis.statistics.threshold import ThresholdTrials
@@ -30,7 +31,10 @@ Verdict = Literal[
 
 #: More loss than this is far beyond saturation, where a receiver may carry less.
 _FAR_BEYOND = 0.2
-#: Smallest spread that is told from none, where the number of messages is not known.
+#: Distance below the interval of the median, in standard deviations, at which two lossy trials of
+#: three are rare.
+_FAR_SPREADS = 2.0
+#: Smallest spread that differs from none, where the number of messages is not known.
 _RESOLUTION = 1e-4
 
 
@@ -98,12 +102,19 @@ def capacity(result: SearchResult, width_ratio: float) -> Capacity:
         high = None if whole.high is None else whole.high * (1 + doubt)
         whole = Load(whole.median, low, high, whole.spread_ratio)
     lost = loss.ratio if loss is not None else 0.0
+    # Few messages may be lost far below, and some at the bounds: then all below the capacity tell.
+    wide = None
+    if loss is not None and loss.lossy_trials and whole is not None and whole.low is not None:
+        wide = random_loss(full, whole.low)
 
     def goal(one: GoalResult) -> tuple[Verdict, Load | None, bool]:
         if one.kind not in ("found", "undecided"):
             return one.kind, None, False
         load = whole and whole.times((1 - lost) / (1 - one.loss_ratio))
-        missed = load is not None and one.upper is not None and one.upper < (load.low or 0)
+        missed = load is not None and one.upper is not None and one.upper < _least(load)
+        # Half: one interval of the random loss in 20 misses it, by little.
+        if missed and wide is not None and wide.forbids(one.loss_ratio / 2):
+            return "random_loss", None, False
         if grows or missed:
             load = load_of(_either_side(full, one.loss_ratio))
         is_open = one.kind == "undecided" and one.lower is None and lost > one.loss_ratio
@@ -112,8 +123,15 @@ def capacity(result: SearchResult, width_ratio: float) -> Capacity:
         return ("not_steady" if load.spread_ratio > width_ratio else "found"), load, missed
 
     goals = [goal(one) for one in result.goals]
+    if random is None and any(kind == "random_loss" for kind, *_ in goals):
+        random = wide
     gradual = grows or any(missed for *_, missed in goals)
     return Capacity(whole, random, gradual, tuple((kind, load) for kind, load, _ in goals))
+
+
+def _least(load: Load) -> float:
+    """The load below which lossy trials are not explained by a lower capacity of these trials."""
+    return (load.low or 0.0) * max(0.0, 1 - _FAR_SPREADS * load.spread_ratio)
 
 
 def _trials(

@@ -56,7 +56,7 @@ class Sample:
     blocks: tuple[int, ...]
     failed: int
     missing: int
-    polluted: int
+    disturbed: int
     #: Mean time that a unit took, seconds.
     mean_unit_s: float
     #: Where units are runs: the mean of each on the metric's scale, which is what is compared.
@@ -77,7 +77,7 @@ class Sample:
     @property
     def is_mostly_disturbed(self) -> bool:
         """Whether more than half of its trials are."""
-        return 2 * self.polluted > (self.n if self.trials is None else self.trials)
+        return 2 * self.disturbed > (self.n if self.trials is None else self.trials)
 
     @property
     def mean(self) -> float | None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from lanlab.analysis.comparison import Compared, compared
 from lanlab.analysis.comparison_sides import Run, Side, basis_of, sample_of, side_sample
-from lanlab.analysis.run_spread import Others, key_of, others_for
+from lanlab.analysis.run_spread import Others, conditions_of, others_for
 from lanlab.errors import UnknownName, UsageError
-from lanlab.plan import Condition, expand
-from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.plan import Condition
+from lanlab.store import Level, TrialRecord
 from lanlab.studies import Study, at_scale
 
 #: Parameters that say how much of a condition is measured, not what: trials that differ in them
@@ -293,12 +293,6 @@ def check_metrics(trials: Sequence[TrialRecord], metrics: Sequence[str] | None) 
     for metric in metrics or ():
         if metric not in known:
             raise UnknownName("metric of these runs", metric, known)
-
-
-def conditions_of(run: RunRecord) -> dict[tuple[str, str], Condition]:
-    """The conditions of a run, by what identifies them."""
-    study = Study.model_validate(run.study)
-    return {key_of(condition): condition for condition in expand(study, run.scale)}
 
 
 def _conditions_of_side(side: Side) -> dict[tuple[str, str], Condition]:

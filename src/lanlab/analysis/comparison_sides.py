@@ -79,7 +79,7 @@ def side_sample(side: Side, condition: Condition, metric: str, basis: Basis, sca
         blocks=tuple(turn for _, turn in have),
         failed=sum(one.failed for one in samples),
         missing=sum(one.missing for one in samples),
-        polluted=sum(one.polluted for one in samples),
+        disturbed=sum(one.disturbed for one in samples),
         # A run that was interrupted for a night is not what the next one takes.
         mean_unit_s=statistics.median(one.mean_unit_s for one in samples),
         centres=tuple(centre(one.values, scale) for one, _ in have),
@@ -116,6 +116,6 @@ def sample_of(trials: Sequence[TrialRecord], condition: Condition, metric: str) 
         blocks=tuple(trial.block for trial in measured),
         failed=sum(trial.status == "failed" for trial in own),
         missing=len(missing_places(own)),
-        polluted=sum(trial.is_polluted for trial in measured),
+        disturbed=sum(trial.is_disturbed for trial in measured),
         mean_unit_s=sum(took) / len(took) if took else 0.0,
     )

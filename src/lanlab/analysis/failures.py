@@ -31,7 +31,7 @@ class Failure:
     hint: str | None
     #: Role of the host where it failed, if that is known.
     end: str | None
-    #: `retried`: another trial was run at its place. `polluted_counts`: a polluted trial from
+    #: `retried`: another trial was run at its place. `polluted_counts`: a disturbed trial from
     #: before counts there. `missing`: nothing does.
     fate: Literal["retried", "polluted_counts", "missing"]
     #: Number of the trial that was run instead.

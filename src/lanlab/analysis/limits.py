@@ -19,6 +19,8 @@ _TCP_HEADER_BYTES = 20
 #: The timestamps option with its padding (RFC 7323, appendix A).
 _TCP_TIMESTAMP_BYTES = 12
 _IPV6_FRAGMENT_HEADER_BYTES = 8
+#: An acknowledgement for every second full segment (RFC 5681, section 4.2).
+_SEGMENTS_ACKNOWLEDGED = 2
 
 
 def wire_bytes(packet_bytes: int) -> int:
@@ -33,7 +35,7 @@ def wire_bytes(packet_bytes: int) -> int:
     return max(_MIN_FRAME_BYTES, frame) + _PREAMBLE_BYTES + _GAP_BYTES
 
 
-def udp_wire_bytes(message_size_bytes: int, ip_version: int) -> int:
+def udp_wire_bytes(message_size_bytes: int, ip_version: int, *, mtu_bytes: int = MTU_BYTES) -> int:
     """Octets that one UDP message occupies on the wire, in as many fragments as it needs.
 
     A fragment but the last carries a multiple of 8 octets (RFC 791, section 3.2; RFC 8200,
@@ -45,16 +47,22 @@ def udp_wire_bytes(message_size_bytes: int, ip_version: int) -> int:
     """
     header = _IP_HEADER_BYTES[ip_version]
     payload = message_size_bytes + _UDP_HEADER_BYTES
-    if header + payload <= MTU_BYTES:
+    if header + payload <= mtu_bytes:
         return wire_bytes(header + payload)
     if ip_version == 6:
         header += _IPV6_FRAGMENT_HEADER_BYTES
-    most = (MTU_BYTES - header) // 8 * 8
+    most = (mtu_bytes - header) // 8 * 8
     full, rest = divmod(payload, most)
     return full * wire_bytes(header + most) + (wire_bytes(header + rest) if rest else 0)
 
 
-def udp_limit_bps(link_rate_bps: float, message_size_bytes: int, ip_version: int) -> float:
+def udp_limit_bps(
+    link_rate_bps: float,
+    message_size_bytes: int,
+    ip_version: int,
+    *,
+    mtu_bytes: int = MTU_BYTES,
+) -> float:
     """
     The most goodput that UDP messages of one size can have: frames back to back.
 
@@ -62,6 +70,7 @@ def udp_limit_bps(link_rate_bps: float, message_size_bytes: int, ip_version: int
         link_rate_bps: Bits on the wire per second, preamble and gap included: 10e6 for 10 Mbit/s.
         message_size_bytes: Payload of a message, from 1.
         ip_version: 4 or 6.
+        mtu_bytes: The largest IP packet that fits a frame.
 
     Returns:
         Payload, bit/s.
@@ -69,8 +78,11 @@ def udp_limit_bps(link_rate_bps: float, message_size_bytes: int, ip_version: int
     Examples:
         >>> round(udp_limit_bps(10e6, 500, 4)), round(udp_limit_bps(100e6, 1408, 6))
         (8833922, 94243641)
+        >>> round(udp_limit_bps(1e9, 8972, 4, mtu_bytes=9000))
+        992697499
     """
-    return link_rate_bps * message_size_bytes / udp_wire_bytes(message_size_bytes, ip_version)
+    wire = udp_wire_bytes(message_size_bytes, ip_version, mtu_bytes=mtu_bytes)
+    return link_rate_bps * message_size_bytes / wire
 
 
 def tcp_limit_bps(
@@ -79,6 +91,7 @@ def tcp_limit_bps(
     *,
     timestamps: bool = True,
     segment_bytes: int | None = None,
+    mtu_bytes: int = MTU_BYTES,
 ) -> float:
     """
     The most goodput that TCP can have in one direction of a full-duplex Ethernet.
@@ -88,6 +101,7 @@ def tcp_limit_bps(
         ip_version: 4 or 6.
         timestamps: Whether segments carry the timestamps option, as today's systems have it.
         segment_bytes: Payload of a segment; by default as much as fits a frame.
+        mtu_bytes: As for `udp_limit_bps`.
 
     Returns:
         Payload, bit/s.
@@ -98,18 +112,55 @@ def tcp_limit_bps(
     """
     header = _IP_HEADER_BYTES[ip_version] + _TCP_HEADER_BYTES
     header += _TCP_TIMESTAMP_BYTES if timestamps else 0
-    most = MTU_BYTES - header
+    most = mtu_bytes - header
     if segment_bytes is None:
         segment_bytes = most
     full, rest = divmod(segment_bytes, most)
-    wire = full * wire_bytes(MTU_BYTES) + (wire_bytes(header + rest) if rest else 0)
+    wire = full * wire_bytes(mtu_bytes) + (wire_bytes(header + rest) if rest else 0)
     return link_rate_bps * segment_bytes / wire
 
 
-def idle_round_trip_ns(link_rate_bps: float, message_size_bytes: int, ip_version: int) -> float:
+def shared_tcp_limit_bps(
+    link_rate_bps: float, ip_version: int, *, timestamps: bool = True
+) -> float:
     """
-    The least time in which a UDP message and its echo can cross an idle cable: both frames, whole,
+    The most goodput that TCP can have on a wire that both ends share, as a hub or a bus: full
+    segments, and for every second one an acknowledgement on the same wire; no collisions.
+
+    Args:
+        link_rate_bps: As for `udp_limit_bps`.
+        ip_version: 4 or 6.
+        timestamps: As for `tcp_limit_bps`.
+
+    Returns:
+        Payload, bit/s.
+
+    Examples:
+        >>> round(shared_tcp_limit_bps(10e6, 4, timestamps=False))
+        9240506
+        >>> round(shared_tcp_limit_bps(10e6, 4))
+        9147189
+    """
+    header = _IP_HEADER_BYTES[ip_version] + _TCP_HEADER_BYTES
+    header += _TCP_TIMESTAMP_BYTES if timestamps else 0
+    payload = _SEGMENTS_ACKNOWLEDGED * (MTU_BYTES - header)
+    wire = _SEGMENTS_ACKNOWLEDGED * wire_bytes(MTU_BYTES) + wire_bytes(header)
+    return link_rate_bps * payload / wire
+
+
+def idle_round_trip_ns(
+    link_rate_bps: float, message_size_bytes: int, ip_version: int, *, is_switched: bool = False
+) -> float:
+    """
+    The least time in which a UDP message and its echo can cross an idle link: both frames, whole,
     without the gap that follows a frame, and no time in either host.
+
+    Args:
+        link_rate_bps: As for `udp_limit_bps`.
+        message_size_bytes: Payload of a message, from 1.
+        ip_version: 4 or 6.
+        is_switched: Whether a switch lies between, which has the whole of a frame before it sends
+            it: the first frame of a message takes its time twice.
 
     Returns:
         Nanoseconds.
@@ -117,6 +168,10 @@ def idle_round_trip_ns(link_rate_bps: float, message_size_bytes: int, ip_version
     Examples:
         >>> round(idle_round_trip_ns(100e6, 1408, 4))
         233920
+        >>> round(idle_round_trip_ns(100e6, 1408, 4, is_switched=True))
+        467840
     """
     octets = udp_wire_bytes(message_size_bytes, ip_version) - _GAP_BYTES
+    if is_switched:
+        octets += min(octets, wire_bytes(MTU_BYTES) - _GAP_BYTES)
     return 2 * 8e9 * octets / link_rate_bps

@@ -8,12 +8,17 @@ from dataclasses import replace
 from lanlab.store import TrialRecord
 from lanlab.workloads.losses import LOST_ON_THE_WAY
 
-#: The keys of `NOT_RECEIVED` in words, in the order of the way from sender to receiver.
+#: The keys of `NOT_RECEIVED` and `LOST_IN_THE_MEDIUM` in words, in the order of the way from sender
+#: to receiver.
 PLACES: Mapping[str, str] = {
     "skipped_messages": "skipped, as the next was due",
     "unsent_messages": "not sent in time",
     "refused_messages": "refused by the sending host",
     "lost_sender_queue_messages": "dropped in the sender's queue",
+    "lost_adapter_queue_messages": "dropped in the adapter's queue",
+    "lost_chance_messages": "lost by chance, as the link was asked to",
+    "lost_collisions_messages": "given up after 16 collisions",
+    "lost_switch_queue_messages": "dropped in the switch's queue",
     "lost_link_messages": "lost on the link",
     "lost_backlog_messages": "dropped in the receiving host's backlog",
     "lost_socket_buffer_messages": "dropped in the receiver's socket buffer",

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from lanlab.roles import ROLES
+
 #: Share of all processors' time that the hypervisor may give to others.
 ALLOWED_STEAL_RATIO = 0.01
 #: Processors that others may use, as a share of one.
@@ -27,6 +29,14 @@ ALLOWED_LATENESS_NS = 10_000_000
 #: Share of the messages that may leave more than 1 ms after their slot.
 ALLOWED_LATE_RATIO = 0.05
 ALLOWED_START_SKEW_NS = 10_000_000
+#: Share of the frames that a medium may hand over late: by more than 10 % of the frame's time on
+#: the wire, or 20 µs where that is more.
+ALLOWED_LATE_FRAMES_RATIO = 0.01
+#: What is not a round trip at a time is paced by the schedule of the wire, which a late frame does
+#: not shift: there frames of more than that share have to be later than this.
+ALLOWED_LATE_P99_NS = 1_000_000
+#: Of round trips: for how long the medium's thread may be away while frames wait or are due.
+ALLOWED_MEDIUM_GAP_NS = 5_000_000
 #: Clock sources that a program reads without a system call.
 QUICK_CLOCK_SOURCES = (
     "tsc",
@@ -52,8 +62,8 @@ class Finding:
 
     #: `testbed` (what of it is no longer as it was made), `steal` (ratio), `foreign_cpu`
     #: (processors), `foreign_drops` (packets), `clock_step`, `sender_stalled`, `sender_paused`,
-    #: `start_late` (ns), `sender_late` (ratio), `load` (mean of waiting and running threads),
-    #: `clock_source` and `governor` (names).
+    #: `start_late`, `medium_gap` (ns), `sender_late`, `medium_late` (ratio), `load` (mean of
+    #: waiting and running threads), `clock_source` and `governor` (names).
     code: str
     #: `source` or `target`.
     end: str
@@ -102,7 +112,7 @@ def judge(
             `boot_id`, `processors_online`.
     """
     first, last = tuple(hosts)
-    findings = list(_of_testbed(raw, first))
+    findings = [*_of_testbed(raw, first), *_of_medium(raw, first, ROLES["echo"][0] in hosts)]
     unknown: set[str] = set()
     for kernel in _kernels(raw, hosts):
         if kernel.window is None:
@@ -123,6 +133,29 @@ def _of_testbed(raw: Mapping[str, Any], role: str) -> Iterator[Finding]:
         yield Finding("testbed", role, damage, "as it was made", True)
 
 
+def medium_lateness(raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """How late the medium of the link was during a trial, from the trial's record; `None` of a link
+    without a medium, or if it had nothing to hand over."""
+    read = raw.get("facts", {}).get("after", {}).get("medium")
+    lateness: Mapping[str, Any] | None = None if read is None else read["lateness"]
+    return lateness if lateness and lateness["deliveries"] else None
+
+
+def _of_medium(raw: Mapping[str, Any], role: str, is_echo: bool) -> Iterator[Finding]:
+    """A medium that handed frames over later than a wire would."""
+    lateness = medium_lateness(raw)
+    if lateness is None:
+        return
+    late = lateness["late_deliveries"] / lateness["deliveries"]
+    matters = is_echo or lateness["p99_ns"] > ALLOWED_LATE_P99_NS
+    if matters and late > ALLOWED_LATE_FRAMES_RATIO:
+        yield Finding("medium_late", role, late, ALLOWED_LATE_FRAMES_RATIO, True)
+    # A frame that was handed over late waited in a round trip as one that was taken late.
+    gap_ns = max(lateness["longest_gap_ns"], lateness.get("longest_ns", 0))
+    if is_echo and gap_ns > ALLOWED_MEDIUM_GAP_NS:
+        yield Finding("medium_gap", role, gap_ns, ALLOWED_MEDIUM_GAP_NS, True)
+
+
 @dataclass(frozen=True)
 class _Kernel:
     """The ends on one kernel, which shares out the same processors between them."""
@@ -132,6 +165,8 @@ class _Kernel:
     facts: Mapping[str, Any]
     #: The longest of their windows: all begin at the start of the measured part.
     window: Mapping[str, Any] | None
+    #: CPU time of the medium between the ends, ns: its work is the trial's own.
+    medium_ns: int
 
     def found(self, code: str, found: float | str, allowed: float | str) -> Finding:
         return Finding(code, self.end, found, allowed, code not in REMARKS)
@@ -150,7 +185,15 @@ def _kernels(raw: Mapping[str, Any], hosts: Mapping[str, Mapping[str, Any]]) -> 
             results=results,
             facts=group[0][1],
             window=max(windows, key=lambda window: int(window["elapsed_ns"]), default=None),
+            medium_ns=_medium_cpu_ns(raw),
         )
+
+
+def _medium_cpu_ns(raw: Mapping[str, Any]) -> int:
+    """CPU time of the medium from before the trial until after it; 0 of a link without one."""
+    facts = raw.get("facts", {})
+    before, after = (facts.get(when, {}).get("medium") for when in ("before", "after"))
+    return 0 if before is None or after is None else int(after["cpu_ns"]) - int(before["cpu_ns"])
 
 
 def _of_processors(kernel: _Kernel, unknown: set[str]) -> Iterator[Finding]:
@@ -175,6 +218,7 @@ def _of_processors(kernel: _Kernel, unknown: set[str]) -> Iterator[Finding]:
     # Most of what soft interrupts do in a trial is done for it. Kernels that charge a thread with
     # those that interrupt it count them twice here: then less is found than there was, not more.
     others_ns = busy_ns - times["soft_interrupt_ns"] - sum(own or 0 for own in own_ns)
+    others_ns -= kernel.medium_ns
     foreign = others_ns / elapsed_ns
     # Two rounded readings: of idle and of stolen time.
     allowed = ALLOWED_FOREIGN_PROCESSORS + 2 * STAT_RESOLUTION_NS / elapsed_ns

@@ -78,6 +78,18 @@ _KINDS: Mapping[str, _Kind] = {
         "less was sent than requested",
         "check whether the link was down or the receiver's machine was stopped",
     ),
+    "medium_late": _Kind(
+        "medium late",
+        "the medium handed {found} of the frames over late (limit {allowed})",
+        "frames took longer than on a wire of that speed",
+        _QUIET,
+    ),
+    "medium_gap": _Kind(
+        "medium paused",
+        "the medium paused for {found} while frames waited (limit {allowed})",
+        "round trips include that pause",
+        _QUIET,
+    ),
     "load": _Kind(
         "load",
         "the load average was {found} on {allowed} processors",
@@ -97,8 +109,8 @@ _KINDS: Mapping[str, _Kind] = {
         "set it to {allowed}",
     ),
 }
-_RATIOS = ("steal", "sender_late")
-_TIMES = ("clock_step", "start_late", "sender_stalled", "sender_paused")
+_RATIOS = ("steal", "sender_late", "medium_late")
+_TIMES = ("medium_gap", "clock_step", "start_late", "sender_stalled", "sender_paused")
 
 
 def name_of(code: str) -> str:

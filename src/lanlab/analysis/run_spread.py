@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lanlab.analysis.comparison_sides import Run, Side, centre, sample_of, started_s
-from lanlab.plan import Condition
+from lanlab.plan import Condition, expand
 from lanlab.store import RunRecord
+from lanlab.studies import Study
 
 if TYPE_CHECKING:
     from lanlab.analysis.statistics import KnownSpread
@@ -58,7 +59,6 @@ class Others:
         Returns:
             `None` where too few runs have it.
         """
-        from lanlab.analysis.comparison_runs import conditions_of
         from lanlab.analysis.statistics import KnownSpread
 
         squares, df = 0.0, 0
@@ -123,3 +123,9 @@ def _setting(run: RunRecord) -> str:
     if run.alternation is not None:
         side = run.alternation["sides"][run.alternation["side"]]
     return repr([sorted(run.versions.items()), side.get("engine")])
+
+
+def conditions_of(run: RunRecord) -> dict[tuple[str, str], Condition]:
+    """The conditions of a run, by what identifies them."""
+    study = Study.model_validate(run.study)
+    return {key_of(condition): condition for condition in expand(study, run.scale)}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lanlab.analysis.capacity import Load, Verdict, capacity
 from lanlab.analysis.summary import Summary, limit_of, summary_of
+from lanlab.analysis.wires import wire_of
 from lanlab.errors import UsageError
 from lanlab.plan import GoalResult, Plan, RandomLoss, SearchResult
 from lanlab.store import RunRecord, TrialRecord
@@ -61,7 +62,7 @@ def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturati
         if scaled.search is None or result is None:
             continue
         steps = tuple(trial for trial in trials if trial.experiment == scaled.experiment.id)
-        link_rate_bps = run.testbed.get("link_rate_bps")
+        link = wire_of(run)
         parameters = steps[0].parameters if steps else {}
         judged = capacity(result, scaled.search.width_ratio)
         found.append(
@@ -74,7 +75,7 @@ def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturati
                     for goal, ends in zip(result.goals, judged.goals, strict=True)
                 ),
                 sender_limit=result.sender_limit,
-                limit=limit_of(scaled.search.factor, parameters, link_rate_bps) if steps else None,
+                limit=limit_of(scaled.search.factor, parameters, link) if steps else None,
                 capacity=judged.load,
                 random_loss=judged.random_loss,
                 is_gradual=judged.is_gradual,
@@ -101,10 +102,8 @@ def curve_of(
         if trial.experiment == experiment and trial.purpose in ("confirm", "curve"):
             (load,) = trial.factors.values()
             by_load.setdefault(float(load), []).append(trial)
-    link_rate_bps = run.testbed.get("link_rate_bps")
-    return [
-        summary_of(group[0], group, metric, link_rate_bps) for _, group in sorted(by_load.items())
-    ]
+    link = wire_of(run)
+    return [summary_of(group[0], group, metric, link) for _, group in sorted(by_load.items())]
 
 
 def _results(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.failures import missing_places
-from lanlab.analysis.limits import tcp_limit_bps, udp_limit_bps
+from lanlab.analysis.wires import Wire, wire_of
 from lanlab.plan import Condition, expand
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
@@ -43,9 +43,9 @@ class Summary:
     ci_high: float | None
     #: What the run's link can carry at most in the metric's unit; `None` where there is no limit.
     limit: float | None
-    #: Trials in the mean that were polluted, though repeated as often as the study allows.
-    polluted: int = 0
-    #: Polluted trials that are not in the mean, as a repeat counts in their place.
+    #: Trials in the mean that were disturbed, though repeated as often as the study allows.
+    disturbed: int = 0
+    #: Disturbed trials that are not in the mean, as a repeat counts in their place.
     left_out: int = 0
     #: Places in blocks at which every trial failed: trials that the mean lacks.
     missing: int = 0
@@ -107,7 +107,7 @@ def summary_of(
     condition: Condition | TrialRecord,
     trials: Sequence[TrialRecord],
     metric: str,
-    link_rate_bps: float | None,
+    link: Wire | None,
 ) -> Summary:
     """Summarise one metric over the trials of one condition."""
     done = [trial for trial in trials if trial.status == "done"]
@@ -127,8 +127,8 @@ def summary_of(
         sd=standard_deviation(values) if len(values) > 1 else None,
         ci_low=None if interval is None else interval[0],
         ci_high=None if interval is None else interval[1],
-        limit=limit_of(metric, dict(condition.parameters), link_rate_bps),
-        polluted=sum(trial.is_polluted for trial in measured),
+        limit=limit_of(metric, dict(condition.parameters), link),
+        disturbed=sum(trial.is_disturbed for trial in measured),
         left_out=len(done) - len(counted),
         missing=len(missing_places(trials)),
     )
@@ -157,27 +157,27 @@ def summarise(
             condition,
             by_condition.get(condition_key(dict(condition.factors)), []),
             metric,
-            run.testbed.get("link_rate_bps"),
+            wire_of(run),
         )
         for condition in expand(study, run.scale)
         if condition.experiment == experiment
     ]
 
 
-def limit_of(
-    metric: str, parameters: dict[str, Level], link_rate_bps: float | None
-) -> float | None:
+def limit_of(metric: str, parameters: dict[str, Level], link: Wire | None) -> float | None:
     """What a link can carry at most under a condition, in the metric's unit."""
     if metric == "rate_messages_per_s":
-        limit_bps = limit_of("rate_bps", parameters, link_rate_bps)
+        limit_bps = limit_of("rate_bps", parameters, link)
         return limit_bps and limit_bps / (8 * int(parameters["message_size_bytes"]))
-    if link_rate_bps is None or metric not in ("goodput_bps", "rate_bps"):
+    if link is None or metric not in ("goodput_bps", "rate_bps"):
         return None
-    ip_version = int(parameters["ip_version"])
+    if link.is_of_adapters and "://" in str(parameters.get("server")):
+        # A user's server is none of the hosts.
+        return None
     # Every file service that has a link goes over TCP.
-    if parameters.get("transport", "tcp") == "tcp":
-        return tcp_limit_bps(link_rate_bps, ip_version)
-    return udp_limit_bps(link_rate_bps, int(parameters["message_size_bytes"]), ip_version)
+    transport = str(parameters.get("transport", "tcp"))
+    size = int(parameters["message_size_bytes"]) if transport == "udp" else None
+    return link.goodput_limit_bps(transport, int(parameters["ip_version"]), size)
 
 
 def condition_key(factors: dict[str, Level]) -> str:

@@ -19,7 +19,7 @@ def main() -> None:
         _signal.signal(_signal.SIGINT, _end)
     from lanlab.cli.ending import run_to_its_end
 
-    run_to_its_end(_load)
+    run_to_its_end(_load, INTERRUPTED)
 
 
 def _end(number: int, frame: "FrameType | None") -> None:
@@ -36,4 +36,4 @@ def _load() -> "Callable[[], object]":
     return run
 
 
-__all__ = ["INTERRUPTED", "main"]
+__all__ = ["main"]

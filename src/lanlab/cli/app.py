@@ -28,6 +28,7 @@ COMMANDS = {
     "copy": "copy",
     "stations": "stations",
     "saturation": "saturation",
+    "serve": "serve",
     "doctor": "doctor",
 }
 

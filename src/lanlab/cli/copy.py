@@ -6,10 +6,12 @@ from typing import Annotated
 
 import typer
 
+from lanlab.cli.host_options import with_hosts
 from lanlab.cli.options import (
     DEFAULT_TESTBED,
     JsonOption,
     LinkOption,
+    PcapOption,
     SeedOption,
     StoreOption,
     TestbedOption,
@@ -20,6 +22,7 @@ from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.service_options import PasswordFileOption, TargetArgument
 
 
+@with_hosts
 @parameters_of("copy", first=("service", "server", "parallel_files"))
 def copy(
     source: Annotated[
@@ -37,6 +40,7 @@ def copy(
     trials: TrialsOption = 5,
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,
+    pcap: PcapOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
     verbose: VerboseOption = False,
@@ -45,31 +49,38 @@ def copy(
     """Copy files over a file service and time them; every byte is compared afterwards.
 
     SOURCE is a directory, or a dataset that lanlab makes: schomer-large, schomer-many, many-small,
-    mixed, brutman-small, or a description as 1000x6kB. What is written is removed again, and
-    nothing else. Of a URL as SOURCE the dataset or directory comes second, and the way back is
+    mixed, brutman-small, or a description such as 1000x6kB. lanlab removes the files that it wrote,
+    and nothing else. If SOURCE is a URL, TARGET is the dataset or directory, and its download is
     measured.
 
     Examples: lanlab copy ~/photos smb://me@nas/share --trials 5;
     lanlab copy many-small --service webdav --link 1G;
-    lanlab copy schomer-large sftp://me@nas/tmp --download --json
+    lanlab copy schomer-large sftp://me@nas/tmp --download --json;
+    lanlab copy mixed --service smb --to alice@nas;
+    lanlab copy mixed smb://me@nas/share --from bob@pc1
     """
     from lanlab.cli import single
     from lanlab.cli.copy_places import Endpoints, endpoints
     from lanlab.cli.terminal import print_json, print_lines
     from lanlab.report.copy_text import copy_lines
+    from lanlab.testbeds.registry import is_of_real_hosts
 
     found: Endpoints = endpoints(
         source, target, given.pop("service"), given.pop("server"), download=download
     )
+    is_real = is_of_real_hosts(testbed)
+    if is_real:
+        found.check_remote(testbed)
     found.check_link(link)
     found.get_password(password_file)
     run, records = single.measure(
         "copy",
         {**given, **found.parameters},
         trials=trials,
-        # A user's own server is reached from this host, over no link of ours.
-        testbed="loopback" if found.is_users_server else testbed,
+        # A user's own server is reached from this host, or from one that is named.
+        testbed="loopback" if found.is_users_server and not is_real else testbed,
         link=None if found.is_users_server else link,
+        pcap=pcap,
         seed=seed,
         store=store,
     )

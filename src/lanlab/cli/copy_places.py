@@ -48,6 +48,33 @@ class Endpoints:
                 hint="name a service that does, as in `--service sftp`",
             )
 
+    def check_remote(self, testbed: str) -> None:
+        """See that what is copied does not lie on this host, if the client runs on another.
+
+        Raises:
+            UsageError: It does, or the service uses no network.
+        """
+        service = SERVICES.get(self.parameters.get("service") or "")
+        if service is not None and service.is_local and not self.is_users_server:
+            raise UsageError(
+                f"service `{service.name}` uses no network between hosts",
+                hint="name a service that does, as in `--service sftp`",
+            )
+        from lanlab.testbeds.registry import listed_hosts
+
+        path = str(self.parameters.get("dataset", "")).removeprefix("dir:")
+        is_path = path != self.parameters.get("dataset", "")
+        url = str(self.parameters.get("server") or "")
+        elsewhere: str | None = f"a host of `{testbed}`"
+        if (listed := listed_hosts(testbed)) is not None:
+            # The second host serves; the third and all after it are clients, as the first.
+            elsewhere = listed[2 if len(listed) > 2 and url.startswith("file:") else 0]
+        if elsewhere is not None and (is_path or url.startswith("file:")):
+            raise UsageError(
+                f"found a directory of this host; files are copied from {elsewhere}",
+                hint="name a dataset, which lanlab makes there, as `many-small`",
+            )
+
     def get_password(self, password_file: str | None) -> None:
         """Have the password of the server at hand: from a file, the environment, or a prompt.
 

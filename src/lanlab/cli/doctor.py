@@ -1,26 +1,93 @@
-"""`lanlab doctor`: what this machine can do, what is missing, how to get it."""
+"""`lanlab doctor`: what this machine, or real hosts, can do, what is missing, how to get it."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
 
 import typer
 
-from lanlab.cli.options import JsonOption, StoreOption
+from lanlab.cli.host_options import with_hosts
+from lanlab.cli.options import DEFAULT_TESTBED, JsonOption, StoreOption
+from lanlab.errors import UsageError
+
+_HostsOption = Annotated[
+    str,
+    typer.Option(
+        "--testbed",
+        metavar="NAME",
+        help="Real hosts to check, as `ssh:here,alice@nas` or `ssh:lab.toml`. Default: this "
+        "machine.",
+        show_default=False,
+    ),
+]
 
 
-def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
+@with_hosts
+def doctor(
+    testbed: _HostsOption = DEFAULT_TESTBED,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Check what this machine can do, what is missing and how to install it.
 
     Exits with 1 if a testbed or the store cannot be used here. Also lists other measuring programs
     (`--tool`) and file servers that lanlab can run; these are optional.
 
-    Example: lanlab doctor
+    With --to, --from or a testbed of real hosts, checks these: whether each is reached, has an
+    engine, what it is, and whether a few messages go from one to the other.
+
+    Examples: lanlab doctor; lanlab doctor --to alice@nas
     """
+    from lanlab.testbeds.remote.destinations import PREFIX
+
+    if testbed.startswith(PREFIX):
+        _check_hosts(testbed, as_json)
+    elif testbed != DEFAULT_TESTBED:
+        raise UsageError(
+            f"--testbed: found `{testbed}`; allowed: hosts to be reached by ssh, as in "
+            "`ssh:here,alice@nas`",
+            hint="leave it out: all testbeds of this machine are checked",
+        )
+    else:
+        _check_this_machine(store, as_json)
+
+
+def _check_hosts(testbed: str, as_json: bool) -> None:
+    from lanlab.cli.terminal import answer, print_json
+    from lanlab.run.host_checks import check_hosts
+
+    found = check_hosts(testbed)
+    if as_json:
+        print_json({place: list(map(dataclasses.asdict, each)) for place, each in found.items()})
+    else:
+        console = answer()
+        for place, needs in found.items():
+            console.print(place)
+            console.print(_table(map(dataclasses.asdict, needs), ("FAILED", "note")))
+    if not all(need.found for needs in found.values() for need in needs if need.required):
+        raise typer.Exit(1)
+
+
+def _table(
+    listed: Iterable[Mapping[str, Any]], marks: tuple[str, str] = ("MISSING", "absent")
+) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for each in listed:
+        mark = "ok" if each["found"] else marks[0 if each["required"] else 1]
+        advice = "" if each["found"] else each["how_to_get"]
+        table.add_row("  " + mark, each["name"], each["detail"], advice)
+    return table
+
+
+def _check_this_machine(store: str | None, as_json: bool) -> None:
     from lanlab.cli.terminal import answer, print_json
     from lanlab.services import services_of
     from lanlab.store.readiness import readiness
-    from lanlab.testbeds.needs import needs
+    from lanlab.testbeds.needs import KINDS, needs
     from lanlab.testbeds.registry import TESTBEDS
     from lanlab.testbeds.servers import server_needs
     from lanlab.workloads.drivers.found import driver_needs
@@ -29,7 +96,7 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
     served = services_of("copy")
     drivers = [dataclasses.asdict(need) for need in driver_needs()]
     servers = [dataclasses.asdict(need) for need in server_needs()]
-    found = {name: needs(name) for name in TESTBEDS}
+    found = {name: needs(name) for name in KINDS}
     able = {name: all(need.found or not need.required for need in found[name]) for name in found}
     if as_json:
         print_json(
@@ -48,17 +115,10 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
             }
         )
     else:
-        from rich.table import Table
-
         console = answer()
         for name in found:
             console.print(f"testbed {name}: {'ready' if able[name] else 'not available here'}")
-            table = Table(box=None, pad_edge=False, show_header=False)
-            for need in found[name]:
-                mark = "ok" if need.found else "MISSING" if need.required else "absent"
-                advice = "" if need.found else need.how_to_get
-                table.add_row("  " + mark, need.name, need.detail, advice)
-            console.print(table)
+            console.print(_table(map(dataclasses.asdict, found[name])))
         console.print(f"store {kept.place}: {'ready' if kept.is_usable else 'not usable'}")
         console.print(f"  {kept.detail}")
         if kept.how_to_get:
@@ -72,11 +132,7 @@ def doctor(store: StoreOption = None, as_json: JsonOption = False) -> None:
             ("servers: other file servers that lanlab can run on a host of a testbed", servers),
         ):
             console.print(title)
-            table = Table(box=None, pad_edge=False, show_header=False)
-            for each in listed:
-                mark = "ok" if each["found"] else "absent"
-                advice = "" if each["found"] else each["how_to_get"]
-                table.add_row("  " + mark, each["name"], each["detail"], advice)
-            console.print(table)
-    if not (all(able.values()) and kept.is_usable):
+            console.print(_table(each | {"required": False} for each in listed))
+    # A missing ssh client is no failure: not every user has real hosts.
+    if not (all(able[name] for name in TESTBEDS) and kept.is_usable):
         raise typer.Exit(1)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from lanlab.cli.host_options import with_hosts
 from lanlab.cli.options import (
     DEFAULT_TESTBED,
     JsonOption,
     LinkOption,
+    PcapOption,
     SeedOption,
     StoreOption,
     TestbedOption,
@@ -17,12 +19,14 @@ from lanlab.cli.parameter_options import Given, parameters_of
 _FIRST = ("transport", "message_size_bytes", "time_s", "requests", "rate_requests_per_s")
 
 
+@with_hosts
 @parameters_of("echo", first=(*_FIRST, "timeout_s"), defaults={"message_size_bytes": "128"})
 def echo(
     given: Given,
     trials: TrialsOption = 1,
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,
+    pcap: PcapOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
     verbose: VerboseOption = False,
@@ -44,7 +48,7 @@ def echo(
     if given["time_s"] is None and given["requests"] is None:
         given["time_s"] = "3"
     run, records = single.measure(
-        "echo", given, trials=trials, testbed=testbed, link=link, seed=seed, store=store
+        "echo", given, trials=trials, testbed=testbed, link=link, pcap=pcap, seed=seed, store=store
     )
     if as_json:
         print_json(single.as_json(run, records))

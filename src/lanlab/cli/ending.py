@@ -17,7 +17,6 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from lanlab import left_behind
-from lanlab.cli import INTERRUPTED
 from lanlab.cli.interrupts import EXIT_CODE, Interrupts
 from lanlab.cli.memory import watch_imports
 from lanlab.cli.output import OUTPUTS, discard, flushed, make_readable
@@ -30,18 +29,21 @@ _OBJECTS_BEFORE_A_LOOK = 50_000
 _NO_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread")
 
 
-def run_to_its_end(load: Callable[[], Callable[[], object]]) -> None:
+def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -> None:
     """
     Load a command line, run it, and exit.
 
     Args:
         load: Imports it; meanwhile Ctrl-C ends the process at once.
+        interrupted: What an interrupted command says.
     """
-    interrupts = Interrupts()
+    interrupts = Interrupts(interrupted)
     interrupts.install()
     gc.set_threshold(_OBJECTS_BEFORE_A_LOOK)
     make_readable()
     watch_imports()
+    # To look for plugins of models, pydantic reads what every installed package says of itself.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # Of this command alone, where one process runs several.
     left_behind.take()
     code: int | str | None = 0
@@ -53,11 +55,12 @@ def run_to_its_end(load: Callable[[], Callable[[], object]]) -> None:
         code = end.code
         if interrupts.heeded and code:
             # Typer's own answer to Ctrl-C.
-            code = _interrupted()
+            code = _interrupted(interrupted)
     except BaseException as error:
         # Whatever an interrupt has turned into on its way.
-        is_told = isinstance(error, LabError) or not interrupts.heeded
-        code = _told(error) if is_told else _interrupted()
+        is_heeded = interrupts.heeded or isinstance(error, KeyboardInterrupt)
+        has_reason = isinstance(error, LabError) or not is_heeded
+        code = _told(error) if has_reason else _interrupted(interrupted)
     interrupts.finish()
     # The last that is said, whatever became of the command.
     for warning, hint in left_behind.take():
@@ -86,10 +89,10 @@ def leave(code: int | str | None) -> NoReturn:
     os._exit(code or 0)
 
 
-def _interrupted() -> int:
+def _interrupted(sentence: str) -> int:
     # What is left of an answer may wait for a reader that is the reason for Ctrl-C.
     discard(sys.stdout)
-    _say(INTERRUPTED)
+    _say(sentence)
     return EXIT_CODE
 
 
@@ -106,8 +109,6 @@ def _told(error: BaseException) -> int:
     if isinstance(error, LabError):
         _say(f"error: {error.message}", error.hint)
         return 2 if isinstance(error, UsageError) else 1
-    if isinstance(error, KeyboardInterrupt):
-        return _interrupted()
     if isinstance(error, BrokenPipeError):
         return 1
     if isinstance(error, OSError) and error.filename in OUTPUTS:

@@ -14,8 +14,6 @@ import time
 from types import FrameType
 from typing import Any, NoReturn
 
-from lanlab.cli import INTERRUPTED
-
 #: Signals within this time of one that was heeded belong to it.
 _ONE_PRESS_S = 1.0
 #: After which an interrupt is raised again that came where Python raises nothing (`__del__`).
@@ -34,7 +32,12 @@ class Interrupts:
     raised, at most once in a second. While the rest of the answer is written, it ends at once.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, sentence: str) -> None:
+        """
+        Args:
+            sentence: What a command says that ends at once.
+        """
+        self._sentence = sentence
         self._heeded_at: float | None = None
         self._numbers: list[int] = []
         self._ends_at_once = True
@@ -76,7 +79,7 @@ class Interrupts:
             return
         was_heeded, self._heeded_at = self.heeded, now
         if self._ends_at_once:
-            end_at_once("" if was_heeded else INTERRUPTED)
+            end_at_once("" if was_heeded else self._sentence)
         raise KeyboardInterrupt
 
     def _unraisable(self, unraisable: Any) -> None:

@@ -31,7 +31,9 @@ TestbedOption = Annotated[
     typer.Option(
         "--testbed",
         metavar="NAME",
-        help="Where to measure: `virtual` (hosts and a cable inside this machine) or `loopback`.",
+        help="Where to measure: `virtual` (hosts and a cable inside this machine), `loopback`, or "
+        "real hosts by ssh, as `ssh:here,alice@nas` or `ssh:lab.toml`, or the nodes of a Ray "
+        "cluster, as `ray:10.0.0.1:6379`.",
         autocompletion=complete.testbeds,
         show_default=True,
     ),
@@ -40,9 +42,18 @@ LinkOption = Annotated[
     str | None,
     typer.Option(
         "--link",
-        metavar="SPEED",
-        help="Speed of the virtual LAN's link, e.g. 10M, 100M, 1G or `unshaped`; append "
-        "`:switch` to join the hosts by a switch.",
+        metavar="LINK",
+        help="Link of the virtual LAN: a speed, e.g. 10M, 1G or `unshaped`; append `:switch`, "
+        "`:hub`, `:bus` or `:broadband`, and up to 100M e.g. `,delay=1ms,loss=0.1%`.",
+    ),
+]
+PcapOption = Annotated[
+    str | None,
+    typer.Option(
+        "--pcap",
+        metavar="FILE",
+        help="Write every frame on the link to a new file, in pcap format (Wireshark). Needs a "
+        "virtual link up to 100M.",
     ),
 ]
 ScaleOption = Annotated[
@@ -89,7 +100,7 @@ OutOption = Annotated[
     typer.Option(
         "--out",
         metavar="FOLDER",
-        help="Folder to write to. Other files in it are left alone. Default: a folder beside the "
+        help="Folder to write to. Other files in it are left alone. Default: a folder next to the "
         "store.",
     ),
 ]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lanlab.cli import complete
+from lanlab.cli.signatures import as_command
 
 if TYPE_CHECKING:
     from lanlab.workloads.definitions import Definition
@@ -85,10 +86,7 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
     place = list(signature).index("given")
     options = [*list(own.values())[:place], *made, *list(own.values())[place:]]
-    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in options}
-    run.__doc__, run.__name__ = command.__doc__, command.__name__
-    return run
+    return as_command(run, command, options)
 
 
 def _not_given(given: Given, defaults: Mapping[str, str]) -> Given:

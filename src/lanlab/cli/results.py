@@ -65,7 +65,7 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 "block": trial.block,
                 "purpose": trial.purpose,
                 "status": trial.status,
-                "is_polluted": trial.is_polluted,
+                "is_polluted": trial.is_disturbed,
                 "counts": trial.number in counted,
                 "pollution": trial.raw.get("pollution"),
                 "factors": trial.factors,
@@ -75,11 +75,20 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 "failure": failed.get(trial.number),
                 "modes": modes_as_json(trial),
                 **agreed_as_json(trial),
+                **_hosts_as_json(trial),
                 **trial.metrics,
             }
             for trial in trials
         ],
     }
+
+
+def _hosts_as_json(trial: TrialRecord) -> dict[str, list[dict[str, Any]]]:
+    """What each client host did, under `hosts`; nothing where there was only one."""
+    from lanlab.analysis.station_hosts import host_shares
+
+    shares = host_shares(trial)
+    return {"hosts": [dataclasses.asdict(share) for share in shares]} if shares else {}
 
 
 def _searches_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[str, Any]]:

@@ -6,10 +6,12 @@ from typing import Annotated
 
 import typer
 
+from lanlab.cli.host_options import with_hosts
 from lanlab.cli.options import (
     DEFAULT_TESTBED,
     JsonOption,
     LinkOption,
+    PcapOption,
     SeedOption,
     StoreOption,
     TestbedOption,
@@ -29,6 +31,7 @@ _BEYOND = 1.2
 _PARAMETERS = ("message_size_bytes", "ip_version", "io", "send_buffer_bytes")
 
 
+@with_hosts
 @parameters_of(
     "stream",
     only=(*_PARAMETERS, "receive_buffer_bytes", "warmup_s", "silence_s"),
@@ -81,6 +84,7 @@ def saturation(
     given: Given,
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,
+    pcap: PcapOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
     verbose: VerboseOption = False,
@@ -94,14 +98,13 @@ def saturation(
     lanlab saturation --testbed loopback --size 64 --curve 12
     """
     from lanlab.analysis.summary import limit_of
+    from lanlab.analysis.wires import wire_asked_for
     from lanlab.cli import single
     from lanlab.cli.results import print_run
-    from lanlab.testbeds.link import parse_link
     from lanlab.units import parse_rate_bps
 
     parameters = single.checked("stream", {**given, "transport": "udp", "time_s": time})
-    link_rate_bps = parse_link(link or "unshaped").rate_bps
-    limit_bps = limit_of("rate_bps", parameters, link_rate_bps)
+    limit_bps = limit_of("rate_bps", parameters, wire_asked_for(link or "unshaped"))
     default_bps = round(_BEYOND * limit_bps) if limit_bps else _HIGHEST_BPS
     high_bps = default_bps if high is None else parse_rate_bps(high)
     low_bps = max(1, round(_LOWEST_RATIO * high_bps)) if low is None else parse_rate_bps(low)
@@ -131,6 +134,7 @@ def saturation(
         trials=1,
         testbed=testbed,
         link=link,
+        pcap=pcap,
         seed=seed,
         store=store,
         figure="saturation_curve",

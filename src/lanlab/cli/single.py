@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from lanlab.cli.options import path_of
 from lanlab.cli.results import agreed_as_json, modes_as_json
 from lanlab.cli.terminal import say
 from lanlab.cli.typed import typed_command
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Of a single measurement.
 _HOSTS = 2
+#: Workloads whose series are written without a library.
+_WITH_SHORT_SERIES = ("stream", "echo")
 
 
 def measure(
@@ -31,6 +34,7 @@ def measure(
     trials: int,
     testbed: str,
     link: str | None,
+    pcap: str | None = None,
     seed: int | None,
     store: str | None,
 ) -> tuple[RunRecord, list[TrialRecord]]:
@@ -41,6 +45,7 @@ def measure(
         parameters: The workload's; those that are `None` keep their default. `driver` may name
             several, with commas: each measures the condition, in blocks of random order.
         trials: How often, by each driver.
+        pcap: A file for the frames on the link.
 
     Raises:
         UsageError: A parameter is not allowed; nothing was run.
@@ -48,7 +53,7 @@ def measure(
     from lanlab.testbeds import Opening
 
     # Most of what is imported now is needed only behind it.
-    with Opening(testbed, _HOSTS, link or "unshaped") as opening:
+    with Opening(testbed, _HOSTS, link or "unshaped", path_of(pcap)) as opening:
         experiment = _experiment(workload_name, parameters)
         return _measured(experiment, trials, opening, seed, store)
 
@@ -99,12 +104,14 @@ def measure_study(
     trials: int,
     testbed: str,
     link: str | None,
+    pcap: str | None = None,
     seed: int | None,
     store: str | None,
     figure: str | None = None,
     figures: Sequence[Mapping[str, Any]] = (),
     exactly: bool = False,
     meanwhile: Callable[[], object] | None = None,
+    hosts: int = _HOSTS,
 ) -> tuple[RunRecord, list[TrialRecord]]:
     """
     Run a study of one experiment.
@@ -112,15 +119,17 @@ def measure_study(
     Args:
         experiment: As a study file has it.
         trials: Of each condition.
+        pcap: A file for the frames on the link.
         figure: A figure for its report.
         figures: The same, as a study file has them.
-        exactly: Whether neither polluted trials are repeated nor failed ones tried again.
+        exactly: Whether neither disturbed trials are repeated nor failed ones tried again.
         meanwhile: Imports what the answer takes, while the testbed is made.
+        hosts: Of the testbed.
     """
     from lanlab.cli.memory import check_for_a_run
     from lanlab.testbeds import Opening
 
-    with Opening(testbed, _HOSTS, link or "unshaped") as opening:
+    with Opening(testbed, hosts, link or "unshaped", path_of(pcap)) as opening:
         if meanwhile is not None:
             check_for_a_run()
             meanwhile()
@@ -148,8 +157,7 @@ def _measured(
     name = str(experiment["workload" if is_single else "id"])
     policy = {"min": trials, "max": trials}
     if is_single or exactly:
-        # As many as asked for, polluted, failed or not: what was seen is said, and time is not
-        # doubled.
+        # Exactly as many trials as asked for: disturbed and failed ones are reported, not repeated.
         policy |= {"repeat_polluted": 0, "retry_failed": 0}
     drawn = {"figure": figure, "title": experiment["title"], "experiments": [experiment["id"]]}
     study = parse_study(
@@ -157,7 +165,7 @@ def _measured(
             "schema": 1,
             "id": name,
             "title": experiment["title"],
-            "testbed": {"hosts": _HOSTS},
+            "testbed": {"hosts": opening.wanted[1]},
             "experiment": [experiment],
             "figure": [drawn] if figure else list(figures),
             "scale": {"single": {"trials": policy}},
@@ -166,7 +174,8 @@ def _measured(
     )
     check_for_a_run()
     # Nothing is imported while something is measured, and little behind it.
-    parquet.load()
+    if experiment["workload"] not in _WITH_SHORT_SERIES:
+        parquet.load()
     with open_store(store) as records, RunWatch() as watch:
         testbed, _, link = opening.wanted
         command = typed_command()

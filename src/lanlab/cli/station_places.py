@@ -39,6 +39,30 @@ def station_place(target: str | None, service: str | None, server: str | None) -
     return Endpoints({"server": target}, target if parsed.needs_password else None)
 
 
+def host_count(testbed: str, client_hosts: int | None) -> int:
+    """
+    How many hosts a testbed is opened with: of real ones all that are named.
+
+    Args:
+        client_hosts: What was asked of a testbed whose hosts have no names.
+
+    Raises:
+        UsageError: It was asked of another one.
+    """
+    from lanlab.testbeds.registry import WITH_ANY_HOSTS, listed_hosts
+
+    if client_hosts is not None:
+        if testbed.partition(":")[0] not in WITH_ANY_HOSTS:
+            raise UsageError(
+                f"--client-hosts is of the testbeds {' and '.join(WITH_ANY_HOSTS)}; found "
+                f"`{testbed}`",
+                hint="name each real host, as in `--from bob@pc1 --from carol@pc2`",
+            )
+        return 1 + client_hosts
+    listed = listed_hosts(testbed)
+    return 2 if listed is None else len(listed)
+
+
 def level_list(text: str) -> tuple[int, ...]:
     """
     Numbers of stations, as in `1,2,4,8-10`, in order and each once.

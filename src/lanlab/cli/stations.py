@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
+from lanlab.cli.host_options import with_many_hosts
 from lanlab.cli.options import (
     DEFAULT_TESTBED,
     JsonOption,
     LinkOption,
+    PcapOption,
     SeedOption,
     StoreOption,
     TestbedOption,
@@ -22,6 +25,7 @@ from lanlab.errors import UsageError
 _STATISTICS = ("mean", "p50", "p90", "p99")
 
 
+@with_many_hosts
 @parameters_of("stations", first=("service", "server", "message_size_bytes", "read_ratio"))
 def stations(
     target: TargetArgument = None,
@@ -42,18 +46,30 @@ def stations(
         typer.Option(
             "--statistic",
             metavar="|".join(_STATISTICS),
-            help="Response time to hold against the limit.",
+            help="Statistic of the response time to compare with the limit.",
         ),
     ] = "mean",
     *,
     given: Given,
     password_file: PasswordFileOption = None,
+    client_hosts: Annotated[
+        int | None,
+        typer.Option(
+            "--client-hosts",
+            metavar="NUMBER",
+            min=1,
+            max=63,
+            help="Hosts of the testbed `virtual` or `ray` that the stations are spread over. "
+            "Default: 1.",
+        ),
+    ] = None,
     trials: Annotated[
         int,
         typer.Option("--trials", metavar="NUMBER", min=1, help="Trials per number of stations."),
     ] = 3,
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,
+    pcap: PcapOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
     verbose: VerboseOption = False,
@@ -63,19 +79,23 @@ def stations(
     replies, and find how many it serves before the response time exceeds a limit.
 
     Each client has its own connection and its own file. Every block that is read is compared with
-    what was written. What is written is removed again, and nothing else.
+    what was written. lanlab removes the files that it wrote, and nothing else.
 
     Examples: lanlab stations smb://me@nas/share --stations 1,2,4,8,15 --size 6k --read;
     lanlab stations --service smb --link 100M --write --limit 20ms;
+    lanlab stations smb://me@nas/share --from bob@pc1 --from carol@pc2;
     lanlab stations /mnt/nas --read-ratio 0.7 --access random --time 10s --statistic p99
     """
     from lanlab.analysis.agreed import all_agreed_words
     from lanlab.cli import single
     from lanlab.cli.results import run_as_json
-    from lanlab.cli.station_places import level_list, station_place
+    from lanlab.cli.station_places import host_count, level_list, station_place
     from lanlab.cli.terminal import answer, print_json
     from lanlab.figures.single_figures import station_figures
+    from lanlab.report.host_table import host_table
     from lanlab.report.stations_text import answer_sentence, level_table
+    from lanlab.report.text import rich_table
+    from lanlab.testbeds.registry import is_of_real_hosts
     from lanlab.units import parse_time_s
 
     limit_s = parse_time_s(limit)
@@ -89,6 +109,9 @@ def stations(
         raise UsageError("--read, --write and --read-ratio exclude each other: give one")
     numbers = level_list(stations)
     place = station_place(target, given.pop("service"), given.pop("server"))
+    is_real = is_of_real_hosts(testbed)
+    if is_real:
+        place.check_remote(testbed)
     place.check_link(link)
     place.get_password(password_file)
     given |= {
@@ -100,6 +123,8 @@ def stations(
     for number in numbers:
         parameters = single.checked("stations", {**given, "stations": number})
     del parameters["stations"]
+    # A user's own server is reached from this host, or from those that are named.
+    testbed = "loopback" if place.is_users_server and not is_real else testbed
     run, records = single.measure_study(
         {
             "id": "stations",
@@ -110,14 +135,15 @@ def stations(
             "factors": {"stations": list(numbers)},
         },
         trials=trials,
-        # A user's own server is reached from this host, over no link of ours.
-        testbed="loopback" if place.is_users_server else testbed,
+        testbed=testbed,
         link=None if place.is_users_server else link,
+        pcap=pcap,
         seed=seed,
         store=store,
         figures=station_figures("stations", limit_s, statistic),
         exactly=True,
-        meanwhile=_load_models,
+        meanwhile=partial(_load_models, several=trials * len(numbers) > 1),
+        hosts=host_count(testbed, client_hosts),
     )
     sentence = answer_sentence(records, limit_s, statistic)
     if as_json:
@@ -126,6 +152,9 @@ def stations(
         return
     console, table_console = answer(), answer(markup=True)
     table_console.print(level_table(records))
+    hosts = host_table(records, "stations")
+    if hosts.rows:
+        table_console.print(rich_table(hosts, hosts.title.lower()))
     if words := all_agreed_words(records):
         console.print(f"by {words}")
     console.print(f"saved as {run.id}; `lanlab report {run.id}` draws the figures")
@@ -133,7 +162,12 @@ def stations(
     single.finish(run, records, verbose=verbose)
 
 
-def _load_models() -> None:
+def _load_models(*, several: bool) -> None:
     from lanlab.analysis.stations import answer
 
     assert answer
+    if several:
+        # For intervals, and for what lies beyond the levels.
+        from lanlab.analysis import statistics
+
+        assert statistics

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from lanlab.cli.host_options import with_hosts
 from lanlab.cli.options import (
     DEFAULT_TESTBED,
     JsonOption,
     LinkOption,
+    PcapOption,
     SeedOption,
     StoreOption,
     TestbedOption,
@@ -21,12 +23,14 @@ _BULK_BYTES = 128 * 1024
 _FIRST = ("transport", "message_size_bytes", "time_s", "bytes", "messages", "rate_bps")
 
 
+@with_hosts
 @parameters_of("stream", first=(*_FIRST, "rate_messages_per_s", "flows", "io"))
 def stream(
     given: Given,
     trials: TrialsOption = 1,
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,
+    pcap: PcapOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
     verbose: VerboseOption = False,
@@ -38,7 +42,8 @@ def stream(
     unshaped link sends messages of 128 KiB by default.
 
     Examples: lanlab stream --link 10M --size 1408 --time 3;
-    lanlab stream --testbed loopback --transport tcp --size 128KiB --json
+    lanlab stream --testbed loopback --transport tcp --size 128KiB --json;
+    lanlab stream --to alice@nas; lanlab stream --from bob@pc1 --to alice@pc2
     """
     from lanlab.cli import single
     from lanlab.cli.drivers import print_drivers
@@ -55,7 +60,14 @@ def stream(
     if is_endless:
         given["time_s"] = "3"
     run, records = single.measure(
-        "stream", given, trials=trials, testbed=testbed, link=link, seed=seed, store=store
+        "stream",
+        given,
+        trials=trials,
+        testbed=testbed,
+        link=link,
+        pcap=pcap,
+        seed=seed,
+        store=store,
     )
     if as_json:
         print_json(single.as_json(run, records))
@@ -75,9 +87,11 @@ def _default_size(is_bulk: bool, testbed: str, link: str | None, driver: str) ->
     is of a trial, so that it stays with messages of one segment.
     """
     from lanlab.testbeds.link import parse_link
+    from lanlab.testbeds.registry import is_of_real_hosts
     from lanlab.workloads.drivers.registry import DRIVERS
 
-    is_shaped = testbed != "loopback" and parse_link(link or "unshaped").rate_bps is not None
+    has_link = testbed != "loopback" and not is_of_real_hosts(testbed)
+    is_shaped = has_link and parse_link(link or "unshaped").rate_bps is not None
     others = [DRIVERS[name.strip()] for name in driver.split(",") if name.strip() in DRIVERS]
     takes = all(one.abilities()["stream"].sizes["tcp"][1] >= _BULK_BYTES for one in others)
     return str(_BULK_BYTES) if is_bulk and not is_shaped and takes else "1408"

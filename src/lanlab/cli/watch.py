@@ -6,6 +6,8 @@ import threading
 from types import TracebackType
 from typing import Self
 
+from lanlab.analysis.interface_cautions import cautions
+from lanlab.analysis.path_cautions import path_cautions
 from lanlab.cli.memory import check_for_a_run
 from lanlab.cli.terminal import talk
 from lanlab.plan import Estimate, PlannedTrial
@@ -107,6 +109,13 @@ class RunWatch:
             f"run {run.id}: {run.scale}, on {bed['name']} ({bed['link']}), "
             f"{promise(self._study, run.scale, estimate)}"
         )
+        facts = bed.get("facts", {})
+        # Of hosts that are reached; all others have the kernel of this machine.
+        reached = facts.get("reached", {}).values()
+        kernels = {one["label"]: one.get("kernel") for one in reached}
+        said = cautions(facts.get("interfaces", {}), kernels)
+        for caution in said + path_cautions(facts.get("paths", {})):
+            self._talk.print(f"note: {caution}")
         if not self._talk.is_terminal:
             self._plain = threading.Thread(target=self._say_plainly, daemon=True)
             self._plain.start()

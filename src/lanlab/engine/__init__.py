@@ -1,6 +1,7 @@
 """Start engines and speak their messages."""
 
 from lanlab.engine.locate import engine_path
-from lanlab.engine.process import SCHEMA_VERSION, Engine, Measurement
+from lanlab.engine.measurement import Measurement
+from lanlab.engine.process import SCHEMA_VERSION, Engine
 
 __all__ = ["SCHEMA_VERSION", "Engine", "Measurement", "engine_path"]

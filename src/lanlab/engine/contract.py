@@ -20,6 +20,7 @@ _Schema = Mapping[str, Any]
 #: Ranges that the schema names by a format. Others have their own `minimum` and `maximum`.
 _RANGES = {
     "int64": (-(2**63), 2**63 - 1),
+    "int32": (-(2**31), 2**31 - 1),
     "uint64": (0, 2**64 - 1),
     "uint32": (0, 2**32 - 1),
     "uint16": (0, 2**16 - 1),

@@ -15,6 +15,8 @@ from lanlab.engine import contract
 #: Longest line that is read, bytes: twice what an engine sends at most (`MAX_REPLY_BYTES`).
 MAX_LINE_BYTES = 2 * 1024 * 1024
 
+#: Most bytes that may come before the first message of an engine.
+_MOST_PRELUDE_BYTES = 65_536
 #: Kind of the result that ends a request, by the type of the request.
 RESULT_KINDS = {
     "describe": "description",
@@ -25,6 +27,9 @@ RESULT_KINDS = {
     "stream_send": "stream_sent",
     "echo_respond": "echo_responded",
     "echo_request": "echo_requested",
+    "path_mtu_answer": "path_mtu_answered",
+    "path_mtu_probe": "path_mtu_probed",
+    "medium_load": "medium_loaded",
     "dataset": "dataset_made",
     "trial_directory": "trial_directory_removed",
     "measure_room": "room_measured",
@@ -39,6 +44,10 @@ RESULT_KINDS = {
     "stations_prepare": "stations_prepared",
     "stations": "stationed",
     "stations_empty": "stations_emptied",
+    "carry_frames": "medium_ended",
+    "set_up_hosts": "hosts_set_up",
+    "read_hosts": "hosts_read",
+    "read_medium": "medium_read",
 }
 
 
@@ -56,6 +65,23 @@ def bounded_lines(pipe: IO[bytes], most_bytes: int) -> Iterator[bytes]:
         if len(line) > most_bytes:
             raise BadLine(f"a line of more than {most_bytes} bytes")
         yield line
+
+
+def skip_to(lines: Iterator[bytes], mark: bytes) -> None:
+    """
+    Pass over what comes before a line: what login scripts of a host print.
+
+    Raises:
+        BadLine: It does not come, or much else does.
+    """
+    octets = 0
+    for line in lines:
+        if line.strip() == mark:
+            return
+        octets += len(line)
+        if octets > _MOST_PRELUDE_BYTES:
+            raise BadLine("login scripts that print without end")
+    raise BadLine("nothing but what login scripts print" if octets else "nothing")
 
 
 def read_line(line: bytes) -> dict[str, Any]:

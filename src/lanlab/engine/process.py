@@ -10,9 +10,10 @@ import queue
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from lanlab.engine.command import SSH_FAILURE, EngineCommand, EngineProcess
 from lanlab.engine.lines import (
     MAX_LINE_BYTES,
     RESULT_KINDS,
@@ -20,14 +21,18 @@ from lanlab.engine.lines import (
     bounded_lines,
     check_reply,
     read_line,
+    skip_to,
 )
-from lanlab.errors import EngineError, EngineLost, EngineOverdue
+from lanlab.engine.measurement import ENDS, Measurement
+from lanlab.errors import EngineLost
 
 #: The version of the messages that this package speaks.
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 #: An engine that does not begin to speak, or to answer a simple question, in so long is lost.
 _ANSWER_S = 10.0
+#: Reading a clock takes no longer than this, unless so few readings do.
+_PINGS_S, _FEWEST_PINGS = 0.4, 4
 #: Time an engine has to end by itself when its input closes.
 _END_S = 2.0
 #: Time in which a process that was killed is gone, unless the kernel holds it.
@@ -36,108 +41,9 @@ _ENDING_S = 0.2
 _STDERR_LINES = 20
 #: Of each of them so much.
 _STDERR_LINE_BYTES = 4096
-#: Lines of a request that are kept until somebody takes them; an engine of ours sends two.
-_KEPT_LINES = 8
 
-#: Types of the lines that end a request.
-_ENDS = ("result", "error")
-#: Those that somebody waits for; all others but progress are data.
-_CONVERSATION = ("ready", *_ENDS)
 
 _Line = dict[str, Any]
-
-
-class Measurement:
-    """A request under way. It ends in exactly one result or error."""
-
-    def __init__(self, engine: Engine, request_id: int, kind: str) -> None:
-        self.id = request_id
-        #: Kind of the result that it ends in.
-        self._kind = kind
-        self._engine = engine
-        self._lines: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
-        self.on_progress: Callable[[_Line], None] | None = None
-        #: Called with each line of data that comes before the result, from another thread.
-        self.on_data: Callable[[_Line], None] | None = None
-        #: Called once, from another thread, when its result or error is there to be taken.
-        self.on_over: Callable[[], None] | None = None
-        #: Whether its result or error has been taken: there is nothing more to come.
-        self.is_over = False
-
-    def deliver(self, line: _Line | None) -> None:
-        """Take in a line of this request, or `None` when the engine is lost."""
-        if line is not None and line["type"] == "progress":
-            if self.on_progress is not None:
-                self.on_progress(line)
-            return
-        if line is not None and line["type"] not in _CONVERSATION:
-            if self.on_data is not None:
-                self.on_data(line)
-            return
-        if line is not None and self._lines.qsize() >= _KEPT_LINES:
-            raise BadLine("more lines of a request than there can be")
-        self._lines.put(line)
-        if (line is None or line["type"] in _ENDS) and self.on_over is not None:
-            self.on_over()
-
-    def overdue(self, timeout_s: float) -> EngineOverdue:
-        """The error that says that the engine said nothing of this request for so long."""
-        return EngineOverdue(
-            f"{self._engine.name}: no answer within {timeout_s:.0f} s",
-            hint="the host may be overloaded; see its load with `lanlab doctor`",
-            host=self._engine.name,
-        )
-
-    def _next(self, timeout_s: float) -> _Line:
-        try:
-            line = self._lines.get(timeout=timeout_s)
-        except queue.Empty:
-            raise self.overdue(timeout_s) from None
-        self.is_over = line is None or line["type"] in _ENDS
-        if line is None:
-            raise self._engine.lost()
-        told = line.get("result") if line["type"] == "result" else line.get("partial")
-        if told is not None and told["kind"] != self._kind:
-            raise EngineLost(
-                f"{self._engine.name}: the engine answered with `{told['kind']}`, "
-                f"and not with `{self._kind}`",
-                hint="install lanlab and lanlab-engine of the same version",
-            )
-        if line["type"] == "error":
-            raise EngineError(
-                line["code"],
-                f"{self._engine.name}: {line['message']}",
-                hint=line.get("hint"),
-                host=self._engine.name,
-                partial=line.get("partial"),
-            )
-        return line
-
-    def wait_ready(self, timeout_s: float) -> _Line:
-        """
-        Wait until this end is set up.
-
-        Raises:
-            EngineError: The engine ended the request instead.
-            EngineLost: It ended itself, or said nothing for `timeout_s`.
-        """
-        line = self._next(timeout_s)
-        if line["type"] != "ready":
-            raise EngineLost(f"{self._engine.name}: the engine gave a result before it was ready")
-        return line
-
-    def result(self, timeout_s: float) -> dict[str, Any]:
-        """
-        Wait for the result, an object with a `kind`.
-
-        Raises:
-            EngineError: The engine ended the request otherwise; `partial` is what it had measured.
-            EngineLost: It ended itself, or said nothing for `timeout_s`.
-        """
-        line = self._next(timeout_s)
-        while line["type"] == "ready":
-            line = self._next(timeout_s)
-        return cast("dict[str, Any]", line["result"])
 
 
 class Engine:
@@ -145,36 +51,36 @@ class Engine:
     An engine process, driven over its standard input and output.
 
     Args:
-        name: The host's name, for messages.
+        name: The host's name, for messages and errors.
         command: What starts the engine on that host.
 
     Raises:
         EngineLost: It does not start, or says something else than `hello`.
     """
 
-    def __init__(self, name: str, command: Sequence[str]) -> None:
+    def __init__(self, name: str, command: Sequence[str] | EngineCommand) -> None:
+        remote = command if isinstance(command, EngineCommand) else None
+        argv = list(remote.argv if remote is not None else command)  # type: ignore[arg-type]
         self.name = name
+        #: What it is called in messages.
+        self.label = name if remote is None else remote.label
+        self._remote = remote
         self._ids = itertools.count(1)
         self._open: dict[int, Measurement] = {}
         self._lock = threading.Lock()
         self._lost = False
+        self._closing = threading.Event()
         #: Why it can no longer be understood.
         self._complaint = ""
         #: For how long it had been silent when it was given up.
         self._silent_s: float | None = None
         self._stderr: collections.deque[str] = collections.deque(maxlen=_STDERR_LINES)
         self._hello: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
-        try:
-            self._process = subprocess.Popen(
-                list(command),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                # Ctrl-C in the terminal is for lanlab, which ends its engines in order.
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise EngineLost(f"{name}: cannot start `{command[0]}`: {error.strerror}") from error
+        self._process: EngineProcess
+        if remote is not None and remote.begin is not None:
+            self._process = remote.begin()
+        else:
+            self._process = _begin(self.label, argv)
         self._threads = [
             threading.Thread(target=self._read, name=f"{name} stdout", daemon=True),
             threading.Thread(target=self._read_errors, name=f"{name} stderr", daemon=True),
@@ -186,13 +92,27 @@ class Engine:
         except BaseException:
             self.close()
             raise
+        if remote is not None:
+            beat = threading.Thread(target=self._beat, name=f"{name} heartbeat", daemon=True)
+            self._threads.append(beat)
+            beat.start()
+
+    def _beat(self) -> None:
+        """Tell the engine now and then that it is still wanted."""
+        assert self._remote is not None and self._process.stdin is not None
+        while not self._closing.wait(self._remote.heartbeat_s) and not self._lost:
+            try:
+                self._process.stdin.write(b"\n")
+                self._process.stdin.flush()
+            except (OSError, ValueError):
+                return
 
     def _greet(self) -> _Line:
         try:
             line = self._hello.get(timeout=_ANSWER_S)
         except queue.Empty:
             raise EngineLost(
-                f"{self.name}: the engine did not begin to speak within {_ANSWER_S:g} s",
+                f"{self.label}: the engine did not begin to speak within {_ANSWER_S:g} s",
                 host=self.name,
             ) from None
         if line is None:
@@ -200,20 +120,23 @@ class Engine:
         if line["type"] != "hello" or line.get("schema_version") != SCHEMA_VERSION:
             found = str(line.get("schema_version", "something else"))[:40]
             raise EngineLost(
-                f"{self.name}: the engine speaks version {found} of the messages, "
+                f"{self.label}: the engine speaks version {found} of the messages, "
                 f"lanlab speaks version {SCHEMA_VERSION}",
                 hint="install lanlab and lanlab-engine of the same version",
             )
         try:
             check_reply(line)
         except BadLine as error:
-            raise EngineLost(f"{self.name}: the engine's first line: {error}") from None
+            raise EngineLost(f"{self.label}: the engine's first line: {error}") from None
         return line
 
     def _read(self) -> None:
         assert self._process.stdout is not None
         try:
-            for number, octets in enumerate(bounded_lines(self._process.stdout, MAX_LINE_BYTES)):
+            lines = bounded_lines(self._process.stdout, MAX_LINE_BYTES)
+            if self._remote is not None and self._remote.after is not None:
+                skip_to(lines, self._remote.after.encode())
+            for number, octets in enumerate(lines):
                 line = read_line(octets)
                 if number == 0:
                     # Of another version it may be anything else.
@@ -241,7 +164,7 @@ class Engine:
             measurement = self._open.get(request_id)
         if measurement is not None:
             measurement.deliver(line)
-        if line["type"] in _ENDS:
+        if line["type"] in ENDS:
             with self._lock:
                 self._open.pop(request_id, None)
 
@@ -261,6 +184,11 @@ class Engine:
             self._threads[1].join(timeout=1.0)
         if self._silent_s is not None:
             how = f"did not answer within {self._silent_s:g} s and was ended"
+        elif self._remote is not None and (why := self._remote.why_ended()) is not None:
+            how = f"was cut off: {why}"
+        elif code == SSH_FAILURE and self._remote is not None:
+            # ssh learns by which signal the program ended, but does not report it.
+            how = "was ended there by a signal"
         elif code is None and self._complaint:
             how = f"said what is no message of an engine ({self._complaint})"
         elif code is None:
@@ -270,7 +198,7 @@ class Engine:
         else:
             how = f"ended with exit code {code}"
         said = f": {self._stderr[-1]}" if self._stderr else ""
-        return EngineLost(f"{self.name}: the engine {how}{said}", host=self.name)
+        return EngineLost(f"{self.label}: the engine {how}{said}", host=self.name)
 
     def give_up(self, silent_s: float) -> EngineLost:
         """End an engine that has not answered for so long; the error that says so.
@@ -351,7 +279,11 @@ class Engine:
             is half of the shortest round trip seen.
         """
         best: tuple[int, int] | None = None
-        for _ in range(pings):
+        enough = time.monotonic() + _PINGS_S
+        for number in range(pings):
+            # Over a long way some are as good as many.
+            if number >= _FEWEST_PINGS and time.monotonic() > enough:
+                break
             before = time.monotonic_ns()
             pong = self.ask({"type": "ping"})
             after = time.monotonic_ns()
@@ -363,6 +295,7 @@ class Engine:
 
     def close(self) -> None:
         """End the engine: close its input, wait, and kill it only if it does not go."""
+        self._closing.set()
         with contextlib.suppress(OSError):
             assert self._process.stdin is not None
             self._process.stdin.close()
@@ -373,8 +306,12 @@ class Engine:
             self._process.wait()
         for thread in self._threads:
             thread.join(timeout=_END_S)
-        for pipe in (self._process.stdout, self._process.stderr):
-            if pipe is not None:
+        for pipe, thread in zip(
+            (self._process.stdout, self._process.stderr), self._threads, strict=False
+        ):
+            # ssh gives its pipes to the connection that it shares: until that ends, a thread may
+            # still read, and closing would wait for it.
+            if pipe is not None and not thread.is_alive():
                 pipe.close()
 
     def __enter__(self) -> Engine:
@@ -382,3 +319,18 @@ class Engine:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _begin(label: str, argv: list[str]) -> EngineProcess:
+    """Start a command of this machine."""
+    try:
+        return subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            # Ctrl-C in the terminal is for lanlab, which ends its engines in order.
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise EngineLost(f"{label}: cannot start `{argv[0]}`: {error.strerror}") from error

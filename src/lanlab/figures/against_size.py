@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Literal
 
-from lanlab.analysis.limits import udp_limit_bps
 from lanlab.analysis.summary import Summary
+from lanlab.analysis.wires import wire_of
 from lanlab.figures.chart import Chart, Limit, Series
 from lanlab.figures.gather import (
     FigureData,
@@ -30,11 +29,16 @@ SizeLimit = Callable[[int, int], float]
 
 def against_size(data: FigureData) -> Chart:
     """Goodput against message size, a series for each level of the other factors."""
-    rate_bps: int | None = data.run.testbed.get("link_rate_bps")
     metric = data.metric("goodput", "goodput_bps")
 
-    limit = partial(udp_limit_bps, rate_bps) if rate_bps else None
-    return size_chart(data, metric, limit, "link limit")
+    link = wire_of(data.run)
+    if link is None:
+        return size_chart(data, metric, None, "")
+
+    def limit(size_bytes: int, ip_version: int) -> float:
+        return link.goodput_limit_bps("udp", ip_version, size_bytes)
+
+    return size_chart(data, metric, limit, link.limit_name)
 
 
 def size_chart(

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.file_sizes import SizeClass, classes_of
-from lanlab.analysis.limits import tcp_limit_bps
 from lanlab.analysis.summary import interval_of_mean
+from lanlab.analysis.wires import wire_of
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
 from lanlab.figures.gather import FigureData, axis, caption, far_apart
 from lanlab.figures.wording import condition_text, quantity
@@ -97,10 +97,10 @@ def _points(
 def _limits(
     run: RunRecord, xs: Sequence[float], unit: float, versions: set[Level]
 ) -> tuple[Limit, ...]:
-    rate_bps = run.testbed.get("link_rate_bps")
-    if rate_bps is None or not xs or len(versions) != 1:
+    link = wire_of(run)
+    if link is None or not xs or len(versions) != 1:
         return ()
-    level = tcp_limit_bps(rate_bps, int(versions.pop())) / unit
+    level = link.goodput_limit_bps("tcp", int(versions.pop()), None) / unit
     # Of a single size a line that can be seen.
     room = 1.2 if min(xs) == max(xs) else 1.0
-    return (Limit("link limit", ((min(xs) / room, level), (max(xs) * room, level))),)
+    return (Limit(link.limit_name, ((min(xs) / room, level), (max(xs) * room, level))),)

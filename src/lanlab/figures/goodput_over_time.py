@@ -7,6 +7,7 @@ from collections.abc import Callable
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.over_time import Step, steps_of
 from lanlab.analysis.summary import limit_of
+from lanlab.analysis.wires import wire_of
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
 from lanlab.figures.gather import FigureData, axis, caption
 from lanlab.figures.wording import condition_text, quantity
@@ -34,11 +35,11 @@ def goodput_over_time(data: FigureData) -> Chart:
     last = max((p.x for one in series for p in one.points), default=0.0)
     limits = []
     if drawn:
-        rate_bps = data.run.testbed.get("link_rate_bps")
-        limit = limit_of("goodput_bps", drawn[0].parameters, rate_bps)
-        if limit is not None:
+        link = wire_of(data.run)
+        limit = limit_of("goodput_bps", drawn[0].parameters, link)
+        if link is not None and limit is not None:
             level = y.shown(limit)
-            limits.append(Limit("link limit", ((0.0, level), (last, level))))
+            limits.append(Limit(link.limit_name, ((0.0, level), (last, level))))
         warmup_s = float(drawn[0].parameters.get("warmup_s", 0.0))
         if warmup_s > 0:
             ends = ((warmup_s, 0.0), (warmup_s, top))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.summary import Summary
+from lanlab.analysis.wires import limit_name
 from lanlab.figures.chart import Chart, Limit, Series
 from lanlab.figures.gather import (
     FigureData,
@@ -34,7 +35,9 @@ def received_against_sent(data: FigureData) -> Chart:
         limits.append(Limit("received = sent", everything, kind="guide"))
         for level_bps in sorted({s.limit for s in found if s.limit is not None}):
             level = y.shown(level_bps)
-            limits.append(Limit(f"link limit, {y.text(level_bps)}", ((0.0, level), (top, level))))
+            limits.append(
+                Limit(f"{limit_name(data.run)}, {y.text(level_bps)}", ((0.0, level), (top, level)))
+            )
     return Chart(
         title=data.figure.title,
         x=axis(data.study, "rate_bps"),
@@ -62,7 +65,9 @@ def received_ratio_against_sent(data: FigureData) -> Chart:
         else:
             curve = [(0.0, y.shown(1.0)), (top, y.shown(1.0))] if rates else []
         if curve:
-            name = f"link limit, {quantity(data.study, 'goodput_bps').text(carried_bps)}"
+            name = (
+                f"{limit_name(data.run)}, {quantity(data.study, 'goodput_bps').text(carried_bps)}"
+            )
             limits.append(Limit(name, tuple(curve)))
     return Chart(
         title=data.figure.title,

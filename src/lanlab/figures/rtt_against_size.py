@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from functools import partial
 
-from lanlab.analysis.limits import idle_round_trip_ns, udp_wire_bytes
+from lanlab.analysis.limits import udp_wire_bytes
+from lanlab.analysis.wires import wire_of
 from lanlab.figures.against_size import size_chart
 from lanlab.figures.chart import Chart
 from lanlab.figures.gather import FigureData
-from lanlab.store import RunRecord
 
 
 def rtt_against_size(data: FigureData) -> Chart:
     """Round-trip time against message size, a series for each level of the other factors."""
-    rate_bps: int | None = data.run.testbed.get("link_rate_bps")
+    link = wire_of(data.run)
     metric = data.metric("rtt_", "rtt_mean_ns")
     draw = partial(size_chart, data, metric)
-    if rate_bps is None:
+    if link is None:
         return draw(None, "")
-    if has_token_bucket(data.run):
+    if link.has_token_bucket:
         # No wire bounds these round trips: a lone frame passes a token bucket at once.
-        return draw(partial(refill_ns, rate_bps), "one frame's tokens", "guide")
-    return draw(partial(idle_round_trip_ns, rate_bps), "shortest on the wire")
-
-
-def has_token_bucket(run: RunRecord) -> bool:
-    """Whether the link's speed is kept by a token bucket, not by the time a frame takes."""
-    return bool((run.testbed.get("link_facts") or {}).get("shape") == "tbf")
+        return draw(partial(refill_ns, link.rate_bps), "one frame's tokens", "guide")
+    return draw(link.idle_round_trip_ns, "shortest on the wire")
 
 
 def refill_ns(link_rate_bps: float, message_size_bytes: int, ip_version: int) -> float:

@@ -6,11 +6,14 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lanlab.services import SERVICES
 from lanlab.store import Level, RunRecord
-from lanlab.studies import PublishedValue, Study
 from lanlab.workloads.metrics import METRICS
+
+if TYPE_CHECKING:
+    from lanlab.studies import PublishedValue, Study
 
 _MINUS = "\N{MINUS SIGN}"
 #: An interval that is wider says nothing but that.

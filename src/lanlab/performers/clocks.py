@@ -83,6 +83,11 @@ class Clocks:
         return all(relation.is_one_clock for relation in others)
 
     @property
+    def bound_ns(self) -> int:
+        """How well all are known beside the first: 0 for one clock."""
+        return max((each.to_json()["error_ns"] for each in self.relations()[1:]), default=0)
+
+    @property
     def are_one_kernel(self) -> bool:
         """Whether all are of one kernel, as far as is known."""
         return all(relation.same_kernel for relation in self.relations()[1:])
@@ -127,7 +132,7 @@ def clock_record(before: Clocks, after: Clocks | None) -> dict[str, Any]:
         "same_kernel": before.are_one_kernel,
         "shared_clock": before.are_one_clock,
         "relation": relation,
-        "bound_ns": max(each.to_json()["error_ns"] for each in before.relations()),
+        "bound_ns": before.bound_ns,
         "before": _measured(before),
     }
     if after is not None:

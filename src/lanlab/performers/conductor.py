@@ -11,6 +11,7 @@ import contextlib
 import queue
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from lanlab.engine import Measurement
@@ -24,6 +25,10 @@ from lanlab.workloads.steps import Before, Line, Part, Steps, Told
 #: Codes of what an engine says of its peer, and of a request that we have ended.
 _OF_THE_PEER = "peer."
 _CANCELLED = "cancelled"
+#: Up to this number of hosts get the start one after the other, more of them at the same time.
+_ARMED_IN_TURN = 2
+#: Most hosts that get the start at the same time.
+_ARMED_AT_ONCE = 64
 #: Attempts at a start; each has twice the lead of the one that came too late.
 _START_ATTEMPTS = 5
 
@@ -55,6 +60,7 @@ def conduct_timed(
     clocks = read_clocks(hosts)
     lead_s += steps.lead_beyond_s()
     setup = outcome.setup
+    setup["hosts"] = {name: host.engine.label for name, host in hosts.items()}
     setup["capabilities"] |= {
         part.role: host_of(part).engine.hello["capabilities"] for part in parts
     }
@@ -75,7 +81,7 @@ def conduct_timed(
         setup["clocks"] = clock_record(clocks, None)
         raise
     after = None
-    # An engine that is lost now has told its results already; the next trial will notice.
+    # An engine that is lost now has sent its results already; the next trial will notice.
     with contextlib.suppress(LabError):
         after = read_clocks(hosts)
     setup["clocks"] = clock_record(clocks, after)
@@ -135,7 +141,7 @@ class _TimedRun:
         place = len(self._asked)
         request = part.request(before)
         setup["requests"][self._names[place]] = without_secrets(request)
-        told = Told(part.role)
+        told = Told(part.role, self._hosts[place].engine.label)
         measurement = self._hosts[place].engine.start(request)
         measurement.on_over = lambda: self._over.put(place)
         measurement.on_data = lambda line: told.lines.setdefault(line["type"], []).append(line)
@@ -161,14 +167,23 @@ class _TimedRun:
     def _start_together(self, lead_s: float) -> dict[str, Any]:
         """Give all parts the same start. The record says how sure that is."""
         starts_ns = self._clocks.starts_ns(time.monotonic_ns() + round(lead_s * 1e9))
-        margins = []
-        for host, measurement, at_ns in zip(self._hosts, self._asked, starts_ns, strict=True):
-            arm = {"type": "arm", "target": measurement.id, "at_ns": at_ns}
-            margins.append(host.engine.ask(arm)["margin_ns"])
+
+        def arm(place: int) -> int:
+            request = {"type": "arm", "target": self._asked[place].id, "at_ns": starts_ns[place]}
+            margin_ns: int = self._hosts[place].engine.ask(request)["margin_ns"]
+            return margin_ns
+
+        places = range(len(self._asked))
+        if len(places) <= _ARMED_IN_TURN:
+            margins = [arm(place) for place in places]
+        else:
+            # Over a network each answer takes a round trip.
+            with ThreadPoolExecutor(max_workers=min(len(places), _ARMED_AT_ONCE)) as pool:
+                margins = list(pool.map(arm, places))
         return {
             "lead_s": lead_s,
             "shared_clock": self._clocks.are_one_clock,
-            "clock_error_ns": self._clocks.last().to_json()["error_ns"],
+            "clock_error_ns": self._clocks.bound_ns,
             "margins_ns": margins,
         }
 

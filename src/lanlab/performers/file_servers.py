@@ -107,10 +107,10 @@ def target_of(url: servers.ServerUrl, parameters: ServiceParameters, client: Eng
         EngineError: Its name has no address there.
         UsageError: As `copy_server.target_of`.
     """
-    address = None
+    target = servers.target_of(url, parameters.trust)
     if url.service != "directory":
-        address = resolved(client, url.host, parameters.address_family)
-    return servers.target_of(url, parameters.trust, address)
+        target["address"] = resolved(client, url.host, parameters.address_family)
+    return target
 
 
 def _credentials(parameters: ServiceParameters) -> Request | None:

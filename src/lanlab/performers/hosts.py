@@ -5,11 +5,12 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from lanlab.addresses import AddressFamily
+from lanlab.addresses import FAMILY_NAMES, AddressFamily
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import EngineLost, LabError, UnmetNeed
 from lanlab.performers.engine_host import EngineHost
-from lanlab.testbeds.base import Host, Testbed
+from lanlab.performers.interfaces import counters_of, interface_of, lasting_facts
+from lanlab.testbeds.base import HasMedium, Host, Testbed
 
 #: Facts of a host that do not change while it is up; the others are taken before and after each
 #: trial.
@@ -60,7 +61,9 @@ class Hosts:
             raise
 
     def _start(self, host: Host) -> None:
-        engine = Engine(host.name, [*host.command_prefix, self._path])
+        start = host.start_engine
+        command = [*host.command_prefix, self._path] if start is None else start()
+        engine = Engine(host.name, command)
         self._engines[host.name] = engine
         self._facts[host.name] = dict(engine.describe())
 
@@ -89,7 +92,7 @@ class Hosts:
     def _engine_host(self, host: Host, family: AddressFamily) -> EngineHost:
         if family not in host.addresses:
             raise UnmetNeed(
-                f"{host.name} has no address of family {family}",
+                f"{host.name} has no {FAMILY_NAMES[family]} address",
                 hint="enable it on this system, or leave its conditions out",
             )
         facts = self._facts[host.name]
@@ -114,6 +117,21 @@ class Hosts:
             for name, facts in self._facts.items()
         }
 
+    def _interface(self, host: Host) -> str | None:
+        """Its interface to the measured network."""
+        facts = self._facts.get(host.name, {})
+        return host.interface or interface_of(facts, host.addresses.values())
+
+    def interfaces(self) -> dict[str, dict[str, Any]]:
+        """By what users call a host, its interface to the measured network, where its engine
+        knows it."""
+        found = {}
+        for host in self._testbed.hosts:
+            facts, name = self._facts.get(host.name, {}), self._interface(host)
+            if name is not None and name in (facts.get("interfaces") or {}):
+                found[host.label] = lasting_facts(facts, name)
+        return found
+
     def passing_facts(self) -> dict[str, Any]:
         """By host, what may change from trial to trial, and the testbed's counters, as of now."""
         hosts: dict[str, dict[str, Any]] = {}
@@ -128,7 +146,17 @@ class Hosts:
             counters: dict[str, Any] = dict(self._testbed.counters())
         except LabError as error:
             counters = {"unknown": error.message}
-        return {"hosts": hosts, "counters": counters}
+        medium = None
+        if isinstance(self._testbed, HasMedium) and "unknown" not in counters:
+            medium = self._testbed.medium_read()
+        is_seen_by_engines = any(host.start_engine for host in self._testbed.hosts)
+        for host in self._testbed.hosts:
+            interface = self._interface(host) if is_seen_by_engines else None
+            if interface is not None:
+                found = counters_of(hosts[host.name], interface)
+                counters |= {f"{host.name}/{interface}": found} if found else {}
+        facts = {"hosts": hosts, "counters": counters}
+        return facts if medium is None else {**facts, "medium": medium}
 
     def loss(self) -> EngineLost | None:
         """How an engine ended that should not have; `None` if all are there."""

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from lanlab.errors import EngineError, UnknownName, UnmetNeed, UsageError
 from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.file_servers import target_of
-from lanlab.services import SERVICES
+from lanlab.services import EMBEDDED, SERVICES
 from lanlab.testbeds.base import Host
 from lanlab.workloads import copy_server as servers
 from lanlab.workloads.parameters import TrialParameters
-from lanlab.workloads.service_parameters import EMBEDDED, ServiceParameters
+from lanlab.workloads.service_parameters import ServiceParameters
 
 if TYPE_CHECKING:
     from lanlab.testbeds.servers import RunningServer

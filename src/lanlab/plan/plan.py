@@ -2,7 +2,7 @@
 What to run next.
 
 First the conditions of all experiments in randomised complete blocks, each until it has the trials
-that its stopping rule gives it; then the searches, one after another. A polluted trial is repeated
+that its stopping rule gives it; then the searches, one after another. A disturbed trial is repeated
 and a failed one retried at the end of its block, or at once in a search, as often as the study
 allows; of the trials at one place only the last that did not fail counts. Where all fail the place
 is missing, and a search goes behind those that still wait. A plan does no I/O and knows no clock:
@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from lanlab.errors import UsageError
 from lanlab.plan.blocks import block_order
@@ -31,11 +33,13 @@ from lanlab.plan.running import (
     RunningSearch,
     running_search,
 )
-from lanlab.plan.search_rule import SearchResult
 from lanlab.plan.seen import seen
 from lanlab.plan.stopping import Trials
 from lanlab.studies import Level, Study, at_scale
 from lanlab.workloads.parameters import TrialParameters
+
+if TYPE_CHECKING:
+    from lanlab.plan.search_rule import SearchResult
 
 
 @dataclass(frozen=True)
@@ -54,11 +58,11 @@ class PlannedTrial:
     block: int
     #: `trial`; of a search, `search`, `confirm` or `curve`.
     purpose: str
-    #: How often it has been run at this place before, and was polluted or failed.
+    #: How often it has been run at this place before, and was disturbed or failed.
     repeats: int
     expected_time_s: float
 
-    @property
+    @cached_property
     def parameters(self) -> dict[str, Level]:
         """The same for the record; parameters that are not set are left out."""
         return self.values.model_dump(exclude_none=True)
@@ -164,7 +168,7 @@ class Plan:
         return {name: result for name, result in results.items() if result is not None}
 
     def estimate(self, overhead_s: float = 0.25, link_rate_bps: float | None = None) -> Estimate:
-        """What is left, unless trials fail or are polluted: of conditions at most, of searches
+        """What is left, unless trials fail or are disturbed: of conditions at most, of searches
         about.
 
         Args:

@@ -72,10 +72,11 @@ def carried(observed: Iterable[Observation]) -> float:
     return arrived[len(arrived) // 2] if arrived else 0.0
 
 
-def random_loss(observed: Sequence[Observation]) -> RandomLoss:
-    """What trials far below saturation lost."""
+def random_loss(observed: Sequence[Observation], up_to: float | None = None) -> RandomLoss:
+    """What trials up to this load lost; without one, what trials far below saturation lost."""
     most = carried(observed)
-    below = [o for o in observed if o.load <= _BELOW_RATIO * most and o.tried.messages > 0]
+    end = _BELOW_RATIO * most if up_to is None else up_to
+    below = [o for o in observed if o.load <= end and o.tried.messages > 0]
     lossy = sum(o.tried.lost_messages > 0 for o in below)
     messages, lost = _sums(below)
     if not lost:

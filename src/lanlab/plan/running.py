@@ -2,21 +2,23 @@
 The conditions and searches of a plan under way: what each has had, and what counts at a place.
 
 A place is a condition in one block, or one step of a search. Several trials may be run there, as
-polluted ones are repeated and failed ones retried; one of them counts, or none.
+disturbed ones are repeated and failed ones retried; one of them counts, or none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from lanlab.plan.conditions import Condition, condition_of
-from lanlab.plan.search import SearchState
-from lanlab.plan.search_rule import SearchRule
 from lanlab.plan.stopping import Trials
 from lanlab.studies import ExperimentAtScale, Level
 from lanlab.studies.model import Search, TrialPolicy
+
+# Imported for a study that has a search.
+if TYPE_CHECKING:
+    from lanlab.plan.search import SearchState
 
 
 class Outcome(Protocol):
@@ -35,7 +37,7 @@ class Outcome(Protocol):
     @property
     def status(self) -> str: ...
     @property
-    def is_polluted(self) -> bool: ...
+    def is_disturbed(self) -> bool: ...
     @property
     def error(self) -> Mapping[str, Any] | None:
         """Of a failed trial; without `retry_helps` a retry may."""
@@ -67,32 +69,32 @@ class Counting(NamedTuple):
 class Running:
     """A condition or a search, with the time that its trials took."""
 
-    #: How often a polluted trial is repeated, and a failed one retried.
+    #: How often a disturbed trial is repeated, and a failed one retried.
     policy: TrialPolicy = field(kw_only=True)
     finished: int = 0
     elapsed_s: float = 0.0
-    #: Results of the polluted trials at this place, none of which has counted.
-    polluted: list[Mapping[str, float | int]] = field(default_factory=list)
+    #: Results of the disturbed trials at this place, none of which has counted.
+    disturbed: list[Mapping[str, float | int]] = field(default_factory=list)
     #: Failed trials at this place.
     failed: int = 0
 
     @property
     def repeats(self) -> int:
         """Trials that were run at this place before the next."""
-        return len(self.polluted) + self.failed
+        return len(self.disturbed) + self.failed
 
     def counting(self, outcome: Outcome) -> Counting | None:
         """What counts at this place now that this trial has ended; `None`: it is run again."""
         self.finished += 1
         self.elapsed_s += outcome.elapsed_s
         if outcome.status == "done":
-            if outcome.is_polluted and len(self.polluted) < self.policy.repeat_polluted:
-                self.polluted.append(outcome.metrics)
+            if outcome.is_disturbed and len(self.disturbed) < self.policy.repeat_polluted:
+                self.disturbed.append(outcome.metrics)
                 return None
             return self._decided(Counting(outcome.metrics))
-        if self.polluted:
+        if self.disturbed:
             # There are results for this place: only a clean trial would have been better.
-            return self._decided(Counting(self.polluted[-1]))
+            return self._decided(Counting(self.disturbed[-1]))
         self.failed += 1
         is_lasting = (outcome.error or {}).get("retry_helps") is False
         if not is_lasting and not self.is_in_doubt and self.failed <= self.policy.retry_failed:
@@ -100,7 +102,7 @@ class Running:
         return self._decided(Counting(None, is_lasting))
 
     def _decided(self, counting: Counting) -> Counting:
-        self.polluted.clear()
+        self.disturbed.clear()
         self.failed = 0
         return counting
 
@@ -158,6 +160,9 @@ class RunningSearch(Running):
 
 def running_search(scaled: ExperimentAtScale, search: Search, seed: int) -> RunningSearch:
     """A search at its beginning; `seed` is of the order of its curve."""
+    from lanlab.plan.search import SearchState
+    from lanlab.plan.search_rule import SearchRule
+
     low = condition_of(scaled, {search.factor: search.low})
     high = condition_of(scaled, {search.factor: search.high})
     low_level, high_level = low.factors[search.factor], high.factors[search.factor]

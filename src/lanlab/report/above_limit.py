@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.summary import Summary
-from lanlab.figures.rtt_against_size import has_token_bucket
+from lanlab.analysis.wires import wire_of
 from lanlab.figures.wording import condition_text, number, percent, quantity, with_interval
 from lanlab.store import RunRecord
 from lanlab.studies import Study
@@ -39,7 +39,9 @@ def above_limit_remark(run: RunRecord, study: Study, summaries: Sequence[Summary
     more = len(found) - _MOST_NAMED
     others = f"; and {more} more {'mean' if more == 1 else 'means'}" if more > 0 else ""
     name = quantity(study, found[0].metric).name
-    return f"Mean {name} above the link's limit {ABOVE}: {'; '.join(named)}{others}. {_why(run)}"
+    link = wire_of(run)
+    limit = "the link's limit" if link is None else link.share_name
+    return f"Mean {name} above {limit} {ABOVE}: {'; '.join(named)}{others}. {_why(run)}"
 
 
 def _one(study: Study, summary: Summary) -> str:
@@ -58,7 +60,8 @@ def _one(study: Study, summary: Summary) -> str:
 
 def _why(run: RunRecord) -> str:
     queued = "messages queued during the warm-up arrive within the measured time"
-    if has_token_bucket(run):
+    link = wire_of(run)
+    if link is not None and link.has_token_bucket:
         text = (
             "No link exceeds its limit for long: the token bucket of this testbed passes its saved "
             f"tokens at once, and {queued}."

@@ -216,7 +216,7 @@ class PublishedComparison:
                     "series": one.series,
                     "n": one.ours.n,
                     "missing": one.ours.missing,
-                    "polluted": one.ours.polluted,
+                    "polluted": one.ours.disturbed,
                     "measured": one.ours.mean,
                     "published_id": one.value.id,
                     "published": one.value.published,

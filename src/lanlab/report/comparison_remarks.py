@@ -122,10 +122,10 @@ def run_state(sides: Sequence[Side]) -> list[str]:
             said.append(
                 f"{side.name}: {failed} of {len(trials)} trials{of} failed and are in no mean."
             )
-        polluted = sum(trial.is_polluted for trial in trials)
-        if polluted:
+        disturbed = sum(trial.is_disturbed for trial in trials)
+        if disturbed:
             said.append(
-                f"{side.name}: {polluted} of {len(trials)} trials{of} were disturbed; means with "
+                f"{side.name}: {disturbed} of {len(trials)} trials{of} were disturbed; means with "
                 "such trials are marked \N{DAGGER}."
             )
     return said

@@ -21,7 +21,7 @@ from lanlab.figures.wording import (
     with_interval,
 )
 from lanlab.report.comparison_text import effect_text, p_text, verdict_text
-from lanlab.report.metric_table import POLLUTED
+from lanlab.report.metric_table import DISTURBED
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
@@ -96,7 +96,7 @@ def _sample(metric: str, sample: Sample) -> dict[str, Any]:
         "mean 95 % high": None if interval is None else interval[1],
         "failed": sample.failed,
         "missing": sample.missing,
-        "polluted": sample.polluted,
+        "polluted": sample.disturbed,
     }
 
 
@@ -154,7 +154,7 @@ def _mean(shown: Quantity, sample: Sample) -> str:
         return "none"
     ends = interval_of_mean(shown.key, sample.values)
     text = with_interval(shown.shown(sample.mean), ends and shown.interval(*ends))
-    return f"{text} {POLLUTED}" if sample.polluted else text
+    return f"{text} {DISTURBED}" if sample.disturbed else text
 
 
 def _count(sample: Sample) -> str:
@@ -181,7 +181,7 @@ def runs_table(
     rows = []
     for place, (name, (run, trials)) in enumerate(zip(names, runs, strict=True)):
         failed = sum(trial.status == "failed" for trial in trials)
-        polluted = sum(trial.is_polluted for trial in trials)
+        disturbed = sum(trial.is_disturbed for trial in trials)
         bed = f"{run.testbed.get('name', '?')} {run.testbed.get('link') or ''}".strip()
         rows.append(
             (
@@ -192,7 +192,7 @@ def runs_table(
                 words(run.status),
                 Cell(len(trials), str(len(trials))),
                 Cell(failed, str(failed)),
-                Cell(polluted, str(polluted)),
+                Cell(disturbed, str(disturbed)),
             )
         )
     return Table("runs", "What is compared", columns, tuple(rows))
@@ -274,7 +274,7 @@ def published_table(study: Study, found: Sequence[BesidePublished]) -> Table:
             if summary.mean is None
             else (
                 f"{with_interval(shown.shown(summary.mean), ends)} {shown.unit}".rstrip()
-                + (f" {POLLUTED}" if summary.polluted else "")
+                + (f" {DISTURBED}" if summary.disturbed else "")
             )
         )
         rows.append(
@@ -286,7 +286,7 @@ def published_table(study: Study, found: Sequence[BesidePublished]) -> Table:
                 Cell(summary.mean, ""),
                 Cell(None, ours),
                 Cell(summary.n, summary.n_text),
-                Cell(summary.polluted, ""),
+                Cell(summary.disturbed, ""),
                 Cell(summary.missing, ""),
                 words(value.published),
                 Cell(value.si, ""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lanlab.report.stream_text import interrupts, line, modes_lines
+from lanlab.report.stream_text import interrupts, line, medium_line, modes_lines
 from lanlab.store import TrialRecord
 from lanlab.units import format_time
 
@@ -25,6 +25,7 @@ def echo_lines(trial: TrialRecord) -> list[str]:
         f"{metrics['duplicate_replies']} duplicates"
     )
     said.append(line("replies", replies))
+    said += [line(label, text) for label, text in medium_line(trial)]
     parts = [
         f"{doing} {metrics[f'{name}_cpu_s']:.2f} s"
         for name, doing in (("requester", "requesting"), ("responder", "responding"))

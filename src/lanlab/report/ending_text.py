@@ -14,8 +14,8 @@ from lanlab.studies import ExperimentAtScale, Study, at_scale
 HOW_ENDED = {
     "fixed": "fixed number of trials",
     "reached": "goal reached",
-    "short": "goal missed by the planned trials",
-    "most": "goal not reached by the most trials",
+    "short": "goal not reached with the planned trials",
+    "most": "goal not reached with the most trials allowed",
     "given_up": "given up",
     "unfinished": "not finished",
 }
@@ -47,10 +47,10 @@ def _sentence(
         counts = sorted({one.trials for one in reached})
         text += f", with {' to '.join(map(str, sorted({counts[0], counts[-1]})))} trials"
     if of["most"]:
-        text += f"; not by the most trials allowed ({scaled.trials.max}) in"
+        text += f"; not with the most trials allowed ({scaled.trials.max}) in"
         text += f" {_named(study, of['most'])}"
     if of["short"]:
-        text += f"; not by the number that the first {DECIDING_TRIALS} trials asked for in"
+        text += f"; not with the number planned from the first {DECIDING_TRIALS} trials in"
         text += f" {_named(study, of['short'])}"
     if of["given_up"]:
         text += f"; given up: {_named(study, of['given_up'])}"

@@ -23,8 +23,8 @@ from lanlab.report.table import EMPTY, Cell, Column, Table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 
-#: Marks a mean in which there are polluted trials.
-POLLUTED = "\N{DAGGER}"
+#: Marks a mean in which there are disturbed trials.
+DISTURBED = "\N{DAGGER}"
 
 
 def metric_table(
@@ -52,7 +52,7 @@ def metric_table(
         Column("", "", "n"),
         Column("failed", "failed"),
         Column("missing", "missing"),
-        Column("polluted", f"disturbed {POLLUTED}"),
+        Column("polluted", f"disturbed {DISTURBED}"),
         Column("left out", "left out"),
         Column(f"mean ({unit})"),
         Column(f"95 % low ({unit})"),
@@ -96,7 +96,7 @@ def metric_table(
                 Cell(None, summary.n_text if is_lacking else ""),
                 Cell(summary.failed, str(summary.failed or "")),
                 Cell(summary.missing, str(summary.missing or "")),
-                Cell(summary.polluted, str(summary.polluted or "")),
+                Cell(summary.disturbed, str(summary.disturbed or "")),
                 Cell(summary.left_out, str(summary.left_out or "")),
                 *(_shown(shown, v) for v in (summary.mean, summary.ci_low, summary.ci_high)),
                 Cell(None, _mean_text(shown, summary)),
@@ -137,7 +137,7 @@ def _mean_text(shown: Quantity, summary: Summary) -> str:
         return "none"
     ends = shown.interval(summary.ci_low, summary.ci_high)
     text = with_interval(shown.shown(summary.mean), ends)
-    return f"{text} {POLLUTED}" if summary.polluted else text
+    return f"{text} {DISTURBED}" if summary.disturbed else text
 
 
 def _share_text(summary: Summary, share: float) -> str:

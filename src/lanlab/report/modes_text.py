@@ -29,11 +29,24 @@ def mode_sentences(found: Sequence[Compared]) -> list[str]:
                 "more trials in the slow mode, so neither side is called better"
             )
         said.append(f"{text}.")
-    few = [one for one in found if one.differs and one.modes is None and one.scale == "log"]
-    least = min((min(one.base.n, one.other.n) for one in few), default=_FEW)
-    if least < _FEW:
+    few = [
+        one
+        for one in found
+        if one.differs
+        and one.modes is None
+        and one.scale == "log"
+        and min(one.base.n, one.other.n) < _FEW
+    ]
+    if few:
+        first = min(few, key=lambda one: min(one.base.n, one.other.n))
+        least, unit = min(first.base.n, first.other.n), first.unit
+        advice = (
+            f"Measure {_FEW} {unit}s of each to see that"
+            if first.basis in ("levels", "turns")
+            else "Alternate the sides and run again"
+        )
         said.append(
-            f"With {least} trials a side, a machine that is slow for some trials can look like a "
-            "difference. Alternate the sides and run again."
+            f"With {least} {unit}s a side two modes cannot be seen: a machine that is slow for "
+            f"some {unit}s can look like a difference. {advice}."
         )
     return said

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lanlab.analysis.attempts import counting
+from lanlab.analysis.clocks_kept import clocks_kept
 from lanlab.store import TrialRecord
 from lanlab.units import format_time
 
@@ -30,12 +31,16 @@ def one_way_remark(title: str, trials: Sequence[TrialRecord]) -> str | None:
     )
     if min(metrics["one_way_delay_p50_ns"] for metrics in measured) <= error_ns:
         text += ", which is more than some of the delays: ignore those"
-    return text + "."
+    kept = clocks_kept(trials)
+    return f"{text}.{f' Their clocks: {kept}.' if kept else ''}"
 
 
-def one_way_text(metrics: Mapping[str, float | int]) -> str | None:
+def one_way_text(metrics: Mapping[str, float | int], kept: str = "") -> str | None:
     """
     The one-way delays of a trial with the bound of the clocks' difference.
+
+    Args:
+        kept: What keeps the clocks right, as `clocks_kept` says it.
 
     Returns:
         `None` where none was measured. A delay of no more than the bound could as well be none at
@@ -51,7 +56,9 @@ def one_way_text(metrics: Mapping[str, float | int]) -> str | None:
     text = ", ".join(shown)
     if error_ns == 0:
         return f"{text} (one clock)"
-    text += f", each ± {format_time(error_ns / 1e9)} (clocks of two hosts)"
+    text += (
+        f", each ± {format_time(error_ns / 1e9)} (clocks of two hosts{f': {kept}' if kept else ''})"
+    )
     if metrics["one_way_delay_p50_ns"] <= error_ns:
         text += "; the delays are smaller than the clock error, so ignore them"
     return text

@@ -24,6 +24,7 @@ from lanlab.report.finding_table import (
     findings_on_page,
     introduction,
 )
+from lanlab.report.host_table import host_table
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.rereading import Rereading, rereading
@@ -167,9 +168,12 @@ def _experiments(
         if experiment.workload == "copy":
             # Before the metrics beyond the first.
             tables[1:1] = tables_of_copies(run, trials, study, experiment.id)
-        losses = loss_table(run, trials, study, experiment.id)
-        if losses.rows:
-            tables.append(losses)
+        for table in (
+            host_table(trials, experiment.id),
+            loss_table(run, trials, study, experiment.id),
+        ):
+            if table.rows:
+                tables.append(table)
         remark = round_trip_remark(run, study, own)
         found.append(
             ExperimentOnPage(
@@ -193,12 +197,12 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[
             facts.append(("DOI", source.doi))
     if study.testbed.published:
         facts.append(("Published testbed", study.testbed.published))
-    joined = " ".join(
-        str(part) for part in (run.testbed.get("link", ""), link.get("topology", "")) if part
-    )
-    shape = {"tbf": ", shaped by a token bucket at each sender", "none": ""}.get(
-        str(link.get("shape", "none")), ""
-    )
+    asked, topology = str(run.testbed.get("link", "")), str(link.get("topology", ""))
+    joined = asked if f":{topology}" in asked else f"{asked} {topology}".strip()
+    shape = {
+        "tbf": ", shaped by a token bucket at each sender",
+        "medium": ", each frame carried in the time that it takes on a wire",
+    }.get(str(link.get("shape", "none")), "")
     framing = ", frames sized as on Ethernet" if link.get("framing") == "ethernet" else ""
     facts.append(
         ("Testbed here", f"{run.testbed.get('name', 'unknown')}: {joined}{shape}{framing}")

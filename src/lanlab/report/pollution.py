@@ -8,24 +8,26 @@ from collections.abc import Sequence
 from lanlab.analysis.attempts import left_out
 from lanlab.analysis.pollution import judgement_of
 from lanlab.analysis.pollution_words import flags, host_remarks, not_judged
-from lanlab.report.metric_table import POLLUTED
+from lanlab.report.metric_table import DISTURBED
 from lanlab.store import TrialRecord
 
 
 def pollution_sentences(trials: Sequence[TrialRecord]) -> list[str]:
-    """How many trials were polluted and by what, which of them count, remarks on the hosts, and
+    """How many trials were disturbed and by what, which of them count, remarks on the hosts, and
     what could not be judged."""
     said = []
-    polluted = [trial for trial in trials if trial.is_polluted]
-    if polluted:
-        by_what = Counter(flag for t in polluted for flag in flags(judgement_of(t.raw)).split(", "))
+    disturbed = [trial for trial in trials if trial.is_disturbed]
+    if disturbed:
+        by_what = Counter(
+            flag for t in disturbed for flag in flags(judgement_of(t.raw)).split(", ")
+        )
         what = ", ".join(f"{flag} {count}" for flag, count in by_what.most_common())
         repeated = len(left_out(trials))
         said.append(
-            f"{len(polluted)} of {len(trials)} trials were disturbed ({what}): {repeated} were "
-            f"repeated and are in no mean, {len(polluted) - repeated} are in means, which are "
+            f"{len(disturbed)} of {len(trials)} trials were disturbed ({what}): {repeated} were "
+            f"repeated and are in no mean, {len(disturbed) - repeated} are in means, which are "
             f"marked "
-            f"{POLLUTED}."
+            f"{DISTURBED}."
         )
     said += host_remarks(trials)
     unjudged = not_judged(trials)

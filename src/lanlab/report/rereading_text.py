@@ -85,7 +85,7 @@ def clock_sentences(study: Study, published: Published) -> list[str]:
     if coarse:
         said.append(
             f"One step of the clock ({format_time(step / 1e9)}) is {' and '.join(coarse)}: such "
-            "times, and the rates made of them, have no more digits."
+            "times, and the rates computed from them, are no more precise."
         )
     for a, b in itertools.combinations(times, 2):
         differing = [k for k in a.condition if a.condition[k] != b.condition.get(k)]
@@ -223,7 +223,7 @@ def _one_pair(study: Study, published: Published, one: PrintedPair) -> str:
     lost = ""
     if one.p_range is not None:
         ends = " to ".join(p_text(p) for p in one.p_range)
-        lost = f"; whatever the lost trials were, p {ends}"
+        lost = f"; for every possible value of the lost trials p {ends}"
     verdict = "Shown" if _is_shown(one.p_holm) else "Not shown"
     return (
         f"{verdict}: {at}: {' and '.join(sides)} (difference of {one.source} {effect} "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lanlab.analysis.limits import idle_round_trip_ns
-from lanlab.figures.rtt_against_size import has_token_bucket, refill_ns
+from lanlab.analysis.wires import wire_of
+from lanlab.figures.rtt_against_size import refill_ns
 from lanlab.figures.wording import quantity
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
@@ -13,20 +13,20 @@ from lanlab.studies import Study
 
 def round_trip_remark(run: RunRecord, study: Study, trials: Sequence[TrialRecord]) -> str | None:
     """What to know of the round trips of one experiment; `None` where there is nothing."""
-    if not has_token_bucket(run) or not trials or trials[0].workload != "echo":
+    link = wire_of(run)
+    if link is None or not link.has_token_bucket or not trials or trials[0].workload != "echo":
         return None
     text = (
         "The link of this testbed is a token bucket. A lone frame passes it at once, without the "
         "transmission time of a wire, so round trips on an idle link show the hosts' software only."
     )
-    rate_bps = run.testbed.get("link_rate_bps")
     closed = [t.parameters for t in trials if "rate_requests_per_s" not in t.parameters]
-    if rate_bps and closed and all(p.get("transport") == "udp" for p in closed):
+    if closed and all(p.get("transport") == "udp" for p in closed):
         largest: Mapping[str, Level] = max(closed, key=lambda p: int(p["message_size_bytes"]))
         size, ip_version = int(largest["message_size_bytes"]), int(largest["ip_version"])
         shown = quantity(study, "rtt_mean_ns")
-        tokens = shown.text(refill_ns(rate_bps, size, ip_version), 3)
-        wire = shown.text(idle_round_trip_ns(rate_bps, size, ip_version), 3)
+        tokens = shown.text(refill_ns(link.rate_bps, size, ip_version), 3)
+        wire = shown.text(link.idle_round_trip_ns(size, ip_version), 3)
         text += (
             " Here each request leaves as soon as the reply arrives, which empties the bucket. A "
             "round trip then lasts at least until there are tokens for one frame: "

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lanlab.analysis.clocks_kept import clocks_kept
 from lanlab.analysis.loss_places import PLACES, not_received, unseen_places
 from lanlab.analysis.modes import modes_of
 from lanlab.analysis.summary import limit_of
+from lanlab.analysis.wires import wire_of
 from lanlab.figures.wording import number
+from lanlab.report.medium_text import medium_words
 from lanlab.report.one_way import one_way_text
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.units import format_rate, format_time
@@ -29,8 +32,9 @@ def stream_lines(run: RunRecord, trial: TrialRecord) -> list[str]:
     said += _arrival(metrics)
     said += _order(trial)
     said += _pacing(trial)
-    said += _delays(metrics)
+    said += _delays(trial)
     said += _flows(trial)
+    said += medium_line(trial)
     said += _processor(trial)
     return [*(line(label, text) for label, text in said), *modes_lines(trial)]
 
@@ -38,6 +42,12 @@ def stream_lines(run: RunRecord, trial: TrialRecord) -> list[str]:
 def line(label: str, text: str) -> str:
     """A line of an answer."""
     return f"{label:<{_LABEL}}{text}"
+
+
+def medium_line(trial: TrialRecord) -> list[tuple[str, str]]:
+    """How late the link's medium was, where that matters."""
+    words = medium_words(trial)
+    return [] if words is None else [("medium", words)]
 
 
 def modes_lines(trial: TrialRecord) -> list[str]:
@@ -54,8 +64,9 @@ def modes_lines(trial: TrialRecord) -> list[str]:
 
 def _goodput(run: RunRecord, trial: TrialRecord) -> str:
     goodput_bps = trial.metrics["goodput_bps"]
-    limit = limit_of("goodput_bps", trial.parameters, run.testbed["link_rate_bps"])
-    share = f", {100 * goodput_bps / limit:.2f} % of the link's limit" if limit else ""
+    link = wire_of(run)
+    limit = limit_of("goodput_bps", trial.parameters, link)
+    share = f", {100 * goodput_bps / limit:.2f} % of {link.share_name}" if link and limit else ""
     messages = trial.metrics.get("received_messages_per_s")
     rate = f", {number(messages, 4)} messages/s" if messages is not None else ""
     return f"{format_rate(goodput_bps)}{share}{rate}"
@@ -116,8 +127,9 @@ def _pacing(trial: TrialRecord) -> Iterator[tuple[str, str]]:
     yield "pacing", ", ".join(parts)
 
 
-def _delays(metrics: Metrics) -> Iterator[tuple[str, str]]:
-    one_way = one_way_text(metrics)
+def _delays(trial: TrialRecord) -> Iterator[tuple[str, str]]:
+    metrics = trial.metrics
+    one_way = one_way_text(metrics, clocks_kept([trial]))
     if one_way is not None:
         yield "one way", one_way
     if "delay_variation_mean_ns" in metrics:

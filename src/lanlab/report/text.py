@@ -10,6 +10,7 @@ from lanlab.report.answer import published_numbers
 from lanlab.report.beside_table import beside_table
 from lanlab.report.copy_table import tables_of_copies
 from lanlab.report.failure_table import failure_table
+from lanlab.report.host_table import host_table
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.saturation_table import saturation_table
@@ -41,6 +42,9 @@ def tables(run: RunRecord, trials: Sequence[TrialRecord]) -> list[RichTable]:
                 for table in tables_of_copies(run, trials, study, experiment.id):
                     title = f"{experiment.title}: {table.title.lower()}"
                     found.append(rich_table(table, title))
+            hosts = host_table(trials, experiment.id)
+            if hosts.rows:
+                found.append(rich_table(hosts, f"{experiment.title}: {hosts.title.lower()}"))
             own = [trial for trial in trials if trial.experiment == experiment.id]
             if experiment.id in explained and any(not_received(t.metrics) for t in own):
                 losses = loss_table(run, trials, study, experiment.id)

@@ -11,34 +11,27 @@ import contextlib
 import platform
 import re
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol
 
 from lanlab import __version__
-from lanlab.addresses import AddressFamily
+from lanlab.addresses import FAMILY_NAMES
 from lanlab.errors import RunInterrupted, StoreError, UsageError
 from lanlab.performers import SIMULATORS, Hosts
 from lanlab.plan import Condition, Estimate, Plan, PlannedTrial
 from lanlab.run.machine import check_machine
 from lanlab.run.site import Site, opened
 from lanlab.run.trial import now, run_trial
+from lanlab.services import EMBEDDED
 from lanlab.store import RunRecord, Store, TrialRecord, take_intervals
 from lanlab.studies import Study
-from lanlab.testbeds import Opening
+from lanlab.testbeds import Opening, Testbed
+from lanlab.testbeds.registry import is_of_real_hosts
 from lanlab.workloads import Progress
 from lanlab.workloads.drivers.registry import OWN, driver
 from lanlab.workloads.parameters import FlowParameters
-
-#: Families of addresses, for people.
-_FAMILIES: Mapping[AddressFamily, str] = {
-    "ipv4": "IPv4",
-    "ipv6": "IPv6",
-    "mac": "Ethernet",
-    "ipx": "IPX",
-}
 
 
 @dataclass(frozen=True)
@@ -103,7 +96,12 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
                 "link": link,
                 "link_rate_bps": bed.link.rate_bps,
                 "link_facts": bed.link.to_json(),
-                "facts": bed.facts() | {"hosts": hosts.lasting_facts()},
+                "facts": bed.facts()
+                | {
+                    "hosts": hosts.lasting_facts(),
+                    "interfaces": hosts.interfaces(),
+                    "paths": _paths(plan.conditions(), site),
+                },
             },
             versions=_versions(hosts),
             status="running",
@@ -145,8 +143,9 @@ def resume_run(name: str, store: Store, watcher: Watcher) -> RunRecord:
 
 
 def _own_link(request: RunRequest) -> str:
-    """The link that the study asks for; loopback has none to offer but itself."""
-    return "unshaped" if request.testbed == "loopback" else request.study.testbed.link
+    """The link that the study asks for; loopback and real hosts have none but their own."""
+    has_own = request.testbed == "loopback" or is_of_real_hosts(request.testbed)
+    return "unshaped" if has_own else request.study.testbed.link
 
 
 def _check_conditions(conditions: list[Condition], site: Site) -> None:
@@ -155,18 +154,28 @@ def _check_conditions(conditions: list[Condition], site: Site) -> None:
     for condition in conditions:
         parameters = condition.values
         family = parameters.address_family
-        missing = [host.name for host in bed.hosts if family not in host.addresses]
+        is_real = is_of_real_hosts(bed.name)
+        missing = [host.label for host in bed.hosts if family not in host.addresses]
+        if missing and is_real:
+            raise UsageError(
+                f"{', '.join(missing)}: no {FAMILY_NAMES[family]} address is known to measure at",
+                hint="give one by --address or --from-address, or ask for the other version of IP "
+                "by --ip",
+            )
         if missing:
             raise UsageError(
-                f"experiment `{condition.experiment}` needs {_FAMILIES[family]}, which "
+                f"experiment `{condition.experiment}` needs {FAMILY_NAMES[family]}, which "
                 f"{', '.join(missing)} of testbed `{bed.name}` does not have",
                 hint="enable it on this system, or use another testbed",
             )
         if bed.name in SIMULATORS:
             continue
+        if is_real:
+            _check_programs(parameters, bed)
         # Before the run is in the store: what is missing now would fail every trial.
         if isinstance(parameters, FlowParameters):
-            check_machine(parameters, bed.name)
+            if not is_real:
+                check_machine(parameters, bed.name)
             if parameters.driver != OWN:
                 driver(parameters.driver).check_found(condition.workload, parameters)
         else:
@@ -174,7 +183,7 @@ def _check_conditions(conditions: list[Condition], site: Site) -> None:
 
             client, *_ = site.hosts.engine_hosts(family)
             check_server(parameters, bed.hosts[1], client)
-        if condition.parameters.get("io") == "segment" and bed.link.shape != "none":
+        if getattr(parameters, "io", None) == "segment" and bed.link.shape != "none":
             # The kernel hands a buffer of several messages to the shaper as one: measured, such
             # traffic is some per cent faster than the medium it is meant to be on.
             raise UsageError(
@@ -182,6 +191,39 @@ def _check_conditions(conditions: list[Condition], site: Site) -> None:
                 f"a shaped link faster than its medium allows",
                 hint="use io `batch`, or `--link unshaped`",
             )
+
+
+def _paths(conditions: list[Condition], site: Site) -> dict[str, dict[str, Any]]:
+    """The largest packets between real hosts, by the first condition that has traffic between
+    them."""
+    if not is_of_real_hosts(site.bed.name):
+        return {}
+    from lanlab.performers.paths import probed_paths
+
+    for condition in conditions:
+        parameters = condition.values
+        if not getattr(parameters, "is_users_server", False):
+            ports = {}
+            if isinstance(parameters, FlowParameters):
+                ports = parameters.listening_ports()
+            hosts = site.hosts.engine_hosts(parameters.address_family)
+            return probed_paths(hosts, site.hosts.interfaces(), ports)
+    return {}
+
+
+def _check_programs(parameters: Any, bed: Testbed) -> None:
+    """Refuse what only engines can do where nothing else can be started."""
+    others = {"--tool": parameters.driver} if parameters.driver != OWN else {}
+    server = getattr(parameters, "server", EMBEDDED)
+    if server != EMBEDDED and "://" not in server:
+        others["--server"] = server
+    host = next((one.label for one in bed.hosts if not one.runs_programs), None)
+    if others and host is not None:
+        (option, value), *_ = others.items()
+        raise UsageError(
+            f"{option} {value} cannot be used with {host}: only engines are started there",
+            hint=f"leave {option} out, or measure on testbed `virtual`",
+        )
 
 
 def _execute(run: RunRecord, plan: Plan, site: Site, store: Store, watcher: Watcher) -> RunRecord:

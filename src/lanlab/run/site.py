@@ -23,6 +23,8 @@ class Site:
         self._wanted = (name, hosts, link)
         is_same = opening is not None and opening.wanted == self._wanted
         self._opening = opening if is_same else None
+        #: Where the frames on the link are written; those of each testbed to a file of its own.
+        self._pcap = opening.pcap if opening is not None and is_same else None
         #: How often the testbed has been made.
         self.made = 0
         #: Why it was made the last time; `None` the first time.
@@ -31,13 +33,20 @@ class Site:
 
     def _make(self) -> None:
         opening, self._opening = self._opening, None
-        self.bed: Testbed = opening.take() if opening is not None else testbed(*self._wanted)
+        self.bed: Testbed = opening.take() if opening is not None else self._anew()
         try:
             self.hosts = Hosts(self.bed, has_engines=not self.is_simulated)
         except BaseException:
             self.bed.close()
             raise
         self.made += 1
+
+    def _anew(self) -> Testbed:
+        if self._pcap is None:
+            return testbed(*self._wanted)
+        number = f"-{self.made + 1}" if self.made else ""
+        pcap = self._pcap.with_name(f"{self._pcap.stem}{number}{self._pcap.suffix}")
+        return testbed(*self._wanted, pcap)
 
     @property
     def is_simulated(self) -> bool:

@@ -13,6 +13,7 @@ from lanlab.errors import LabError
 from lanlab.plan import PlannedTrial
 from lanlab.run.failures import cause_of, error_record
 from lanlab.run.site import Site
+from lanlab.run.unreached import explained
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.workloads import Progress, TrialOutcome, counter_changes, workload
 
@@ -83,7 +84,8 @@ def run_trial(
         metrics = {}
         if told:
             raw["progress"] = asdict(told[-1])
-        error = cause_of(error, hosts.loss(), damage)
+        asked = raw.get("setup", {}).get("requests", {})
+        error = explained(cause_of(error, hosts.loss(), damage), bed, asked, names)
     roles = {name: role for role, name in names.items()}
     return TrialRecord(
         run_id=run.id,
@@ -91,7 +93,7 @@ def run_trial(
         experiment=planned.experiment,
         workload=planned.workload,
         factors=dict(planned.factors),
-        parameters=planned.parameters,
+        parameters=dict(planned.parameters),
         block=planned.block,
         purpose=planned.purpose,
         status="done" if error is None else "failed",

@@ -10,7 +10,7 @@ from typing import Protocol, Self
 
 from lanlab.errors import StoreError
 from lanlab.store.records import RunRecord, TrialRecord
-from lanlab.store.series import Series
+from lanlab.store.series import AnySeries, Series
 
 
 class Lease(ABC):
@@ -61,7 +61,7 @@ class Store(Protocol):
             StoreError: There is a run of that id.
         """
 
-    def commit_trial(self, trial: TrialRecord, series: Sequence[Series] = ()) -> None:
+    def commit_trial(self, trial: TrialRecord, series: Sequence[AnySeries] = ()) -> None:
         """Add a trial with its series; when this returns, all of it is on disk.
 
         Whoever commits several holds the run's lease, so that nobody tidies up meanwhile.

@@ -19,7 +19,7 @@ from lanlab.store.encoding import utc_now
 from lanlab.store.intervals import intervals_in
 from lanlab.store.records import RUN_STATUSES, RunRecord, TrialRecord
 from lanlab.store.rows import ENTRY_COLUMNS, RUN_COLUMNS, TRIAL_COLUMNS, Session, insert, select
-from lanlab.store.series import Series, SeriesEntry
+from lanlab.store.series import AnySeries, Series, SeriesEntry
 
 
 class DuplicateRow(Exception):
@@ -76,7 +76,7 @@ class Database(ABC):
 
     @abstractmethod
     def placed(
-        self, run_id: str, number: int, series: Sequence[Series]
+        self, run_id: str, number: int, series: Sequence[AnySeries]
     ) -> AbstractContextManager[Placed]:
         """The series of a trial, durable as far as that needs no row; gone again on an error."""
 
@@ -133,7 +133,7 @@ class DatabaseStore:
             except DuplicateRow:
                 raise StoreError(f"run `{run.id}` exists already; nothing is overwritten") from None
 
-    def commit_trial(self, trial: TrialRecord, series: Sequence[Series] = ()) -> None:
+    def commit_trial(self, trial: TrialRecord, series: Sequence[AnySeries] = ()) -> None:
         """See `Store.commit_trial`."""
         rows.check_trial(trial)
         row = rows.to_row(trial)

@@ -1,6 +1,6 @@
 """
-Interval series, times of files and readings: taken out of what an engine told, into columns of
-their own.
+Interval series, times of files and readings: taken out of the result of an engine, into
+columns of their own.
 
 Stores of schema 2 and before have them in the record itself, where they are left and read.
 """
@@ -13,10 +13,10 @@ from typing import Any
 
 from lanlab.roles import ROLES
 from lanlab.store.records import TrialRecord
-from lanlab.store.series import Series
+from lanlab.store.series import AnySeries, Series, ShortSeries
 
 
-def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]:
+def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ...]]:
     """
     A trial without its interval series, and these.
 
@@ -26,7 +26,7 @@ def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]
     trial, files = _take_file_times(trial)
     trial, readings = _take_readings(trial)
     files = (*files, *readings)
-    series = intervals_in(trial)
+    series = _short_series(trial)
     if not series:
         return trial, files
     raw = dict(trial.raw)
@@ -43,14 +43,14 @@ def _take_file_times(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...
     client = trial.raw.get("client")
     if not isinstance(client, dict):
         return trial, ()
-    told = client.get("file_times")
-    if not (isinstance(told, dict) and told.get("number")):
+    found = client.get("file_times")
+    if not (isinstance(found, dict) and found.get("number")):
         return trial, ()
     import numpy as np
 
-    order = np.argsort(np.array(told["opened_ns"], dtype=np.int64), kind="stable")
-    columns = {name: np.array(told[name], dtype=np.int64)[order] for name in told}
-    units = {name: "ns" for name in told if name.endswith("_ns")} | {"bytes": "B"}
+    order = np.argsort(np.array(found["opened_ns"], dtype=np.int64), kind="stable")
+    columns = {name: np.array(found[name], dtype=np.int64)[order] for name in found}
+    units = {name: "ns" for name in found if name.endswith("_ns")} | {"bytes": "B"}
     series = Series("client-files", columns, units)
     raw = trial.raw | {"client": client | {"file_times": {"series": series.name}}}
     return dataclasses.replace(trial, raw=raw), (series,)
@@ -61,46 +61,46 @@ def _take_readings(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]
     the operations began, with the names of their outcomes. Where they stood in `raw` remains the
     series' name."""
     client = trial.raw.get("client")
-    told = client.get("readings") if isinstance(client, dict) else None
-    if not (isinstance(client, dict) and isinstance(told, dict) and "intended_ns" in told):
+    found = client.get("readings") if isinstance(client, dict) else None
+    if not (isinstance(client, dict) and isinstance(found, dict) and "intended_ns" in found):
         return trial, ()
-    units = {name: "ns" for name in told if name.endswith("_ns")}
+    units = {name: "ns" for name in found if name.endswith("_ns")}
     units |= {"offset_bytes": "B", "bytes": "B"}
     facts = {"outcomes": json.dumps(client["outcomes"]), "operations": '["read", "write"]'}
-    # One of so many operations of each station that went well at once; of others every one.
+    # Of operations that succeeded at once, one in this number is kept, for each station; of others
+    # all are.
     facts["every"] = str((client.get("thinned") or {}).get("every", 1))
-    series = Series("client-readings", told, units, facts)
+    series = Series("client-readings", found, units, facts)
     raw = trial.raw | {"client": client | {"readings": {"series": series.name}}}
     return dataclasses.replace(trial, raw=raw), (series,)
 
 
 def intervals_in(trial: TrialRecord) -> tuple[Series, ...]:
     """The interval series that stand in a trial's record itself."""
+    return tuple(series.in_arrays() for series in _short_series(trial))
+
+
+def _short_series(trial: TrialRecord) -> tuple[ShortSeries, ...]:
     roles = ROLES.get(trial.workload, ())
-    found = ((role, _intervals(trial.raw.get(role))) for role in roles)
-    return tuple(_series(f"{role}-intervals", told) for role, told in found if told is not None)
+    found = {role: _intervals(trial.raw.get(role)) for role in roles}
+    return tuple(_series(f"{role}-intervals", one) for role, one in found.items() if one)
 
 
 def _intervals(result: Any) -> dict[str, Any] | None:
-    told = result.get("intervals") if isinstance(result, dict) else None
+    found = result.get("intervals") if isinstance(result, dict) else None
     # Another program's output may have a field of that name.
-    is_ours = isinstance(told, dict) and isinstance(told.get("bytes"), list)
-    return told if is_ours else None
+    is_ours = isinstance(found, dict) and isinstance(found.get("bytes"), list)
+    return found if is_ours else None
 
 
-def _series(name: str, told: dict[str, Any]) -> Series:
-    import numpy as np
-
-    octets = np.array(told["bytes"], dtype=np.int64)
-    bins = len(octets)
-    # Over TCP there are none to count: missing, so that files of all transports have like columns.
-    counted = bool(told["messages"])
-    messages = np.array(told["messages"] if counted else [0] * bins, dtype=np.int64)
+def _series(name: str, found: dict[str, Any]) -> ShortSeries:
+    bins, width_ns = len(found["bytes"]), found["interval_ns"]
     columns = {
-        "start_ns": np.arange(bins, dtype=np.int64) * told["interval_ns"],
-        "width_ns": np.full(bins, told["interval_ns"], dtype=np.int64),
-        "bytes": octets,
-        "messages": messages if counted else np.ma.MaskedArray(messages, mask=True),
+        "start_ns": [place * width_ns for place in range(bins)],
+        "width_ns": [width_ns] * bins,
+        "bytes": found["bytes"],
+        # Over TCP there are none to count: files of all transports have like columns.
+        "messages": found["messages"] or None,
     }
     units = {"start_ns": "ns", "width_ns": "ns", "bytes": "B", "messages": "messages"}
-    return Series(name, columns, units)
+    return ShortSeries(name, columns, units)

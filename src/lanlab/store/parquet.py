@@ -2,8 +2,8 @@
 Series as Parquet files, read by DuckDB, pandas, polars and others as they are.
 
 Compressed with zstd, in row groups of `BLOCK_ROWS`, so that neither writing nor its checks need
-more memory than a row group beside the columns themselves. Units and lanlab's version stand in the
-file's key-value metadata.
+more memory than a row group beside the columns themselves; short series as `plain_parquet` has it.
+Units and lanlab's version stand in the file's key-value metadata.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from lanlab import __version__
 from lanlab.errors import StoreError
-from lanlab.store.series import BLOCK_ROWS, Series, SeriesEntry, Words
+from lanlab.store.plain_parquet import plain_file
+from lanlab.store.series import BLOCK_ROWS, AnySeries, Series, SeriesEntry, ShortSeries, Words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +59,7 @@ def load() -> None:
     assert numpy and pyarrow
 
 
-def write(series: Series, file: IO[bytes], about: Mapping[str, str]) -> SeriesEntry:
+def write(series: AnySeries, file: IO[bytes], about: Mapping[str, str]) -> SeriesEntry:
     """
     Write a series as one Parquet file.
 
@@ -70,6 +71,17 @@ def write(series: Series, file: IO[bytes], about: Mapping[str, str]) -> SeriesEn
     Raises:
         OSError: The file does not take it.
     """
+    metadata = {
+        "lanlab.version": __version__,
+        "lanlab.series": series.name,
+        "lanlab.units": json.dumps(dict(series.units)),
+        **{f"lanlab.{key}": value for key, value in about.items()},
+    }
+    if isinstance(series, ShortSeries):
+        octets = plain_file(series.columns, series.rows, metadata)
+        file.write(octets)
+        digest = hashlib.sha256(octets).hexdigest()
+        return SeriesEntry(series.name, series.rows, len(octets), digest)
     import pyarrow
     from pyarrow import parquet
 
@@ -78,15 +90,8 @@ def write(series: Series, file: IO[bytes], about: Mapping[str, str]) -> SeriesEn
         unit = series.units.get(name)
         kind = _slice(column, 0, 0).type
         fields.append(pyarrow.field(name, kind, metadata={"unit": unit} if unit else None))
-    metadata = {
-        "lanlab.version": __version__,
-        "lanlab.series": series.name,
-        "lanlab.units": json.dumps(dict(series.units)),
-        **{f"lanlab.{key}": value for key, value in about.items()},
-        # Those that are not lanlab's own are of the series.
-        **series.facts,
-    }
-    schema = pyarrow.schema(fields, metadata=metadata)
+    # Those that are not lanlab's own are of the series.
+    schema = pyarrow.schema(fields, metadata={**metadata, **series.facts})
     counted = _Counted(file)
     with parquet.ParquetWriter(counted, schema, compression="zstd") as writer:
         for first in range(0, series.rows, BLOCK_ROWS):
@@ -108,10 +113,11 @@ def _slice(column: NDArray[Any] | Words, first: int, end: int) -> Any:
     part = column[first:end]
     # `pyarrow.array` would import pandas, where it is installed, to see that this is none of it:
     # a quarter of a second.
-    numbers = np.ascontiguousarray(np.ma.getdata(part))
+    numbers = np.ascontiguousarray(part)
     is_there = None
-    if np.ma.isMaskedArray(part):
-        known = ~np.ma.getmaskarray(part)
+    # The module of masked arrays is imported where there is one.
+    if hasattr(part, "mask"):
+        numbers, known = np.ascontiguousarray(np.ma.getdata(part)), ~np.ma.getmaskarray(part)
         is_there = pyarrow.py_buffer(np.packbits(known, bitorder="little"))
     kind = pyarrow.from_numpy_dtype(numbers.dtype)
     buffers = [is_there, pyarrow.py_buffer(numbers)]
@@ -197,6 +203,6 @@ def _numbers(values: Any) -> NDArray[Any]:
 
     if values.null_count == 0:
         return np.asarray(values.to_numpy())
-    missing = np.asarray(values.is_null().to_numpy(zero_copy_only=False))
+    missing = np.asarray(values.is_null().to_numpy())
     numbers = np.asarray(values.fill_null(0).to_numpy())
     return np.ma.MaskedArray(numbers, mask=missing)

@@ -29,7 +29,7 @@ from lanlab.store.postgresql_session import PostgresqlSession, check_driver
 from lanlab.store.postgresql_url import Target, parse_url
 from lanlab.store.rows import Session
 from lanlab.store.schema import APPLICATION_ID, SCHEMA_VERSION, refuse_newer
-from lanlab.store.series import Series, SeriesEntry
+from lanlab.store.series import AnySeries, SeriesEntry
 
 #: The server needs a moment to notice that a killed process is gone.
 _LEASE_PATIENCE_S = 1.0
@@ -341,7 +341,7 @@ class PostgresqlDatabase(Database):
         """Nothing lies beside the rows."""
 
     @contextmanager
-    def placed(self, run_id: str, number: int, series: Sequence[Series]) -> Iterator[Placed]:
+    def placed(self, run_id: str, number: int, series: Sequence[AnySeries]) -> Iterator[Placed]:
         """See `Database.placed`."""
         placed = _PlacedParts(run_id, number)
         about = {"run": run_id, "trial": str(number)}

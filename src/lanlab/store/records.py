@@ -49,7 +49,7 @@ class TrialRecord:
     error: dict[str, Any] | None = None
 
     @property
-    def is_polluted(self) -> bool:
+    def is_disturbed(self) -> bool:
         """Whether something disturbed it that another trial may be free of."""
         findings = self.raw.get("pollution", {}).get("findings", ())
         return any(finding["repeat_helps"] for finding in findings)

@@ -75,10 +75,7 @@ class Series:
             raise StoreError(f"series `{self.name}` has no column; allowed: one or more")
         columns = {name: self._checked(name, column) for name, column in self.columns.items()}
         object.__setattr__(self, "columns", columns)
-        rows = {name: len(_numbers(column)) for name, column in columns.items()}
-        if len(set(rows.values())) > 1:
-            found = ", ".join(f"{name} {count}" for name, count in rows.items())
-            raise StoreError(f"series `{self.name}` has columns of unlike length: {found}")
+        _check_alike(self.name, {name: len(_numbers(each)) for name, each in columns.items()})
         for fact in self.facts:
             if not _COLUMN.fullmatch(fact):
                 raise StoreError(f"series `{self.name}` has a fact `{fact}`; allowed: as a column")
@@ -118,6 +115,47 @@ class Series:
         if numbers.dtype.kind == "f":
             _check_finite(what, numbers)
         return cast("NDArray[Any]", numbers)
+
+
+@dataclass(frozen=True)
+class ShortSeries:
+    """A series of so few whole numbers that they are kept without numpy and pyarrow, which take a
+    tenth of a second to load."""
+
+    name: str
+    #: By name, all of one length; `None` where nothing was measured.
+    columns: Mapping[str, Sequence[int] | None]
+    units: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        _check_alike(self.name, {name: len(each) for name, each in self.columns.items() if each})
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return max(len(each or ()) for each in self.columns.values())
+
+    def in_arrays(self) -> Series:
+        """The same as others are read."""
+        import numpy as np
+
+        columns = {
+            name: np.ma.MaskedArray(np.zeros(self.rows, dtype=np.int64), mask=True)
+            if column is None
+            else np.array(column, dtype=np.int64)
+            for name, column in self.columns.items()
+        }
+        return Series(self.name, columns, self.units)
+
+
+#: What can be written.
+AnySeries = Series | ShortSeries
+
+
+def _check_alike(series: str, rows: Mapping[str, int]) -> None:
+    if len(set(rows.values())) > 1:
+        found = ", ".join(f"{name} {count}" for name, count in rows.items())
+        raise StoreError(f"series `{series}` has columns of unlike length: {found}")
 
 
 def _numbers(column: Any) -> Any:

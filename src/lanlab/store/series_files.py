@@ -19,7 +19,7 @@ from typing import IO
 from lanlab.errors import StoreError
 from lanlab.store import parquet
 from lanlab.store.place import refuse_network_share
-from lanlab.store.series import Series, SeriesEntry
+from lanlab.store.series import AnySeries, SeriesEntry
 
 #: Names that are given here; whatever else lies there is left alone.
 _OURS = re.compile(r"\d+-[a-z0-9-]+\.parquet(\.new)?")
@@ -46,7 +46,7 @@ class SeriesFiles:
         """Where a series lies, or would lie."""
         return self.directory / run_id / f"{number}-{name}.parquet"
 
-    def write(self, run_id: str, number: int, series: Series) -> SeriesEntry:
+    def write(self, run_id: str, number: int, series: AnySeries) -> SeriesEntry:
         """
         Write a series; when this returns, it is on disk.
 
@@ -130,7 +130,7 @@ class SeriesFiles:
                 folder.rmdir()
 
 
-def _write(series: Series, path: Path, about: dict[str, str]) -> SeriesEntry:
+def _write(series: AnySeries, path: Path, about: dict[str, str]) -> SeriesEntry:
     unfinished = path.with_name(path.name + ".new")
     claimed = finished = False
     try:

@@ -38,7 +38,7 @@ from lanlab.store.schema import (
     check_header,
     refuse_newer,
 )
-from lanlab.store.series import Series, SeriesEntry
+from lanlab.store.series import AnySeries, SeriesEntry
 from lanlab.store.series_files import SeriesFiles, sync_directory
 from lanlab.store.shape import MOST_VALUE_BYTES, refuse_other_objects
 from lanlab.store.sqlite_errors import BUSY_TIMEOUT_S, CAUSES, explained
@@ -321,7 +321,7 @@ class SqliteDatabase(Database):
         self._files.remove_empty_folders(run_id)
 
     @contextmanager
-    def placed(self, run_id: str, number: int, series: Sequence[Series]) -> Iterator[Placed]:
+    def placed(self, run_id: str, number: int, series: Sequence[AnySeries]) -> Iterator[Placed]:
         """See `Database.placed`."""
         if series:
             # Before its first file, so that they are never without a store.

@@ -1,12 +1,31 @@
 """Studies: published and own experiments, as data."""
 
-from lanlab.studies.base import Level
-from lanlab.studies.findings import Finding, Statement
-from lanlab.studies.load import LoadedStudy, known_studies, load_study
-from lanlab.studies.model import Search, Study, Waiting
-from lanlab.studies.published import MissingValue, Published, PublishedValue
-from lanlab.studies.scaling import ExperimentAtScale, at_scale, waits_for
-from lanlab.studies.selection import Selection
+from typing import TYPE_CHECKING
+
+from lanlab.lazily import names_of
+
+if TYPE_CHECKING:
+    from lanlab.studies.base import Level
+    from lanlab.studies.findings import Finding, Statement
+    from lanlab.studies.load import LoadedStudy, known_studies, load_study
+    from lanlab.studies.model import Search, Study, Waiting
+    from lanlab.studies.published import MissingValue, Published, PublishedValue
+    from lanlab.studies.scaling import ExperimentAtScale, at_scale, waits_for
+    from lanlab.studies.selection import Selection
+else:
+    # Findings and published numbers are many models, which a single measurement has no use for.
+    __getattr__ = names_of(
+        __name__,
+        {
+            "base": ("Level",),
+            "findings": ("Finding", "Statement"),
+            "load": ("LoadedStudy", "known_studies", "load_study"),
+            "model": ("Search", "Study", "Waiting"),
+            "published": ("MissingValue", "Published", "PublishedValue"),
+            "scaling": ("ExperimentAtScale", "at_scale", "waits_for"),
+            "selection": ("Selection",),
+        },
+    )
 
 __all__ = [
     "ExperimentAtScale",

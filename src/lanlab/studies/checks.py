@@ -11,9 +11,8 @@ from pydantic import ValidationError
 
 from lanlab.errors import UsageError
 from lanlab.studies.base import Level
-from lanlab.studies.finding_checks import finding_problems
 from lanlab.studies.model import Experiment, Figure, Search, Study
-from lanlab.studies.problems import Problem, allowed_by, did_you_mean, listed, schema_problems, show
+from lanlab.studies.problems import Problem, allowed_by, did_you_mean, listed, show
 from lanlab.studies.scaling import (
     MAX_CONDITIONS,
     ExperimentAtScale,
@@ -22,8 +21,7 @@ from lanlab.studies.scaling import (
     is_numeric,
     validated,
 )
-from lanlab.studies.vocabulary import of_study
-from lanlab.units import parse_rate_bps
+from lanlab.testbeds.link import parse_link
 from lanlab.workloads import WORKLOADS
 from lanlab.workloads.definitions import definitions
 
@@ -36,19 +34,27 @@ def problems(study: Study) -> Iterator[Problem]:
     plain = [*_study_problems(study), *_experiment_problems(study), *_scale_problems(study)]
     yield from plain
     if not plain:
-        yield from finding_problems(study.finding, of_study(study), {})
+        yield from _finding_problems(study)
         for scale_name in study.scale:
             yield from _condition_problems(study, scale_name)
 
 
+def _finding_problems(study: Study) -> Iterator[Problem]:
+    if study.finding:
+        # Their models take a while to make.
+        from lanlab.studies.finding_checks import finding_problems
+        from lanlab.studies.vocabulary import of_study
+
+        yield from finding_problems(study.finding, of_study(study), {})
+
+
 def _study_problems(study: Study) -> Iterator[Problem]:
     link = study.testbed.link
-    if link != "unshaped":
-        try:
-            if parse_rate_bps(link) < 1:
-                raise UsageError("a rate of zero")
-        except (UsageError, OverflowError):
-            yield Problem("testbed.link", show(link), "a rate such as `10M`, or `unshaped`")
+    try:
+        parse_link(link)
+    except UsageError as error:
+        said = error.message + (f"; {error.hint}" if error.hint else "")
+        yield Problem("testbed.link", show(link), "a link such as `10M` or `unshaped`", said)
 
     if not study.experiment and not study.waiting:
         yield Problem("experiment", "none", "at least one")
@@ -183,6 +189,8 @@ def _scaled_search_problems(
     try:
         search = Search.model_validate({**experiment.search.model_dump(), **changes})
     except ValidationError as error:
+        from lanlab.studies.schema_problems import schema_problems
+
         for problem in schema_problems(error, changes):
             hint, allowed = problem.hint, problem.allowed
             if problem.found == "an unknown key":
@@ -300,7 +308,7 @@ def _fit(
                 # The model as a whole: the message says which of its values do not fit.
                 key = f"experiment.{scaled.experiment.id}"
                 found = f"{condition} (scale `{scale_name}`): {allowed_by(detail)}"
-                yield Problem(key, found, f"what workload `{name}` takes together")
+                yield Problem(key, found, f"values that workload `{name}` can combine")
                 continue
             field = str(detail["loc"][0])
             if search_end is not None and field in levels:

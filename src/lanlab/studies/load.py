@@ -9,20 +9,21 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from lanlab.errors import BadStudy, UnknownName, UsageError
 from lanlab.studies.checks import problems
-from lanlab.studies.finding_checks import finding_problems
-from lanlab.studies.findings import Finding, Findings
 from lanlab.studies.model import Study
-from lanlab.studies.problems import bad_study, schema_problems
-from lanlab.studies.published import Published
-from lanlab.studies.published_checks import published_problems
-from lanlab.studies.vocabulary import Vocabulary, of_published, of_study
+from lanlab.studies.problems import bad_study
 from lanlab.user_files import read_user_file
+
+# What only files beside a study need is imported when one is read.
+if TYPE_CHECKING:
+    from lanlab.studies.findings import Finding, Findings
+    from lanlab.studies.published import Published
+    from lanlab.studies.vocabulary import Vocabulary
 
 _FILE = "study.toml"
 _PUBLISHED_FILE = "published.toml"
@@ -68,6 +69,9 @@ def load_study(name_or_path: str) -> LoadedStudy:
         UsageError: It looks like a path, and there is no study; or the file cannot be read.
         BadStudy: The file is not TOML, or says something that is not allowed.
     """
+    from lanlab.studies.published import Published
+    from lanlab.studies.vocabulary import of_published, of_study
+
     path = _find(name_or_path)
     content = _read(path)
     study = parse_study(_toml(content, str(path)), str(path))
@@ -104,6 +108,9 @@ def parse_published(data: dict[str, Any], file: str) -> Published:
     Raises:
         BadStudy: It says something that is not allowed, or an id twice.
     """
+    from lanlab.studies.published import Published
+    from lanlab.studies.published_checks import published_problems
+
     published = _parse(Published, data, file)
     found = list(itertools.islice(published_problems(published), _ENOUGH_PROBLEMS))
     if found:
@@ -123,6 +130,9 @@ def parse_findings(
     Raises:
         BadStudy: It says something that is not allowed.
     """
+    from lanlab.studies.finding_checks import finding_problems
+    from lanlab.studies.findings import Findings
+
     findings = _parse(Findings, data, file)
     wrong = finding_problems(findings.finding, words, numbers)
     found = list(itertools.islice(wrong, _ENOUGH_PROBLEMS))
@@ -136,6 +146,8 @@ def _parse(model: type[_Model], data: dict[str, Any], file: str) -> _Model:
         try:
             return model.model_validate(data)
         except ValidationError as error:
+            from lanlab.studies.schema_problems import schema_problems
+
             raise bad_study(file, schema_problems(error, data, model)) from None
     except RecursionError:
         raise BadStudy(file, "the file", "tables within tables without end", "a few") from None

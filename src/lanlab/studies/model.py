@@ -8,12 +8,29 @@ beside it in `published.toml` (`lanlab.studies.published`) and `findings.toml`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, PlainValidator, TypeAdapter, model_validator
 
 from lanlab.studies.base import Data, Identifier, Level, Several, ShareRatio
-from lanlab.studies.findings import Finding
+
+
+def _read_findings(given: Any) -> tuple[Any, ...]:
+    """Each form of a finding is a model: they are made only for a study that has one."""
+    if given in ((), []):
+        return ()
+    from lanlab.studies.findings import Finding
+
+    found: tuple[Any, ...] = TypeAdapter(Several[Finding]).validate_python(given)
+    return found
+
+
+if TYPE_CHECKING:
+    from lanlab.studies.findings import Finding
+
+    _Findings = tuple[Finding, ...]
+else:
+    _Findings = Annotated[Any, PlainValidator(_read_findings)]
 
 
 class Source(Data):
@@ -153,7 +170,7 @@ class TrialPolicy(Data):
     #: The first 3 trials of a condition decide how many it gets towards it, at least `min` and
     #: 12, at most `max` (`lanlab.plan.stopping`); absent: always `max`.
     relative_ci: ShareRatio | None = Field(default=None, gt=0, lt=1)
-    #: A polluted trial is repeated within its block, at most so often; 0: never.
+    #: A disturbed trial is repeated within its block, at most so often; 0: never.
     repeat_polluted: int = Field(default=1, ge=0, le=10)
     #: A failed trial is retried within its block, at most so often; 0: never. Then its place
     #: counts as missing.
@@ -203,4 +220,4 @@ class Study(Data):
     figure: Several[Figure] = ()
     scale: dict[Identifier, Scale] = Field(default_factory=dict)
     #: What the study is to find out, as statements that its results decide.
-    finding: Several[Finding] = ()
+    finding: _Findings = ()

@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from lanlab.studies.base import Level, is_level
 from lanlab.studies.model import Experiment, Study
-from lanlab.studies.published import Published
 from lanlab.workloads import WORKLOADS
+
+if TYPE_CHECKING:
+    from lanlab.studies.published import Published
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,18 @@ command of an engine, and speaks to the engine through its standard input and ou
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 from lanlab.addresses import AddressFamily
+from lanlab.engine.command import EngineCommand
 
 #: Counters by interface (`host0/eth0`), then by name (`rx_packets`, `qdisc_drops`).
 Counters = dict[str, dict[str, int]]
 
-Topology = Literal["loopback", "cable", "switch"]
+Topology = Literal["loopback", "cable", "switch", "hub", "bus", "broadband", "network"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,17 @@ class Host:
     command_prefix: tuple[str, ...]
     #: Its interface to the measured network; `None` where that is not known.
     interface: str | None = None
+    #: What its user calls it, where that is not its name.
+    called: str | None = None
+    #: Starts its engine; `None`: `command_prefix` with the engine of this machine does.
+    start_engine: Callable[[], EngineCommand] | None = None
+    #: Whether other programs and servers can be started on it by `command_prefix`.
+    runs_programs: bool = True
+
+    @property
+    def label(self) -> str:
+        """What it is called in messages."""
+        return self.called or self.name
 
 
 @dataclass(frozen=True)
@@ -40,7 +53,8 @@ class LinkFacts:
 
     #: `None` if nothing but the machine limits it.
     rate_bps: int | None
-    #: How the rate is kept: `none`, or `tbf`, a token bucket at every sending interface.
+    #: How the rate is kept: `none`; `tbf`, a token bucket at every sending interface; `medium`, by
+    #: lanlab's own medium, which carries each frame in the time that it takes on a wire.
     shape: str
     topology: Topology
     #: `ethernet` if a frame costs what it costs on a real wire, `none` if it costs nothing.
@@ -59,6 +73,33 @@ class LinkFacts:
     mtu_bytes: int | None
     #: Segmentation, coalescing and checksum offloads: `off`, or `on` as the system has them.
     offloads: str
+    #: Added to the way of each frame, in each direction.
+    delay_ns: int = 0
+    #: From one host to another over a shared wire, where it decides collisions.
+    propagation_ns: int = 0
+    #: Share of the frames that the medium loses by chance.
+    loss_ratio: float = 0.0
+    #: Mean number of frames lost in a row; 1 for losses that are independent of each other.
+    loss_burst_frames: float = 1.0
+    #: Whether the medium spins before each deadline instead of sleeping.
+    precise: bool = False
+
+    @classmethod
+    def as_it_is(cls, topology: Topology, mtu_bytes: int | None = None) -> Self:
+        """A link that nothing of ours keeps at a speed."""
+        return cls(
+            rate_bps=None,
+            shape="none",
+            topology=topology,
+            framing="none",
+            overhead_bytes=0,
+            minimum_wire_bytes=0,
+            queue_bytes=None,
+            switch_queue_bytes=None,
+            burst_bytes=None,
+            mtu_bytes=mtu_bytes,
+            offloads="on",
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As the store keeps it."""
@@ -105,3 +146,12 @@ class Testbed(Protocol):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None: ...
+
+
+@runtime_checkable
+class HasMedium(Protocol):
+    """A testbed some of whose links are carried by lanlab's own medium."""
+
+    def medium_read(self) -> dict[str, Any] | None:
+        """What the medium said when the counters were last read: among others `lateness`, how late
+        it was between that reading and the one before. `None` of a link without a medium."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,8 @@ _COLUMNS = {
     "tx_errors": 10,
     "tx_drops": 11,
 }
-#: Queue counters (key of `tc -s -j qdisc`) and our name of each.
-_QDISC_KEYS = {
-    "bytes": "qdisc_bytes",
-    "packets": "qdisc_packets",
-    "drops": "qdisc_drops",
-    "overlimits": "qdisc_overlimits",
-    "backlog": "qdisc_backlog_bytes",
-}
+#: What an engine says that a queue has counted.
+_QUEUE_COUNTERS = ("bytes", "packets", "drops", "overlimits", "backlog_bytes")
 
 
 def read_interfaces(table: Path) -> dict[str, dict[str, int]]:
@@ -44,11 +38,7 @@ def read_interfaces(table: Path) -> dict[str, dict[str, int]]:
     return counters
 
 
-def root_queues(qdisc_json: str) -> dict[str, dict[str, Any]]:
-    """The root queue of each interface, from the output of `tc -s -j qdisc show`."""
-    return {entry["dev"]: entry for entry in json.loads(qdisc_json or "[]") if entry.get("root")}
-
-
-def queue_counters(queue: dict[str, Any]) -> dict[str, int]:
-    """The counters of one entry of `root_queues`, by our names."""
-    return {ours: int(queue[theirs]) for theirs, ours in _QDISC_KEYS.items() if theirs in queue}
+def queue_counters(interface: Mapping[str, Any]) -> dict[str, int]:
+    """The counters of the queue before an interface, as an engine has read it, by our names."""
+    queue = interface["queue"] or {}
+    return {f"qdisc_{name}": queue[name] for name in _QUEUE_COUNTERS if name in queue}

@@ -9,7 +9,6 @@ has lost or found its carrier, as when a cable is pulled and put back.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -39,12 +38,15 @@ def found_on(pid: int) -> Found:
     for line in _lines(net / "if_inet6"):
         address, _, prefix, *_, device = line.split()
         entries.append((device, f"address {address}/{int(prefix, 16)}"))
+    if not entries:
+        # Of IPv4 alone, only neighbours tell that an interface was down. Otherwise they are not
+        # read: for each host the kernel goes through those of all.
+        for line in _lines(net / "arp")[1:]:
+            address, _, _, hardware, _, device = line.split()
+            entries.append((device, f"neighbour {address} at {hardware}"))
     for line in _lines(net / "route")[1:]:
         device, target, _, _, _, _, _, mask, *_ = line.split()
         entries.append((device, f"route {target}/{mask}"))
-    for line in _lines(net / "arp")[1:]:
-        address, _, _, hardware, _, device = line.split()
-        entries.append((device, f"neighbour {address} at {hardware}"))
     return Found(frozenset(devices), frozenset(up), frozenset(entries))
 
 
@@ -55,22 +57,11 @@ def _lines(table: Path) -> list[str]:
         return []
 
 
-def carrier_changes(links_json: str) -> dict[str, int]:
-    """How often the link of each interface has lost or found its carrier, from the output of
-    `ip -s -s -j link`; nothing of an `ip` that does not say."""
-    found = {}
-    for link in json.loads(links_json or "[]"):
-        changes = link.get("stats64", {}).get("tx", {}).get("carrier_changes")
-        if changes is not None:
-            found[str(link["ifname"])] = int(changes)
-    return found
-
-
 def interruption_of(
     made: Mapping[str, Mapping[str, int]], now: Mapping[str, Mapping[str, int]]
 ) -> str | None:
-    """Which link was interrupted, as `damage_of` says it, from the `carrier_changes` of each host
-    when it was made and now."""
+    """Which link was interrupted, as `damage_of` says it, from how often the carrier of each had
+    changed when it was made and now."""
     for place, before in made.items():
         for device, changes in before.items():
             more = now[place].get(device, changes) - changes

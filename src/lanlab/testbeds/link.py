@@ -1,69 +1,358 @@
 """
-What a user may ask of a link: a speed, and how the hosts are joined.
+What a user may ask of a link: a speed, how the hosts are joined, and what happens to frames.
 
-Written `SPEED` or `SPEED:TOPOLOGY`, as in `10M`, `unshaped` and `100M:switch`.
+Written `SPEED[:TOPOLOGY][+tbf][,SETTING...]`, as in `10M`, `unshaped`, `100M:switch`, `10M:hub` and
+`100M:cable,delay=1ms,loss=0.1%`. What keeps the speed follows from the text: lanlab's own medium up
+to 100 Mbit/s, a token bucket above or with `+tbf`, nothing where it is `unshaped`.
 """
 
 from __future__ import annotations
 
+import difflib
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from lanlab.errors import UsageError
-from lanlab.units import format_rate, parse_rate_bps
+from lanlab.units import format_rate, parse_rate_bps, parse_share, parse_time_s, plain_number
 
-JoinedBy = Literal["cable", "switch"]
+JoinedBy = Literal["cable", "switch", "hub", "bus", "broadband"]
+Shape = Literal["none", "tbf", "medium"]
 
 #: Below, one full frame takes more than 12 s; above, no machine keeps up.
 MIN_RATE_BPS = 1_000
 MAX_RATE_BPS = 10_000_000_000
+#: The greatest speed at which one process carries every frame in its own time.
+MAX_MEDIUM_RATE_BPS = 100_000_000
+#: All hosts share the wire and one sends at a time.
+SHARED: tuple[JoinedBy, ...] = ("hub", "bus", "broadband")
+
+#: IEEE 802.3, table 4-2: a collision must be noticed within a slot of 512 bits, so that the signal
+#: may take half of it from one host to another.
+_SLOT_BITS = 512
+#: Two cables of 100 m and the repeater between them.
+_HUB_PROPAGATION_NS = 2_500
+#: Assumed: 3 km from either host to the head-end, at 4 µs/km of cable.
+_BROADBAND_PROPAGATION_NS = 25_000
+_MAX_DELAY_S = 10.0
+#: Less than one frame in a day at 100 Mbit/s is no loss that could be measured.
+_MIN_LOSS_RATIO = 1e-9
+_MAX_BURST_FRAMES = 1_000_000.0
+_TOKEN_BUCKET = "tbf"
+_PRECISE = "precise"
+_EXAMPLES = "`10M`, `10M:hub` or `100M:cable,delay=1ms,loss=0.1%`"
+#: What keeps the speed, after the topology; a `+` within a number is part of it.
+_KEPT_BY = re.compile(r"(.*?)\+\s*([A-Za-z][\w-]*)\s*", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class LinkRequest:
-    """A link as asked for."""
+    """A link as asked for. `str` writes it in one way, which `parse_link` reads back."""
 
     #: `None` for unshaped.
     rate_bps: int | None
     #: `None` for whatever fits the number of hosts.
     topology: JoinedBy | None = None
+    #: Whether a token bucket is to keep the speed where the medium would.
+    token_bucket: bool = False
+    #: Added to the way of each frame, in each direction.
+    delay_ns: int = 0
+    #: From one host to another over a shared wire; `None` for that of the topology.
+    propagation_ns: int | None = None
+    #: Share of the frames that are lost by chance.
+    loss_ratio: float = 0.0
+    #: Mean number of frames lost in a row; 1 for losses that are independent of each other.
+    loss_burst_frames: float = 1.0
+    #: Whether the medium spins before each deadline instead of sleeping.
+    precise: bool = False
+
+    @property
+    def shape(self) -> Shape:
+        """What keeps the speed."""
+        if self.rate_bps is None:
+            return "none"
+        return "tbf" if self.token_bucket or self.rate_bps > MAX_MEDIUM_RATE_BPS else "medium"
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the hosts share one wire."""
+        return self.topology in SHARED
+
+    def propagation(self) -> int:
+        """Propagation from one host to another, ns."""
+        if self.propagation_ns is not None:
+            return self.propagation_ns
+        if not self.is_shared or self.rate_bps is None:
+            return 0
+        longest_ns = half_slot_ns(self.rate_bps)
+        usual = {"hub": _HUB_PROPAGATION_NS, "broadband": _BROADBAND_PROPAGATION_NS}
+        return min(usual.get(str(self.topology), longest_ns), longest_ns)
+
+    def __str__(self) -> str:
+        parts = ["unshaped" if self.rate_bps is None else _scaled(self.rate_bps, _RATE_UNITS)]
+        if self.topology is not None:
+            parts[0] += f":{self.topology}"
+        if self.token_bucket:
+            parts[0] += f"+{_TOKEN_BUCKET}"
+        if self.delay_ns:
+            parts.append(f"delay={_scaled(self.delay_ns, _TIME_UNITS)}")
+        if self.propagation_ns is not None:
+            parts.append(f"propagation={_scaled(self.propagation_ns, _TIME_UNITS)}")
+        if self.loss_ratio:
+            hundredths = f"{100 * self.loss_ratio:.12g}%"
+            is_exact = parse_share(hundredths) == self.loss_ratio
+            parts.append(f"loss={hundredths if is_exact else repr(self.loss_ratio)}")
+        if self.loss_burst_frames != 1:
+            parts.append(f"burst={repr(self.loss_burst_frames).removesuffix('.0')}")
+        if self.precise:
+            parts.append(_PRECISE)
+        return ",".join(parts)
+
+
+def half_slot_ns(rate_bps: int) -> int:
+    """The longest propagation with which every collision is noticed, that of the longest bus.
+
+    Examples:
+        >>> half_slot_ns(10_000_000), half_slot_ns(2_000_000)
+        (25600, 128000)
+    """
+    return _SLOT_BITS * 10**9 // (2 * rate_bps)
 
 
 def parse_link(text: str) -> LinkRequest:
     """Read a link.
 
     Raises:
-        UsageError: Not a speed between `MIN_RATE_BPS` and `MAX_RATE_BPS` or `unshaped`, or
-            a topology other than `cable` and `switch`.
+        UsageError: It is not written as a link, or no link can be as it says.
 
     Examples:
-        >>> parse_link("10M")
-        LinkRequest(rate_bps=10000000, topology=None)
-        >>> parse_link("unshaped:switch")
-        LinkRequest(rate_bps=None, topology='switch')
+        >>> parse_link("10M") == LinkRequest(10_000_000)
+        True
+        >>> str(parse_link("100 Mbit/s:cable, loss=0.001, delay=1000us"))
+        '100M:cable,delay=1ms,loss=0.1%'
     """
-    speed, separator, topology = text.partition(":")
-    if separator and topology not in get_args(JoinedBy):
+    head, *settings = text.split(",")
+    kept = _KEPT_BY.fullmatch(head)
+    if kept is not None:
+        head = kept[1]
+        if kept[2] != _TOKEN_BUCKET:
+            raise UsageError(
+                f"link: found `+{kept[2]}`; allowed: +{_TOKEN_BUCKET}, a token bucket in place of "
+                "the medium",
+                hint="write it as in `100M:cable+tbf`, or leave it out",
+            )
+    speed, separator, topology = head.partition(":")
+    joined_by = _topology(topology.strip(), speed.strip()) if separator else None
+    request = LinkRequest(
+        _rate_bps(speed), joined_by, kept is not None, **_settings(settings, speed.strip())
+    )
+    _check(request)
+    return request
+
+
+def _topology(word: str, speed: str) -> JoinedBy:
+    known = get_args(JoinedBy)
+    if word in known:
+        return cast(JoinedBy, word)
+    if word.partition("=")[0].strip() in _SETTINGS or word == _PRECISE:
         raise UsageError(
-            f"link: no topology named `{topology}`; allowed: {', '.join(get_args(JoinedBy))}",
-            hint="write it as in `10M:switch`",
+            f"link: found `{word}` in the place of a topology; allowed: {', '.join(known)}",
+            hint=f"did you mean `{speed},{word}`?",
         )
-    joined_by = cast(JoinedBy, topology) if separator else None
+    close = difflib.get_close_matches(word.lower(), known, 1)
+    raise UsageError(
+        f"link: no topology named `{word}`; allowed: {', '.join(known)}",
+        hint=f"did you mean `{speed}:{close[0]}`?" if close else "write it as in `10M:switch`",
+    )
+
+
+def _rate_bps(speed: str) -> int | None:
     if speed.strip() == "unshaped":
-        return LinkRequest(None, joined_by)
+        return None
     try:
         rate_bps = parse_rate_bps(speed)
     except UsageError as error:
+        close = difflib.get_close_matches(speed.strip().lower(), ["unshaped"], 1, 0.75)
+        meant = "did you mean `unshaped`?" if close else error.hint or ""
         raise UsageError(
             f"link: {error.message.removeprefix('rate: ')}",
-            hint=error.hint
-            if (error.hint or "").startswith("did you mean")
+            hint=meant
+            if meant.startswith("did you mean")
             else "write it as in `10M`, `unshaped` or `100M:switch`",
         ) from None
     if not MIN_RATE_BPS <= rate_bps <= MAX_RATE_BPS:
         raise UsageError(
             f"link: {format_rate(rate_bps)} cannot be shaped; allowed: "
             f"{format_rate(MIN_RATE_BPS)} to {format_rate(MAX_RATE_BPS)}, or `unshaped`",
-            hint="the studies' speeds are 10M, 100M and 1G",
+            hint="the studies' speeds are 2M, 10M and 100M",
         )
-    return LinkRequest(rate_bps, joined_by)
+    return rate_bps
+
+
+def _nanoseconds(name: str, text: str) -> int:
+    time_s = parse_time_s(text)
+    if time_s > _MAX_DELAY_S:
+        raise UsageError(f"{name}: found `{text}`; allowed: at most {_MAX_DELAY_S:g} s")
+    exact_ns = time_s * 1e9
+    if abs(exact_ns - round(exact_ns)) > 1e-6:
+        raise UsageError(f"{name}: `{text}` is no whole number of nanoseconds")
+    return round(exact_ns)
+
+
+def _loss(name: str, text: str) -> float:
+    ratio = parse_share(text)
+    if ratio and not _MIN_LOSS_RATIO <= ratio < 1:
+        raise UsageError(
+            f"{name}: found `{text}`; allowed: 0, or {100 * _MIN_LOSS_RATIO:g} % to below 100 %"
+        )
+    return ratio
+
+
+def _burst(name: str, text: str) -> float:
+    try:
+        frames = plain_number(text)
+    except ValueError as error:
+        raise UsageError(f"{name}: {error}", hint="give a number of frames, as `8`") from None
+    if not 1 <= frames <= _MAX_BURST_FRAMES:
+        raise UsageError(f"{name}: found `{text}`; allowed: 1 to {_MAX_BURST_FRAMES:,.0f} frames")
+    return frames
+
+
+#: What may be set: the field of the request, what reads it, and how it is written.
+_SETTINGS: Mapping[str, tuple[str, Callable[[str, str], Any], str]] = {
+    "delay": ("delay_ns", _nanoseconds, "delay=1ms"),
+    "propagation": ("propagation_ns", _nanoseconds, "propagation=25.6us"),
+    "loss": ("loss_ratio", _loss, "loss=0.1%"),
+    "burst": ("loss_burst_frames", _burst, "burst=8"),
+}
+
+
+def _settings(parts: Sequence[str], speed: str) -> dict[str, Any]:
+    """The settings behind the commas, as fields of a request."""
+    found: dict[str, Any] = {}
+    for part in parts:
+        name, separator, value = (each.strip() for each in part.partition("="))
+        if name == _PRECISE and not separator:
+            field, setting = _PRECISE, True
+        elif name in _SETTINGS and separator:
+            field, read, example = _SETTINGS[name]
+            try:
+                setting = read(name, value)
+            except UsageError as error:
+                # The parsers of units name the quantity; here it is the setting's name that helps.
+                said = error.message.partition(": ")[2]
+                hint = error.hint if "did you mean" in (error.hint or "") else None
+                raise UsageError(
+                    f"link: {name}: {said}", hint=hint or f"write it as in `{example}`"
+                ) from None
+        else:
+            raise _unknown_setting(part.strip(), name, speed)
+        if field in found:
+            raise UsageError(f"link: `{name}` is set twice; allowed: once", hint="leave one out")
+        found[field] = setting
+    return found
+
+
+def _unknown_setting(part: str, name: str, speed: str) -> UsageError:
+    known = (*_SETTINGS, _PRECISE)
+    allowed = ", ".join((*(example for *_, example in _SETTINGS.values()), _PRECISE))
+    hint = f"write it as in {_EXAMPLES}"
+    if part in get_args(JoinedBy):
+        hint = f"did you mean `{speed}:{part}`?"
+    elif name in _SETTINGS:
+        hint = f"did you mean `{_SETTINGS[name][2]}`?"
+    elif close := difflib.get_close_matches(name.lower(), known, 1):
+        hint = f"did you mean `{_SETTINGS[close[0]][2] if close[0] in _SETTINGS else close[0]}`?"
+    return UsageError(f"link: found `{part}` after a comma; allowed: {allowed}", hint=hint)
+
+
+def _check(request: LinkRequest) -> None:
+    """Refuse what no link can be."""
+    only_medium = [str(request.topology)] if request.is_shared else []
+    fields = {field: name for name, (field, *_) in _SETTINGS.items()} | {_PRECISE: _PRECISE}
+    plain = LinkRequest(request.rate_bps, request.topology, request.token_bucket)
+    only_medium += [
+        name for field, name in fields.items() if getattr(request, field) != getattr(plain, field)
+    ]
+    if request.rate_bps is None and request.token_bucket:
+        raise UsageError(
+            "link: `+tbf` keeps a speed, and `unshaped` has none",
+            hint="leave `+tbf` out, or name a speed, as in `100M+tbf`",
+        )
+    if only_medium and request.shape != "medium":
+        words = ", ".join(f"`{word}`" for word in only_medium)
+        raise UsageError(f"link: {words} {_why_no_medium(request)}", hint=_without(request))
+    if request.propagation_ns is not None:
+        _check_propagation(request, request.propagation_ns)
+    if request.loss_burst_frames > 1 and not request.loss_ratio:
+        raise UsageError(
+            "link: `burst` without `loss` has no effect", hint="write it as in `loss=1%,burst=8`"
+        )
+    # In the mean at least one frame lies between two bursts.
+    most = request.loss_burst_frames / (request.loss_burst_frames + 1)
+    if request.loss_burst_frames > 1 and request.loss_ratio > most:
+        raise UsageError(
+            f"link: bursts of {request.loss_burst_frames:g} frames cannot lose "
+            f"{100 * request.loss_ratio:.4g} %; allowed: at most {100 * most:.4g} %, as a frame "
+            "lies between two bursts",
+            hint="ask for longer bursts or less loss",
+        )
+
+
+def _why_no_medium(request: LinkRequest) -> str:
+    most = format_rate(MAX_MEDIUM_RATE_BPS)
+    if request.rate_bps is None:
+        return f"needs a speed; allowed: with one of at most {most}"
+    if request.rate_bps > MAX_MEDIUM_RATE_BPS:
+        return f"cannot be had at {format_rate(request.rate_bps)}; allowed: up to {most}"
+    return "cannot be had with a token bucket; allowed: without `+tbf`"
+
+
+def _without(request: LinkRequest) -> str:
+    """What to ask for instead of what only the medium has."""
+    if request.shape == "none":
+        return f"name a speed, as in {_EXAMPLES}"
+    if request.token_bucket and (request.rate_bps or 0) <= MAX_MEDIUM_RATE_BPS:
+        return "leave `+tbf` out"
+    return "ask for `100M`, or for a cable or switch without delay and loss"
+
+
+def _check_propagation(request: LinkRequest, propagation_ns: int) -> None:
+    if not request.is_shared or request.rate_bps is None:
+        raise UsageError(
+            f"link: `propagation` decides collisions; allowed: with {', '.join(SHARED)}",
+            hint="use `delay` on a cable or switch, as in `100M:cable,delay=1ms`",
+        )
+    most_ns = half_slot_ns(request.rate_bps)
+    if propagation_ns > most_ns:
+        raise UsageError(
+            f"link: a propagation of {_scaled(propagation_ns, _TIME_UNITS)} hides collisions; "
+            f"allowed: at most {_scaled(most_ns, _TIME_UNITS)}, half a slot of {_SLOT_BITS} bits "
+            f"at {format_rate(request.rate_bps)}",
+            hint="use `delay` for a longer way without collisions",
+        )
+
+
+_RATE_UNITS = ((10**9, "G"), (10**6, "M"), (10**3, "k"))
+_TIME_UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "us"))
+
+
+def _scaled(value: int, units: Sequence[tuple[int, str]]) -> str:
+    """A whole number, exactly, in the greatest unit that is not greater than it."""
+    factor, unit = next((each for each in units if value >= each[0]), units[-1])
+    whole, rest = divmod(value, factor)
+    digits = f"{rest:0{len(str(factor)) - 1}d}".rstrip("0")
+    return f"{whole}.{digits}{unit}" if digits else f"{whole}{unit}"
+
+
+def check_unshaped(testbed: str, link: str, hint: str) -> None:
+    """
+    Refuse a link for a testbed whose hosts are joined by what is there.
+
+    Raises:
+        UsageError: It has a speed or a topology.
+    """
+    request = parse_link(link)
+    if request.rate_bps is not None or request.topology is not None:
+        raise UsageError(f"{testbed} has no link `{link}`; allowed: unshaped", hint=hint)

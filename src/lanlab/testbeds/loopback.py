@@ -11,7 +11,7 @@ from lanlab.addresses import AddressFamily
 from lanlab.errors import UsageError
 from lanlab.testbeds.base import Counters, Host, LinkFacts
 from lanlab.testbeds.counters import read_interfaces
-from lanlab.testbeds.link import parse_link
+from lanlab.testbeds.link import check_unshaped
 
 MAX_HOSTS = 256
 
@@ -46,29 +46,13 @@ class LoopbackTestbed:
         """
         if not 1 <= hosts <= MAX_HOSTS:
             raise UsageError(f"loopback: {hosts} hosts; allowed: 1 to {MAX_HOSTS}")
-        request = parse_link(link)
-        if request.rate_bps is not None or request.topology is not None:
-            raise UsageError(
-                f"loopback has no link `{link}`; allowed: unshaped",
-                hint="use --testbed virtual for a link of a stated speed or topology",
-            )
+        hint = "use --testbed virtual for a link of a stated speed or topology"
+        check_unshaped(self.name, link, hint)
         addresses: dict[AddressFamily, str] = {"ipv4": "127.0.0.1"}
         if has_ipv6():
             addresses["ipv6"] = "::1"
         self.hosts = tuple(Host(f"host{i}", dict(addresses), ()) for i in range(hosts))
-        self.link = LinkFacts(
-            rate_bps=None,
-            shape="none",
-            topology="loopback",
-            framing="none",
-            overhead_bytes=0,
-            minimum_wire_bytes=0,
-            queue_bytes=None,
-            switch_queue_bytes=None,
-            burst_bytes=None,
-            mtu_bytes=_mtu_bytes(),
-            offloads="on",
-        )
+        self.link = LinkFacts.as_it_is("loopback", _mtu_bytes())
 
     def facts(self) -> dict[str, Any]:
         """See `Testbed.facts`."""

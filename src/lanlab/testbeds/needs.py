@@ -7,6 +7,7 @@ one command in it.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import platform
 import shlex
@@ -19,6 +20,7 @@ from pathlib import Path
 from lanlab.engine.locate import engine_path
 from lanlab.errors import LabError, of_name
 from lanlab.testbeds.loopback import has_ipv6
+from lanlab.testbeds.medium import TUN_DEVICE, usable_interfaces
 from lanlab.testbeds.shaping import SWITCH_QUEUE_BYTES, shaping_batch
 from lanlab.testbeds.tools import PACKAGES, find_tool
 
@@ -127,6 +129,24 @@ def _offloads(before: list[str] | None) -> Need:
     return _in_namespace(before, name, script, how, required=False)
 
 
+def _medium(before: list[str] | None) -> Need:
+    """Whether a program can carry the frames of an interface, as the medium does, and how."""
+    name = "medium (up to 100 Mbit/s)"
+    if usable_interfaces() == "tap":
+        works, how = "$IP tuntap add mode tap name eth0", "as `100M+tbf` a link does without"
+        need = _in_namespace(before, name, works, how, required=False)
+        return dataclasses.replace(need, detail=f"by {TUN_DEVICE}") if need.found else need
+    opens = "import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW)"
+    script = (
+        "$IP link add eth0 type veth peer name eth1 && "
+        f"{shlex.quote(sys.executable)} -c {shlex.quote(opens)}"
+    )
+    how = "modprobe af_packet, or a kernel with CONFIG_PACKET; as `100M+tbf` a link does without"
+    need = _in_namespace(before, name, script, how, required=False)
+    by = f"by packet sockets, as {TUN_DEVICE} cannot be opened"
+    return dataclasses.replace(need, detail=by) if need.found else need
+
+
 def _ipv6() -> Need:
     found = has_ipv6()
     how = "sysctl -w net.ipv6.conf.all.disable_ipv6=0; studies of IPv4 alone do without"
@@ -182,6 +202,7 @@ def _virtual_needs() -> list[Need]:
             "modprobe sch_tbf, or a kernel with CONFIG_NET_SCH_TBF; `--link unshaped` does without",
             required=False,
         ),
+        _medium(before),
         _offloads(before),
         _ipv6(),
         _congestion_controls(),
@@ -189,10 +210,23 @@ def _virtual_needs() -> list[Need]:
     ]
 
 
+def _ssh_needs() -> list[Need]:
+    path = find_tool("ssh")
+    found = "not found" if path is None else path
+    if path is not None:
+        # It says its version to standard error.
+        done = subprocess.run([path, "-V"], capture_output=True, text=True, timeout=_TIME_LIMIT_S)
+        found = f"{done.stderr.strip()}, {path}"
+    return [_engine(), Need("ssh", path is not None, found, f"apt install {PACKAGES['ssh']}")]
+
+
 _NEEDS: Mapping[str, Callable[[], list[Need]]] = {
     "loopback": _loopback_needs,
     "virtual": _virtual_needs,
+    "ssh": _ssh_needs,
 }
+#: Kinds of testbeds whose needs are known.
+KINDS = tuple(_NEEDS)
 
 
 def needs(name: str) -> list[Need]:

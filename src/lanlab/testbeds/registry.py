@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
-from lanlab.errors import of_name
+from lanlab.errors import UsageError, of_name
 from lanlab.testbeds.base import Testbed
 
 
@@ -14,11 +16,44 @@ def _loopback(hosts: int, link: str) -> Testbed:
     return LoopbackTestbed(hosts, link)
 
 
-def _virtual(hosts: int, link: str) -> Testbed:
+def _virtual(hosts: int, link: str, pcap: Path | None = None) -> Testbed:
     from lanlab.engine.locate import engine_path
     from lanlab.testbeds.virtual import VirtualTestbed
 
-    return VirtualTestbed(hosts, link, find_engine=engine_path)
+    return VirtualTestbed(hosts, link, find_engine=engine_path, pcap=pcap)
+
+
+def _ssh(text: str, hosts: int, link: str) -> Testbed:
+    from lanlab.testbeds.ssh import SshTestbed
+
+    return SshTestbed(text, hosts, link)
+
+
+def _ray(text: str, hosts: int, link: str) -> Testbed:
+    from lanlab.testbeds.ray import RayTestbed
+
+    return RayTestbed(text, hosts, link)
+
+
+def _ssh_hosts(text: str) -> list[str | None]:
+    from lanlab.testbeds.remote.destinations import read_destinations
+
+    return [None if one.ssh is None else one.label for one in read_destinations(text)]
+
+
+@dataclass(frozen=True)
+class RealHosts:
+    """A kind of testbed whose hosts and network are there, not made."""
+
+    #: Opens one, given what follows the `:` in its name, the number of hosts and the link.
+    open: Callable[[str, int, str], Testbed]
+    #: How its name is written.
+    example: str
+    #: What to do if its hosts do not reach each other.
+    how_to_reach: str
+    #: Labels of the hosts that a name lists, given what follows its `:`; `None` is this machine.
+    #: Without it a name lists no hosts, and the testbed takes as many as it needs.
+    listed_hosts: Callable[[str], list[str | None]] | None = None
 
 
 #: Name to what opens it, given the number of hosts and the link.
@@ -27,14 +62,60 @@ TESTBEDS: Mapping[str, Callable[[int, str], Testbed]] = {
     "virtual": _virtual,
 }
 
+#: By what stands before the `:` in a name.
+REAL_HOSTS: Mapping[str, RealHosts] = {
+    "ray": RealHosts(
+        _ray,
+        "`ray:10.0.0.1:6379`, the address of the cluster's head node",
+        "nodes are measured at the addresses by which the Ray cluster knows them: start them with "
+        "addresses of one network",
+    ),
+    "ssh": RealHosts(
+        _ssh,
+        "`ssh:here,alice@nas` or `ssh:lab.toml`",
+        "give the addresses of a network that both hosts are in: --address and --from-address, or "
+        "`address` in the host file",
+        _ssh_hosts,
+    ),
+}
+#: Kinds of testbeds that have as many hosts as they are asked for, each with its own processors.
+WITH_ANY_HOSTS = ("virtual", *(kind for kind, one in REAL_HOSTS.items() if not one.listed_hosts))
 
-def testbed(name: str, hosts: int = 2, link: str = "unshaped") -> Testbed:
+
+def real_hosts(name: str) -> RealHosts | None:
+    """The kind of a testbed of real hosts; `None` of others."""
+    return REAL_HOSTS.get(name.partition(":")[0])
+
+
+def is_of_real_hosts(name: str) -> bool:
+    """Whether a testbed of that name has hosts and a network that are there, not made."""
+    return real_hosts(name) is not None
+
+
+def listed_hosts(name: str) -> list[str | None] | None:
+    """
+    Labels of the hosts that the name of a testbed lists; `None` in it is this machine.
+
+    Returns:
+        `None` if the name lists no hosts.
+
+    Raises:
+        UsageError: The list is not as it must be.
+    """
+    kind = real_hosts(name)
+    if kind is None or kind.listed_hosts is None:
+        return None
+    return kind.listed_hosts(name.partition(":")[2])
+
+
+def testbed(name: str, hosts: int = 2, link: str = "unshaped", pcap: Path | None = None) -> Testbed:
     """Open a testbed; close it, or leave its `with` block, to end it.
 
     Args:
-        name: One of `TESTBEDS`.
+        name: One of `TESTBEDS`, `ssh:` and hosts, or `ray:` and a cluster.
         hosts: How many hosts it has.
         link: As `lanlab.testbeds.link.parse_link` reads it.
+        pcap: Write every frame on the link to this file, if the link has a medium.
 
     Raises:
         UnknownName: There is no such testbed.
@@ -42,4 +123,19 @@ def testbed(name: str, hosts: int = 2, link: str = "unshaped") -> Testbed:
         UnmetNeed: The machine lacks what it needs.
         RunError: The system refused a step. As after the others, nothing is left behind.
     """
+    if pcap is not None:
+        if name == "virtual":
+            return _virtual(hosts, link, pcap)
+        raise UsageError(
+            f"--pcap: testbed `{name}` has no medium whose frames could be written; allowed: the "
+            "virtual testbed with a link of a stated speed up to 100 Mbit/s",
+            hint="add as in `--testbed virtual --link 100M`, or leave --pcap out",
+        )
+    if (kind := real_hosts(name)) is not None:
+        _, colon, text = name.partition(":")
+        if not colon:
+            raise UsageError(
+                f"testbed `{name}` names no hosts", hint=f"write it as in {kind.example}"
+            )
+        return kind.open(text, hosts, link)
     return of_name("testbed", name, TESTBEDS)(hosts, link)

@@ -20,6 +20,7 @@ PACKAGES = {
     "getent": "libc-bin",
     "mount": "mount",
     "openssl": "openssl",
+    "ssh": "openssh-client",
     "ssh-keygen": "openssh-client",
     "cat": "coreutils",
     "env": "coreutils",

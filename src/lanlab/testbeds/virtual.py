@@ -9,24 +9,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
-from lanlab.errors import TestbedDamaged, UnmetNeed, UsageError
+from lanlab.engine import Engine
+from lanlab.errors import EngineError, EngineLost, TestbedDamaged, UnmetNeed, UsageError
 from lanlab.testbeds import shaping, wiring
 from lanlab.testbeds.base import Counters, Host, LinkFacts
-from lanlab.testbeds.counters import queue_counters, read_interfaces, root_queues
-from lanlab.testbeds.damage import (
-    Found,
-    carrier_changes,
-    damage_of,
-    found_on,
-    interruption_of,
-)
+from lanlab.testbeds.counters import queue_counters, read_interfaces
+from lanlab.testbeds.damage import Found, damage_of, found_on, interruption_of
 from lanlab.testbeds.leftovers import clean_leftovers
 from lanlab.testbeds.link import JoinedBy, LinkRequest, parse_link
+from lanlab.testbeds.medium import MEDIUM, Medium, check_pcap
 from lanlab.testbeds.namespaces import Namespace, Namespaces
 from lanlab.testbeds.tools import Command, run_each, run_tool, tool
 
 MIN_HOSTS = 2
 MAX_HOSTS = 256
+#: Between the end of a process, which takes its interfaces along, and our hearing of it.
+_MEDIUM_ENDS_WITHIN_S = 0.2
 
 
 def _topology(hosts: int, request: LinkRequest) -> JoinedBy:
@@ -40,21 +38,38 @@ def _topology(hosts: int, request: LinkRequest) -> JoinedBy:
     return request.topology or ("cable" if hosts == 2 else "switch")
 
 
-def _link_facts(rate_bps: int | None, topology: JoinedBy) -> LinkFacts:
+def link_facts(request: LinkRequest, topology: JoinedBy) -> LinkFacts:
+    """What a link is, in numbers."""
+    rate_bps, shape = request.rate_bps, request.shape
     shaped = rate_bps is not None
     return LinkFacts(
         rate_bps=rate_bps,
-        shape="tbf" if shaped else "none",
+        shape=shape,
         topology=topology,
         framing="ethernet" if shaped else "none",
         overhead_bytes=shaping.HEADER_BYTES + shaping.BEYOND_HEADER_BYTES if shaped else 0,
         minimum_wire_bytes=shaping.MINIMUM_WIRE_BYTES if shaped else 0,
         queue_bytes=shaping.HOST_QUEUE_BYTES if shaped else None,
         switch_queue_bytes=shaping.SWITCH_QUEUE_BYTES if shaped and topology == "switch" else None,
-        burst_bytes=shaping.burst_bytes(rate_bps) if rate_bps is not None else None,
+        burst_bytes=shaping.burst_bytes(rate_bps) if rate_bps and shape == "tbf" else None,
         mtu_bytes=shaping.MTU_BYTES,
         offloads="off" if shaped else "on",
+        delay_ns=request.delay_ns,
+        propagation_ns=request.propagation(),
+        loss_ratio=request.loss_ratio,
+        loss_burst_frames=request.loss_burst_frames,
+        precise=request.precise,
     )
+
+
+def _check_capture(pcap: Path, request: LinkRequest) -> Path:
+    if request.shape != "medium":
+        raise UsageError(
+            f"--pcap: link `{request}` has no medium whose frames could be written; allowed: a "
+            "stated speed up to 100 Mbit/s, kept by the medium",
+            hint="add as in `--link 100M`, or leave --pcap out",
+        )
+    return check_pcap(pcap)
 
 
 class VirtualTestbed:
@@ -66,17 +81,23 @@ class VirtualTestbed:
     start_lead_s = 0.04
 
     def __init__(
-        self, hosts: int, link: str, *, find_engine: Callable[[], str | os.PathLike[str]]
+        self,
+        hosts: int,
+        link: str,
+        *,
+        find_engine: Callable[[], str | os.PathLike[str]],
+        pcap: Path | None = None,
     ) -> None:
         """
         Args:
             hosts: How many hosts.
             link: As `parse_link` reads it; 2 hosts get a cable unless a switch is asked for.
-            find_engine: Gives the path of `lanlab-engine`, which switches offloads off; asked
-                only for a shaped link.
+            find_engine: Gives the path of `lanlab-engine`, which sets the hosts up and is the
+                medium.
+            pcap: Write every frame on the medium to this file.
 
         Raises:
-            UsageError: A number of hosts or a link that is not allowed.
+            UsageError: A number of hosts, a link or a file that is not allowed.
             UnmetNeed: The machine lacks a tool or a right.
             RunError: The system refused a step; everything made before is gone again.
         """
@@ -87,13 +108,15 @@ class VirtualTestbed:
                 f"the virtual testbed needs Linux, not {platform.system()}",
                 hint="use --testbed loopback",
             )
-        engine = None if request.rate_bps is None else os.fspath(find_engine())
-        self._ip, self._tc = tool("ip"), tool("tc")
-        if topology == "switch":
-            tool("bridge")
+        pcap = None if pcap is None else _check_capture(pcap, request)
+        engine = os.fspath(find_engine())
+        self._check_tools(request, topology)
         clean_leftovers()
 
-        self.link = _link_facts(request.rate_bps, topology)
+        self.link = link_facts(request, topology)
+        self._medium: Medium | None = None
+        #: Sets the hosts up and reads them; the medium, where there is one.
+        self._engine: Engine | None = None
         self._namespaces = Namespaces()
         #: Label of each namespace (`host0`, `switch`) to the namespace.
         self._places: dict[str, Namespace] = {}
@@ -102,8 +125,8 @@ class VirtualTestbed:
         self._made: dict[str, Found] = {}
         self._carriers_made: dict[str, dict[str, int]] = {}
         try:
-            self._make(hosts)
-            if request.rate_bps is not None and engine is not None:
+            self._make(hosts, engine, pcap)
+            if self.link.shape == "tbf" and request.rate_bps is not None:
                 self._shape(request.rate_bps, engine)
             self._made = {place: found_on(each.pid) for place, each in self._places.items()}
             self._carriers_made = self._carriers()
@@ -122,26 +145,45 @@ class VirtualTestbed:
             for i in range(hosts)
         )
 
-    def _make(self, hosts: int) -> None:
-        switched = self.link.topology == "switch"
-        members = self._namespaces.add(hosts + switched)
+    @staticmethod
+    def _check_tools(request: LinkRequest, topology: JoinedBy) -> None:
+        if request.shape == "medium":
+            return
+        tool("ip")
+        if request.shape == "tbf":
+            tool("tc")
+        if topology == "switch":
+            tool("bridge")
+
+    def _make(self, hosts: int, engine: str, pcap: Path | None) -> None:
+        has_medium = self.link.shape == "medium"
+        has_bridge = self.link.topology == "switch" and not has_medium
+        members = self._namespaces.add(hosts + (has_bridge or has_medium))
         self._places = {f"host{i}": members[i] for i in range(hosts)}
         self._devices = {f"host{i}": (wiring.HOST_DEVICE,) for i in range(hosts)}
         self._ipv6 = Path("/proc/net/if_inet6").exists()
-        if switched:
+        pids = [namespace.pid for namespace in members[:hosts]]
+        if has_medium:
+            place = self._places[MEDIUM] = members[hosts]
+            self._devices[MEDIUM] = ()
+            ports = [(pid, wiring.HOST_DEVICE, wiring.mac(i)) for i, pid in enumerate(pids)]
+            self._medium = Medium(engine, place, ports, self.link, pcap)
+            self._engine = self._medium.engine
+        elif has_bridge:
             switch = self._places["switch"] = members[hosts]
             self._devices["switch"] = tuple(wiring.port(i) for i in range(hosts))
-            pids = [namespace.pid for namespace in members[:hosts]]
             self._batch(switch, "ip", wiring.switch_batch(pids, self._ipv6))
             self._batch(switch, "bridge", wiring.forwarding_batch(hosts))
         else:
             self._batch(members[0], "ip", wiring.cable_batch(members[1].pid))
-        run_each(
-            Command((*members[i].command_prefix, self._ip, "-batch", "-"), text)
-            for i, text in enumerate(
-                wiring.host_batches(hosts, self._ipv6, shaped=self.link.rate_bps is not None)
-            )
-        )
+        if self._engine is None:
+            place = self._places.get("switch", members[0])
+            self._engine = Engine("network", [*place.command_prefix, engine])
+        shaped = self.link.rate_bps is not None
+        self._engine.ask(wiring.hosts_request(pids, self._ipv6, shaped))
+        if self._medium is not None:
+            # What was sent while interfaces came up is no trial's.
+            self._medium.counters()
 
     def _batch(self, namespace: Namespace, name: str, text: str) -> None:
         run_tool((*namespace.command_prefix, tool(name), "-batch", "-"), text)
@@ -154,38 +196,51 @@ class VirtualTestbed:
                 shaping.SWITCH_QUEUE_BYTES if place == "switch" else shaping.HOST_QUEUE_BYTES
             )
             batch = shaping.shaping_batch(devices, rate_bps, queue_bytes)
-            commands.append(Command((*namespace.command_prefix, self._tc, "-batch", "-"), batch))
+            commands.append(Command((*namespace.command_prefix, tool("tc"), "-batch", "-"), batch))
             # With offloads on, the shaper would see packets of 64 kB that no wire carries.
             offloads = (*namespace.command_prefix, engine, "offloads", "--device")
             commands += [Command((*offloads, device, "--set", "off")) for device in devices]
         run_each(commands)
 
-    def _queues(self) -> dict[str, dict[str, dict[str, Any]]]:
-        """Place, then device, to its root queue as `tc` describes it."""
-        shown = run_each(
-            Command((*namespace.command_prefix, self._tc, "-s", "-j", "qdisc", "show"))
-            for namespace in self._places.values()
-        )
-        return {place: root_queues(text) for place, text in zip(self._places, shown, strict=True)}
+    def _interfaces(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """Place, then device, to what the engine has read of it."""
+        assert self._engine is not None
+        pids = [namespace.pid for namespace in self._places.values()]
+        try:
+            read = self._engine.ask({"type": "read_hosts", "namespace_pids": pids})
+        except (EngineError, EngineLost) as error:
+            raise TestbedDamaged(error.message, host=self._engine.name) from None
+        return {
+            place: {interface["name"]: interface for interface in interfaces}
+            for place, interfaces in zip(self._places, read["hosts"], strict=True)
+        }
 
     def facts(self) -> dict[str, Any]:
         """See `Testbed.facts`; as it was made."""
         return self._facts
 
     def _look(self) -> dict[str, Any]:
-        ip_version, tc_version = run_each(Command((path, "-V")) for path in (self._ip, self._tc))
+        used = {"none": ("ip",), "tbf": ("ip", "tc"), "medium": ()}[self.link.shape]
+        versions = run_each(Command((tool(name), "-V")) for name in used)
+        queues = {
+            place: {device: interfaces[device]["queue"] for device in self._devices[place]}
+            for place, interfaces in self._interfaces().items()
+        }
         return {
             "system": platform.system(),
             "kernel": platform.release(),
-            "ip": ip_version.strip(),
-            "tc": tc_version.strip(),
+            **{name: version.strip() for name, version in zip(used, versions, strict=True)},
             "privileges": self._namespaces.privileges,
             "link": self.link.to_json(),
-            "queues": self._queues(),
+            "queues": queues,
+            **({} if self._medium is None else {"medium": self._medium.facts()}),
         }
 
     def counters(self) -> Counters:
-        """See `Testbed.counters`; of a shaped link with those of its queues (`qdisc_…`)."""
+        """See `Testbed.counters`; of a link of a stated speed with those of its queues (`qdisc_…`),
+        and with those of its medium (`medium_…`)."""
+        if self._medium is not None and (ended := self._medium.damage()) is not None:
+            raise TestbedDamaged(ended, host=MEDIUM)
         counters = {}
         # Through /proc no process is needed: cheap enough for every trial.
         for place, namespace in self._places.items():
@@ -197,10 +252,18 @@ class VirtualTestbed:
                     )
                 counters[f"{place}/{device}"] = table[device]
         if self.link.rate_bps is not None:
-            for place, queues in self._queues().items():
+            for place, interfaces in self._interfaces().items():
                 for device in self._devices[place]:
-                    counters[f"{place}/{device}"] |= queue_counters(queues[device])
+                    counters[f"{place}/{device}"] |= queue_counters(interfaces[device])
+        if self._medium is not None:
+            # Last, so that what it says of its lateness is of the trial alone.
+            for interface, found in self._medium.counters().items():
+                counters[interface] |= found
         return counters
+
+    def medium_read(self) -> dict[str, Any] | None:
+        """See `HasMedium.medium_read`."""
+        return None if self._medium is None else self._medium.last_read()
 
     def damage(self) -> str | None:
         """See `Testbed.damage`."""
@@ -208,21 +271,34 @@ class VirtualTestbed:
             place: None if each.holder.poll() is not None else found_on(each.pid)
             for place, each in self._places.items()
         }
-        return damage_of(self._made, now) or interruption_of(self._carriers_made, self._carriers())
+        found = damage_of(self._made, now)
+        if self._medium is not None:
+            # With its process, the interfaces of all hosts are gone.
+            lost = self._medium.lost(_MEDIUM_ENDS_WITHIN_S) if found else None
+            found = lost or found or self._medium.damage()
+        try:
+            return found or interruption_of(self._carriers_made, self._carriers())
+        except TestbedDamaged as error:
+            return error.message
 
     def _carriers(self) -> dict[str, dict[str, int]]:
-        shown = run_each(
-            Command((*namespace.command_prefix, self._ip, "-s", "-s", "-j", "link"))
-            for namespace in self._places.values()
-        )
         return {
-            place: carrier_changes(text) for place, text in zip(self._places, shown, strict=True)
+            place: {device: each["carrier_changes"] for device, each in interfaces.items()}
+            for place, interfaces in self._interfaces().items()
         }
 
     def close(self) -> None:
         """See `Testbed.close`; ends whatever still runs on the hosts."""
         self._places, self._made = {}, {}
-        self._namespaces.close()
+        engine, self._engine = self._engine, None
+        medium, self._medium = self._medium, None
+        try:
+            if medium is not None:
+                medium.close()
+            elif engine is not None:
+                engine.close()
+        finally:
+            self._namespaces.close()
 
     def __enter__(self) -> Self:
         return self

@@ -1,5 +1,6 @@
 """
-Interfaces, addresses and neighbours of a virtual LAN, as lines for `ip -batch` and `bridge -batch`.
+Interfaces, addresses and neighbours of a virtual LAN: cables and a switch as lines for `ip -batch`
+and `bridge -batch`, what the hosts are to have as a request to an engine.
 
 Everything that a real LAN would find out by asking (ARP, neighbour discovery, learning of
 addresses, duplicate-address detection) is stated beforehand. A measurement sees no frames but its
@@ -9,7 +10,7 @@ own and, in the first second or two, some short IPv6 multicast reports, which ca
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from lanlab.addresses import AddressFamily
 from lanlab.testbeds.shaping import MTU_BYTES
@@ -84,31 +85,34 @@ def forwarding_batch(hosts: int) -> str:
     return "".join(f"fdb replace {mac(i)} dev {port(i)} master static\n" for i in range(hosts))
 
 
-def host_batches(hosts: int, ipv6: bool, shaped: bool) -> Iterator[str]:
-    """In each host, in order: its interfaces, addresses and all its neighbours."""
-    # TCP hands down packets of many segments whatever the offloads are, and the shaper charges
-    # such a packet for one frame: 1.5 % too fast at 10 Mbit/s, 6 % at 1 Gbit/s.
-    segments = "gso_max_segs 1" if shaped else ""
-    for host in range(hosts):
-        lines = ["link set lo up", *_up(HOST_DEVICE, ipv6, segments)]
-        own = addresses(host, ipv6)
-        lines.append(f"addr add {own['ipv4']}/{_IPV4_NETWORK.prefixlen} dev {HOST_DEVICE}")
-        if ipv6:
-            # Without `nodad` the address is not usable in the first second.
-            lines.append(
-                f"addr add {own['ipv6']}/{_IPV6_NETWORK.prefixlen} dev {HOST_DEVICE} nodad"
-            )
-        for other in range(hosts):
-            if other != host:
-                lines += [
-                    f"neigh replace {address} lladdr {mac(other)} dev {HOST_DEVICE} nud permanent"
-                    for family, address in addresses(other, ipv6).items()
-                    if family != "mac"
-                ]
-        yield "\n".join(lines) + "\n"
+def hosts_request(pids: Sequence[int], ipv6: bool, shaped: bool) -> dict[str, object]:
+    """What an engine is asked for to set up the hosts, each given by a process in its namespace:
+    its interface, addresses and all its neighbours."""
+    prefixes = {"ipv4": _IPV4_NETWORK.prefixlen, "ipv6": _IPV6_NETWORK.prefixlen}
+    return {
+        "type": "set_up_hosts",
+        "hosts": [
+            {
+                "namespace_pid": pid,
+                "interface": HOST_DEVICE,
+                "mac": mac(host),
+                "addresses": [
+                    {"address": address, "prefix_bits": prefixes[family]}
+                    for family, address in addresses(host, ipv6).items()
+                    if family in prefixes
+                ],
+            }
+            for host, pid in enumerate(pids)
+        ],
+        "mtu_bytes": MTU_BYTES,
+        "queue_frames": _TRANSMIT_QUEUE_FRAMES,
+        # TCP hands down packets of many segments with any setting of offloads. The shaper charges
+        # such a packet for one frame: 1.5 % too fast at 10 Mbit/s, 6 % at 1 Gbit/s.
+        "segments": 1 if shaped else None,
+    }
 
 
-def _up(device: str, ipv6: bool, more: str = "") -> list[str]:
+def _up(device: str, ipv6: bool, more: str) -> list[str]:
     # Without a link-local address there are no router solicitations from it.
     quiet = [f"link set {device} addrgenmode none"] if ipv6 else []
     queue = f"txqueuelen {_TRANSMIT_QUEUE_FRAMES}"

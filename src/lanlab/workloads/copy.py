@@ -70,7 +70,7 @@ class CopyParameters(ServiceParameters):
     )
     longest_s: Seconds | None = parameter(
         None,
-        "Give up a step of a trial after this time. Default: 2 min, and the time of the bytes at "
+        "Give up a step of a trial after this time. Default: 2 min, plus the time of the bytes at "
         "5 kB/s.",
         ge=0.1,
         le=366 * 86_400,
@@ -79,7 +79,7 @@ class CopyParameters(ServiceParameters):
         None, "Bytes per read or write call.", ge=512, le=8 * 2**20
     )
     depth: int | None = parameter(
-        None, "Calls under way at the same time for each file.", ge=1, le=256
+        None, "Calls in progress at the same time for each file.", ge=1, le=256
     )
     send_buffer_bytes: SizeBytes | None = parameter(
         None, "SO_SNDBUF of the client.", option=None, ge=1024, le=2**30

@@ -139,12 +139,11 @@ def read_password_file(path: Path) -> str:
         raise UsageError(f"password file `{path}`: found no UTF-8") from None
 
 
-def target_of(url: ServerUrl, trust: str | None, address: str | None) -> dict[str, Any]:
+def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
     """
-    A user's own server as engines are told of it, with its password.
+    A user's own server as it is in requests to engines, with its password and without its address.
 
     Args:
-        address: Of its host; `None` for a directory.
         trust: `sha256:HEX` of a certificate or host key, or the path of a file with those that are
             trusted; `None`: whom this system trusts.
 
@@ -170,7 +169,6 @@ def target_of(url: ServerUrl, trust: str | None, address: str | None) -> dict[st
         credentials |= {"user": user, "domain": domain}
     return {
         "service": url.service,
-        "address": address,
         "port": url.port,
         "server_name": url.host,
         "share": url.share,

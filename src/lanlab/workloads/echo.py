@@ -77,6 +77,7 @@ class Echo:
             listen={
                 "type": "echo_respond",
                 "spec": spec,
+                **parameters.listening_ports(),
                 "processor": parameters.receiver_processor,
             },
             connect={

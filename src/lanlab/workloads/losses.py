@@ -15,7 +15,23 @@ LOST_ON_THE_WAY = (
     "lost_socket_buffer_messages",
     "lost_late_messages",
 )
-#: Keys of everything that makes received fewer than offered; they add up to the difference.
+#: Keys of the places on a link that lanlab's own medium carries, in the same order: counted by the
+#: medium for each sending host. Trials on other links do not have them.
+LOST_IN_THE_MEDIUM = (
+    "lost_adapter_queue_messages",
+    "lost_chance_messages",
+    "lost_collisions_messages",
+    "lost_switch_queue_messages",
+)
+#: What counts each of them, of the sending host: before the adapter its interface, or the medium.
+_MEDIUM_COUNTERS = (
+    ("tx_drops", "medium_lost_adapter_queue_frames"),
+    ("medium_lost_chance",),
+    ("medium_lost_excessive_collisions",),
+    ("medium_lost_switch_queue",),
+)
+#: Keys of everything that makes received fewer than offered; with those of the medium, they add up
+#: to the difference.
 NOT_RECEIVED = ("skipped_messages", "unsent_messages", "refused_messages", *LOST_ON_THE_WAY)
 
 
@@ -30,11 +46,14 @@ def lost_by_place(
         changes: What the interfaces on their way counted meanwhile.
 
     Returns:
-        Messages by the keys of `LOST_ON_THE_WAY`; they add up to sent - received. What arrived too
-        late is known to the message. The kernel's counts are of drops since the measured part
-        began (socket buffer) or of the whole trial (backlog, sender's queue), and can hold a few
+        Messages by the keys of `LOST_ON_THE_WAY`, and of a link with a medium by those of
+        `LOST_IN_THE_MEDIUM`; they add up to sent - received. What arrived too late is known to the
+        message. The kernel's counts are of drops since the measured part began (socket buffer) or
+        of the whole trial (backlog, sender's queue), as those of the medium are, and can hold some
         of the warm-up's and of the session's own messages: each is taken for no more than what is
-        still unexplained, the most certain first. What nobody counted was lost on the link.
+        still unexplained, the most certain first. Where the medium has counted more than that, its
+        places have shares of the rest as they have of its count. What is in no count was lost on
+        the link.
     """
     lost: int = sent["sent_messages"] - received["measured_messages"]
     left = lost
@@ -49,6 +68,8 @@ def lost_by_place(
     joined = sent["burst_messages"] if received["io"] == "segment" else 1
     late = explained(received["overdue_messages"])
     socket_buffer = explained((received["socket_dropped_datagrams"] or 0) * joined)
+    medium = _lost_in_the_medium(changes, left)
+    left -= sum(medium.values())
     # With the kernel's report each drop of the queue is a refusal, which was not counted as sent.
     queue = explained(changes.of("sender").get("qdisc_drops", 0) - sent["total_refused"])
     backlog = explained(_backlog_drops(received, changes))
@@ -58,7 +79,41 @@ def lost_by_place(
         "lost_backlog_messages": backlog,
         "lost_socket_buffer_messages": socket_buffer,
         "lost_late_messages": late,
+        **medium,
     }
+
+
+def has_medium(changes: CounterChanges) -> bool:
+    """Whether the link between the hosts is one that lanlab's own medium carries."""
+    return "medium_frames" in changes.of("sender")
+
+
+def _lost_in_the_medium(changes: CounterChanges, left: int) -> dict[str, int]:
+    """What the medium lost of `left` messages, by the keys of `LOST_IN_THE_MEDIUM`; nothing of a
+    link without a medium."""
+    if not has_medium(changes):
+        return {}
+    sender = changes.of("sender")
+    counted = [max(0, sum(sender.get(name, 0) for name in names)) for names in _MEDIUM_COUNTERS]
+    return dict(zip(LOST_IN_THE_MEDIUM, _at_most(counted, left), strict=True))
+
+
+def _at_most(counts: list[int], most: int) -> list[int]:
+    """Counts as they are, or shares of `most` in their proportion where they are more than it:
+    whole numbers that add up to it, the greatest remainders rounded up.
+
+    Examples:
+        >>> _at_most([3, 0, 4], 9), _at_most([5, 3, 2], 4), _at_most([1, 1, 1], 2)
+        ([3, 0, 4], [2, 1, 1], [1, 1, 0])
+    """
+    total = sum(counts)
+    if total <= most:
+        return counts
+    shares = [count * most // total for count in counts]
+    by_remainder = sorted(range(len(counts)), key=lambda place: -(counts[place] * most % total))
+    for place in by_remainder[: most - sum(shares)]:
+        shares[place] += 1
+    return shares
 
 
 def _backlog_drops(received: Mapping[str, Any], changes: CounterChanges) -> int:

@@ -96,6 +96,8 @@ STREAM = _table(
     _counts("more", "messages", "received_messages"),
     _counts("less", "messages", "lost_messages lost_sender_queue_messages lost_link_messages"),
     _counts("less", "messages", "lost_backlog_messages lost_socket_buffer_messages"),
+    _counts("less", "messages", "lost_adapter_queue_messages lost_chance_messages"),
+    _counts("less", "messages", "lost_collisions_messages lost_switch_queue_messages"),
     _counts("less", "messages", "lost_late_messages duplicate_messages reordered_messages"),
     _counts("less", "messages", "refused_messages unsent_messages skipped_messages"),
     _counts("less", "messages", "late_messages"),

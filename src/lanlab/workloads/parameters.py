@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -36,9 +37,29 @@ def _read(parse: Callable[[str], Any]) -> BeforeValidator:
     return BeforeValidator(read)
 
 
+def _ports(value: Any) -> Any:
+    """A port, or a range of them; of studies also a number."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        return value
+    first, dash, last = (part.strip() for part in value.partition("-"))
+    numbers = [
+        int(part) if re.fullmatch("[0-9]{1,5}", part) else 0 for part in (first, last or first)
+    ]
+    if not 1 <= numbers[0] <= numbers[1] <= MAX_PORT or (dash and not last):
+        problem = ValueError(
+            f"port: found `{value}`; allowed: 1 to {MAX_PORT}, or a range of these"
+        )
+        problem.add_note("write a range as in `5201-5210`")
+        raise problem
+    return f"{numbers[0]}-{numbers[1]}" if dash else str(numbers[0])
+
+
 RateBps = Annotated[int, _read(parse_rate_bps), Unit("RATE", "bit/s")]
 SizeBytes = Annotated[int, _read(parse_size_bytes), Unit("SIZE", "B")]
 Seconds = Annotated[float, _read(parse_time_s), Unit("TIME", "s")]
+Ports = Annotated[str, BeforeValidator(_ports), Unit("PORT[-PORT]", "")]
 Share = Annotated[float, _read(parse_share), Unit("SHARE", "")]
 
 
@@ -52,6 +73,7 @@ DriverName = Annotated[str, AfterValidator(_known_driver)]
 
 #: The largest UDP payload over IPv4: 65,535 octets less the IP and UDP headers (RFC 768, RFC 791).
 MAX_UDP_BYTES = 65_507
+MAX_PORT = 65_535
 MAX_TCP_BYTES = 16 * 2**20
 
 
@@ -75,6 +97,7 @@ class TrialParameters(BaseModel):
     @property
     def address_family(self) -> AddressFamily:
         """Of the addresses by which the hosts reach each other."""
+        # Every workload says its own; there is none without addresses.
         raise NotImplementedError
 
 
@@ -118,7 +141,7 @@ class FlowParameters(IpParameters):
     receive: Literal["block", "poll", "spin", "auto"] = parameter(
         "auto",
         "How to wait for messages: `block` in the system call, `poll` (sleep 200 µs, then take "
-        "all), `spin` (never sleep), `auto` (try them here and say which was used).",
+        "all), `spin` (never sleep), `auto` (try them and report the choice).",
     )
     timestamps: Literal["program", "kernel"] = parameter(
         "program", "Timestamp source: `program` or `kernel`."
@@ -136,6 +159,11 @@ class FlowParameters(IpParameters):
         None, "SO_RCVBUF of both ends.", ge=1024, le=2**30
     )
     dscp: int = parameter(0, "Differentiated services code point.", ge=0, le=63)
+    port: Ports | None = parameter(
+        None,
+        "Port that the receiving end listens on, or a range, e.g. 5201-5210, of which it takes the "
+        "first that is free; further flows over UDP take the next ones. Default: one that is free.",
+    )
     silence_s: Seconds = parameter(
         3.0,
         "Give up on a peer that has sent nothing for this time.",
@@ -179,6 +207,13 @@ class FlowParameters(IpParameters):
             if problem is not None:
                 raise ValueError(problem)
         return self
+
+    def listening_ports(self) -> dict[str, int]:
+        """The ports of a request to listen."""
+        if self.port is None:
+            return {"port": 0}
+        first, _, last = self.port.partition("-")
+        return {"port": int(first), "last_port": int(last or 0)}
 
     def socket_options(self) -> dict[str, object]:
         """The socket options of a request to an engine."""

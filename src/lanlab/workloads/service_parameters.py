@@ -7,14 +7,11 @@ from typing import Literal, Self
 from pydantic import field_validator, model_validator
 
 from lanlab.errors import UsageError
-from lanlab.services import services_of
+from lanlab.services import EMBEDDED, services_of
 from lanlab.workloads import copy_server as servers
 from lanlab.workloads.definitions import parameter
 from lanlab.workloads.drivers.registry import OWN
 from lanlab.workloads.parameters import DriverName, IpParameters, Seconds
-
-#: The server that comes with the engine.
-EMBEDDED = "embedded"
 
 
 class ServiceParameters(IpParameters):
@@ -30,7 +27,7 @@ class ServiceParameters(IpParameters):
     server: str = parameter(
         EMBEDDED,
         "Server that lanlab starts: `embedded`, a real one by its name (`lanlab doctor` lists "
-        "them), or `installed` for the first one that is here.",
+        "them), or `installed` for the first that is installed.",
         metavar="NAME",
     )
     server_medium: Literal["tmpfs", "disk"] = parameter(

@@ -131,19 +131,9 @@ def station_sums(
     return StationSums(metrics, record)
 
 
-def percentile(values: NDArray[Any], ratio: float) -> float:
-    """
-    The least value that a share of all values is not above: no value between two is made up.
-
-    Examples:
-        >>> percentile(np.array([30, 10, 20, 40]), 0.5), percentile(np.array([7]), 0.99)
-        (20.0, 7.0)
-    """
-    place = _place(len(values), ratio)
-    return float(np.partition(values, place)[place])
-
-
 def _place(count: int, ratio: float) -> int:
+    """Index, in ascending order, of the percentile: the least value that at least this share of
+    all values does not exceed. No value between two is made up."""
     # A share such as 0.9 is not a whole number of tenths in a float.
     return max(0, math.ceil(ratio * count - 1e-9) - 1)
 

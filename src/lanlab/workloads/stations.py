@@ -92,8 +92,8 @@ class StationsParameters(ServiceParameters):
     )
     time_s: Seconds | None = parameter(
         None,
-        "Begin no operation after this time. Of more than 250,000 readings every second, fourth "
-        "and so on is kept singly; sums are of all.",
+        "Begin no operation after this time. Of more than 250,000 readings only every second, "
+        "fourth, ... is saved; sums include all.",
         gt=0,
         le=86_400,
     )

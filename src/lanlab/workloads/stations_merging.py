@@ -23,12 +23,15 @@ _SUMS = (
 _MOST_NAMED = 64
 
 
-def merged(parts: Sequence[Told]) -> Told:
+def merged(parts: Sequence[Told], names: Sequence[str]) -> Told:
     """
     One result of several hosts: counts are added, the longest times and the widest skew kept.
 
     The distributions and what the hosts did beside are those of the first; each host's own result
     is kept in `hosts`. What is said of response times is made of all readings in any case.
+
+    Args:
+        names: What the hosts are called.
     """
     if len(parts) == 1:
         return dict(parts[0])
@@ -60,7 +63,7 @@ def merged(parts: Sequence[Told]) -> Told:
     busiest = [part["busiest_thread_ratio"] for part in parts]
     known = [ratio for ratio in busiest if ratio is not None]
     first["busiest_thread_ratio"] = max(known) if known else None
-    first["hosts"] = [dict(part) for part in parts]
+    first["hosts"] = [{"name": name, **part} for name, part in zip(names, parts, strict=True)]
     return first
 
 

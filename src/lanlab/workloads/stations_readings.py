@@ -114,3 +114,14 @@ def within(columns: Mapping[str, NDArray[Any]], outcomes: Sequence[str], station
         and (columns["start_ns"] <= columns["end_ns"]).all()
         and columns["intended_ns"].min() >= 0
     )
+
+
+def start_skew_ns(columns: Mapping[str, NDArray[Any]]) -> int:
+    """Time between the first operations of the first and the last station to begin; each host's
+    readings count from the start that all were given, each on its own clock."""
+    import numpy as np
+
+    # They are in the order of their starts.
+    _, first = np.unique(columns["station"], return_index=True)
+    starts = columns["start_ns"][first]
+    return int(starts.max() - starts.min()) if len(starts) else 0

@@ -13,7 +13,7 @@ from lanlab.errors import EngineError, UnmetNeed
 from lanlab.services import SERVICES
 from lanlab.workloads.parameters import nanoseconds
 from lanlab.workloads.stations_merging import merged
-from lanlab.workloads.stations_readings import columns_of, thinned, within
+from lanlab.workloads.stations_readings import columns_of, start_skew_ns, thinned, within
 from lanlab.workloads.stations_results import summed
 from lanlab.workloads.steps import TOO_LONG_HINT, Before, Part, Request, Server, Stage, Steps, Told
 
@@ -96,15 +96,17 @@ class StationsSteps(Steps):
 
     def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
         """What all hosts together told, with their readings and what these come to."""
-        parts = [part.result for part in told if part.result is not None]
-        if not parts:
+        known = [(part.host, part.result) for part in told if part.result is not None]
+        if not known:
             return {}
-        joined = merged(parts)
+        joined = merged([result for _, result in known], [host for host, _ in known])
         how, stations = joined["thinned"], self._parameters.stations
         lines = [line for part in told for line in part.lines.get("station_readings", ())]
         readings = columns_of(lines, self._parameters.message_size_bytes)
         if not within(readings, joined["outcomes"], stations):
             raise EngineError("engine.defect", "readings that cannot be")
+        if "hosts" in joined and self._parameters.loop == "closed":
+            joined["start_skew_ns"] = max(joined["start_skew_ns"], start_skew_ns(readings))
         slices = None
         if how is not None:
             from lanlab.workloads.station_slices import slices_of

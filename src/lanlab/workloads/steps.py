@@ -50,6 +50,8 @@ class Told:
     """What one part of the timed step has told."""
 
     role: str
+    #: What its host is called.
+    host: str = ""
     #: Its result; of a part that failed what it had measured until then, if it told.
     result: Request | None = None
     #: Lines that came before the result, by type.

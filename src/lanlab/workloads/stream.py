@@ -172,6 +172,7 @@ class Stream:
             listen={
                 "type": "stream_receive",
                 "spec": spec,
+                **parameters.listening_ports(),
                 "processor": parameters.receiver_processor,
                 "load": {
                     "quota_ratio": parameters.receiver_quota_ratio,

@@ -87,6 +87,7 @@ def test_a_lost_trial_is_tried_at_no_more_than_nine_numbers(
     assert isinstance(cell.sample, Trials)
     assert cell.sample.values == (50e6, 60e6)
     assert cell.sample.positions == (1, 3)
+    assert cell.sample.resolution == 1e6
     [(found, position)] = cell.sample.missing
     assert found == pytest.approx(fills)
     assert position == 2
@@ -104,6 +105,18 @@ def test_a_share_of_the_link_belongs_to_its_metric_alone() -> None:
     assert isinstance(cell.sample, PrintedNumber)
     assert cell.sample.mean == 0.5
     assert [one.sample for one in evidence.printed_shares("rtt_mean_ns")] == []
+
+
+def test_a_share_of_the_link_is_a_rate_where_the_link_is_known() -> None:
+    """500 bytes over UDP on 10 Mbit/s: 500 of 566 bytes on the wire."""
+    condition = {"message_size_bytes": 500, "transport": "udp"}
+    share = {"statistic": "share_of_link", "unit": "share", "si_unit": "ratio"}
+    evidence = printed(value("a", value=0.5, si=0.5, condition=condition, **share))
+    [cell] = evidence.cells("goodput_bps")
+    assert isinstance(cell.sample, PrintedNumber)
+    assert cell.sample.mean == pytest.approx(0.5 * 10e6 * 500 / 566)
+    [cell] = evidence.shares("goodput_bps")
+    assert isinstance(cell.sample, PrintedNumber) and cell.sample.mean == 0.5
 
 
 def test_a_mean_has_the_spread_that_is_printed_beside_it_but_a_bound_has_none() -> None:

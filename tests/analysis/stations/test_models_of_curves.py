@@ -55,9 +55,8 @@ def test_a_queue_is_recovered_from_its_curve() -> None:
         assert seen.bottleneck_s == pytest.approx(SERVICE_S / servers, rel=1e-3)
         assert seen.knee_stations == pytest.approx(4 * servers, rel=1e-3)
         assert np.abs(residuals(curve, seen)).max() < 1e-4
-        assert seen.throughput_per_s([60])[0] == pytest.approx(
-            queue_rate(60, servers=servers), rel=1e-4
-        )
+        rate = queue_rate(60, servers=servers)
+        assert seen.response_s([60])[0] == pytest.approx(60 / rate, rel=1e-4)
 
 
 def test_a_corner_is_recovered_from_its_curve() -> None:

@@ -96,6 +96,12 @@ def test_a_margin_that_leaves_out_the_same_is_refused(make: object) -> None:
         make()  # type: ignore[operator]
 
 
+def test_a_margin_that_is_no_share_is_named_as_it_was_given() -> None:
+    for share in (0.0, -0.1, float("nan")):
+        with pytest.raises(UsageError, match=f"need a share above 0, got {share:g}"):
+            Margin.of_ratio(share)
+
+
 def test_a_margin_on_another_scale_is_refused() -> None:
     with pytest.raises(UsageError, match="it is on the log scale, the comparison on the linear"):
         tost(welch([1, 2], [1, 3]), Margin.of_ratio(0.05))

@@ -74,3 +74,9 @@ def test_zero_has_no_logarithm() -> None:
 def test_without_chance_there_is_no_share(values: list[float]) -> None:
     with pytest.raises(NoSpread, match="all trials are equal"):
         explained_share(values, [1, 2] * 3)
+
+
+def test_three_trials_of_two_levels_are_the_fewest() -> None:
+    assert explained_share([1.0, 2.0, 5.0], ["a", "a", "b"]).share == pytest.approx(147 / 156)
+    with pytest.raises(UnfitValues, match="at least 3"):
+        explained_share([1.0, 5.0], ["a", "b"])

@@ -15,6 +15,7 @@ from lanlab.analysis.statistics import (
     PrintedMean,
     mean_interval,
 )
+from lanlab.analysis.statistics.samples import moments
 from lanlab.errors import UnfitValues, UsageError
 
 
@@ -112,3 +113,9 @@ def test_printed_moments_that_cannot_be_are_refused(printed: tuple[float, float,
         PrintedMean(*printed)
     with pytest.raises(UnfitValues, match="above 0, got -1"):
         PrintedMean(-1, 1, 5).moments("log")
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_numbers_that_differ_by_rounding_alone_have_no_spread(unit: float) -> None:
+    assert moments("x", [0.3 * unit, (0.1 + 0.2) * unit]).sd == 0
+    assert moments("x", [0.3 * unit, 0.3 * unit * (1 + 1e-12)]).sd > 0

@@ -114,3 +114,8 @@ def test_equal_trials_give_an_interval_without_width() -> None:
     fit = fit_groups({"byte": [600.0, 400.0], "file": [1.0, 200.0]}, [[61.0] * 3, [60.0] * 3])
     found = fit.coefficients["byte"]
     assert found.low == found.value == found.high
+
+
+def test_a_cost_that_one_group_does_not_have_is_told_apart() -> None:
+    assert identified({"trial": [1.0, 1.0], "file": [0.0, 100.0]})
+    assert not identified({"trial": [1.0, 1.0], "file": [0.0, 0.0]})

@@ -231,3 +231,11 @@ def test_every_result_says_how_it_was_made() -> None:
     assert isinstance(seen, Comparison)
     assert (seen.design, seen.scale, seen.confidence) == ("unpaired", "linear", 0.95)
     assert (seen.n_a, seen.n_b) == (3, 3)
+
+
+@pytest.mark.parametrize(("a", "b", "side"), [([0, 2], [1, 2], "a"), ([1, 2], [0, 2], "b")])
+def test_the_side_of_a_block_that_has_no_ratio_is_named(
+    a: list[float], b: list[float], side: str
+) -> None:
+    with pytest.raises(UnfitValues, match=rf"^{side}: "):
+        paired_by_block(dict(enumerate(a)), dict(enumerate(b)), scale="log")

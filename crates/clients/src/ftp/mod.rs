@@ -10,6 +10,7 @@ mod data;
 pub mod listing;
 pub mod login;
 pub mod reply;
+mod transfer;
 
 use std::net::SocketAddr;
 
@@ -18,8 +19,9 @@ use lanlab_files::{Access, Class, Entry, Facts, Fault, Result, ServicePath, Tran
 use tokio::sync::Mutex;
 
 use control::Control;
-use data::{Asked, DataConnections, Transfer};
+use data::{Asked, DataConnections};
 use reply::Reply;
+use transfer::Transfer;
 
 pub use login::connect;
 

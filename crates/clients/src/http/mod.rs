@@ -8,6 +8,7 @@
 //! and twice as much for one that goes: it copies each block. For small files both take as long.
 
 mod answer;
+mod ask;
 pub mod connection;
 mod download;
 mod head;

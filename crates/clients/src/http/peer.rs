@@ -8,7 +8,6 @@ use hyper::{Method, Request};
 use lanlab_files::{Class, Fault, Result, Target};
 use rustls::ClientConfig;
 
-use super::answer::Answer;
 use super::connection::{Connection, Idle, Stream};
 use super::head::Head;
 use super::outgoing::{Outgoing, write_head};
@@ -93,19 +92,6 @@ impl Http {
         self.protection.borrow().clone()
     }
 
-    /// Make a request and wait for the head of its answer.
-    pub async fn ask(&self, what: &str, request: Request<Outgoing>) -> Result<Answer> {
-        let (mut connection, body) = self.begin(request).await?;
-        let asking = async {
-            let sent = connection.send(body.at_hand()).await;
-            match sent.map_err(|broken| broken.fault(what))? {
-                Some(early) => Ok(self.early(connection, early)),
-                None => self.answered(what, connection).await,
-            }
-        };
-        transport::within(&self.target, what, asking).await
-    }
-
     /// A connection on which a request has begun, which goes out with the first octets that are sent
     /// over it; and the body of that.
     pub async fn begin(&self, request: Request<Outgoing>) -> Result<(Connection, Outgoing)> {
@@ -120,21 +106,6 @@ impl Http {
             write_head(head, &parts, &self.host, size_bytes);
         });
         Ok((connection, body))
-    }
-
-    /// Wait for the answer to a request of which all has been sent; [`transport::within`] is the
-    /// caller's.
-    pub async fn answered(&self, what: &str, mut connection: Connection) -> Result<Answer> {
-        let head = connection.head().await.map_err(|broken| broken.fault(what))?;
-        self.see(&head);
-        Ok(Answer::new(connection, head))
-    }
-
-    /// The answer to a request of which not all has been sent. The server waits for the rest, or does
-    /// not: nothing can be asked after it.
-    pub fn early(&self, connection: Connection, head: Head) -> Answer {
-        self.see(&head);
-        Answer::new(connection, Head { keeps_alive: false, ..head })
     }
 
     /// Keep a connection for the next request, if the server does (`keeps_alive`). Give
@@ -171,7 +142,8 @@ impl Http {
         Ok(())
     }
 
-    fn see(&self, head: &Head) {
+    /// Note what the head of an answer says of the server.
+    pub fn see(&self, head: &Head) {
         if self.server.borrow().is_none()
             && let Some(server) = head.fields.get(SERVER)
             && let Ok(server) = server.to_str()

@@ -4,7 +4,7 @@
 //! can be had belongs to an engine that is gone, however it ended, and its directory is removed by the
 //! next trial of the same user.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -158,8 +158,8 @@ impl Directory {
             own().remove(&lock);
             failed(error)
         })?;
-        // Whoever looks whether it is held has it for a moment. Where there are no locks nobody gets one,
-        // and nothing is taken for an orphan's.
+        // Another engine that tests the lock holds it for a moment. On a file system without locks no
+        // test succeeds, so nothing is removed as left over.
         let _ = file.lock();
         let made = Self { path, lock, _file: file };
         for_owner().create(&made.path).map_err(failed)?;
@@ -181,9 +181,7 @@ impl Directory {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        // What a server that has not yet ended still writes, the next trial removes.
-        let _ = fs::remove_dir_all(&self.path);
-        forget(&self.lock, &self.path);
+        remove_with(&self.lock);
         own().remove(&self.lock);
     }
 }
@@ -196,16 +194,17 @@ fn in_memory() -> std::sync::MutexGuard<'static, Option<Directory>> {
     IN_MEMORY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The lock goes once its directory is gone.
-fn forget(lock: &Path, made: &Path) {
+/// Remove the directory of a lock, and the lock once that is gone. What a server that has not yet ended
+/// still writes, the next trial removes.
+fn remove_with(lock: &Path) {
+    let made = lock.with_extension("");
+    let _ = fs::remove_dir_all(&made);
     if !made.exists() {
         let _ = fs::remove_file(lock);
     }
 }
 
 fn remove_left_in(parent: &Path) {
-    // What is open cannot be removed on Windows: locks are let go first.
-    let mut left = HashMap::new();
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let lock = entry.path();
         let name = entry.file_name();
@@ -218,16 +217,11 @@ fn remove_left_in(parent: &Path) {
         if file.try_lock().is_err() {
             continue;
         }
-        let made = lock.with_extension("");
         let age = file.metadata().and_then(|facts| facts.modified()).ok();
         let age = age.and_then(|modified| modified.elapsed().ok());
-        if made.exists() || age.is_some_and(|age| age > ABOUT_TO_BE_MADE) {
-            let _ = fs::remove_dir_all(&made);
-            left.insert(lock, made);
+        if lock.with_extension("").exists() || age.is_some_and(|age| age > ABOUT_TO_BE_MADE) {
+            remove_with(&lock);
         }
-    }
-    for (lock, made) in left {
-        forget(&lock, &made);
     }
 }
 
@@ -268,145 +262,9 @@ pub fn for_datasets(medium: Medium) -> Result<PathBuf, Failure> {
 /// Remove every directory of this engine, as it ends.
 pub fn remove_all() {
     for lock in own().iter() {
-        let made = lock.with_extension("");
-        let _ = fs::remove_dir_all(&made);
-        forget(lock, &made);
+        remove_with(lock);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use tempfile::TempDir;
-
-    use super::*;
-
-    fn places(folder: &TempDir) -> Places {
-        let for_all = folder.path().join("for all");
-        fs::create_dir(&for_all).unwrap();
-        Places {
-            disk: folder.path().join("cache/lanlab"),
-            memory: for_all.join("lanlab-0"),
-            disk_for_all: for_all.clone(),
-            memory_for_all: for_all,
-        }
-    }
-
-    /// What a killed engine leaves: a lock that nobody holds, and its directory with files.
-    fn left_behind(parent: &Path, number: &str) -> (PathBuf, PathBuf) {
-        let made = parent.join(format!("{PREFIX}{number}"));
-        fs::create_dir_all(made.join("files")).unwrap();
-        fs::write(made.join("files/f1"), b"octets").unwrap();
-        let lock = made.with_extension(LOCK);
-        File::create(&lock).unwrap();
-        (made, lock)
-    }
-
-    #[test]
-    fn a_directory_is_its_owners_and_goes_with_all_that_is_in_it() {
-        let folder = TempDir::new().unwrap();
-        let places = places(&folder);
-        for (medium, for_server) in
-            [(Medium::Disk, false), (Medium::Disk, true), (Medium::Tmpfs, true)]
-        {
-            let made = places.make(medium, for_server).unwrap();
-            let (path, lock) = (made.path().to_owned(), made.lock.clone());
-            assert_eq!(path.starts_with(&places.disk), medium == Medium::Disk && !for_server);
-            #[cfg(unix)]
-            {
-                let facts = fs::metadata(&path).unwrap();
-                assert_eq!(
-                    std::os::unix::fs::PermissionsExt::mode(&facts.permissions()) & 0o777,
-                    0o700
-                );
-            }
-            fs::create_dir(path.join("d")).unwrap();
-            fs::write(path.join("d/f"), b"octets").unwrap();
-            // In use: neither this engine nor another takes it for left.
-            places.remove_left();
-            assert!(path.join("d/f").is_file() && lock.is_file());
-            assert!(made.remove());
-            assert!(!path.exists() && !lock.exists());
-        }
-    }
-
-    #[test]
-    fn only_what_nobody_holds_is_taken_for_left() {
-        let folder = TempDir::new().unwrap();
-        let places = places(&folder);
-        let parent = places.disk_for_all.clone();
-        let (made, lock) = left_behind(&parent, "0123456789ab");
-        let (held, held_lock) = left_behind(&parent, "112233445566");
-        let holder = File::open(&held_lock).unwrap();
-        holder.lock().unwrap();
-        let without_lock = parent.join(format!("{PREFIX}ffffffffffff"));
-        fs::create_dir(&without_lock).unwrap();
-
-        places.remove_left();
-
-        assert!(!made.exists() && !lock.exists());
-        assert!(held.join("files/f1").is_file() && held_lock.is_file());
-        assert!(without_lock.is_dir());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn what_is_no_plain_file_of_one_name_is_no_lock_of_ours() {
-        let folder = TempDir::new().unwrap();
-        let places = places(&folder);
-        let other = folder.path().join("other");
-        File::create(&other).unwrap();
-        let (by_link, link) = left_behind(&places.disk_for_all, "000000000001");
-        let (by_hard_link, hard_link) = left_behind(&places.disk_for_all, "000000000002");
-        let (by_socket, socket) = left_behind(&places.disk_for_all, "000000000003");
-        for lock in [&link, &hard_link, &socket] {
-            fs::remove_file(lock).unwrap();
-        }
-        std::os::unix::fs::symlink(&other, &link).unwrap();
-        fs::hard_link(&other, &hard_link).unwrap();
-        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-
-        places.remove_left();
-
-        for made in [by_link, by_hard_link, by_socket] {
-            assert!(made.join("files/f1").is_file(), "{}", made.display());
-        }
-    }
-
-    #[test]
-    fn a_lock_without_its_directory_is_left_for_a_minute() {
-        let folder = TempDir::new().unwrap();
-        let places = places(&folder);
-        let lock = places.disk_for_all.join(format!("{PREFIX}0123456789ab.{LOCK}"));
-        let file = File::create(&lock).unwrap();
-        places.remove_left();
-        assert!(lock.exists());
-
-        let long_ago = std::time::SystemTime::now() - ABOUT_TO_BE_MADE - Duration::from_secs(1);
-        file.set_modified(long_ago).unwrap();
-        drop(file);
-        places.remove_left();
-        assert!(!lock.exists());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_place_that_leads_elsewhere_is_refused() {
-        let folder = TempDir::new().unwrap();
-        let places = places(&folder);
-        let elsewhere = folder.path().join("elsewhere");
-        fs::create_dir(&elsewhere).unwrap();
-        std::os::unix::fs::symlink(&elsewhere, &places.memory).unwrap();
-        let refused = places.make(Medium::Tmpfs, false).err().unwrap();
-        assert_eq!(refused.code, "system.permission", "{refused}");
-        assert!(fs::read_dir(&elsewhere).unwrap().next().is_none());
-    }
-
-    #[test]
-    fn users_of_namespaces_are_told_apart() {
-        assert_eq!(mapped(0, "         0          0 4294967295\n"), Some(0));
-        assert_eq!(mapped(0, "0 65534 1\n"), Some(65534));
-        assert_eq!(mapped(7, "0 65534 1\n5 100 10\n"), Some(102));
-        assert_eq!(mapped(1, "0 65534 1\n"), None);
-        assert_eq!(mapped(1, "no map"), None);
-    }
-}
+mod tests;

@@ -1,9 +1,9 @@
 //! Memory that a copy will fill, made ready before it is timed.
 //!
 //! A virtual machine tells its host which memory is free (free page reporting, virtio-balloon), and the
-//! host takes it back: whoever uses it next waits until it is there again. A copy into such memory took
+//! host takes it back: the next program that uses it waits until it is there again. A copy into such memory took
 //! two to four times as long as the next one, which got what the first had freed. So as much as the
-//! copy will fill is used and freed right before it, whatever the service, in each trial.
+//! copy will fill is used and freed right before each trial, with every service.
 
 use std::fs;
 use std::path::Path;
@@ -60,6 +60,7 @@ fn in_a_process(size: u64, running: &Running) -> Result<(), String> {
                 let _ = child.wait();
                 return Err(format!("it failed: not done within {} s", WITHIN.as_secs()));
             }
+            // The standard library cannot wait for a process with a limit.
             None => std::thread::sleep(LOOK),
         }
     }

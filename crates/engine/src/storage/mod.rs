@@ -16,7 +16,7 @@ use crate::messages::{
 };
 use crate::paths::{absolute, of_file};
 use crate::running::conclude;
-use crate::running::{Measured, Running};
+use crate::task::Task;
 
 pub use directories::remove_all;
 pub use memory::run as touch_memory;
@@ -25,14 +25,7 @@ pub use memory::run as touch_memory;
 const LONGEST_KEY: usize = 64;
 
 /// What a request takes that only looks or waits.
-pub fn small() -> Cost {
-    Cost { memory_bytes: 0, threads: OWN_THREADS }
-}
-
-/// Check what can be checked without a file.
-pub fn check_room(request: &MeasureRoom) -> Result<Cost, Failure> {
-    absolute(&request.directory).map(|_| small())
-}
+const SMALL: Cost = Cost { memory_bytes: 0, threads: OWN_THREADS };
 
 /// Check what can be checked without a file.
 pub fn check_place(place: &DatasetPlace) -> Result<(), Failure> {
@@ -61,22 +54,25 @@ pub fn dataset_directory(place: &DatasetPlace) -> Result<PathBuf, Failure> {
 }
 
 /// Make a directory for a trial, and hold it until the driver cancels.
-pub fn hold_directory(request: &TrialDirectory, running: &Running) -> Measured {
-    directories::remove_left();
-    let made = directories::make(request.medium, request.for_server)
-        .map_err(|failure| Box::new((failure, None)))?;
-    let directory = made.path().display().to_string();
-    running.holding(directory.clone());
-    running.wait_for_cancel();
-    let removed = TrialDirectoryRemoved { directory, is_gone: made.remove() };
-    conclude(Outcome::TrialDirectoryRemoved(removed), Some(Failure::cancelled()))
+pub fn hold_directory(&TrialDirectory { medium, for_server }: &TrialDirectory) -> Task {
+    Task::new(SMALL, move |running| {
+        directories::remove_left();
+        let made = directories::make(medium, for_server)?;
+        let directory = made.path().display().to_string();
+        running.holding(directory.clone());
+        running.wait_for_cancel();
+        let removed = TrialDirectoryRemoved { directory, is_gone: made.remove() };
+        conclude(Outcome::TrialDirectoryRemoved(removed), Some(Failure::cancelled()))
+    })
 }
 
 /// How much room the file system of a directory has.
-pub fn measure_room(request: &MeasureRoom) -> Measured {
-    let room = absolute(&request.directory).and_then(|directory| free_bytes(&directory));
-    let free_bytes = room.map_err(|failure| Box::new((failure, None)))?;
-    Ok(Outcome::RoomMeasured(RoomMeasured { free_bytes }))
+pub fn measure_room(request: &MeasureRoom) -> Result<Task, Failure> {
+    let directory = absolute(&request.directory)?;
+    Ok(Task::new(SMALL, move |_| {
+        let free_bytes = free_bytes(&directory)?;
+        Ok(Outcome::RoomMeasured(RoomMeasured { free_bytes }))
+    }))
 }
 
 fn free_bytes(directory: &Path) -> Result<Option<u64>, Failure> {
@@ -88,13 +84,15 @@ fn free_bytes(directory: &Path) -> Result<Option<u64>, Failure> {
 }
 
 /// Have the system hold free memory.
-pub fn ready_memory(request: &ReadyMemory, running: &Running) -> Measured {
-    let begun = os::monotonic();
-    let (ready_bytes, reason) = match memory::make_ready(request.bytes, running) {
-        Ok(ready_bytes) => (ready_bytes, None),
-        Err(_) if running.is_cancelled() => return Err(Box::new((Failure::cancelled(), None))),
-        Err(reason) => (0, Some(reason)),
-    };
-    let elapsed_ns = os::monotonic().nanos_since(begun);
-    Ok(Outcome::MemoryReady(MemoryReady { ready_bytes, reason, elapsed_ns }))
+pub fn ready_memory(&ReadyMemory { bytes }: &ReadyMemory) -> Task {
+    Task::new(SMALL, move |running| {
+        let begun = os::monotonic();
+        let (ready_bytes, reason) = match memory::make_ready(bytes, running) {
+            Ok(ready_bytes) => (ready_bytes, None),
+            Err(_) if running.is_cancelled() => return Err(Failure::cancelled().into()),
+            Err(reason) => (0, Some(reason)),
+        };
+        let elapsed_ns = os::monotonic().nanos_since(begun);
+        Ok(Outcome::MemoryReady(MemoryReady { ready_bytes, reason, elapsed_ns }))
+    })
 }

@@ -5,6 +5,8 @@ pub mod copy;
 #[cfg(feature = "services")]
 pub mod dataset;
 pub mod echo;
+pub mod medium_load;
+pub mod path_mtu;
 #[cfg(feature = "services")]
 pub mod serve;
 mod setup;

@@ -1,5 +1,7 @@
 use lanlab_units::Instant;
 
+use crate::Discipline;
+
 pub(super) fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid timespec to write to. The call cannot fail for these clocks.
@@ -34,6 +36,24 @@ pub fn sleep_until(deadline: Instant) {
             std::ptr::null_mut(),
         )
     };
+}
+
+/// How the kernel's clock is disciplined (adjtimex(2)); `None` where the call fails.
+pub fn discipline() -> Option<Discipline> {
+    // SAFETY: all-zero is a valid timex, and asks without changing anything.
+    let mut timex: libc::timex = unsafe { std::mem::zeroed() };
+    // SAFETY: `timex` is a valid timex to read and write.
+    if unsafe { libc::adjtimex(&raw mut timex) } < 0 {
+        return None;
+    }
+    let unit_ns = if timex.status & libc::STA_NANO == 0 { 1_000 } else { 1 };
+    let bound_ns = |microseconds: libc::c_long| u64::try_from(microseconds).unwrap_or(0) * 1_000;
+    Some(Discipline {
+        is_synchronised: timex.status & libc::STA_UNSYNC == 0,
+        offset_ns: timex.offset * unit_ns,
+        maximum_error_ns: bound_ns(timex.maxerror),
+        estimated_error_ns: bound_ns(timex.esterror),
+    })
 }
 
 /// Have the kernel wake this thread as near to its deadlines as it can: by default it may be 50 µs

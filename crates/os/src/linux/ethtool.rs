@@ -1,13 +1,13 @@
 use std::ffi::CString;
 use std::io;
-use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixDatagram;
 
 use super::check;
 use crate::offloads::Offload;
 
 /// `SIOCETHTOOL`, `include/uapi/linux/sockios.h`.
-const SIOCETHTOOL: libc::c_ulong = 0x8946;
+pub(super) const SIOCETHTOOL: libc::c_ulong = 0x8946;
 
 /// `include/uapi/linux/ethtool.h`: the command that reads an offload, and the one that sets it.
 const OFFLOADS: [(&str, u32, u32); 6] = [
@@ -26,25 +26,44 @@ struct Value {
 }
 
 fn call(device: &str, command: u32, data: u32) -> io::Result<u32> {
+    let mut value = Value { command, data };
+    ask(device, SIOCETHTOOL, &mut value)?;
+    Ok(value.data)
+}
+
+/// Ask about a device by an ioctl(2) whose argument is an `ifreq` that points to `value`.
+pub(super) fn ask<T>(device: &str, request: libc::c_ulong, value: &mut T) -> io::Result<()> {
+    let mut argument = named(device)?;
+    argument.ifr_ifru.ifru_data = std::ptr::from_mut(value).cast();
+    // SAFETY: `value` outlives the call; `T` is what the request reads and writes.
+    unsafe { control(request, &mut argument) }
+}
+
+/// An `ifreq` that names a device (netdevice(7)).
+pub(super) fn named(device: &str) -> io::Result<libc::ifreq> {
     let name = CString::new(device).map_err(io::Error::other)?;
     let name = name.as_bytes_with_nul();
     if name.len() > libc::IFNAMSIZ {
         return Err(io::Error::from_raw_os_error(libc::ENODEV));
     }
+    // SAFETY: all-zero is a valid ifreq.
+    let mut argument: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in argument.ifr_name.iter_mut().zip(name) {
+        *to = from.cast_signed();
+    }
+    Ok(argument)
+}
+
+/// Do a request about a device.
+///
+/// # Safety
+/// What `argument` points to must be valid for the request.
+pub(super) unsafe fn control(request: libc::c_ulong, argument: &mut libc::ifreq) -> io::Result<()> {
     // Any socket will do to reach the device by its name (netdevice(7)).
-    let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::]:0"))?;
-    let mut value = Value { command, data };
-    // SAFETY: all-zero is a valid ifreq; the name fits with its zero; `value` outlives the call,
-    // which reads and writes no more than it.
-    check(unsafe {
-        let mut request: libc::ifreq = std::mem::zeroed();
-        for (to, from) in request.ifr_name.iter_mut().zip(name) {
-            *to = from.cast_signed();
-        }
-        request.ifr_ifru.ifru_data = (&raw mut value).cast();
-        libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request)
-    })?;
-    Ok(value.data)
+    let socket = UnixDatagram::unbound()?;
+    // SAFETY: the descriptor is open; of the argument the caller has promised.
+    check(unsafe { libc::ioctl(socket.as_raw_fd(), request as _, std::ptr::from_mut(argument)) })
+        .map(drop)
 }
 
 /// The offloads of `device` in this process's network namespace.

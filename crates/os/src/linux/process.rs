@@ -19,6 +19,17 @@ pub fn bind_to_processor(processor: usize) -> io::Result<()> {
     .map(drop)
 }
 
+/// Have the calling thread come before others, as nice(1) counts, where this user may; gives how it is
+/// favoured then (setpriority(2), which on Linux concerns a thread).
+pub fn favour_thread(nice: i32) -> Option<i32> {
+    // SAFETY: takes integers only; a refusal leaves things as they are. `getpriority` may
+    // return -1 without an error, too: only `errno` would show which.
+    unsafe {
+        libc::setpriority(libc::PRIO_PROCESS, 0, nice);
+        Some(libc::getpriority(libc::PRIO_PROCESS, 0))
+    }
+}
+
 /// Let this process open as many files and sockets as its hard limit allows: the soft limit of
 /// most systems, 1024, is less than a thousand flows need (getrlimit(2)).
 pub fn raise_descriptor_limit() {

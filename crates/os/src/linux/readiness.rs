@@ -66,13 +66,29 @@ impl Readiness {
     /// # Errors
     /// The system's own.
     pub fn wait(&mut self, timeout: Duration) -> io::Result<impl Iterator<Item = usize>> {
+        let ready = match self.wait_precisely(timeout) {
+            // Before Linux 5.11 there is none.
+            Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => self.wait_roughly(timeout),
+            ready => ready,
+        };
+        let ready = match ready {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+            ready => ready?.cast_unsigned() as usize,
+        };
+        Ok(self.events[..ready].iter().map(|event| event.u64 as usize))
+    }
+}
+
+impl Readiness {
+    /// To the nanosecond, `epoll_pwait2(2)`.
+    fn wait_precisely(&mut self, timeout: Duration) -> io::Result<libc::c_int> {
         let time = libc::timespec {
             tv_sec: timeout.as_secs().min(1).cast_signed(),
             tv_nsec: timeout.subsec_nanos().into(),
         };
         // SAFETY: pointer and length describe `events`; `time` is a valid timespec; there is no
         // signal mask.
-        let ready = check(unsafe {
+        check(unsafe {
             libc::epoll_pwait2(
                 self.descriptor.as_raw_fd(),
                 self.events.as_mut_ptr(),
@@ -80,13 +96,35 @@ impl Readiness {
                 &raw const time,
                 std::ptr::null(),
             )
-        });
-        let ready = match ready {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
-            ready => ready?.cast_unsigned() as usize,
-        };
-        Ok(self.events[..ready].iter().map(|event| event.u64 as usize))
+        })
     }
+
+    /// To the millisecond, and not too early, `epoll_wait(2)`.
+    fn wait_roughly(&mut self, timeout: Duration) -> io::Result<libc::c_int> {
+        let timeout_ms = timeout.min(Duration::from_secs(1)).as_nanos().div_ceil(1_000_000);
+        // SAFETY: pointer and length describe `events`.
+        check(unsafe {
+            libc::epoll_wait(
+                self.descriptor.as_raw_fd(),
+                self.events.as_mut_ptr(),
+                i32::try_from(self.events.len()).unwrap_or(i32::MAX),
+                libc::c_int::try_from(timeout_ms).unwrap_or(1000),
+            )
+        })
+    }
+}
+
+/// Wait until there is something to read, or its end, or `timeout` has passed (poll(2)). Gives
+/// whether reading would not wait.
+///
+/// # Errors
+/// The system's own.
+pub fn wait_readable(source: &impl AsFd, timeout: Duration) -> io::Result<bool> {
+    let mut entry =
+        libc::pollfd { fd: source.as_fd().as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    let timeout_ms = libc::c_int::try_from(timeout.as_millis()).unwrap_or(libc::c_int::MAX);
+    // SAFETY: points to one valid entry.
+    Ok(check(unsafe { libc::poll(&raw mut entry, 1, timeout_ms) })? > 0)
 }
 
 /// Wait until a socket has room to write or `timeout` has passed (poll(2)).
@@ -100,5 +138,39 @@ pub fn wait_writable(socket: &impl AsFd, timeout: Duration) -> io::Result<()> {
     match check(unsafe { libc::poll(&raw mut entry, 1, timeout.as_millis() as libc::c_int) }) {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
         waited => waited.map(drop),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::UdpSocket;
+    use std::time::Instant;
+
+    const SHORT: Duration = Duration::from_micros(1_500);
+
+    fn socket() -> UdpSocket {
+        UdpSocket::bind("127.0.0.1:0").unwrap()
+    }
+
+    #[test]
+    fn older_kernels_wait_as_long_and_no_shorter() {
+        let (waiting, sending) = (socket(), socket());
+        let mut readiness = Readiness::new(4).unwrap();
+        readiness.watch(&waiting, 7, Interest::Read).unwrap();
+        let began = Instant::now();
+        assert_eq!(readiness.wait_roughly(SHORT).unwrap(), 0);
+        assert!(began.elapsed() >= SHORT);
+        sending.send_to(b"x", waiting.local_addr().unwrap()).unwrap();
+        assert_eq!(readiness.wait_roughly(Duration::from_secs(1)).unwrap(), 1);
+        assert_eq!(readiness.wait_precisely(SHORT).unwrap(), 1);
+    }
+
+    #[test]
+    fn what_can_be_read_is_told_from_silence() {
+        let (waiting, sending) = (socket(), socket());
+        assert!(!wait_readable(&waiting, SHORT).unwrap());
+        sending.send_to(b"x", waiting.local_addr().unwrap()).unwrap();
+        assert!(wait_readable(&waiting, Duration::from_secs(1)).unwrap());
     }
 }

@@ -3,6 +3,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use lanlab_units::Instant;
 
+use crate::Discipline;
+
 static START: LazyLock<std::time::Instant> = LazyLock::new(std::time::Instant::now);
 
 /// A monotonic clock that begins with the process: processes of one host do not share it.
@@ -19,6 +21,11 @@ pub fn realtime_ns() -> u64 {
 /// Sleep until `deadline` on the monotonic clock, or longer.
 pub fn sleep_until(deadline: Instant) {
     std::thread::sleep(deadline - monotonic());
+}
+
+/// Not known here.
+pub fn discipline() -> Option<Discipline> {
+    None
 }
 
 /// Nothing to prepare.

@@ -31,6 +31,19 @@ impl DatagramSocket {
     ///
     /// # Errors
     /// Always `Unsupported`.
+    pub fn enable_path_probing(&self) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Not known here.
+    pub fn is_too_long(_error: &io::Error) -> bool {
+        false
+    }
+
+    /// Not known here.
+    ///
+    /// # Errors
+    /// Always `Unsupported`.
     pub fn enable_segment_receive(&self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }

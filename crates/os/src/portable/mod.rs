@@ -3,10 +3,14 @@
 pub mod clock;
 pub mod datagram;
 pub mod file;
+pub mod interfaces;
+pub mod ports;
 pub mod process;
 pub mod readiness;
 pub mod tcp;
 pub mod usage;
+pub mod virtual_hosts;
+pub mod wake;
 
 pub const CAPABILITIES: crate::Capabilities = crate::Capabilities {
     batch: false,

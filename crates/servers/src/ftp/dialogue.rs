@@ -9,8 +9,8 @@ use lanlab_connections::{Lines, Wire};
 use lanlab_wire::calendar;
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::admission::Proof;
 use crate::confined::{Confined, Names};
-use crate::gate::Proof;
 use crate::login;
 
 use super::Shared;

@@ -42,8 +42,8 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         tls: identity.as_ref().map(Tls::new).transpose()?,
     });
     let accepted = Arc::new(AtomicU64::new(0));
-    let gate = bounds.gate(STRANGER_BYTES, &accepted);
-    let task = tokio::spawn(gate.serve(listener, move |stream, peer, proof| {
+    let admission = bounds.admission(STRANGER_BYTES, &accepted);
+    let task = tokio::spawn(admission.serve(listener, move |stream, peer, proof| {
         let dialogue = Dialogue::new(Arc::clone(&shared), stream, peer, proof);
         async move {
             // An error here is the client's, who is gone then.

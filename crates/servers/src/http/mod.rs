@@ -17,7 +17,7 @@ use lanlab_files::Result;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsAcceptor;
 
-use super::gate::Proof;
+use super::admission::Proof;
 use super::identity::Identity;
 use super::{Bounds, Offer, Serving, listen};
 
@@ -65,8 +65,8 @@ where
     let tls = identity.as_ref().map(Identity::tls_server).transpose()?.map(TlsAcceptor::from);
     let (listener, port) = listen(offer)?;
     let accepted = Arc::new(AtomicU64::new(0));
-    let gate = bounds.gate(STRANGER_BYTES, &accepted);
-    let task = tokio::spawn(gate.serve(listener, move |stream, _, proof| {
+    let admission = bounds.admission(STRANGER_BYTES, &accepted);
+    let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
         let (tls, answer) = (tls.clone(), answer.clone());
         async move {
             let Some(tls) = tls else { return speak(stream, answer, proof).await };

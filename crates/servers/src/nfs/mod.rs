@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU64;
 use lanlab_files::{Fault, Result};
 use tokio::net::TcpStream;
 
-use crate::gate::Proof;
+use crate::admission::Proof;
 use crate::{Bounds, Offer, Serving, listen};
 
 pub mod answer;
@@ -46,8 +46,8 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let records = Records::new(bounds);
     // Half of what strangers may take, as the other half is for their records.
     let strangers_bytes = bounds.strangers_bytes / 2;
-    let gate = Bounds { strangers_bytes, ..*bounds }.gate(STRANGER_BYTES, &accepted);
-    let task = tokio::spawn(gate.serve(listener, move |stream, _, proof| {
+    let admission = Bounds { strangers_bytes, ..*bounds }.admission(STRANGER_BYTES, &accepted);
+    let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
         serve_one(stream, Arc::clone(&files), Held::new(Arc::clone(&records)), proof)
     }));
     Ok(Serving { port, share: Some(EXPORT.to_owned()), trust_sha256: None, accepted, task })

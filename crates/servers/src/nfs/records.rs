@@ -9,7 +9,7 @@ use lanlab_wire::nfs3::rpc;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::Bounds;
-use crate::gate::{Hold, Room};
+use crate::admission::{MemoryBudget, Reservation};
 
 use super::MAX_RECORD_OCTETS;
 
@@ -25,9 +25,9 @@ const CROWDED: Duration = Duration::from_secs(10);
 /// What all connections of a server share.
 #[derive(Debug)]
 pub struct Records {
-    known: Arc<Room>,
+    known: Arc<MemoryBudget>,
     /// Of connections that have not made a call yet.
-    strangers: Arc<Room>,
+    strangers: Arc<MemoryBudget>,
     spare: Mutex<Vec<Vec<u8>>>,
     patience: Duration,
 }
@@ -36,8 +36,8 @@ impl Records {
     /// Within bounds.
     pub fn new(bounds: &Bounds) -> Arc<Self> {
         Arc::new(Self {
-            known: Room::new(bounds.records_bytes, CROWDED.min(bounds.record)),
-            strangers: Room::new(bounds.strangers_bytes / 2, bounds.crowded),
+            known: MemoryBudget::new(bounds.records_bytes, CROWDED.min(bounds.record)),
+            strangers: MemoryBudget::new(bounds.strangers_bytes / 2, bounds.crowded),
             spare: Mutex::default(),
             patience: bounds.record,
         })
@@ -52,7 +52,7 @@ impl Records {
 #[derive(Debug)]
 pub struct Held {
     records: Arc<Records>,
-    hold: Option<Hold>,
+    hold: Option<Reservation>,
     /// Whether it has made a call.
     pub is_known: bool,
 }

@@ -25,8 +25,8 @@ use russh::{
 };
 use tokio::task::JoinSet;
 
+use crate::admission::Proof;
 use crate::confined::Confined;
-use crate::gate::Proof;
 use crate::{Bounds, Offer, Serving, login};
 
 use requests::Requests;
@@ -89,8 +89,8 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         credentials: offer.credentials.clone(),
     });
     let accepted = Arc::new(AtomicU64::new(0));
-    let gate = bounds.gate(STRANGER_BYTES, &accepted);
-    let task = tokio::spawn(gate.serve(listener, move |stream, _, proof| {
+    let admission = bounds.admission(STRANGER_BYTES, &accepted);
+    let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
         let client = Client {
             shared: Arc::clone(&shared),
             proof,

@@ -5,6 +5,7 @@ use lanlab_files::Fault;
 use crate::failure_of;
 use crate::messages::Failure;
 
+/// Why a copy, or one file of it, ended.
 #[derive(Debug)]
 pub enum CopyError {
     /// The service said so. It may pass.
@@ -26,6 +27,7 @@ impl From<Failure> for CopyError {
 }
 
 impl CopyError {
+    /// As the failure of a request.
     pub fn into_failure(self) -> Failure {
         match self {
             Self::Service(fault) => failure_of(fault),

@@ -31,26 +31,37 @@ const OPERATIONS: [(Operation, &str); 5] = [
 /// Of one file that was copied.
 #[derive(Debug, Clone, Copy)]
 pub struct FileTime {
+    /// Number of the file in the dataset.
     pub number: usize,
+    /// Its size.
     pub bytes: u64,
+    /// When it began to be opened.
     pub opened: Instant,
+    /// When its first byte had come or gone.
     pub first_byte: Instant,
+    /// When it was closed.
     pub closed: Instant,
+    /// How often it was tried again.
     pub retries: u64,
 }
 
+/// What one worker counts and times.
 #[derive(Debug)]
 pub struct Meters {
     operations: [DistributionMeter; OPERATIONS.len()],
     bytes: [u64; OPERATIONS.len()],
     first_byte: DistributionMeter,
     file_time: DistributionMeter,
+    /// Times of the files that were copied.
     pub files: Vec<FileTime>,
+    /// Faults of the service, by class.
     pub faults: BTreeMap<String, u64>,
+    /// How often a file was tried again.
     pub retries: u64,
 }
 
 impl Meters {
+    /// Nothing is counted yet.
     pub fn new() -> Self {
         Self {
             operations: std::array::from_fn(|_| DistributionMeter::new()),
@@ -94,6 +105,7 @@ impl Meters {
         self.retries += other.retries;
     }
 
+    /// Times of the calls of each kind.
     pub fn operation_times(&self) -> OperationTimes {
         let of = |kind: Operation| self.operations[kind as usize].finish();
         OperationTimes {
@@ -116,10 +128,12 @@ impl Meters {
             .collect()
     }
 
+    /// Times from opening a file to its first byte.
     pub fn first_byte(&self) -> &DistributionMeter {
         &self.first_byte
     }
 
+    /// Times of whole files.
     pub fn file_time(&self) -> &DistributionMeter {
         &self.file_time
     }

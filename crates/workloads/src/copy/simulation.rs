@@ -13,9 +13,11 @@ use crate::{Clock, Progress};
 
 /// What a copy came to, with how far it was and what it was done with.
 pub struct Simulated<S> {
+    /// What the workers came to.
     pub totals: Totals,
     /// Messages and bytes counted.
     pub counted: (u64, u64),
+    /// What was copied between, as it is now.
     pub site: S,
 }
 

@@ -7,18 +7,27 @@ use crate::messages::{Copied, CopyVerify, CpuTime, Failure, HostWindow, LeftOut,
 
 /// What is known of a copy beside its workers.
 pub struct Copying {
+    /// When all connections were there and copying began.
     pub start: Instant,
+    /// Number of files to copy.
     pub files: usize,
+    /// Their bytes in all.
     pub bytes: u64,
+    /// What the whole host did meanwhile, where the system reports it.
     pub host: Option<HostWindow>,
+    /// What of a directory was not copied.
     pub left_out: LeftOut,
 }
 
 /// One result of all workers; of their failures the first that is no mere stopping.
 pub struct Totals {
+    /// The result, but for the check of the data.
     pub copied: Copied,
+    /// What all workers counted.
     pub meters: Meters,
+    /// Hashes of the blocks of all files.
     pub hashes: Hashes,
+    /// Why it ended before all was copied.
     pub failure: Option<Failure>,
 }
 

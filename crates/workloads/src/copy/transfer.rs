@@ -66,14 +66,17 @@ pub fn capabilities(
 
 /// What moves files over one session: its buffers are there from the beginning to the end.
 pub struct Transfer<'a, K> {
+    /// How the service is used.
     pub capabilities: TransferCapabilities,
     buffers: Vec<RefCell<Vec<u8>>>,
+    /// What is counted and timed.
     pub meters: RefCell<Meters>,
     guard: &'a Guard<'a, K>,
     sync: CopySync,
 }
 
 impl<'a, K: Clock> Transfer<'a, K> {
+    /// Nothing is moved yet.
     pub fn new(
         capabilities: TransferCapabilities,
         sync: CopySync,

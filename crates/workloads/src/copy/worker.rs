@@ -20,8 +20,11 @@ pub type Hashes = Vec<(usize, Vec<u64>)>;
 
 /// What workers copy between: connections to the service, and this host's side of each file.
 pub trait Site {
+    /// A connection to the service.
     type Session: Session;
+    /// What is read of a file to send it.
     type Source: Source;
+    /// What is written of a file to receive it.
     type Sink: Sink;
 
     /// Connect and log in.
@@ -45,12 +48,19 @@ pub trait Site {
 
 /// What one worker came to.
 pub struct Worked {
+    /// What it counted and timed.
     pub meters: super::Meters,
+    /// Hashes of the blocks that it moved.
     pub hashes: Hashes,
+    /// How it used the service.
     pub capabilities: TransferCapabilities,
+    /// What the service said of itself.
     pub facts: Facts,
+    /// How long it took to connect.
     pub connect_ns: u64,
+    /// CPU time of its thread.
     pub cpu: CpuTime,
+    /// Why it ended early.
     pub failure: Option<Failure>,
 }
 
@@ -70,11 +80,15 @@ pub async fn connect<S: Site, K: Clock>(
 
 /// One of the workers of a copy.
 pub struct Worker<'a, S, K> {
+    /// What is asked for.
     pub spec: &'a CopySpec,
+    /// What is copied between.
     pub site: &'a S,
     /// Number of the next file that no worker has taken.
     pub next: &'a AtomicUsize,
+    /// Whether to go on.
     pub guard: &'a Guard<'a, K>,
+    /// What moves the files.
     pub transfer: Transfer<'a, K>,
 }
 

@@ -26,6 +26,7 @@ pub struct DelayVariationMeter {
 }
 
 impl DelayVariationMeter {
+    /// Nothing is measured yet.
     pub fn new() -> Self {
         let histogram = Histogram::new_with_max(MAX_NS, 3).expect("constant bounds are valid");
         Self { histogram, sum_ns: 0, smoothed_ns: 0.0 }

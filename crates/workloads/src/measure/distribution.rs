@@ -10,6 +10,7 @@ use crate::messages::Distribution;
 /// Longest time told apart, nanoseconds: one minute, the longest time-out there is.
 const MAX_NS: u64 = 60_000_000_000;
 
+/// Times, from which percentiles are taken.
 #[derive(Debug)]
 pub struct DistributionMeter {
     histogram: Histogram<u64>,
@@ -22,6 +23,7 @@ pub struct DistributionMeter {
 }
 
 impl DistributionMeter {
+    /// Nothing is measured yet.
     pub fn new() -> Self {
         let histogram =
             Histogram::new_with_bounds(1, MAX_NS, 3).expect("constant bounds are valid");
@@ -72,6 +74,7 @@ impl DistributionMeter {
         self.pool(other.mean_ns, other.squares_ns2, own, more);
     }
 
+    /// Number of times taken in.
     pub fn samples(&self) -> u64 {
         self.histogram.len()
     }

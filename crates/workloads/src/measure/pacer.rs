@@ -36,6 +36,7 @@ pub struct Pacer {
 }
 
 impl Pacer {
+    /// A schedule from `start` on whose messages leave in groups of `group`.
     pub fn new(pace: Pace, start: Instant, group: u64) -> Self {
         let group = group.max(1);
         let group_ns = pace.slot(Instant::ZERO, group).as_nanos();

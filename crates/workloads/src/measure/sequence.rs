@@ -26,6 +26,7 @@ pub struct SequenceWindow {
 }
 
 impl SequenceWindow {
+    /// Nothing has come yet.
     pub fn new() -> Self {
         Self { bits: Box::new([0; WORDS]), next: 0 }
     }

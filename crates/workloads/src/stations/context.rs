@@ -31,22 +31,34 @@ pub trait Connector: 'static {
 /// Counts of what is rare.
 #[derive(Debug)]
 pub struct Counts {
+    /// How long stations took to connect.
     pub connect: DistributionMeter,
+    /// Why stations could not connect at first, by class.
     pub setup_errors: BTreeMap<String, u64>,
+    /// How often a station connected anew.
     pub reconnects: u64,
+    /// Why it could not, by class.
     pub reconnect_errors: BTreeMap<String, u64>,
+    /// Stations that ended before the others, and why; the first of them.
     pub ended: Vec<StationEnded>,
+    /// All of these.
     pub ended_stations: u32,
+    /// Operations of an open loop that were due and were not begun.
     pub unstarted: u64,
+    /// By how much operations began late that their station was free for.
     pub own_lateness: DistributionMeter,
+    /// What was compared, and what was wrong.
     pub checked: BlockCheck,
+    /// What the service said of itself, and how it is used.
     pub agreed: Option<(Facts, TransferCapabilities)>,
     /// Stations that had as many readings as they were to have, and those whose time was over.
     pub full_stations: u32,
+    /// Stations whose time was over.
     pub late_stations: u32,
 }
 
 impl Counts {
+    /// Nothing is counted yet.
     pub fn new() -> Self {
         Self {
             connect: DistributionMeter::new(),
@@ -95,6 +107,7 @@ impl Counts {
         self.agreed = self.agreed.take().or(other.agreed);
     }
 
+    /// Count a block with wrong data.
     pub fn wrong(&mut self, wrong: Wrong, place: Place) {
         let checked = &mut self.checked;
         match wrong {
@@ -108,10 +121,15 @@ impl Counts {
 
 /// What the stations of one thread share.
 pub struct Context<C, K> {
+    /// What all stations of the trial share.
     pub job: Arc<Job>,
+    /// How stations connect.
     pub connector: C,
+    /// The clock of all stations.
     pub clock: K,
+    /// What was measured.
     pub readings: RefCell<Readings>,
+    /// What was counted.
     pub counts: RefCell<Counts>,
     totals: Arc<ThreadTotals>,
     done: Cell<[u64; 3]>,
@@ -121,6 +139,7 @@ pub struct Context<C, K> {
 }
 
 impl<C: Connector, K: Clock> Context<C, K> {
+    /// Nothing is measured yet; `totals` are what other threads read.
     pub fn new(
         job: Arc<Job>,
         connector: C,

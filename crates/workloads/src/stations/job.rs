@@ -13,7 +13,9 @@ const STOPS: [StationsEnd; 3] = [StationsEnd::Interval, StationsEnd::Full, Stati
 /// Shared between threads.
 #[derive(Debug)]
 pub struct Job {
+    /// What is asked for.
     pub spec: StationsSpec,
+    /// The data of every block.
     pub pattern: Pattern,
     /// Place of the end in [`STOPS`] and one more; zero: they go on.
     stopped: AtomicU8,
@@ -22,6 +24,7 @@ pub struct Job {
 }
 
 impl Job {
+    /// Nothing has begun.
     pub fn new(spec: &StationsSpec) -> Self {
         Self {
             spec: spec.clone(),
@@ -46,6 +49,7 @@ impl Job {
         STOPS.get(usize::from(place).wrapping_sub(1)).copied()
     }
 
+    /// Whether any operation writes.
     pub fn writes(&self) -> bool {
         self.spec.operation != StationOperation::Read
     }
@@ -54,19 +58,23 @@ impl Job {
 /// What the stations of one thread have done so far: written by that thread, read by others.
 #[derive(Debug, Default)]
 pub struct ThreadTotals {
+    /// Operations that went well.
     pub operations: AtomicU64,
+    /// Their bytes.
     pub bytes: AtomicU64,
     /// Response times of the operations that went well.
     pub response_ns: AtomicU64,
 }
 
 impl ThreadTotals {
+    /// Report what has been done so far.
     pub fn store(&self, operations: u64, bytes: u64, response_ns: u64) {
         self.operations.store(operations, Ordering::Relaxed);
         self.bytes.store(bytes, Ordering::Relaxed);
         self.response_ns.store(response_ns, Ordering::Relaxed);
     }
 
+    /// Operations, bytes and response times, in this order.
     pub fn load(&self) -> [u64; 3] {
         [&self.operations, &self.bytes, &self.response_ns]
             .map(|counter| counter.load(Ordering::Relaxed))

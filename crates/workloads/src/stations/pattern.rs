@@ -30,7 +30,9 @@ pub struct Pattern {
 /// Which block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
+    /// Number of the station whose file it is in.
     pub station: u32,
+    /// Number of the block in the file.
     pub block: u32,
     /// How often it has been written; 0 as it was prepared.
     pub generation: u32,
@@ -59,6 +61,7 @@ pub enum Wrong {
 }
 
 impl Pattern {
+    /// Data that follow from this number.
     pub fn new(seed: u64) -> Self {
         let tag = mix(seed ^ 0x6c61_6e6c_6162_2d73);
         let words = TABLE_BYTES as u64 / 8;

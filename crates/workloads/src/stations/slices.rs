@@ -88,10 +88,12 @@ impl Slices {
         }
     }
 
+    /// Width of a slice, in the smallest one's.
     pub fn width(&self) -> u32 {
         self.width
     }
 
+    /// Join slices until they have this width.
     pub fn widen_to(&mut self, width: u32) {
         while self.width < width {
             self.widen();

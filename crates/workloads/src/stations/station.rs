@@ -1,22 +1,21 @@
 //! One station: its connection, its file, and one operation after another.
 
+mod connection;
+
 use lanlab_files::{Access, Class, Fault, Result, ServicePath, Session};
 use lanlab_units::Instant;
 
-use super::context::{Connector, Context, MOST_ENDED, count};
-use super::job::paths;
+use super::context::{Connector, Context, MOST_ENDED};
 use super::pattern::{HEAD_BYTES, Place};
 use super::readings::{Outcome, Reading, level};
-use super::schedule::{Schedule, Turn, blocks};
-use crate::messages::{Failure, StationEnded, StationSync};
+use super::schedule::{Schedule, Turn};
+use crate::messages::{StationEnded, StationSync};
 use crate::{Clock, failure_of};
 
 /// Before an operation is tried again: so long, twice as long before each further attempt, and no
 /// longer than the most. As copies do.
 const FIRST_PAUSE_NS: u64 = 100_000_000;
 const MOST_PAUSE_NS: u64 = 5_000_000_000;
-/// Attempts at a connection before the start: a server that is asked by many at once refuses some.
-const SETUP_ATTEMPTS: u32 = 7;
 /// A station of which so many operations in a row have failed ends.
 const MOST_FAILURES: u32 = 100;
 /// Shorter blocks are copied behind their description and written as one piece: to hand the system two
@@ -66,70 +65,9 @@ enum End {
 }
 
 impl<C: Connector> Station<C> {
+    /// Its number.
     pub fn number(&self) -> u32 {
         self.number
-    }
-
-    /// Connect, again and again as long as that may help, and open the file.
-    pub async fn connected(
-        number: u32,
-        context: &Context<C, impl Clock>,
-    ) -> std::result::Result<Self, Failure> {
-        let began = context.clock.now();
-        let mut pause_ns = FIRST_PAUSE_NS;
-        for attempt in 1.. {
-            let session = match context.connector.connect(number).await {
-                Ok(session) => session,
-                Err(fault) if fault.class.is_passing() && attempt < SETUP_ATTEMPTS => {
-                    count(&mut context.counts.borrow_mut().setup_errors, &fault);
-                    context.pause(pause_ns).await;
-                    pause_ns = (2 * pause_ns).min(MOST_PAUSE_NS);
-                    continue;
-                }
-                Err(fault) => return Err(named(number, fault)),
-            };
-            let (facts, manner) = (session.facts(), session.capabilities());
-            let spec = &context.job.spec;
-            let whole_files = manner.in_order;
-            let blocks = blocks(spec, whole_files);
-            let mut station = Self {
-                number,
-                paths: paths(spec, number, whole_files, blocks)?,
-                session: Some(session),
-                file: None,
-                whole_files,
-                gathers: manner.blocking
-                    && !whole_files
-                    && spec.message_size_bytes >= GATHERED_BYTES,
-                schedule: Schedule::new(spec, number, blocks),
-                writes: if context.job.writes() { vec![0; blocks as usize] } else { Vec::new() },
-                generation: 0,
-                head: None,
-                last: [0; READ_BACK],
-                written: 0,
-                buffer: vec![0; spec.message_size_bytes as usize],
-                readings: 0,
-                operations: 0,
-                failures: 0,
-            };
-            station.open(context).await.map_err(|fault| named(number, fault))?;
-            let mut counts = context.counts.borrow_mut();
-            counts.connect.record(context.clock.now().nanos_since(began).cast_signed());
-            counts.agreed.get_or_insert((facts, manner));
-            return Ok(station);
-        }
-        unreachable!("the loop ends with an attempt")
-    }
-
-    /// Open the file, where it stays open.
-    async fn open(&mut self, context: &Context<C, impl Clock>) -> Result<()> {
-        if let Some(session) = &self.session
-            && !self.whole_files
-        {
-            let access = if context.job.writes() { Access::Update } else { Access::Read };
-            self.file = Some(session.open(&self.paths[0], access).await?);
-        }
-        Ok(())
     }
 
     /// One operation after another, until the end.
@@ -368,33 +306,6 @@ impl<C: Connector> Station<C> {
         }
     }
 
-    /// Connect anew, as often as an operation is tried.
-    async fn reconnect(&mut self, context: &Context<C, impl Clock>) -> Result<()> {
-        let mut pause_ns = FIRST_PAUSE_NS;
-        for attempt in 0.. {
-            let connected = match context.connector.connect(self.number).await {
-                Ok(session) => {
-                    self.session = Some(session);
-                    self.open(context).await
-                }
-                Err(fault) => Err(fault),
-            };
-            let Err(fault) = connected else {
-                context.counts.borrow_mut().reconnects += 1;
-                return Ok(());
-            };
-            self.session = None;
-            count(&mut context.counts.borrow_mut().reconnect_errors, &fault);
-            let is_last = !fault.class.is_passing() || attempt >= context.job.spec.retries;
-            if is_last || context.job.stopped().is_some() {
-                return Err(fault);
-            }
-            context.pause(pause_ns).await;
-            pause_ns = (2 * pause_ns).min(MOST_PAUSE_NS);
-        }
-        unreachable!("the loop ends with an attempt")
-    }
-
     /// See, once nothing is measured any more, that what was written last is there; take leave.
     pub async fn finish(mut self, context: &Context<C, impl Clock>) {
         let count = self.written.min(READ_BACK as u64) as usize;
@@ -438,10 +349,4 @@ async fn read<S: Session>(session: &S, file: &S::File, at: u64, buffer: &mut [u8
         filled += got;
     }
     Ok(())
-}
-
-fn named(station: u32, fault: Fault) -> Failure {
-    let mut failure = failure_of(fault);
-    failure.message = format!("station {station}: {}", failure.message);
-    failure
 }

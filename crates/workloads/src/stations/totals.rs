@@ -18,6 +18,7 @@ pub struct Times {
     pub setup_ns: u64,
     /// From the start until no station worked any more.
     pub elapsed_ns: u64,
+    /// What the whole host did meanwhile, where the system reports it.
     pub host: Option<HostWindow>,
     /// Whether the system tells the CPU time of a thread.
     pub is_cpu_known: bool,
@@ -25,8 +26,11 @@ pub struct Times {
 
 /// What the stations of a thread came to.
 pub struct Worked {
+    /// Their readings.
     pub readings: KeptReadings,
+    /// What was counted.
     pub counts: Counts,
+    /// CPU time of the thread.
     pub cpu: CpuTime,
 }
 

@@ -15,6 +15,7 @@ impl Watch {
     /// Time between two looks.
     pub const LOOK_NS: u64 = 50_000_000;
 
+    /// Nothing has been looked at yet.
     pub fn new(job: &Job) -> Self {
         Self { rule: job.spec.until.interval_ratio.map(IntervalRule::new), before: [0; 3] }
     }

@@ -8,10 +8,20 @@ use lanlab_wire::session::{Kind, Message, Token};
 use super::Plan;
 use super::counter::{Arrival, Counter, Meters, Run};
 use crate::handshake::Acceptor;
+use crate::messages::{EndedBy, Failure};
+use crate::went_on_too_long;
 
 /// No flow has as many messages: at 100 million a second they take 1,400 years. Whoever says such a
 /// number is no sender of ours, and numbers below can be added up.
 const MOST_MESSAGES: u64 = 1 << 62;
+
+/// Time that a receiver stays after the sender's last message, in case its answer was lost.
+const TAIL_NS: u64 = 20_000_000;
+/// Time without a message before a receiver ends while messages are missing: late ones still count.
+/// The sender's last message is sent after all others. On a path that keeps the order none can follow
+/// it, so a shorter time is enough.
+const MISSING_TAIL_NS: u64 = 200_000_000;
+const ORDERLY_TAIL_NS: u64 = 40_000_000;
 
 /// What became of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,11 +43,16 @@ pub struct Incoming<'a> {
     layout: Layout,
     /// Messages that follow one another, sent together and arrived together, count as one.
     run: Option<Run>,
+    /// When something of the session came last.
     last_heard: Instant,
+    /// When it is over in any case.
+    latest_end: Instant,
+    /// What has been counted.
     pub counter: Counter<'a>,
 }
 
 impl<'a> Incoming<'a> {
+    /// Nothing has come yet; `acceptor` is the one to which the sender has proved itself.
     pub fn new(
         plan: &'a Plan,
         token: Token,
@@ -53,13 +68,9 @@ impl<'a> Incoming<'a> {
             layout: Layout::of(plan.message_bytes),
             run: None,
             last_heard: start,
+            latest_end: plan.latest_end(start),
             counter: Counter::new(plan, start),
         }
-    }
-
-    /// When something of the session came last.
-    pub fn last_heard(&self) -> Instant {
-        self.last_heard
     }
 
     /// Take in a datagram; after the last of a call, [`flush`](Self::flush).
@@ -93,9 +104,47 @@ impl<'a> Incoming<'a> {
         }
     }
 
+    /// Whether it is over at `now`, and why; to be asked some ten times a second at least.
+    ///
+    /// # Errors
+    /// `peer.too_long` if the sender is not done an hour after its time, `peer.too_much` if it has
+    /// sent more than was to be measured.
+    pub fn end(&self, now: Instant) -> Result<Option<EndedBy>, Failure> {
+        if now > self.latest_end {
+            return Err(went_on_too_long());
+        }
+        if let Some(finished_at) = self.counter.finished_at() {
+            let quiet_ns = now.nanos_since(finished_at.max(self.last_heard));
+            return Ok((quiet_ns >= self.tail_ns()).then_some(EndedBy::Finished));
+        }
+        if self.is_more_than_asked() {
+            return Err(Failure::new(
+                "peer.too_much",
+                "the other host sent more messages than the amount to be measured",
+            )
+            .hint("see whether it is lanlab's engine, and of the same trial"));
+        }
+        let is_silent = now.nanos_since(self.last_heard) > self.plan.silence_ns;
+        Ok(is_silent.then_some(EndedBy::Silence))
+    }
+
+    /// The sender has closed its port: why it is over, if it is.
+    pub fn closed(&self) -> Option<EndedBy> {
+        self.counter.finished_at().is_none().then_some(EndedBy::PeerClosed)
+    }
+
+    /// How long a receiver stays after the sender's last message.
+    fn tail_ns(&self) -> u64 {
+        match (self.counter.is_complete(), self.counter.counts.reordered_messages) {
+            (true, _) => TAIL_NS,
+            (false, 0) => ORDERLY_TAIL_NS,
+            (false, _) => MISSING_TAIL_NS,
+        }
+    }
+
     /// Whether more has come than is to be measured. Numbers of a few bits are misjudged after long
     /// gaps: by them nobody is found out.
-    pub fn is_more_than_asked(&self) -> bool {
+    fn is_more_than_asked(&self) -> bool {
         let counts = &self.counter.counts;
         !matches!(self.layout, Layout::Tiny(_))
             && counts.first_measured.is_some()

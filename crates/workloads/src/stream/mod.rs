@@ -2,14 +2,16 @@
 
 mod counter;
 mod incoming;
+mod outgoing;
 mod plan;
 mod quiet;
 mod schedule;
 
 pub use counter::{Arrival, Counter, Counts, Meters, Run};
 pub use incoming::{Heard, Incoming};
+pub use outgoing::{Action, Outgoing};
 pub use plan::{LONGEST_NS, OVERTIME_NS, Plan};
-pub use quiet::Quiet;
+use quiet::Quiet;
 pub use schedule::{Schedule, Sent, SharedMeters, Step};
 
 /// Takes the CPU time of a thread while one of its flows is measured.

@@ -16,6 +16,7 @@ pub const LONGEST_NS: u64 = 86_400_000_000_000;
 /// A checked specification, for one flow of it.
 #[derive(Debug, Clone)]
 pub struct Plan {
+    /// Payload of a message.
     pub message_bytes: usize,
     /// For each flow.
     pub amount: Amount,
@@ -23,21 +24,33 @@ pub struct Plan {
     pub pace: Option<Pace>,
     /// Of all flows together: each flow's first slot is its turn in it.
     pub shared_pace: Option<Pace>,
+    /// Number of flows.
     pub flows: u16,
+    /// Number of threads; `None`: one for each processor.
     pub threads: Option<u16>,
+    /// How messages are handed to the system.
     pub io: Io,
+    /// Why, where it was chosen here.
     pub io_choice: Option<Choice>,
     /// Never `auto` at the end that receives.
     pub receive: Receive,
+    /// Why, where it was chosen here.
     pub receive_choice: Option<Choice>,
+    /// Bytes that a receiver over TCP reads at once.
     pub read_bytes: usize,
+    /// What a sender does with messages that are overdue.
     pub when_late: WhenLate,
+    /// Whose time stamps are taken.
     pub timestamps: Timestamps,
+    /// How long after the end of the measured part messages still count.
     pub drain_ns: u64,
     /// Messages handed over in one system call at most.
     pub group: usize,
+    /// Time from the start that is kept out of the figures.
     pub warmup_ns: u64,
+    /// Width of the intervals in which arrivals are reported.
     pub interval_ns: u64,
+    /// Either end gives up after this time without a message from the other.
     pub silence_ns: u64,
 }
 
@@ -52,6 +65,7 @@ impl Plan {
         self.shared_pace.map_or(start, |pace| pace.slot(start, flow.into()))
     }
 
+    /// When measuring begins.
     pub fn warmup_end(&self, start: Instant) -> Instant {
         start.plus_nanos(self.warmup_ns)
     }

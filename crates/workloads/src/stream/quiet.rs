@@ -21,12 +21,15 @@ impl Quiet {
         Self { last_look: start, quiet_ns: 0 }
     }
 
-    /// Look for a word now; gives the time since the last look.
-    pub fn look(&mut self, now: Instant) -> u64 {
-        let looked_ns = now.nanos_since(self.last_look);
+    /// Time since the last look.
+    pub fn since_look_ns(&self, now: Instant) -> u64 {
+        now.nanos_since(self.last_look)
+    }
+
+    /// Look for a message now.
+    pub fn look(&mut self, now: Instant) {
+        self.quiet_ns += self.since_look_ns(now).min(LONGEST_LOOK_NS);
         self.last_look = now;
-        self.quiet_ns += looked_ns.min(LONGEST_LOOK_NS);
-        looked_ns
     }
 
     /// There was one.
@@ -63,7 +66,8 @@ mod tests {
     #[test]
     fn a_sender_that_stood_still_has_not_looked() {
         let mut quiet = Quiet::new(at_ms(0));
-        assert_eq!(quiet.look(at_ms(60_000)), 60_000_000_000);
+        assert_eq!(quiet.since_look_ns(at_ms(60_000)), 60_000_000_000);
+        quiet.look(at_ms(60_000));
         assert!(!quiet.is_too_long());
     }
 }

@@ -18,26 +18,45 @@ const SMALL_MESSAGE_BYTES: usize = 4096;
 /// What one flow came to. Counts are of the measured part unless they say otherwise.
 #[derive(Debug)]
 pub struct Sent {
+    /// Why it ended.
     pub ended_by: EndedBy,
+    /// Time from the start asked for to the first message.
     pub start_skew_ns: i64,
+    /// Time from the first measured message to the end.
     pub elapsed_ns: u64,
+    /// Messages that were due.
     pub offered_messages: u64,
+    /// Messages that the system took.
     pub sent_messages: u64,
+    /// Messages that the system had no room for and that were not sent.
     pub refused_messages: u64,
+    /// Times the system had no room for a message that was then sent.
     pub refused_retried: u64,
+    /// Both counts, warm-up included.
     pub total_refused: u64,
+    /// Messages that were due but whose turn had not come when the time was over.
     pub unsent_messages: u64,
+    /// Messages left out because the next one was due as well.
     pub skipped_messages: u64,
+    /// Messages that left within a tenth of the period after the one before.
     pub back_to_back_messages: u64,
+    /// Time in which the system made the sender wait for room.
     pub blocked_ns: u64,
+    /// Time in which nothing was sent because nothing had come from the receiver.
     pub paused_ns: u64,
+    /// Messages that left more than a millisecond after they were due.
     pub late_messages: u64,
+    /// The longest time after its slot that a message left.
     pub max_lateness_ns: u64,
     /// Warm-up included: over UDP the sequence number of the next message.
     pub total_messages: u64,
+    /// Number of the first measured message.
     pub first_measured: u64,
+    /// The port of this end.
     pub local_port: u16,
+    /// Size of the socket's send buffer.
     pub send_buffer_bytes: u64,
+    /// What TCP knows at the end.
     pub tcp: Option<TcpFacts>,
 }
 
@@ -68,22 +87,27 @@ pub struct Schedule<'a> {
     /// When the last group of messages left.
     last_left: Option<Instant>,
     begun: bool,
+    /// What was sent so far.
     pub sent: Sent,
 }
 
 /// What the flows of one sending thread measure together.
 pub struct SharedMeters<U> {
+    /// CPU time of the thread.
     pub usage: U,
+    /// Times between one group of messages and the next.
     pub gap: DistributionMeter,
 }
 
 impl<U: Default> SharedMeters<U> {
+    /// Nothing is measured yet.
     pub fn new() -> Self {
         Self { usage: U::default(), gap: DistributionMeter::new() }
     }
 }
 
 impl<'a> Schedule<'a> {
+    /// The schedule of one flow; `start` is the beginning of the warm-up.
     pub fn new(
         plan: &'a Plan,
         flow: u16,
@@ -128,10 +152,12 @@ impl<'a> Schedule<'a> {
         }
     }
 
+    /// Whether the warm-up is over.
     pub fn is_measuring(&self) -> bool {
         self.measuring.is_some()
     }
 
+    /// Whether messages have slots.
     pub fn has_schedule(&self) -> bool {
         self.pacer.is_some()
     }

@@ -107,12 +107,11 @@ _BUILDERS: dict[type, Callable[[Any, Scope], Node]] = {
 
 
 def _metrics(statement: Any, scope: Scope) -> Iterator[str]:
-    """The metrics that a statement and those within it speak of."""
+    """The metrics that a statement and those within it speak of, those of its sides first."""
     inner = scope.of(statement)
     sides = [getattr(statement, key, None) for key in ("a", "b")]
-    own = [side.metric for side in sides if side is not None and side.metric is not None]
-    yield from own
-    if inner.metric and len(own) < 2:
+    yield from (side.metric for side in sides if side is not None and side.metric is not None)
+    if inner.metric:
         yield inner.metric
     of = getattr(statement, "of", ())
     for one in of if isinstance(of, tuple) else (of,):
@@ -121,6 +120,6 @@ def _metrics(statement: Any, scope: Scope) -> Iterator[str]:
 
 
 def _nothing(statement: Any, scope: Scope, factors: tuple[str, ...]) -> Gap:
-    metrics = list(dict.fromkeys(_metrics(statement, scope)))
+    metric = next(_metrics(statement, scope), scope.metric)
     named = {**dict.fromkeys(factors, ()), **scope.named}
-    return Gap(scope.evidence.why_not(metrics[0] if metrics else scope.metric, named))
+    return Gap(scope.evidence.why_not(metric, named))

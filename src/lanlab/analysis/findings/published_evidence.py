@@ -24,10 +24,10 @@ from lanlab.analysis.findings.sample import (
 )
 from lanlab.analysis.published import is_own, printed_trials
 from lanlab.analysis.summary import limit_of
+from lanlab.analysis.wires import wire_asked_for
 from lanlab.studies import Level, LoadedStudy, MissingValue, PublishedValue
 from lanlab.studies.base import is_level
 from lanlab.studies.vocabulary import plain_level
-from lanlab.units import parse_rate_bps
 
 _Levels = tuple[tuple[str, Level], ...]
 #: Not a factor of conditions: it tells trials of one condition apart.
@@ -174,9 +174,7 @@ class PublishedEvidence:
         parameters = {"ip_version": 4, **levels}
         if not {"transport", "message_size_bytes"} <= parameters.keys():
             return None
-        link = self.loaded.study.testbed.link
-        rate_bps = None if link == "unshaped" else parse_rate_bps(link)
-        return limit_of(metric, parameters, rate_bps)
+        return limit_of(metric, parameters, wire_asked_for(self.loaded.study.testbed.link))
 
     def _key(self, value: PublishedValue | MissingValue) -> _Levels:
         condition = self._condition(value)

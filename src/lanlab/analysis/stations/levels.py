@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lanlab.analysis.attempts import counting
-from lanlab.analysis.statistics.intervals import MeanInterval, mean_interval
 from lanlab.errors import UnfitValues
 from lanlab.store import Level, TrialRecord
+
+if TYPE_CHECKING:
+    from lanlab.analysis.statistics.intervals import MeanInterval
 
 #: The factor along which a curve runs.
 STATIONS = "stations"
@@ -45,7 +48,11 @@ class StationLevel:
     def interval(self, *, of: str) -> MeanInterval | None:
         """95 % interval of `throughput` or `response`; `None` for a single trial."""
         values = self.operations_per_s if of == "throughput" else self.response_s
-        return mean_interval(values, scale="log") if len(values) > 1 else None
+        if len(values) < 2:
+            return None
+        from lanlab.analysis.statistics.intervals import mean_interval
+
+        return mean_interval(values, scale="log")
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lanlab.analysis.stations.levels import StationCurve
-from lanlab.analysis.statistics.intervals import MeanInterval
-from lanlab.analysis.statistics.trend import PeakThenDecline, peak_then_decline
-from lanlab.analysis.statistics.two_groups import welch
 from lanlab.errors import NoSpread, UnfitValues
+
+if TYPE_CHECKING:
+    from lanlab.analysis.statistics.intervals import MeanInterval
+    from lanlab.analysis.statistics.trend import PeakThenDecline
 
 _LEVEL = 0.05
 
@@ -36,6 +38,10 @@ class GreatestThroughput:
 
 def greatest_throughput(curve: StationCurve) -> GreatestThroughput:
     """The greatest throughput of a curve."""
+    # They load a part of scipy.
+    from lanlab.analysis.statistics.trend import peak_then_decline
+    from lanlab.analysis.statistics.two_groups import welch
+
     peak = max(curve.levels, key=lambda level: level.throughput)
     alike = []
     for level in curve.levels:

@@ -21,7 +21,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from lanlab.analysis.stations.levels import StationCurve
 from lanlab.errors import UnfitValues
@@ -65,10 +64,6 @@ class ServerModel:
     def response_s(self, stations: Sequence[int]) -> Floats:
         """Mean response times at these numbers of stations, seconds."""
         return np.array([self._response_s(number) for number in stations])
-
-    def throughput_per_s(self, stations: Sequence[int]) -> Floats:
-        """Operations per second at these numbers of stations."""
-        return np.asarray(stations) / (self.response_s(stations) + self.think_s)
 
     def _response_s(self, stations: int) -> float:
         if self.family == "corner":
@@ -172,6 +167,8 @@ def _fitted(
 @functools.lru_cache(maxsize=4096)
 def _log_ways(stations: int, servers: int) -> Floats:
     """What of the weights below does not depend on times."""
+    from scipy.special import gammaln  # takes a tenth of a second to load
+
     at_servers = np.arange(stations + 1)
     full = np.minimum(at_servers, servers)
     found: Floats = -gammaln(full + 1) - (at_servers - full) * math.log(servers)

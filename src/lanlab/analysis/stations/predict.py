@@ -26,7 +26,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from lanlab.analysis.stations.levels import StationCurve
 from lanlab.analysis.stations.maximum import greatest_throughput
@@ -164,6 +163,8 @@ def predictor(curve: StationCurve, *, seed: int = 1) -> Predictor:
             "end of the interval"
         )
         error = noise(curve) or 0.0
+    from scipy.special import stdtrit  # takes a tenth of a second to load
+
     freedom = sum(level.trials - 1 for level in curve.levels)
     t = float(stdtrit(freedom, 0.975)) if freedom else _TWO_SIDED
     return Predictor(kind, model, error, tested, reason, curve, models, reach, t)

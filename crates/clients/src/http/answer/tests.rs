@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use lanlab_connections::scripted::Pieces;
 
-use crate::hostile::http;
+use crate::fuzz_checks::http;
 
 /// The status and the body of an answer that comes in such parts, read by `read_bytes` at a time.
 fn read(parts: &[&[u8]], read_bytes: usize) -> Result<(u16, Vec<u8>)> {

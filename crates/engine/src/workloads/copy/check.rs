@@ -9,7 +9,7 @@ use lanlab_os as os;
 use super::clock::{RuntimeClock, bounded};
 use super::files::Files;
 use super::local::{Sink, wrong, wrong_size};
-use super::trial_directory::{files_path, remote_path};
+use super::service_paths::{files_path, remote_path};
 use super::workers::runtime;
 use crate::messages::{CopyChecked, CopySpec, CopySync, CopyVerify, Failure, Outcome, Verified};
 use crate::running::Measured;
@@ -28,9 +28,8 @@ pub fn check_upload(spec: &CopySpec, running: &Running) -> Measured {
         runtime()?.block_on(work).map_err(CopyError::into_failure)
     };
     let (verified, _) = running.with_progress(start, start, work);
-    let verified = verified.map_err(|failure| Box::new((failure, None)))?;
     let elapsed_ns = os::monotonic().nanos_since(start);
-    Ok(Outcome::CopyChecked(CopyChecked { verified, elapsed_ns }))
+    Ok(Outcome::CopyChecked(CopyChecked { verified: verified?, elapsed_ns }))
 }
 
 async fn compare(

@@ -13,7 +13,7 @@ use lanlab_workloads::copy::Source;
 use twox_hash::XxHash3_64;
 
 use super::files::{Entry, Files, Truth, read_all};
-use super::trial_directory::Written;
+use super::removal::Written;
 use crate::messages::{CopySync, Failure};
 use crate::paths::of_file;
 use crate::running::Running;

@@ -14,8 +14,9 @@ mod clock;
 mod files;
 mod listing;
 mod local;
-mod remains;
+mod not_removed;
 mod removal;
+pub mod service_paths;
 pub mod trial_directory;
 mod workers;
 
@@ -25,10 +26,12 @@ use super::setup::check_range;
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::messages::{ClientSide, CopiedFiles, CopySpec, Direction, Failure};
 use crate::paths::absolute;
+use crate::running::{Measured, Running};
+use crate::task::Task;
 
 pub use check::check_upload;
 pub use clock::{RuntimeClock, guard};
-pub use remains::{Remains, remove_working, removed_directory};
+pub use not_removed::{NotRemoved, remove_working, removed_directory};
 pub use removal::{HELD_LOOK, HELD_WITHIN_NS, held_open, is_refusal};
 pub use trial_directory::{empty, prepare};
 pub use workers::{copy, runtime};
@@ -40,8 +43,13 @@ const NAMES_BYTES: u64 = 32 << 20;
 /// Hashes of blocks that are kept until they are compared.
 const HASHES_BYTES: u64 = 64 << 20;
 
+/// A step of a trial, once its specification is checked.
+pub fn task(spec: CopySpec, step: fn(&CopySpec, &Running) -> Measured) -> Result<Task, Failure> {
+    Ok(Task::new(check(&spec)?, move |running| step(&spec, running)))
+}
+
 /// Check all that can be checked without a file or socket, and say what it may take.
-pub fn check(spec: &CopySpec) -> Result<Cost, Failure> {
+fn check(spec: &CopySpec) -> Result<Cost, Failure> {
     check_range("parallel_files", spec.parallel_files.into(), 1, 64)?;
     check_range("retries", spec.retries.into(), 0, 100)?;
     check_range("service.timeout_ns", spec.service.timeout_ns, 1_000_000, 600_000_000_000)?;

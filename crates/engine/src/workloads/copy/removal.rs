@@ -9,8 +9,8 @@ use lanlab_files::{Class, Fault, ServicePath, Session};
 use lanlab_os as os;
 
 use super::listing::Listing;
-use super::remains::{Remains, removed_directory};
-use super::trial_directory::{Written, files_path, path, remote_path};
+use super::not_removed::{NotRemoved, removed_directory};
+use super::service_paths::{files_path, path, remote_path};
 use crate::messages::{CopySpec, Failure};
 use lanlab_workloads::copy::CopyError;
 
@@ -20,8 +20,15 @@ pub const HELD_WITHIN_NS: u64 = 1_500_000_000;
 /// And so often.
 pub const HELD_LOOK: Duration = Duration::from_millis(100);
 
+/// What the trial wrote, by its mark.
+#[derive(Debug, Default)]
+pub struct Written {
+    pub files: Vec<ServicePath>,
+    pub directories: Vec<ServicePath>,
+}
+
 /// Remove the files and directories that the trial wrote beside its mark; gives how many files that
-/// were. What is left is noted in `remains`.
+/// were. What is left is noted in `not_removed`.
 ///
 /// # Errors
 /// A file of ours is still there when it has been asked for long enough, though the server says that
@@ -30,7 +37,7 @@ pub async fn remove_written(
     session: &AnySession,
     spec: &CopySpec,
     written: &Written,
-    remains: &mut Remains,
+    not_removed: &mut NotRemoved,
 ) -> Result<u64, CopyError> {
     let below = |paths: &[ServicePath]| -> Result<Vec<_>, Failure> {
         paths.iter().map(|path| remote_path(spec, path)).collect()
@@ -76,15 +83,15 @@ pub async fn remove_written(
                 || (left.is_empty() && !directories.iter().any(|path| seen.is_empty(path))) =>
             {
                 for file in left {
-                    remains.refused(file, &said[file]);
+                    not_removed.refused(file, &said[file]);
                 }
                 for directory in directories.iter().rev().filter(|path| said.contains_key(path)) {
                     // One that was put in its place has something in it that no listing shows.
                     let fault = &said[directory];
                     if seen.is_empty(directory) && fault.class != Class::Exists {
-                        remains.refused(directory, fault);
+                        not_removed.refused(directory, fault);
                     } else {
-                        remains.kept(directory);
+                        not_removed.kept(directory);
                     }
                 }
                 return Ok(removed.len() as u64);

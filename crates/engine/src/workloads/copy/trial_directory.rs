@@ -7,8 +7,9 @@ use lanlab_os as os;
 
 use super::clock::{RuntimeClock, bounded, guard};
 use super::files::Files;
-use super::remains::{Remains, remove_working};
-use super::removal::remove_written;
+use super::not_removed::{NotRemoved, remove_working};
+use super::removal::{Written, remove_written};
+use super::service_paths::{files_path, mark_path, path, remote_path};
 use super::workers::{local_place, runtime};
 use crate::messages::{
     CopiedFiles, CopyEmptied, CopyPrepared, CopySpec, CopySync, Direction, Failure, Outcome,
@@ -18,28 +19,12 @@ use crate::workloads::dataset;
 use lanlab_workloads::Guard;
 use lanlab_workloads::copy::{CopyError, Meters, Transfer, capabilities};
 
-const MARK_NAME: &str = "lanlab-mark";
 /// How a mark begins; the token follows.
 pub const MARK_LINE: &str = "made by lanlab, which removes it: ";
 /// Longest mark: the names of a tree's files stand in it.
 const MOST_MARK_BYTES: usize = 16 << 20;
 /// A mark is read in pieces of so much.
 const PIECE_BYTES: usize = 1 << 16;
-
-/// Where the files of a trial are at the service.
-pub fn files_path(spec: &CopySpec) -> Result<ServicePath, Failure> {
-    path(format!("{}/files", spec.working_name))
-}
-
-/// Where one of them is.
-pub fn remote_path(spec: &CopySpec, file: &ServicePath) -> Result<ServicePath, Failure> {
-    path(format!("{}/files/{file}", spec.working_name))
-}
-
-/// A path in the service.
-pub fn path(text: String) -> Result<ServicePath, Failure> {
-    ServicePath::new(text).map_err(|bad| Failure::new("copy.name", bad.message))
-}
 
 /// Make the directory of a trial and, of a download, put its files there.
 pub fn prepare(spec: &CopySpec, running: &Running) -> Measured {
@@ -58,7 +43,7 @@ pub fn prepare(spec: &CopySpec, running: &Running) -> Measured {
         })
     };
     let (prepared, _) = running.with_progress(start, start, work);
-    prepared.map(Outcome::CopyPrepared).map_err(|failure| Box::new((failure, None)))
+    Ok(Outcome::CopyPrepared(prepared?))
 }
 
 /// What stands in the mark: whose it is and, of a tree, which files and directories are written,
@@ -110,11 +95,6 @@ async fn make(
     Ok(session.end().await?)
 }
 
-/// Where the mark of a trial is.
-pub fn mark_path(working_name: &str) -> Result<ServicePath, Failure> {
-    path(format!("{working_name}/{MARK_NAME}"))
-}
-
 /// Make the directory of a trial, and mark it.
 pub async fn make_marked(
     session: &AnySession,
@@ -137,15 +117,14 @@ pub fn empty(spec: &CopySpec, running: &Running) -> Measured {
         let work = guard.unless_stopped(remove(spec));
         runtime()?.block_on(work).map_err(CopyError::into_failure)
     };
-    let emptied = work().map_err(|failure| Box::new((failure, None)))?;
-    Ok(Outcome::CopyEmptied(emptied))
+    Ok(Outcome::CopyEmptied(work()?))
 }
 
 async fn remove(spec: &CopySpec) -> Result<CopyEmptied, CopyError> {
     let session = connect(&spec.service).await?;
     let mark_path = mark_path(&spec.working_name)?;
     let working = path(spec.working_name.clone())?;
-    let mut remains = Remains::default();
+    let mut not_removed = NotRemoved::default();
     let (written, mark) = match read_mark(&session, &mark_path).await {
         Ok(mark) => (written(spec, &mark)?, Some(&mark_path)),
         // It was not yet written, or is gone: then there is nothing in the directory either.
@@ -156,25 +135,25 @@ async fn remove(spec: &CopySpec) -> Result<CopyEmptied, CopyError> {
     };
     let mut removed_files = 0;
     if mark.is_some() {
-        removed_files = remove_written(&session, spec, &written, &mut remains).await?;
+        removed_files = remove_written(&session, spec, &written, &mut not_removed).await?;
     }
     // Before the mark, by which it is known what was written: what is still there is removed by it.
     if let Some(place) = local_place(spec)? {
         for place in place.remove(&written)? {
-            remains.kept(&place.display());
+            not_removed.kept(&place.display());
         }
     }
     match mark {
-        Some(mark) if remains.has_refusal() => {
+        Some(mark) if not_removed.has_refusal() => {
             // By its mark it can be removed another time.
-            remains.kept(mark);
-            remains.kept(&working);
+            not_removed.kept(mark);
+            not_removed.kept(&working);
         }
-        _ => remove_working(&session, &working, mark, &mut remains).await?,
+        _ => remove_working(&session, &working, mark, &mut not_removed).await?,
     }
     session.end().await?;
-    let is_gone = remains.is_none();
-    Ok(CopyEmptied { removed_files, is_gone, left: remains.told() })
+    let is_gone = not_removed.is_none();
+    Ok(CopyEmptied { removed_files, is_gone, left: not_removed.described() })
 }
 
 /// What stands in a mark.
@@ -206,13 +185,6 @@ pub fn is_of(mark: &str, token: &str) -> bool {
     mark.lines().next().and_then(|line| line.strip_prefix(MARK_LINE)) == Some(token)
 }
 
-/// What the trial wrote, by its mark.
-#[derive(Debug, Default)]
-pub struct Written {
-    pub files: Vec<ServicePath>,
-    pub directories: Vec<ServicePath>,
-}
-
 fn written(spec: &CopySpec, mark: &str) -> Result<Written, Failure> {
     let whose = format!("{MARK_LINE}{}\n", spec.token);
     let Some(names) = mark.strip_prefix(&whose) else {
@@ -220,7 +192,7 @@ fn written(spec: &CopySpec, mark: &str) -> Result<Written, Failure> {
         if whose.starts_with(mark) {
             return Ok(Written::default());
         }
-        return Err(not_ours(&path(format!("{}/{MARK_NAME}", spec.working_name))?));
+        return Err(not_ours(&mark_path(&spec.working_name)?));
     };
     let mut written = of_dataset(spec)?;
     // The same: a line without its end is none.

@@ -17,7 +17,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::clock::{RuntimeClock, bounded};
 use super::files::{Files, Truth, open_source};
 use super::local::{Place, Sink, compare_hashes};
-use super::trial_directory::path;
+use super::service_paths::path;
 use crate::host::cpu_time;
 use crate::messages::{
     ClientSide, CopySpec, CopyVerify, Direction, Failure, HostWindow, Outcome, Verified,
@@ -47,13 +47,12 @@ pub fn local_place(spec: &CopySpec) -> Result<Option<Place>, Failure> {
 
 /// Copy all files, once armed.
 pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
-    let failed = |failure| Box::new((failure, None));
-    let files = Files::find(&spec.files, running).map_err(failed)?;
-    files.check_same(spec.files_digest.as_deref()).map_err(failed)?;
-    let place = local_place(spec).map_err(failed)?;
+    let files = Files::find(&spec.files, running)?;
+    files.check_same(spec.files_digest.as_deref())?;
+    let place = local_place(spec)?;
     let source = match &spec.client {
         ClientSide::Directory(directory) if spec.direction == Direction::Upload => {
-            Some(absolute(directory).and_then(|path| open_source(&path)).map_err(failed)?)
+            Some(open_source(&absolute(directory)?)?)
         }
         _ => None,
     };
@@ -66,7 +65,7 @@ pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
         guard: bounded(spec, running),
         running,
     };
-    let Timed { start, done, host } = job.run().map_err(failed)?;
+    let Timed { start, done, host } = job.run()?;
     let (count, bytes) = job.files();
     let copying = Copying { start, files: count, bytes, host, left_out: files.left_out };
     let Totals { mut copied, meters, hashes, failure } = add_up(copying, done);

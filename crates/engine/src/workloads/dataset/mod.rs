@@ -14,8 +14,9 @@ use crate::messages::{
     CachesDropped, Dataset, DatasetMade, DropCaches, DroppedOf, Failure, Outcome,
 };
 use crate::paths::{absolute, of_file};
-use crate::running::{Measured, Running};
+use crate::running::Running;
 use crate::storage;
+use crate::task::Task;
 
 pub use lanlab_workloads::dataset::{
     Content, MOST_FILES, content, file_name, first_difference, sizes,
@@ -26,25 +27,22 @@ const BLOCK_BYTES: usize = 1 << 20;
 /// Directories below each other that are looked into.
 const MOST_DEPTH: usize = 64;
 
-/// Check what can be checked without a file.
-pub fn check(request: &Dataset) -> Result<Cost, Failure> {
-    storage::check_place(&request.place)?;
-    let files = sizes(&request.spec)?.len() as u64;
-    Ok(Cost { memory_bytes: 3 * BLOCK_BYTES as u64 + 8 * files, threads: OWN_THREADS })
-}
-
 /// Make a dataset, or see that it is there.
-pub fn make(request: &Dataset, running: &Running) -> Measured {
-    let start = os::monotonic();
-    let work = || running.with_progress(start, start, || make_all(request, running)).0;
-    let mut made = work().map_err(|failure| Box::new((failure, None)))?;
-    made.elapsed_ns = os::monotonic().nanos_since(start);
-    Ok(Outcome::DatasetMade(made))
+pub fn make(request: Dataset) -> Result<Task, Failure> {
+    storage::check_place(&request.place)?;
+    let sizes = sizes(&request.spec)?;
+    let memory_bytes = 3 * BLOCK_BYTES as u64 + 8 * sizes.len() as u64;
+    Ok(Task::new(Cost { memory_bytes, threads: OWN_THREADS }, move |running| {
+        let start = os::monotonic();
+        let (made, _) = running.with_progress(start, start, || make_all(&request, &sizes, running));
+        let mut made = made?;
+        made.elapsed_ns = os::monotonic().nanos_since(start);
+        Ok(Outcome::DatasetMade(made))
+    }))
 }
 
-fn make_all(request: &Dataset, running: &Running) -> Result<DatasetMade, Failure> {
+fn make_all(request: &Dataset, sizes: &[u64], running: &Running) -> Result<DatasetMade, Failure> {
     let directory = storage::dataset_directory(&request.place)?;
-    let sizes = sizes(&request.spec)?;
     fs::create_dir_all(&directory)
         .map_err(|error| of_file("make directory", &directory, &error))?;
     let mut made = DatasetMade {
@@ -57,7 +55,7 @@ fn make_all(request: &Dataset, running: &Running) -> Result<DatasetMade, Failure
     };
     let mut hasher = XxHash3_64::with_seed(0);
     let (mut expected, mut found) = (vec![0; BLOCK_BYTES], vec![0; BLOCK_BYTES]);
-    for (number, size) in (0_u64..).zip(sizes) {
+    for (number, &size) in (0_u64..).zip(sizes) {
         let path = directory.join(file_name(number));
         let content = content(&request.spec, number);
         let is_there = is_right(&path, content, size, &mut found, running)?;
@@ -148,33 +146,29 @@ pub fn stop_if_cancelled(running: &Running) -> Result<(), Failure> {
     if running.is_cancelled() { Err(Failure::cancelled()) } else { Ok(()) }
 }
 
-/// Check what can be checked without a file.
-pub fn check_drop_caches(request: &DropCaches) -> Result<Cost, Failure> {
-    absolute(&request.directory)?;
-    Ok(Cost { memory_bytes: 0, threads: 1 })
-}
-
 /// Have the system forget what it keeps of files in memory: of all if it lets us, else of those in
 /// the directory, else of none; and say which.
-pub fn drop_caches(request: &DropCaches, running: &Running) -> Measured {
-    let work = || -> Result<CachesDropped, Failure> {
-        let directory = absolute(&request.directory)?;
-        let Err(error) = os::drop_all_caches() else {
-            return Ok(CachesDropped { of: DroppedOf::Everything, reason: None });
-        };
-        let reason = format!("/proc/sys/vm/drop_caches: {error}");
-        let mut left = MOST_FILES;
-        Ok(match forget(&directory, MOST_DEPTH, &mut left, running) {
-            Ok(()) => CachesDropped { of: DroppedOf::Files, reason: Some(reason) },
-            Err(error) if running.is_cancelled() => return Err(error),
-            Err(error) => CachesDropped {
-                of: DroppedOf::Nothing,
-                reason: Some(format!("{reason}; {}", error.message)),
-            },
-        })
+pub fn drop_caches(request: &DropCaches) -> Result<Task, Failure> {
+    let directory = absolute(&request.directory)?;
+    Ok(Task::new(Cost { memory_bytes: 0, threads: 1 }, move |running| {
+        Ok(Outcome::CachesDropped(forget_all(&directory, running)?))
+    }))
+}
+
+fn forget_all(directory: &Path, running: &Running) -> Result<CachesDropped, Failure> {
+    let Err(error) = os::drop_all_caches() else {
+        return Ok(CachesDropped { of: DroppedOf::Everything, reason: None });
     };
-    let dropped = work().map_err(|failure| Box::new((failure, None)))?;
-    Ok(Outcome::CachesDropped(dropped))
+    let reason = format!("/proc/sys/vm/drop_caches: {error}");
+    let mut left = MOST_FILES;
+    Ok(match forget(directory, MOST_DEPTH, &mut left, running) {
+        Ok(()) => CachesDropped { of: DroppedOf::Files, reason: Some(reason) },
+        Err(error) if running.is_cancelled() => return Err(error),
+        Err(error) => CachesDropped {
+            of: DroppedOf::Nothing,
+            reason: Some(format!("{reason}; {}", error.message)),
+        },
+    })
 }
 
 fn forget(

@@ -7,9 +7,10 @@ use std::time::Duration;
 use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_wire::session::Token;
+use lanlab_workloads::echo::{Handed, Heard, Plan};
 
-use super::Plan;
-use super::requester::{self, Handed, Heard, Replies, Requests};
+use super::requester::{self, Replies, Requests};
+use super::rest;
 use crate::host::cpu_time;
 use crate::messages::{EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy, Failure};
 use crate::running::Running;
@@ -26,7 +27,7 @@ pub fn respond(
     running: &Running,
 ) -> Result<EchoResponded, Failure> {
     let options = &request.spec.socket;
-    let listener = listen(request.bind, request.port, options)?;
+    let listener = super::ports_of(request).take(|port| listen(request.bind, port, options))?;
     let address = listener.local_addr().map_err(|error| Failure::system("local port", &error))?;
     running.ready(vec![address.port()], None);
     let streams = accept_streams(&listener, request.peer, token, 1, options, running)?;
@@ -103,7 +104,7 @@ fn read_message(
                 if now.nanos_since(last_heard.max(armed_at)) > plan.silence_ns {
                     return Ok(Some(EndedBy::Silence));
                 }
-                plan.rest();
+                rest(plan);
             }
             Err(error) if is_closed(&error) => return Ok(Some(EndedBy::PeerClosed)),
             Err(error) => return Err(Failure::system("read", &error)),
@@ -112,7 +113,7 @@ fn read_message(
     Ok(None)
 }
 
-/// Write one whole message. `Some` if the peer takes it no more.
+/// Write one whole message. `Some` if the peer does not take it any more.
 fn write_message(
     mut stream: &TcpStream,
     message: &[u8],
@@ -183,7 +184,7 @@ pub fn request(
         requested.ended_by = ended_by;
     }
     requested.tcp = tcp_facts(&stream);
-    // Without this the responder could not tell the end from a broken connection.
+    // Without this the responder could not distinguish the end from a broken connection.
     let _ = stream.shutdown(Shutdown::Write);
     Ok(requested)
 }
@@ -202,9 +203,6 @@ impl Requests for StreamRequests<'_> {
         self.closed = write_message(self.stream, &self.message, self.silence_ns, self.running)?;
         Ok(if self.closed.is_none() { Handed::Sent } else { Handed::Closed })
     }
-
-    /// A connection needs none.
-    fn keep_alive(&mut self, _now: Instant) {}
 }
 
 struct StreamReplies<'a> {
@@ -232,7 +230,7 @@ impl Replies for StreamReplies<'_> {
                 Ok(0) => return Ok(Heard::Closed),
                 Ok(octets) => self.received += octets,
                 Err(error) if is_idle(&error) => {
-                    self.plan.rest();
+                    rest(self.plan);
                     return Ok(Heard::Idle);
                 }
                 Err(error) if is_closed(&error) || error.kind() == io::ErrorKind::NotConnected => {

@@ -1,5 +1,6 @@
 //! `serve`: an embedded server of a file service, until the driver ends it.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use lanlab_files::ServiceKind;
@@ -13,8 +14,9 @@ use crate::cost::{Cost, OWN_THREADS};
 use crate::descriptors;
 use crate::messages::{Failure, Outcome, Serve, ServeEnded, Served};
 use crate::paths::absolute;
+use crate::running::Running;
 use crate::running::conclude;
-use crate::running::{Measured, Running};
+use crate::task::Task;
 
 /// Threads that serve: as many processors, but no more than a small server has.
 const MOST_THREADS: usize = 4;
@@ -27,19 +29,14 @@ const MEMORY_BYTES: u64 = 256 << 20;
 /// How often it looks whether the driver wants the end.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Check what can be checked without a socket.
-pub fn check(request: &Serve) -> Result<Cost, Failure> {
-    absolute(&request.root)?;
-    let threads = OWN_THREADS + (MOST_THREADS + FILE_THREADS) as u64;
-    Ok(Cost { memory_bytes: MEMORY_BYTES, threads })
-}
-
 /// Serve until cancelled. Nothing of it is left then: no connection, no task, and its port is free.
-pub fn serve(request: &Serve, running: &Running) -> Measured {
-    match run(request, running) {
-        Ok(ended) => conclude(Outcome::ServeEnded(ended), Some(Failure::cancelled())),
-        Err(failure) => Err(Box::new((failure, None))),
-    }
+pub fn serve(request: Serve) -> Result<Task, Failure> {
+    let root = absolute(&request.root)?;
+    let threads = OWN_THREADS + (MOST_THREADS + FILE_THREADS) as u64;
+    Ok(Task::new(Cost { memory_bytes: MEMORY_BYTES, threads }, move |running| {
+        let ended = run(&request, root, running)?;
+        conclude(Outcome::ServeEnded(ended), Some(Failure::cancelled()))
+    }))
 }
 
 /// Descriptors that so many connections have at once at most.
@@ -64,13 +61,13 @@ fn runtime() -> Result<Runtime, Failure> {
         .map_err(|error| Failure::system("threads of the server", &error))
 }
 
-fn run(request: &Serve, running: &Running) -> Result<ServeEnded, Failure> {
+fn run(request: &Serve, root: PathBuf, running: &Running) -> Result<ServeEnded, Failure> {
     let needed = descriptors(request.service, request.connections.into());
     let whose = format!("{} connections of an embedded server", request.connections);
     descriptors::provide(needed, &whose)?;
     let offer = Offer {
         service: request.service,
-        root: absolute(&request.root)?,
+        root,
         bind: request.bind,
         port: request.port,
         credentials: request.credentials.clone(),

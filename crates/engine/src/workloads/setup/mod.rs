@@ -1,6 +1,7 @@
 //! Setting up a session between two engines: what is checked before, and what both transports need.
 
 mod datagrams;
+mod ports;
 mod streams;
 
 use std::io;
@@ -15,6 +16,7 @@ use crate::messages::{Failure, SocketOptions, Transport};
 use crate::running::Running;
 
 pub use datagrams::{Accepted, accept_datagram, bind_datagram, connect_datagram, local_port};
+pub use ports::Ports;
 pub use streams::{accept_streams, connect_stream, listen, tcp_facts};
 
 /// Largest UDP payload over IPv4: 65,535 octets less the IP and UDP headers.

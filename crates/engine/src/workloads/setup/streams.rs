@@ -216,7 +216,11 @@ pub fn connect_stream(
         if running.is_cancelled() {
             return Failure::cancelled();
         }
-        if error.kind() == io::ErrorKind::AddrNotAvailable {
+        // An unreachable host may be a firewall that says so; an unreachable network is not.
+        if matches!(
+            error.kind(),
+            io::ErrorKind::AddrNotAvailable | io::ErrorKind::NetworkUnreachable
+        ) {
             return Failure::system(format!("connect to {peer}"), &error);
         }
         Failure::new(

@@ -24,6 +24,8 @@ use super::copy::check_words;
 use super::setup::check_range;
 use crate::cost::{Cost, METERS_BYTES, MOST_MEMORY_BYTES, OWN_THREADS};
 use crate::messages::{Failure, StationOperation, StationsSpec};
+use crate::running::{Measured, Running};
+use crate::task::Task;
 
 pub use preparation::{empty, prepare};
 pub use trial::work;
@@ -37,8 +39,16 @@ const SESSION_BYTES: u64 = 48 << 10;
 /// What a thread of its own takes of a station, of the stack what it uses.
 const THREAD_BYTES: u64 = 64 << 10;
 
+/// A step of a trial, once its specification is checked.
+pub fn task(
+    spec: StationsSpec,
+    step: fn(&StationsSpec, &Running) -> Measured,
+) -> Result<Task, Failure> {
+    Ok(Task::new(check(&spec)?, move |running| step(&spec, running)))
+}
+
 /// Check all that can be checked without a file or socket, and say what it may take.
-pub fn check(spec: &StationsSpec) -> Result<Cost, Failure> {
+fn check(spec: &StationsSpec) -> Result<Cost, Failure> {
     let stations = u64::from(spec.stations);
     check_range("stations", stations, 1, MOST_STATIONS.into())?;
     let own = spec.own;

@@ -17,12 +17,11 @@ use crate::messages::{
     Failure, Outcome, StationSync, StationsEmptied, StationsPrepared, StationsSpec,
 };
 use crate::running::{Measured, Running};
-use crate::workloads::copy::trial_directory::{
-    self, MARK_LINE, make_marked, mark_path, not_ours, path, read_mark,
-};
+use crate::workloads::copy::service_paths::{mark_path, path};
+use crate::workloads::copy::trial_directory::{self, MARK_LINE, make_marked, not_ours, read_mark};
 use crate::workloads::copy::{
-    HELD_LOOK, HELD_WITHIN_NS, Remains, RuntimeClock, guard, held_open, is_refusal, remove_working,
-    removed_directory, runtime,
+    HELD_LOOK, HELD_WITHIN_NS, NotRemoved, RuntimeClock, guard, held_open, is_refusal,
+    remove_working, removed_directory, runtime,
 };
 
 /// Connections over which files are written and removed at once.
@@ -39,7 +38,7 @@ pub fn prepare(spec: &StationsSpec, running: &Running) -> Measured {
         runtime()?.block_on(work).map_err(CopyError::into_failure)
     };
     let (prepared, _) = running.with_progress(start, start, work);
-    let (files, bytes) = prepared.map_err(|failure| Box::new((failure, None)))?;
+    let (files, bytes) = prepared?;
     let elapsed_ns = os::monotonic().nanos_since(start);
     Ok(Outcome::StationsPrepared(StationsPrepared { files, bytes, elapsed_ns }))
 }
@@ -160,27 +159,26 @@ pub fn empty(spec: &StationsSpec, running: &Running) -> Measured {
         let work = guard.unless_stopped(remove(spec));
         runtime()?.block_on(work).map_err(CopyError::into_failure)
     };
-    let emptied = work().map_err(|failure| Box::new((failure, None)))?;
-    Ok(Outcome::StationsEmptied(emptied))
+    Ok(Outcome::StationsEmptied(work()?))
 }
 
 async fn remove(spec: &StationsSpec) -> Result<StationsEmptied, CopyError> {
     let session = connect(&of_station(spec, 0)).await?;
     let mark_path = mark_path(&spec.working_name)?;
     let working = path(spec.working_name.clone())?;
-    let mut remains = Remains::default();
-    let told = |removed_files: u64, remains: Remains| {
-        let is_gone = remains.is_none();
-        StationsEmptied { removed_files, is_gone, left: remains.told() }
+    let mut not_removed = NotRemoved::default();
+    let emptied = |removed_files: u64, not_removed: NotRemoved| {
+        let is_gone = not_removed.is_none();
+        StationsEmptied { removed_files, is_gone, left: not_removed.described() }
     };
     match read_mark(&session, &mark_path).await {
         Ok(mark) if trial_directory::is_of(&mark, &spec.token) => {}
         Ok(_) => return Err(not_ours(&mark_path).into()),
         // It was not yet written, or is gone: then there is nothing in the directory either.
         Err(CopyError::Service(fault)) if fault.class == Class::Missing => {
-            remove_working(&session, &working, None, &mut remains).await?;
+            remove_working(&session, &working, None, &mut not_removed).await?;
             session.end().await?;
-            return Ok(told(0, remains));
+            return Ok(emptied(0, not_removed));
         }
         Err(trouble) => return Err(trouble),
     }
@@ -202,16 +200,16 @@ async fn remove(spec: &StationsSpec) -> Result<StationsEmptied, CopyError> {
     };
     by_hands(spec, session, hand).await?;
     let session = connect(&of_station(spec, 0)).await?;
-    remove_files(spec, &session, &said.into_inner(), &mut remains).await?;
-    if remains.has_refusal() {
+    remove_files(spec, &session, &said.into_inner(), &mut not_removed).await?;
+    if not_removed.has_refusal() {
         // By its mark it can be removed another time.
-        remains.kept(&mark_path);
-        remains.kept(&working);
+        not_removed.kept(&mark_path);
+        not_removed.kept(&working);
     } else {
-        remove_working(&session, &working, Some(&mark_path), &mut remains).await?;
+        remove_working(&session, &working, Some(&mark_path), &mut not_removed).await?;
     }
     session.end().await?;
-    Ok(told(removed.get(), remains))
+    Ok(emptied(removed.get(), not_removed))
 }
 
 /// Remove the directory of the files, which are removed but for those of which the server has `said`
@@ -221,7 +219,7 @@ async fn remove_files(
     spec: &StationsSpec,
     session: &AnySession,
     said: &HashMap<String, Fault>,
-    remains: &mut Remains,
+    not_removed: &mut NotRemoved,
 ) -> Result<(), CopyError> {
     let directory = path(format!("{}/files", spec.working_name))?;
     let until = os::monotonic().plus_nanos(HELD_WITHIN_NS);
@@ -230,7 +228,7 @@ async fn remove_files(
         let Some(fault) = removed_directory(session, &directory).await? else {
             // Where there are no directories, its files may be there all the same.
             for (name, fault) in said.iter().filter(|(_, fault)| is_refusal(fault)) {
-                remains.refused(&path(format!("{directory}/{name}"))?, fault);
+                not_removed.refused(&path(format!("{directory}/{name}"))?, fault);
             }
             return Ok(());
         };
@@ -250,14 +248,14 @@ async fn remove_files(
         } else if is_late || !entries.is_empty() {
             for entry in &entries {
                 if let Some(fault) = said.get(&entry.name) {
-                    remains.refused(&path(format!("{directory}/{}", entry.name))?, fault);
+                    not_removed.refused(&path(format!("{directory}/{}", entry.name))?, fault);
                 }
             }
             // What else is left is not ours.
             if entries.is_empty() && fault.class != Class::Exists {
-                remains.refused(&directory, &fault);
+                not_removed.refused(&directory, &fault);
             } else {
-                remains.kept(&directory);
+                not_removed.kept(&directory);
             }
             return Ok(());
         }

@@ -49,8 +49,7 @@ impl Connector for ServiceConnector {
 
 /// Have this host's stations work, once armed.
 pub fn work(spec: &StationsSpec, running: &Running) -> Measured {
-    let failed = |failure| Box::new((failure, None));
-    limits::check(&spec.service, spec.own.count).map_err(failed)?;
+    limits::check(&spec.service, spec.own.count)?;
     let connector = ServiceConnector { target: Arc::new(spec.service.clone()) };
     work_with(spec, running, &connector)
 }
@@ -61,9 +60,8 @@ pub fn work_with<C: Connector + Clone + Send>(
     running: &Running,
     connector: &C,
 ) -> Measured {
-    let failed = |failure| Box::new((failure, None));
     let job = Arc::new(Job::new(spec));
-    let timed = run(&job, running, connector).map_err(failed)?;
+    let timed = run(&job, running, connector)?;
     let (stationed, kept) = joined(&job, timed.0, timed.1);
     for of_thread in kept {
         for (count, octets) in readings::lines(&of_thread.all) {

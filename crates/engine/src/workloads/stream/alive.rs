@@ -12,7 +12,7 @@ use lanlab_os::DatagramSocket;
 use lanlab_units::Instant;
 use lanlab_wire::session::{Kind, Message, Token};
 
-use crate::beside::beside;
+use crate::background::with_background;
 
 /// A receiver's side of one flow's session.
 pub struct Word {
@@ -61,13 +61,13 @@ impl Word {
 }
 
 /// Say that every flow is alive from `start` on, once in `interval_ns`, for as long as `work` takes.
-pub fn say_alive_beside<T>(
+pub fn say_alive_during<T>(
     words: &[Arc<Word>],
     interval_ns: u64,
     start: Instant,
     work: impl FnOnce() -> T,
 ) -> T {
-    let (result, said) = beside(
+    let (result, said) = with_background(
         |work| {
             let mut next = start;
             while !work.is_over() {

@@ -2,7 +2,7 @@
 
 mod alive;
 mod choice;
-mod crew;
+mod flow_threads;
 mod joined;
 mod sent;
 mod slowness;
@@ -16,16 +16,16 @@ use lanlab_wire::session::Token;
 use lanlab_workloads::stream::{LONGEST_NS, Plan};
 
 use super::setup::{
-    check_addresses, check_common, check_kernel_timestamps, check_processor, check_range,
+    Ports, check_addresses, check_common, check_kernel_timestamps, check_processor, check_range,
     parse_token,
 };
 use crate::cost::{Cost, FLOW_BYTES, METERS_BYTES, OWN_THREADS};
 use crate::messages::{
-    Amount, Choice, EndedBy, Failure, Io, Outcome, Rate, StreamReceive, StreamReceived, StreamSend,
-    StreamSent, StreamSpec, Timestamps, Transport,
+    Amount, Choice, EndedBy, Failure, Io, Outcome, Rate, StreamReceive, StreamSend, StreamSpec,
+    Timestamps, Transport,
 };
 use crate::running::conclude;
-use crate::running::{Measured, Running};
+use crate::task::Task;
 
 const MAX_FLOWS: u16 = 1000;
 const MAX_THREADS: u16 = 64;
@@ -119,7 +119,7 @@ pub(crate) fn plan(spec: &StreamSpec) -> Result<Plan, Failure> {
 
 /// What a measurement may take whose threads have `buffer_bytes` each and `rivals` beside them.
 fn cost(plan: &Plan, buffer_bytes: usize, rivals: u16) -> Cost {
-    let threads = crew::thread_count(plan) as u64;
+    let threads = flow_threads::thread_count(plan) as u64;
     Cost {
         memory_bytes: threads * (buffer_bytes as u64 + METERS_BYTES)
             + u64::from(plan.flows) * FLOW_BYTES,
@@ -212,81 +212,67 @@ fn check(spec: &StreamSpec, session: &str) -> Result<Session, Failure> {
     Ok(Session { plan: plan(spec)?, token: parse_token(session)? })
 }
 
-/// Check all of a request to receive that can be checked without a socket, and say what it may take.
-pub fn check_receive(request: &StreamReceive) -> Result<Cost, Failure> {
+/// How many sockets a receiver listens with: over TCP all flows come to one.
+fn sockets_of(request: &StreamReceive, flows: u16) -> u16 {
+    if request.spec.transport == Transport::Udp { flows } else { 1 }
+}
+
+/// The ports that a receiver may listen on.
+fn ports_of(request: &StreamReceive, flows: u16) -> Ports {
+    let range = (request.port, request.last_port);
+    Ports::new(request.spec.transport, request.bind, range, sockets_of(request, flows))
+}
+
+/// Receive a stream and count it.
+pub fn receive(request: StreamReceive) -> Result<Task, Failure> {
     check_addresses(Some(request.bind), request.peer)?;
-    let plan = check(&request.spec, &request.session)?.plan;
+    let mut session = check(&request.spec, &request.session)?;
+    let plan = &session.plan;
     slowness::check(&request.load)?;
     if request.load.rivals > 0 && request.processor.is_none() {
         return Err(Failure::value("load.rivals", request.load.rivals, "0 without a processor")
             .hint("name the processor that they share with the receiver"));
     }
     let udp = request.spec.transport == Transport::Udp;
-    if udp && request.port > 0 && u32::from(request.port) + u32::from(plan.flows) > 65_536 {
-        let most = 65_536 - u32::from(plan.flows);
-        return Err(Failure::value("port", request.port, format!("0 to {most} for as many flows")));
-    }
+    ports_of(&request, plan.flows).check(sockets_of(&request, plan.flows))?;
     let buffers = match (udp, plan.io) {
-        (true, Io::Single) => udp_receive::buffer_bytes(&plan),
-        (true, _) => lanlab_os::BATCH_MESSAGES * udp_receive::read_bytes(&plan),
+        (true, Io::Single) => udp_receive::buffer_bytes(plan),
+        (true, _) => lanlab_os::BATCH_MESSAGES * udp_receive::read_bytes(plan),
         (false, _) => plan.read_bytes,
     };
-    Ok(cost(&plan, buffers, request.load.rivals))
+    let cost = cost(plan, buffers, request.load.rivals);
+    Ok(Task::new(cost, move |running| {
+        check_processor(request.processor)?;
+        choose_receiving(&mut session.plan, &request.spec);
+        let (received, failure) = match request.spec.transport {
+            Transport::Udp => udp_receive::receive(&request, &session, running),
+            Transport::Tcp => tcp_receive::receive(&request, &session, running),
+        }?;
+        conclude(Outcome::StreamReceived(Box::new(received)), failure)
+    }))
 }
 
-/// Check all of a request to send that can be checked without a socket, and say what it may take.
-pub fn check_send(request: &StreamSend) -> Result<Cost, Failure> {
+/// Send a stream.
+pub fn send(request: StreamSend) -> Result<Task, Failure> {
     check_addresses(request.bind, request.peer)?;
-    let plan = check(&request.spec, &request.session)?.plan;
+    let mut session = check(&request.spec, &request.session)?;
+    let plan = &session.plan;
     let udp = request.spec.transport == Transport::Udp;
     let ports = if udp { plan.flows.into() } else { 1 };
     if request.ports.len() != ports {
         return Err(Failure::value("ports", request.ports.len(), format!("{ports} ports")));
     }
-    Ok(cost(&plan, if udp { plan.group * plan.message_bytes } else { plan.message_bytes }, 0))
-}
-
-/// Receive a stream and count it.
-pub fn receive(request: &StreamReceive, running: &Running) -> Measured {
-    let run = || -> Result<(StreamReceived, Option<Failure>), Failure> {
-        check_receive(request)?;
-        let mut session = check(&request.spec, &request.session)?;
-        check_processor(request.processor)?;
-        choose_receiving(&mut session.plan, &request.spec);
-        match request.spec.transport {
-            Transport::Udp => udp_receive::receive(request, &session, running),
-            Transport::Tcp => tcp_receive::receive(request, &session, running),
-        }
-    };
-    match run() {
-        Ok((received, failure)) => conclude(Outcome::StreamReceived(Box::new(received)), failure),
-        Err(failure) => Err(Box::new((failure, None))),
-    }
-}
-
-/// Send a stream.
-pub fn send(request: &StreamSend, running: &Running) -> Measured {
-    let run = || -> Result<(StreamSent, Option<Failure>), Failure> {
-        check_send(request)?;
-        let mut session = check(&request.spec, &request.session)?;
+    let cost =
+        cost(plan, if udp { plan.group * plan.message_bytes } else { plan.message_bytes }, 0);
+    Ok(Task::new(cost, move |running| {
         check_processor(request.processor)?;
         choose_sending(&mut session.plan, &request.spec);
-        if request.spec.transport == Transport::Udp {
-            udp_send::send(request, &session, running)
-        } else {
-            tcp_send::send(request, &session, running)
-        }
-    };
-    match run() {
-        Ok((sent, failure)) => conclude(Outcome::StreamSent(Box::new(sent)), failure),
-        Err(failure) => Err(Box::new((failure, None))),
-    }
-}
-
-/// The peer goes on beyond all that was agreed on.
-fn went_on_too_long() -> Failure {
-    Failure::new("peer.too_long", "the other host had not ended an hour after its time")
-        .hint("see whether it is lanlab's engine, and whether the link is too slow for the amount")
+        let (sent, failure) = match request.spec.transport {
+            Transport::Udp => udp_send::send(&request, &session, running),
+            Transport::Tcp => tcp_send::send(&request, &session, running),
+        }?;
+        conclude(Outcome::StreamSent(Box::new(sent)), failure)
+    }))
 }
 
 /// The worst of several flows' ends, and the failure that it is, if it is one.

@@ -4,7 +4,7 @@ use lanlab_os::Usage;
 use lanlab_workloads::measure::DistributionMeter;
 use lanlab_workloads::stream::{Plan, Sent, SharedMeters};
 
-use super::crew::ThreadUsage;
+use super::flow_threads::ThreadUsage;
 use super::worst_end;
 use crate::host::cpu_time;
 use crate::messages::{Distribution, Failure, FlowSent, HostWindow, StreamSent};

@@ -9,7 +9,7 @@ use lanlab_units::Instant;
 use lanlab_workloads::measure::IntervalMeter;
 use lanlab_workloads::stream::CpuMeter;
 
-use super::crew::{self, Driven, Flow, ThreadUsage, Turn};
+use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
 use super::slowness::Slowness;
 use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
@@ -27,7 +27,8 @@ pub fn receive(
 ) -> Result<(StreamReceived, Option<Failure>), Failure> {
     let plan = &session.plan;
     let options = &request.spec.socket;
-    let listener = listen(request.bind, request.port, options)?;
+    let mut ports = super::ports_of(request, plan.flows);
+    let listener = ports.take(|port| listen(request.bind, port, options))?;
     let port = listener.local_addr().map_err(|error| Failure::system("local port", &error))?.port();
     running.ready(vec![port], None);
     let streams =
@@ -52,14 +53,15 @@ pub fn receive(
             flows.push(Receiver::new(plan, stream, alone, running, start));
         }
         shared.slowness.begin(request.processor)?;
-        let failure = crew::drive_receivers(&mut flows, &mut shared, plan.receive).err();
+        let failure = flow_threads::drive_receivers(&mut flows, &mut shared, plan.receive).err();
         shared.usage.end();
         shared.usage.leave_out(shared.slowness.worked_ns());
         let flows = flows.into_iter().map(Receiver::finish).collect();
         Ok(Driven { flows, meters: shared, failure })
     };
-    let (threads, host) = crew::run(plan, request.processor, streams, running, start, work)?;
-    let (flows, meters, failure) = crew::gather(threads);
+    let (threads, host) =
+        flow_threads::run(plan, request.processor, streams, running, start, work)?;
+    let (flows, meters, failure) = flow_threads::gather(threads);
     let received = sum_up(plan, flows, &meters, host);
     let (_, ended) = worst_end(std::iter::once(received.ended_by));
     Ok((received, failure.or(ended)))
@@ -161,7 +163,7 @@ impl Flow for Receiver<'_> {
                 }
                 self.count(octets as u64, now, shared);
                 if now > self.latest_end {
-                    return Err(super::went_on_too_long());
+                    return Err(lanlab_workloads::went_on_too_long());
                 }
                 self.running.is_cancelled().then_some(EndedBy::Cancelled)
             }

@@ -8,7 +8,7 @@ use lanlab_os as os;
 use lanlab_os::{Interest, Readiness};
 use lanlab_units::Instant;
 
-use super::crew::{self, Driven, Flow, ThreadUsage, Turn};
+use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
 use super::sent::sum_up;
 use super::{Plan, Session};
 use crate::messages::{EndedBy, Failure, StreamSend, StreamSent};
@@ -57,15 +57,16 @@ pub fn send(
             message: std::iter::repeat_with(padding()).take(plan.message_bytes).collect(),
             meters: SharedMeters::new(),
         };
-        let (stopped, failure) = crew::send_from(start, &mut flows, &mut shared, running);
+        let (stopped, failure) = flow_threads::send_from(start, &mut flows, &mut shared, running);
         for flow in flows.iter_mut().filter(|flow| flow.phase != Phase::Over) {
             flow.stop(stopped, os::monotonic(), &mut shared);
         }
         let flows = flows.into_iter().map(Sender::finish).collect();
         Ok(Driven { flows, meters: shared.meters, failure })
     };
-    let (threads, host) = crew::run(plan, request.processor, streams, running, start, work)?;
-    let (flows, meters, failure) = crew::gather(threads);
+    let (threads, host) =
+        flow_threads::run(plan, request.processor, streams, running, start, work)?;
+    let (flows, meters, failure) = flow_threads::gather(threads);
     let (sent, ended) = sum_up(plan, flows, &meters, host);
     Ok((sent, failure.or(ended)))
 }
@@ -182,7 +183,7 @@ impl<'a> Sender<'a> {
                 return Ok(self.stop(EndedBy::Cancelled, now, shared));
             }
             if now > self.latest_end {
-                return Err(super::went_on_too_long());
+                return Err(lanlab_workloads::went_on_too_long());
             }
         }
         if self.writing.is_some() {

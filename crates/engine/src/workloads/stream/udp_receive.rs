@@ -9,8 +9,8 @@ use lanlab_units::Instant;
 use lanlab_wire::session::QUESTION_LEN;
 use lanlab_workloads::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
 
-use super::alive::{Word, say_alive_beside};
-use super::crew::{self, Driven, Flow, ThreadUsage, Turn};
+use super::alive::{Word, say_alive_during};
+use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
 use super::joined::{self, JOINED_BYTES};
 use super::slowness::Slowness;
 use super::{Plan, Session, worst_end};
@@ -27,14 +27,6 @@ use lanlab_workloads::stream::{Arrival, Counts, CpuMeter, Heard, Incoming, Meter
 
 /// How often a receiver looks whether it shall stop.
 const CHECK_NS: u64 = 10_000_000;
-/// After the sender's last word a receiver stays so long, in case its answer was lost.
-const TAIL_NS: u64 = 20_000_000;
-/// Where messages are missing, so long must pass without one: stragglers still count. The sender's
-/// last word comes behind all messages, so that on a path that has brought every message in order
-/// none is left behind it, and less is enough.
-const MISSING_TAIL_NS: u64 = 200_000_000;
-const ORDERLY_TAIL_NS: u64 = 40_000_000;
-
 /// Wait for the sender, then count until it says that it has sent all.
 pub fn receive(
     request: &StreamReceive,
@@ -43,9 +35,9 @@ pub fn receive(
 ) -> Result<(StreamReceived, Option<Failure>), Failure> {
     let (plan, token) = (&session.plan, session.token);
     let mut sockets = Vec::with_capacity(plan.flows.into());
-    for flow in 0..plan.flows {
-        let port = if request.port == 0 { 0 } else { request.port.saturating_add(flow) };
-        let socket = bind_datagram(request.bind, port, &request.spec.socket)?;
+    let mut ports = super::ports_of(request, plan.flows);
+    for _ in 0..plan.flows {
+        let socket = ports.take(|port| bind_datagram(request.bind, port, &request.spec.socket))?;
         if plan.io == Io::Segment {
             joined::enable(&socket, request.spec.socket.receive_buffer_bytes)
                 .map_err(|error| Failure::system("joined reception", &error))?;
@@ -89,7 +81,7 @@ pub fn receive(
             flows.push(Receiver::new(plan, word, incoming, alone, running, start));
         }
         shared.slowness.begin(request.processor)?;
-        let failure = crew::drive_receivers(&mut flows, &mut shared, plan.receive).err();
+        let failure = flow_threads::drive_receivers(&mut flows, &mut shared, plan.receive).err();
         for flow in flows.iter_mut().filter(|flow| !flow.is_over) {
             flow.stop(EndedBy::Failed, os::monotonic(), &mut shared.meters);
         }
@@ -102,10 +94,10 @@ pub fn receive(
         .map(|(flow, one)| Arc::new(Word::new(&one.socket, token, flow)))
         .collect();
     let flows = accepted.into_iter().zip(words.iter().map(Arc::clone)).collect();
-    let (threads, host) = say_alive_beside(&words, plan.alive_ns(), start, || {
-        crew::run(plan, request.processor, flows, running, start, work)
+    let (threads, host) = say_alive_during(&words, plan.alive_ns(), start, || {
+        flow_threads::run(plan, request.processor, flows, running, start, work)
     })?;
-    let (flows, meters, failure) = crew::gather(threads);
+    let (flows, meters, failure) = flow_threads::gather(threads);
     let received = sum_up(plan, flows, &meters, read_bytes as u64, receive_buffer_bytes, host);
     let (_, ended) = worst_end(std::iter::once(received.ended_by));
     Ok((received, failure.or(ended)))
@@ -220,8 +212,6 @@ struct Receiver<'a> {
     alone: bool,
     running: &'a Running,
     window_start: Instant,
-    /// By then it is over, whatever the sender says.
-    latest_end: Instant,
     next_check: Instant,
     is_over: bool,
     ended_by: EndedBy,
@@ -245,10 +235,8 @@ impl Flow for Receiver<'_> {
             Err(error) if is_idle(&error) => Ok(Turn::Blocked),
             // Only the sender's own port can answer so: it has closed it.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                if self.incoming.counter.finished_at().is_some() {
-                    return Ok(Turn::Blocked);
-                }
-                self.stop(EndedBy::PeerClosed, now, &mut shared.meters);
+                let Some(ended_by) = self.incoming.closed() else { return Ok(Turn::Blocked) };
+                self.stop(ended_by, now, &mut shared.meters);
                 Ok(Turn::Over)
             }
             Err(error) => Err(Failure::system("receive", &error)),
@@ -280,7 +268,6 @@ impl<'a> Receiver<'a> {
             alone,
             running,
             window_start: plan.warmup_end(start),
-            latest_end: plan.latest_end(start),
             // The driver may change its mind before the start.
             next_check: Instant::ZERO,
             is_over: false,
@@ -345,26 +332,7 @@ impl<'a> Receiver<'a> {
         if self.running.is_cancelled() {
             return Ok(Some(EndedBy::Cancelled));
         }
-        if now > self.latest_end {
-            return Err(super::went_on_too_long());
-        }
-        let last_heard = self.incoming.last_heard();
-        if let Some(finished_at) = self.incoming.counter.finished_at() {
-            let quiet_since = finished_at.max(last_heard);
-            let tail_ns = tail_ns(
-                self.incoming.counter.is_complete(),
-                self.incoming.counter.counts.reordered_messages,
-            );
-            return Ok((now.nanos_since(quiet_since) >= tail_ns).then_some(EndedBy::Finished));
-        }
-        if self.incoming.is_more_than_asked() {
-            return Err(Failure::new(
-                "peer.too_much",
-                "the other host sent more messages than the amount to be measured",
-            )
-            .hint("see whether it is lanlab's engine, and of the same trial"));
-        }
-        Ok((now.nanos_since(last_heard) > self.plan.silence_ns).then_some(EndedBy::Silence))
+        self.incoming.end(now)
     }
 
     fn stop(&mut self, ended_by: EndedBy, now: Instant, meters: &mut Meters<ThreadUsage>) {
@@ -375,53 +343,5 @@ impl<'a> Receiver<'a> {
         self.ended_by = ended_by;
         self.word.end();
         self.incoming.counter.close(now, self.word.socket.dropped().ok(), meters);
-    }
-}
-
-/// How long a receiver stays after the sender's last word.
-fn tail_ns(is_complete: bool, reordered_messages: u64) -> u64 {
-    match (is_complete, reordered_messages) {
-        (true, _) => TAIL_NS,
-        (false, 0) => ORDERLY_TAIL_NS,
-        (false, _) => MISSING_TAIL_NS,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::messages::{Amount, Transport};
-    use crate::output::Output;
-    use crate::workloads::stream::tests::spec;
-    use lanlab_os::{DatagramOptions, DatagramSocket};
-    use lanlab_wire::session::Token;
-    use lanlab_workloads::handshake::Acceptor;
-
-    #[test]
-    fn stragglers_are_waited_for_where_messages_have_come_out_of_order() {
-        assert_eq!(tail_ns(true, 5), TAIL_NS);
-        assert_eq!(tail_ns(false, 0), ORDERLY_TAIL_NS);
-        assert_eq!(tail_ns(false, 1), MISSING_TAIL_NS);
-    }
-
-    #[test]
-    fn a_sender_that_never_ends_is_ended_an_hour_after_its_time() {
-        let spec = crate::messages::StreamSpec {
-            transport: Transport::Udp,
-            ..spec(Amount::TimeNs(1_000_000_000), None, 100, 1)
-        };
-        let (plan, token) = (crate::workloads::stream::plan(&spec).unwrap(), Token([7; 16]));
-        let socket =
-            DatagramSocket::bind(([127, 0, 0, 1], 0).into(), &DatagramOptions::default()).unwrap();
-        let word = Arc::new(Word::new(&Arc::new(socket), token, 0));
-        let running = Running::new(1, Output::new(std::io::sink()));
-        let start = Instant::from_nanos(1);
-        let incoming = Incoming::new(&plan, token, 0, Acceptor::new(token, 0, 1), start);
-        let mut receiver = Receiver::new(&plan, word, incoming, false, &running, start);
-        let mut meters = Meters::new(&plan, None);
-        let latest = plan.latest_end(start);
-        assert!(receiver.check(latest, &mut meters).is_ok());
-        let failure = receiver.check(latest.plus_nanos(1), &mut meters).unwrap_err();
-        assert_eq!(failure.code, "peer.too_long");
     }
 }

@@ -1,0 +1,165 @@
+"""Hosts joined by lanlab's own medium, an engine on the first two: where `medium.py` measures."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from lanlab.addresses import ip_family
+from lanlab.engine import Engine, engine_path
+from lanlab.performers.engine_host import EngineHost
+from lanlab.testbeds import wiring
+from lanlab.testbeds.counters import read_interfaces
+from lanlab.testbeds.link import parse_link
+from lanlab.testbeds.medium import Medium
+from lanlab.testbeds.namespaces import Namespaces
+from lanlab.testbeds.tools import tool
+from lanlab.testbeds.virtual import link_facts
+
+_CAPTURE_S = 30
+_VIRTUAL_NS = 100_000_000_000
+
+
+class Lan:
+    """Hosts on one link, until `close`."""
+
+    def __init__(
+        self,
+        hosts: int,
+        rate_bps: int | None,
+        *,
+        topology: str = "cable",
+        precise: bool = False,
+        loss_ratio: float = 0.0,
+    ) -> None:
+        """
+        Args:
+            rate_bps: Of the medium; `None` for the same interfaces on a medium that takes no time.
+        """
+        text = f"{rate_bps or 10_000_000}:{topology}"
+        if loss_ratio:
+            text += f",loss={100 * loss_ratio}%"
+        self._hosts = hosts
+        self._namespaces = Namespaces()
+        self._medium: Medium | None = None
+        self._engines: list[Engine] = []
+        try:
+            facts = link_facts(parse_link(text), topology)
+            self._link = dataclasses.replace(facts, rate_bps=rate_bps, precise=precise)
+            members = self._namespaces.add(hosts + 1)
+            self._members = members
+            ports = [
+                (each.pid, wiring.HOST_DEVICE, wiring.mac(i))
+                for i, each in enumerate(members[:hosts])
+            ]
+            self._medium = Medium(str(engine_path()), members[hosts], ports, self._link, None)
+            pids = [each.pid for each in members[:hosts]]
+            self._medium.engine.ask(wiring.hosts_request(pids, ipv6=True, shaped=True))
+            self._engines = [
+                Engine(f"host{i}", [*members[i].command_prefix, str(engine_path())]) for i in (0, 1)
+            ]
+        except BaseException:
+            self.close()
+            raise
+
+    def prefix(self, host: int) -> tuple[str, ...]:
+        """Put before a command, starts it on that host."""
+        return self._members[host].command_prefix
+
+    def address(self, host: int, ip_version: int) -> str:
+        """Its address."""
+        return wiring.addresses(host, ipv6=True)[ip_family(ip_version)]
+
+    def ends(self, ip_version: int) -> tuple[EngineHost, EngineHost]:
+        """The first two hosts, as a trial takes them."""
+        source, target = (
+            EngineHost(
+                engine, self.address(i, ip_version), engine.describe()["boot_id"], self.prefix(i)
+            )
+            for i, engine in enumerate(self._engines)
+        )
+        return source, target
+
+    def read(self) -> dict[str, Any]:
+        """What the medium says of itself."""
+        assert self._medium is not None
+        counters = self._medium.counters()
+        last = self._medium.last_read()
+        assert last is not None
+        ports = [
+            {name.removeprefix("medium_"): count for name, count in each.items()}
+            for each in counters.values()
+        ]
+        return {**last, "ports": ports}
+
+    def interface_drops(self) -> int:
+        """Frames that hosts' interfaces had no room for."""
+        tables = (
+            read_interfaces(Path(f"/proc/{each.pid}/net/dev"))
+            for each in self._members[: self._hosts]
+        )
+        return sum(table[wiring.HOST_DEVICE]["tx_drops"] for table in tables)
+
+    def saturated_on_virtual_time(self, hosts: int, frame_bytes: int) -> float:
+        """Utilisation of the same hub on virtual time, all hosts with a frame always."""
+        loaded = self._engines[0].start(
+            {
+                "type": "medium_load",
+                "topology": "bus",
+                "rate_bps": self._link.rate_bps,
+                "stations": hosts,
+                "propagation_ns": self._link.propagation_ns,
+                "frames": [{"frame_bytes": frame_bytes, "weight": 1.0}],
+                "queue_frames": 64,
+                "duration_ns": _VIRTUAL_NS,
+                "warmup_ns": _VIRTUAL_NS // 10,
+                "seed": 1,
+            }
+        )
+        return float(loaded.result(60.0)["utilisation_ratio"])
+
+    def watch(self, host: int) -> Watch:
+        """Have tshark count the frames of lanlab's stream on a host."""
+        return Watch(self.prefix(host))
+
+    def close(self) -> None:
+        """End it."""
+        for engine in self._engines:
+            engine.close()
+        if self._medium is not None:
+            self._medium.close()
+        self._namespaces.close()
+
+
+class Watch:
+    """tshark on one host."""
+
+    def __init__(self, prefix: tuple[str, ...]) -> None:
+        self._shown = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
+        # Data messages of a stream alone: 500 bytes of payload, not the session's.
+        self._tshark = subprocess.Popen(
+            [*prefix, tool("tshark"), "-i", wiring.HOST_DEVICE, "-f", "udp and greater 542",
+             "-a", f"duration:{_CAPTURE_S}", "-T", "fields", "-e", "frame.number", "-l"],
+            stdout=self._shown, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        # It says nothing when it has begun.
+        time.sleep(2.0)
+
+    def end(self) -> int:
+        """How many it saw, once it shows no more: it shows frames some time after they came."""
+        shown, size = -1, 0
+        while shown != size and self._tshark.poll() is None:
+            shown = size
+            # Longer than tshark needs to show a frame.
+            time.sleep(1.0)
+            size = os.fstat(self._shown.fileno()).st_size
+        self._tshark.terminate()
+        self._tshark.wait(20)
+        with self._shown:
+            self._shown.seek(0)
+            return len(self._shown.read().splitlines())

@@ -1,0 +1,41 @@
+//! Requests, and the answers that come to them.
+
+use hyper::Request;
+use lanlab_files::Result;
+
+use super::answer::Answer;
+use super::connection::Connection;
+use super::head::Head;
+use super::outgoing::Outgoing;
+use super::peer::Http;
+use crate::transport;
+
+impl Http {
+    /// Make a request and wait for the head of its answer.
+    pub async fn ask(&self, what: &str, request: Request<Outgoing>) -> Result<Answer> {
+        let (mut connection, body) = self.begin(request).await?;
+        let asking = async {
+            let sent = connection.send(body.at_hand()).await;
+            match sent.map_err(|broken| broken.fault(what))? {
+                Some(early) => Ok(self.early(connection, early)),
+                None => self.answered(what, connection).await,
+            }
+        };
+        transport::within(self.target(), what, asking).await
+    }
+
+    /// Wait for the answer to a request of which all has been sent; [`transport::within`] is the
+    /// caller's.
+    pub async fn answered(&self, what: &str, mut connection: Connection) -> Result<Answer> {
+        let head = connection.head().await.map_err(|broken| broken.fault(what))?;
+        self.see(&head);
+        Ok(Answer::new(connection, head))
+    }
+
+    /// The answer to a request of which not all has been sent. The server waits for the rest, or does
+    /// not: nothing can be asked after it.
+    pub fn early(&self, connection: Connection, head: Head) -> Answer {
+        self.see(&head);
+        Answer::new(connection, Head { keeps_alive: false, ..head })
+    }
+}

@@ -1,0 +1,47 @@
+//! What has been fed to a fuzz target once is fed to it by every test run.
+
+#[path = "../../../../fuzz/seeds.rs"]
+mod seeds;
+
+use crate::fuzz_checks;
+
+/// Feed every seed of `target` to `feed`.
+fn feed_all(target: &str, feed: fn(&[u8])) {
+    for octets in seeds::seeds(target) {
+        feed(&octets);
+        // Cut anywhere it is another seed.
+        for length in 0..octets.len().min(256) {
+            feed(&octets[..length]);
+        }
+    }
+}
+
+#[test]
+fn probe() {
+    feed_all("probe", fuzz_checks::probe);
+}
+
+#[test]
+fn session() {
+    feed_all("session", fuzz_checks::session);
+}
+
+#[test]
+fn engine_line() {
+    feed_all("engine_line", fuzz_checks::engine_line);
+}
+
+#[test]
+fn session_machines() {
+    feed_all("session_machines", fuzz_checks::session_machines);
+}
+
+#[test]
+fn tally() {
+    feed_all("tally", fuzz_checks::tally);
+}
+
+#[test]
+fn host_texts() {
+    feed_all("host_texts", fuzz_checks::host_texts);
+}

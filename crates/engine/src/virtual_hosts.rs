@@ -1,0 +1,95 @@
+//! The hosts of a virtual LAN: their settings and the counters of their interfaces. One process does it
+//! for all hosts, as a process for each takes seconds with hundreds of hosts.
+
+use lanlab_os as os;
+
+use crate::cost::{Cost, OWN_THREADS};
+use crate::medium::{MOST_PORTS, check_interface, host_mac};
+use crate::messages::{
+    Failure, HostInterface, HostQueue, HostsRead, Outcome, ReadHosts, SetUpHosts, VirtualHost,
+};
+use crate::task::Task;
+
+/// Memory of the requests for a host's neighbours and of the answers, at most.
+const MEMORY_BYTES: u64 = 1 << 20;
+
+fn cost(hosts: usize, most: usize) -> Result<Cost, Failure> {
+    if !(1..=most).contains(&hosts) {
+        return Err(Failure::value("hosts", hosts, format!("1 to {most}")));
+    }
+    Ok(Cost { memory_bytes: MEMORY_BYTES, threads: OWN_THREADS })
+}
+
+/// Configure the interfaces of hosts and take them up.
+pub fn set_up(request: &SetUpHosts) -> Result<Task, Failure> {
+    let hosts: Vec<_> = request.hosts.iter().map(plan).collect::<Result<_, _>>()?;
+    let settings = os::HostSettings {
+        mtu_bytes: request.mtu_bytes,
+        queue_frames: request.queue_frames,
+        segments: request.segments,
+    };
+    Ok(Task::new(cost(hosts.len(), MOST_PORTS)?, move |_| {
+        os::set_up_hosts(&hosts, &settings).map_err(|error| {
+            let message = format!("a host's interface: {error}");
+            Failure::new("hosts.set_up", message)
+        })?;
+        Ok(Outcome::HostsSetUp {})
+    }))
+}
+
+fn plan(host: &VirtualHost) -> Result<os::HostPlan, Failure> {
+    check_interface(&host.interface)?;
+    Ok(os::HostPlan {
+        namespace_pid: host.namespace_pid,
+        interface: host.interface.clone(),
+        mac: host_mac(&host.mac)?,
+        addresses: host.addresses.iter().map(|each| (each.address, each.prefix_bits)).collect(),
+    })
+}
+
+/// Read the state of the interfaces of hosts.
+pub fn read(request: ReadHosts) -> Result<Task, Failure> {
+    // One more than the hosts: their switch.
+    Ok(Task::new(cost(request.namespace_pids.len(), MOST_PORTS + 1)?, move |_| {
+        let found = os::read_hosts(&request.namespace_pids).map_err(|error| {
+            let message = format!("the interfaces of a host cannot be read: {error}");
+            Failure::new("hosts.read", message)
+        })?;
+        let hosts = found.into_iter().map(|host| host.into_iter().map(as_read).collect()).collect();
+        Ok(Outcome::HostsRead(HostsRead { hosts }))
+    }))
+}
+
+fn as_read(interface: os::HostInterface) -> HostInterface {
+    let queue = interface.queue.map(|queue| HostQueue {
+        kind: queue.kind,
+        bytes: queue.bytes,
+        packets: queue.packets,
+        drops: queue.drops,
+        overlimits: queue.overlimits,
+        backlog_bytes: queue.backlog_bytes,
+    });
+    HostInterface { name: interface.name, carrier_changes: interface.carrier_changes, queue }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_bounded_and_their_interfaces_can_have_their_names() {
+        let none = SetUpHosts { hosts: vec![], mtu_bytes: 1500, queue_frames: 10, segments: None };
+        assert_eq!(set_up(&none).err().unwrap().code, "request.value");
+        assert!(read(ReadHosts { namespace_pids: vec![1; 257] }).is_ok());
+        assert!(read(ReadHosts { namespace_pids: vec![1; 258] }).is_err());
+        let host = |interface: &str, mac: &str| VirtualHost {
+            namespace_pid: 1,
+            interface: interface.into(),
+            mac: mac.into(),
+            addresses: vec![],
+        };
+        assert!(plan(&host("eth0", "02:77:00:00:00:01")).is_ok());
+        assert!(plan(&host("a name too long for it", "02:77:00:00:00:01")).is_err());
+        assert!(plan(&host("eth0", "03:77:00:00:00:01")).is_err());
+    }
+}

@@ -1,0 +1,95 @@
+//! What of a trial could not be removed: what it is, and what the server said to it.
+
+use lanlab_clients::AnySession;
+use lanlab_files::{Class, Fault, ServicePath, Session};
+
+use crate::messages::LeftBehind;
+
+/// Names that are told; all are counted.
+const MOST_NAMES: usize = 20;
+
+/// What could not be removed of a trial.
+#[derive(Debug, Default)]
+pub struct NotRemoved {
+    names: Vec<String>,
+    count: u64,
+    refusal: Option<String>,
+}
+
+impl NotRemoved {
+    /// The server has not removed it, and says so.
+    pub fn refused(&mut self, path: &ServicePath, fault: &Fault) {
+        self.refusal.get_or_insert_with(|| fault.message.clone());
+        self.kept(path);
+    }
+
+    /// It stays for what is in it, or for what is in its place.
+    pub fn kept(&mut self, path: &impl ToString) {
+        self.count += 1;
+        if self.names.len() < MOST_NAMES {
+            self.names.push(path.to_string());
+        }
+    }
+
+    /// Whether the server has refused anything.
+    pub fn has_refusal(&self) -> bool {
+        self.refusal.is_some()
+    }
+
+    /// Whether nothing is left.
+    pub fn is_none(&self) -> bool {
+        self.count == 0
+    }
+
+    /// What is left, for the result; `None` if nothing is.
+    pub fn described(self) -> Option<LeftBehind> {
+        let Self { names, count, refusal } = self;
+        (count > 0).then_some(LeftBehind { names, count, refusal })
+    }
+}
+
+/// Remove a directory; gives what the server says if it is still there, in its many ways.
+pub async fn removed_directory(
+    session: &AnySession,
+    path: &ServicePath,
+) -> Result<Option<Fault>, Fault> {
+    match session.remove_directory(path).await {
+        Ok(()) => Ok(None),
+        Err(fault) if fault.class == Class::Missing => Ok(None),
+        Err(fault) if fault.class.is_passing() => Err(fault),
+        Err(fault) => Ok(Some(fault)),
+    }
+}
+
+/// Remove the directory of a trial in which there is nothing of it but, at most, its mark.
+pub async fn remove_working(
+    session: &AnySession,
+    working: &ServicePath,
+    mark: Option<&ServicePath>,
+    not_removed: &mut NotRemoved,
+) -> Result<(), Fault> {
+    let mut said = None;
+    if let Some(mark) = mark {
+        match session.remove(mark).await {
+            Err(fault) if fault.class.is_passing() => return Err(fault),
+            Err(fault) => said = Some((mark, fault)),
+            Ok(()) => {}
+        }
+    }
+    let Some(fault) = removed_directory(session, working).await? else { return Ok(()) };
+    let entries = match session.list(Some(working)).await {
+        Err(listing) if listing.class.is_passing() => return Err(listing),
+        listed => listed.unwrap_or_default(),
+    };
+    if let Some((mark, fault)) = said
+        && entries.iter().any(|entry| entry.name == mark.name())
+    {
+        not_removed.refused(mark, &fault);
+        not_removed.kept(working);
+    } else if entries.is_empty() && fault.class != Class::Exists {
+        not_removed.refused(working, &fault);
+    } else {
+        not_removed.kept(working);
+    }
+    Ok(())
+}

@@ -1,0 +1,27 @@
+//! Where the files of a trial are at the service.
+
+use lanlab_files::ServicePath;
+
+use crate::messages::{CopySpec, Failure};
+
+const MARK_NAME: &str = "lanlab-mark";
+
+/// Where the files of a trial are at the service.
+pub fn files_path(spec: &CopySpec) -> Result<ServicePath, Failure> {
+    path(format!("{}/files", spec.working_name))
+}
+
+/// Where one of them is.
+pub fn remote_path(spec: &CopySpec, file: &ServicePath) -> Result<ServicePath, Failure> {
+    path(format!("{}/files/{file}", spec.working_name))
+}
+
+/// A path in the service.
+pub fn path(text: String) -> Result<ServicePath, Failure> {
+    ServicePath::new(text).map_err(|bad| Failure::new("copy.name", bad.message))
+}
+
+/// Where the mark of a trial is.
+pub fn mark_path(working_name: &str) -> Result<ServicePath, Failure> {
+    path(format!("{working_name}/{MARK_NAME}"))
+}

@@ -1,0 +1,259 @@
+//! A simulated Ethernet under a load, computed in virtual time without a socket or clock.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+
+use lanlab_medium::offline::{
+    Arrivals, BadLoad, Delivered, FrameShare, Load, LoadPlan, LoadReport,
+};
+use lanlab_medium::{LossPlan, Plan, Port};
+use lanlab_units::Instant;
+use lanlab_wire::pcap;
+
+use crate::cost::{Cost, OWN_THREADS};
+use crate::medium::topology;
+use crate::messages::{Failure, MediumLoad, MediumLoaded, MediumTopology, Outcome};
+use crate::running::{Measured, Running, conclude};
+use crate::task::Task;
+
+/// Most work of a request: bits of virtual time for each station, times the load if that is above 1. Some
+/// minutes of a processor's time.
+const MOST_STATION_BITS: f64 = 1e12;
+/// Most bits that a file of frames may have to hold: 1.25 GB.
+const MOST_RECORDED_BITS: f64 = 1e10;
+/// Bits of virtual time between two checks for cancellation.
+const SLICE_BITS: u64 = 10_000_000;
+/// Longest frame, with its check sequence.
+const FULL_FRAME_BYTES: usize = 1518;
+const CHECK_SEQUENCE_BYTES: usize = 4;
+/// Of local experiments (IEEE 802-2014, 9.2.3).
+const EXPERIMENTAL_ETHER_TYPE: [u8; 2] = [0x88, 0xb5];
+const MOST_PROPAGATION_NS: u64 = 1_000_000;
+const MOST_QUEUE_FRAMES: u64 = 10_000;
+const MOST_SWITCH_QUEUE_BYTES: u64 = 1 << 24;
+/// Upper bound of the memory of a frame in a queue and on the medium.
+const FRAME_MEMORY_BYTES: u64 = 128;
+
+/// Simulate a medium under a load.
+pub fn compute(request: MediumLoad) -> Result<Task, Failure> {
+    if request.duration_ns == 0 {
+        return Err(Failure::value("duration_ns", 0, "1 or more"));
+    }
+    at_most("propagation_ns", request.propagation_ns, MOST_PROPAGATION_NS)?;
+    at_most("queue_frames", request.queue_frames.into(), MOST_QUEUE_FRAMES)?;
+    at_most("switch_queue_bytes", request.switch_queue_bytes.into(), MOST_SWITCH_QUEUE_BYTES)?;
+    let computed = load(&request)?;
+    let seconds = (request.duration_ns as f64 + request.warmup_ns as f64) / 1e9;
+    let load = request.offered_ratio.unwrap_or(1.0).max(1.0);
+    let station_bits = seconds * request.rate_bps as f64 * f64::from(request.stations) * load;
+    if station_bits > MOST_STATION_BITS {
+        let found = format!("{seconds} s of virtual time");
+        let most_seconds = MOST_STATION_BITS / (station_bits / seconds);
+        let allowed = format!("{most_seconds:.6} s with this rate, load and number of stations");
+        return Err(Failure::value("duration_ns", found, allowed));
+    }
+    let wires = if request.topology == MediumTopology::Bus { 1 } else { request.stations };
+    let wire_bits_per_s = request.rate_bps as f64 * f64::from(wires);
+    if request.pcap.is_some() && seconds * wire_bits_per_s > MOST_RECORDED_BITS {
+        let found = format!("{seconds} s of virtual time with `pcap`");
+        let allowed = format!("{:.6} s with this rate", MOST_RECORDED_BITS / wire_bits_per_s);
+        return Err(Failure::value("duration_ns", found, allowed));
+    }
+    let cost = Cost { memory_bytes: memory_bytes(&request), threads: OWN_THREADS };
+    Ok(Task::new(cost, move |running| run(&request, computed, running)))
+}
+
+/// Run the load. Ends early when cancelled.
+fn run(request: &MediumLoad, mut load: Load, running: &Running) -> Measured {
+    let end_ns = request.warmup_ns.saturating_add(request.duration_ns);
+    let slice_ns = (SLICE_BITS * 1_000_000_000 / request.rate_bps).max(1);
+    let mut recording = request.pcap.as_deref().map(Recording::create).transpose()?;
+    let mut now_ns = 0_u64;
+    while now_ns < end_ns {
+        if running.is_cancelled() {
+            return Err(Failure::cancelled().into());
+        }
+        now_ns = now_ns.saturating_add(slice_ns).min(end_ns);
+        let until = Instant::from_nanos(now_ns);
+        match &mut recording {
+            Some(recording) => load.watch_until(until, |frame| recording.add(frame)),
+            None => load.run_until(until),
+        }
+    }
+    let failure = recording.and_then(|recording| recording.end().err());
+    conclude(outcome(&load.report(), load.counts().collisions), failure)
+}
+
+/// A pcap file of the frames.
+struct Recording {
+    file: BufWriter<File>,
+    path: String,
+    octets: Vec<u8>,
+    /// The first error of writing.
+    written: std::io::Result<()>,
+}
+
+impl Recording {
+    fn create(path: &str) -> Result<Self, Failure> {
+        let file =
+            File::create_new(path).map_err(|error| Failure::system(format!("`{path}`"), &error))?;
+        let mut octets = Vec::new();
+        pcap::emit_header(&mut octets);
+        let mut file = BufWriter::new(file);
+        let written = file.write_all(&octets);
+        Ok(Self { file, path: path.to_owned(), octets, written })
+    }
+
+    fn add(&mut self, delivered: Delivered) {
+        if self.written.is_err() {
+            return;
+        }
+        let mut frame = [0; FULL_FRAME_BYTES];
+        frame[..6].copy_from_slice(&address(delivered.to));
+        frame[6..12].copy_from_slice(&address(delivered.from));
+        frame[12..14].copy_from_slice(&EXPERIMENTAL_ETHER_TYPE);
+        let length = delivered.frame_bytes as usize - CHECK_SEQUENCE_BYTES;
+        self.octets.clear();
+        pcap::emit_record(delivered.at.as_nanos(), &frame[..length], &mut self.octets);
+        self.written = self.file.write_all(&self.octets);
+    }
+
+    fn end(mut self) -> Result<(), Failure> {
+        self.written
+            .and_then(|()| self.file.flush())
+            .map_err(|error| Failure::system(format!("`{}`", self.path), &error))
+    }
+}
+
+/// The hardware address of a station, as the hosts of a virtual LAN have it.
+fn address(station: Port) -> [u8; 6] {
+    let [high, low] = (station + 1).to_be_bytes();
+    [2, 0x77, 0, 0, high, low]
+}
+
+fn load(request: &MediumLoad) -> Result<Load, Failure> {
+    let medium = Plan {
+        topology: topology(request.topology),
+        rate_bps: Some(request.rate_bps),
+        ports: request.stations,
+        propagation_ns: request.propagation_ns,
+        delay_ns: 0,
+        loss: LossPlan::Never,
+        switch_queue_bytes: request.switch_queue_bytes,
+    };
+    let frame = |frame: &crate::messages::LoadFrame| FrameShare {
+        frame_bytes: frame.frame_bytes,
+        weight: frame.weight,
+    };
+    let plan = LoadPlan {
+        medium,
+        arrivals: request
+            .offered_ratio
+            .map_or(Arrivals::Saturated, |offered_ratio| Arrivals::Poisson { offered_ratio }),
+        frames: request.frames.iter().map(frame).collect(),
+        queue_frames: request.queue_frames,
+        warmup_ns: request.warmup_ns,
+    };
+    let refused = |bad: BadLoad| Failure::new("request.value", bad.to_string());
+    Load::new(plan, request.seed).map_err(refused)
+}
+
+fn at_most(key: &str, found: u64, most: u64) -> Result<(), Failure> {
+    if found <= most {
+        return Ok(());
+    }
+    Err(Failure::value(key, found, format!("up to {most}")))
+}
+
+/// Memory of frames in adapters, in the switch and under way, and of the histogram of delays.
+fn memory_bytes(request: &MediumLoad) -> u64 {
+    const SHORTEST_BITS: u128 = 84 * 8;
+    let bits = u128::from(request.rate_bps) * u128::from(request.propagation_ns) / 1_000_000_000;
+    let on_the_way = (bits / SHORTEST_BITS) as u64 + 2;
+    let in_the_switch = u64::from(request.switch_queue_bytes) / 84 + 1;
+    let of_a_station = u64::from(request.queue_frames) + on_the_way + in_the_switch;
+    u64::from(request.stations) * of_a_station * FRAME_MEMORY_BYTES + (1 << 20)
+}
+
+fn outcome(report: &LoadReport, collisions: u64) -> Outcome {
+    Outcome::MediumLoaded(Box::new(MediumLoaded {
+        measured_ns: report.measured_ns,
+        offered_ratio: report.offered_ratio,
+        utilisation_ratio: report.utilisation_ratio,
+        delivered_frames: report.delivered_frames,
+        mean_delay_ns: report.mean_delay_ns,
+        p50_delay_ns: report.p50_delay_ns,
+        p95_delay_ns: report.p95_delay_ns,
+        p99_delay_ns: report.p99_delay_ns,
+        lost_adapter_queue_frames: report.lost_adapter_queue_frames,
+        lost_excessive_collisions_frames: report.lost_excessive_collisions_frames,
+        lost_switch_queue_frames: report.lost_switch_queue_frames,
+        collisions,
+        jain_index: report.jain_index,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::{LoadFrame, MediumTopology};
+
+    fn asked() -> MediumLoad {
+        MediumLoad {
+            topology: MediumTopology::Bus,
+            rate_bps: 10_000_000,
+            stations: 5,
+            propagation_ns: 2_500,
+            frames: vec![LoadFrame { frame_bytes: 512, weight: 1.0 }],
+            offered_ratio: Some(0.5),
+            queue_frames: 64,
+            switch_queue_bytes: 0,
+            duration_ns: 1_000_000_000,
+            warmup_ns: 0,
+            seed: 1,
+            pcap: None,
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_computed_is_refused_with_what_is_allowed() {
+        assert!(compute(asked()).is_ok());
+        let cases = [
+            (MediumLoad { stations: 1, ..asked() }, "a bus has 2 to 256 ports, not 1"),
+            (MediumLoad { frames: vec![], ..asked() }, "0 lengths of frames; allowed are 1 to 64"),
+            (
+                MediumLoad { offered_ratio: Some(f64::NAN), ..asked() },
+                "offered load NaN is not a number above 0 and up to 100",
+            ),
+            (
+                MediumLoad { duration_ns: 0, ..asked() },
+                "`duration_ns`: found 0; allowed: 1 or more",
+            ),
+            (
+                MediumLoad {
+                    duration_ns: 2_000_000_000_000,
+                    pcap: Some("frames.pcap".to_owned()),
+                    ..asked()
+                },
+                "`duration_ns`: found 2000 s of virtual time with `pcap`; allowed: 1000.000000 s with \
+                 this rate",
+            ),
+            (
+                MediumLoad { queue_frames: 10_001, ..asked() },
+                "`queue_frames`: found 10001; allowed: up to 10000",
+            ),
+            (
+                MediumLoad { duration_ns: 20_001_000_000_000, ..asked() },
+                "`duration_ns`: found 20001 s of virtual time; allowed: 20000.000000 s with this \
+                 rate, load and number of stations",
+            ),
+        ];
+        for (request, message) in cases {
+            let failure = compute(request).err().unwrap();
+            assert_eq!(failure.code, "request.value");
+            assert_eq!(failure.message, message);
+        }
+        let endless = MediumLoad { duration_ns: u64::MAX, warmup_ns: u64::MAX, ..asked() };
+        assert_eq!(compute(endless).err().unwrap().code, "request.value");
+    }
+}

@@ -1,0 +1,352 @@
+//! The threads of an end and the flows that each of them drives.
+//!
+//! A thread with one flow may wait in the system's own call. One with several asks which of them
+//! are ready; what a flow does when its turn comes is the same.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use std::thread;
+use std::time::Duration;
+
+use lanlab_os as os;
+use lanlab_os::{Readiness, Usage};
+use lanlab_units::Instant;
+use lanlab_workloads::stream::CpuMeter;
+
+use super::Plan;
+use crate::messages::{EndedBy, Failure, HostWindow, Receive};
+use crate::running::Running;
+use crate::waiting::Waiter;
+use crate::workloads::setup::bind;
+
+/// How often a flow that nothing is to be read from or written to has its turn all the same, to
+/// see whether it shall stop.
+const CHECK_NS: u64 = 10_000_000;
+/// With many flows less often: looking must not be what costs.
+const CHECK_PER_FLOW_NS: u64 = 500_000;
+const LONGEST_CHECK_NS: u64 = 100_000_000;
+/// How long a polling receiver sleeps. Longer needs larger socket buffers, shorter more wake-ups.
+const POLL_NS: u64 = 200_000;
+/// Turns that a flow has in a row at most, so that others have theirs.
+const TURNS_IN_A_ROW: usize = 16;
+/// Up to so many flows it is cheaper to ask each than to ask which are ready.
+const FEW_FLOWS: usize = 4;
+
+/// What a flow did when it had its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// Something; there may be more to do.
+    Again,
+    /// Nothing, and nothing is due until then.
+    Wait {
+        until: Instant,
+        /// Whether microseconds matter.
+        exact: bool,
+    },
+    /// Nothing: there is nothing to read, or no room to write.
+    Blocked,
+    /// It has ended.
+    Over,
+}
+
+/// One flow on its thread.
+pub trait Flow {
+    /// What the flows of a thread have in common: buffers and meters.
+    type Shared;
+
+    /// Do what is to be done at `now`. A flow that has ended is not asked again.
+    fn turn(&mut self, now: Instant, shared: &mut Self::Shared) -> Result<Turn, Failure>;
+
+    /// Have `readiness` watch the flow's socket under `key`.
+    fn watch(&self, readiness: &Readiness, key: usize) -> io::Result<()>;
+
+    /// The flow has ended: no more of it.
+    fn forget(&self, readiness: &Readiness) -> io::Result<()>;
+}
+
+/// CPU time of a thread from the first of its flows that is measured to the last.
+#[derive(Debug, Default)]
+pub struct ThreadUsage {
+    begun: Option<Usage>,
+    used: Usage,
+}
+
+impl CpuMeter for ThreadUsage {
+    /// A flow begins to be measured.
+    fn begin(&mut self) {
+        self.begun.get_or_insert_with(os::thread_usage);
+    }
+
+    /// A flow is no longer measured.
+    fn end(&mut self) {
+        if let Some(begun) = self.begun {
+            self.used = os::thread_usage().since(begun);
+        }
+    }
+}
+
+impl ThreadUsage {
+    /// Leave out work that was done for another purpose.
+    pub fn leave_out(&mut self, user_ns: u64) {
+        self.used.user_ns = self.used.user_ns.saturating_sub(user_ns);
+    }
+
+    pub fn used(&self) -> Usage {
+        self.used
+    }
+}
+
+/// How many threads `flows` flows have: as asked for, else one for each processor.
+pub fn thread_count(plan: &Plan) -> usize {
+    let processors = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let threads = plan.threads.map_or(processors, usize::from);
+    threads.clamp(1, plan.flows.into())
+}
+
+/// Spread `sockets`, one for each flow, over threads, run `work` on each from the start on, and tell
+/// the driver how far they are. Gives what each thread came to, and what the host did meanwhile.
+///
+/// `work` has the flows of a thread with their numbers; flow n is on thread n modulo the number of
+/// threads.
+pub fn run<S: Send, R: Send>(
+    plan: &Plan,
+    processor: Option<u16>,
+    sockets: Vec<S>,
+    running: &Running,
+    start: Instant,
+    work: impl Fn(Vec<(u16, S)>) -> Result<R, Failure> + Sync,
+) -> Result<(Vec<R>, Option<HostWindow>), Failure> {
+    let threads = thread_count(plan);
+    let mut shares: Vec<Vec<(u16, S)>> = (0..threads).map(|_| Vec::new()).collect();
+    for (flow, socket) in (0..).zip(sockets) {
+        shares[usize::from(flow) % threads].push((flow, socket));
+    }
+    let work = &work;
+    let run_all = || {
+        thread::scope(|scope| {
+            let threads: Vec<_> = shares
+                .into_iter()
+                .map(|share| {
+                    scope.spawn(move || {
+                        os::prepare_thread();
+                        bind(processor)?;
+                        work(share)
+                    })
+                })
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| {
+                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                })
+                .collect::<Result<Vec<R>, Failure>>()
+        })
+    };
+    let (results, host) = running.with_progress(start, plan.warmup_end(start), run_all);
+    Ok((results?, host))
+}
+
+/// What the flows of one thread came to.
+pub struct Driven<F, M> {
+    /// In the order of the thread's flows.
+    pub flows: Vec<F>,
+    pub meters: M,
+    /// What ended them before their time, if the system did.
+    pub failure: Option<Failure>,
+}
+
+/// What all threads came to: the flows in their order, each thread's meters, the first failure.
+pub fn gather<F, M>(threads: Vec<Driven<F, M>>) -> (Vec<F>, Vec<M>, Option<Failure>) {
+    let (mut flows, mut meters, mut failure) = (Vec::new(), Vec::new(), None);
+    for thread in threads {
+        flows.push(thread.flows);
+        meters.push(thread.meters);
+        failure = failure.or(thread.failure);
+    }
+    (in_order(flows), meters, failure)
+}
+
+/// What the flows of each thread came to, in the order of the flows.
+fn in_order<T>(threads: Vec<Vec<T>>) -> Vec<T> {
+    let mut threads: Vec<_> = threads.into_iter().map(Vec::into_iter).collect();
+    let mut flows = Vec::new();
+    while let Some(flow) = {
+        let turn = flows.len() % threads.len().max(1);
+        threads.get_mut(turn).and_then(Iterator::next)
+    } {
+        flows.push(flow);
+    }
+    flows
+}
+
+fn readiness_failure(error: &io::Error) -> Failure {
+    Failure::system("waiting for sockets", error)
+}
+
+fn check_interval_ns(flows: usize) -> u64 {
+    (flows as u64 * CHECK_PER_FLOW_NS).clamp(CHECK_NS, LONGEST_CHECK_NS)
+}
+
+/// Drive one flow that waits by itself until it has ended.
+fn drive_alone<F: Flow>(flow: &mut F, shared: &mut F::Shared) -> Result<(), Failure> {
+    let mut waiter = Waiter::new();
+    let mut now = os::monotonic();
+    loop {
+        match flow.turn(now, shared)? {
+            Turn::Over => return Ok(()),
+            Turn::Wait { until, exact: true } => {
+                now = waiter.wait_until(until);
+                continue;
+            }
+            Turn::Wait { until, exact: false } => os::sleep_until(until),
+            Turn::Again | Turn::Blocked => {}
+        }
+        now = os::monotonic();
+    }
+}
+
+/// Wait for the start, then drive the flows of one sending thread. Gives what has ended the flows
+/// that are not over then, and the failure that it was, if the system's.
+pub fn send_from<F: Flow>(
+    start: Instant,
+    flows: &mut [F],
+    shared: &mut F::Shared,
+    running: &Running,
+) -> (EndedBy, Option<Failure>) {
+    match running.wait_to_begin(start) {
+        None => (EndedBy::Cancelled, None),
+        Some(_) => (EndedBy::Failed, drive_senders(flows, shared).err()),
+    }
+}
+
+/// Drive the flows of one sending thread until all have ended: whichever is due first, first.
+fn drive_senders<F: Flow>(flows: &mut [F], shared: &mut F::Shared) -> Result<(), Failure> {
+    if let [flow] = flows {
+        return drive_alone(flow, shared);
+    }
+    let mut readiness = Readiness::new(flows.len()).map_err(|error| readiness_failure(&error))?;
+    let mut waiter = Waiter::new();
+    // A flow is queued with the time of its next turn, or waits for room, or has ended.
+    let mut queue: BinaryHeap<Reverse<(Instant, usize)>> =
+        (0..flows.len()).map(|index| Reverse((Instant::ZERO, index))).collect();
+    let mut waiting = vec![false; flows.len()];
+    let (mut waiting_count, mut left) = (0_usize, flows.len());
+    let check_ns = check_interval_ns(flows.len());
+    let mut next_check = os::monotonic().plus_nanos(check_ns);
+    while left > 0 {
+        let mut now = os::monotonic();
+        let due = queue.peek().map_or(next_check, |Reverse((due, _))| *due);
+        if due > now && waiting_count == 0 {
+            now = waiter.wait_until(due);
+        } else if waiting_count > 0 {
+            let wait_ns = due.min(next_check).nanos_since(now);
+            let ready = readiness
+                .wait(Duration::from_nanos(wait_ns))
+                .map_err(|error| readiness_failure(&error))?;
+            now = os::monotonic();
+            for index in ready {
+                if std::mem::take(&mut waiting[index]) {
+                    waiting_count -= 1;
+                    queue.push(Reverse((now, index)));
+                }
+            }
+            if now >= next_check {
+                next_check = now.plus_nanos(check_ns);
+                for (index, waiting) in waiting.iter_mut().enumerate() {
+                    if std::mem::take(waiting) {
+                        queue.push(Reverse((now, index)));
+                    }
+                }
+                waiting_count = 0;
+            }
+        }
+        let Some(Reverse((due, index))) = queue.peek().copied() else { continue };
+        if due > now {
+            continue;
+        }
+        queue.pop();
+        match flows[index].turn(now, shared)? {
+            Turn::Again => queue.push(Reverse((now, index))),
+            Turn::Wait { until, .. } => queue.push(Reverse((until, index))),
+            Turn::Blocked => {
+                flows[index].watch(&readiness, index).map_err(|error| readiness_failure(&error))?;
+                waiting[index] = true;
+                waiting_count += 1;
+            }
+            Turn::Over => left -= 1,
+        }
+    }
+    Ok(())
+}
+
+/// Drive the flows of one receiving thread until all have ended.
+pub fn drive_receivers<F: Flow>(
+    flows: &mut [F],
+    shared: &mut F::Shared,
+    receive: Receive,
+) -> Result<(), Failure> {
+    if receive != Receive::Poll
+        && receive != Receive::Spin
+        && let [flow] = flows
+    {
+        return drive_alone(flow, shared);
+    }
+    let few = flows.len() <= FEW_FLOWS && receive != Receive::Block;
+    let mut readiness = Readiness::new(flows.len()).map_err(|error| readiness_failure(&error))?;
+    // To be watched costs something for each packet.
+    for (index, flow) in flows.iter().enumerate().filter(|_| !few) {
+        flow.watch(&readiness, index).map_err(|error| readiness_failure(&error))?;
+    }
+    let check_ns = check_interval_ns(flows.len());
+    let (mut over, mut left) = (vec![false; flows.len()], flows.len());
+    let mut next_check = Instant::ZERO;
+    let mut ready: Vec<usize> = Vec::with_capacity(flows.len());
+    let mut drained = true;
+    while left > 0 {
+        let mut now = os::monotonic();
+        if receive == Receive::Poll && drained {
+            os::sleep_until(now.plus_nanos(POLL_NS));
+            now = os::monotonic();
+        }
+        ready.clear();
+        if now >= next_check || few {
+            // All of them: each sees whether it shall stop.
+            next_check = now.plus_nanos(check_ns);
+            ready.extend((0..flows.len()).filter(|index| !over[*index]));
+        } else {
+            let wait_ns = if receive == Receive::Block { next_check.nanos_since(now) } else { 0 };
+            let found = readiness
+                .wait(Duration::from_nanos(wait_ns))
+                .map_err(|error| readiness_failure(&error))?;
+            ready.extend(found.filter(|index| !over[*index]));
+            now = os::monotonic();
+        }
+        drained = true;
+        for index in ready.iter().copied() {
+            for turn in 1..=TURNS_IN_A_ROW {
+                match flows[index].turn(now, shared)? {
+                    Turn::Again => {
+                        drained &= turn < TURNS_IN_A_ROW;
+                        now = os::monotonic();
+                    }
+                    Turn::Wait { .. } | Turn::Blocked => break,
+                    Turn::Over => {
+                        over[index] = true;
+                        left -= 1;
+                        if !few {
+                            flows[index]
+                                .forget(&readiness)
+                                .map_err(|error| readiness_failure(&error))?;
+                        }
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

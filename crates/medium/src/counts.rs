@@ -1,0 +1,93 @@
+//! Counts of a medium.
+
+use crate::event::{Loss, Port};
+
+/// Counts of the frames that one port sends.
+///
+/// At any time, `offered_copies` is `delivered_copies` and every kind of loss together, and the copies
+/// that are still on their way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PortCounts {
+    /// Frames that the adapter offered.
+    pub offered_frames: u64,
+    /// Their copies: one for each receiver.
+    pub offered_copies: u64,
+    /// Copies that arrived.
+    pub delivered_copies: u64,
+    /// Bytes on the wire of the copies that arrived, preambles included.
+    pub delivered_wire_bytes: u64,
+    /// Copies lost by chance.
+    pub lost_chance: u64,
+    /// Copies of the frames that were given up after 16 collisions.
+    pub lost_excessive_collisions: u64,
+    /// Copies that found the output queue of the switch full.
+    pub lost_switch_queue: u64,
+    /// Attempts to send that collided.
+    pub collisions: u64,
+    /// Frames whose first attempt had to wait for the bus: a carrier or a gap.
+    pub deferrals: u64,
+    /// How long the port has transmitted, ns: frames, and what was sent of those that collided. A
+    /// transmission counts when it ends.
+    pub busy_ns: u64,
+}
+
+impl PortCounts {
+    /// Copies that have neither arrived nor been lost.
+    pub fn copies_in_flight(&self) -> u64 {
+        let lost = self.lost_chance + self.lost_excessive_collisions + self.lost_switch_queue;
+        self.offered_copies - self.delivered_copies - lost
+    }
+
+    pub(crate) fn add_loss(&mut self, loss: Loss, copies: u64) {
+        *match loss {
+            Loss::Chance => &mut self.lost_chance,
+            Loss::ExcessiveCollisions => &mut self.lost_excessive_collisions,
+            Loss::SwitchQueue => &mut self.lost_switch_queue,
+        } += copies;
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.offered_frames += other.offered_frames;
+        self.offered_copies += other.offered_copies;
+        self.delivered_copies += other.delivered_copies;
+        self.delivered_wire_bytes += other.delivered_wire_bytes;
+        self.lost_chance += other.lost_chance;
+        self.lost_excessive_collisions += other.lost_excessive_collisions;
+        self.lost_switch_queue += other.lost_switch_queue;
+        self.collisions += other.collisions;
+        self.deferrals += other.deferrals;
+        self.busy_ns += other.busy_ns;
+    }
+}
+
+/// Counts of a medium.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counts {
+    /// By sending port.
+    pub ports: Vec<PortCounts>,
+    /// How long the bus has been busy, ns: at least one port transmitted. It counts when the bus falls
+    /// silent. Cable and switch have no common carrier: always 0, see [`PortCounts::busy_ns`].
+    pub busy_ns: u64,
+    /// How often the bus was busy with a collision, however many ports took part.
+    pub collisions: u64,
+}
+
+impl Counts {
+    pub(crate) fn new(ports: u16) -> Self {
+        let ports = vec![PortCounts::default(); usize::from(ports)];
+        Self { ports, busy_ns: 0, collisions: 0 }
+    }
+
+    /// All ports together.
+    pub fn total(&self) -> PortCounts {
+        let mut total = PortCounts::default();
+        for port in &self.ports {
+            total.add(port);
+        }
+        total
+    }
+
+    pub(crate) fn of(&mut self, port: Port) -> &mut PortCounts {
+        &mut self.ports[usize::from(port)]
+    }
+}

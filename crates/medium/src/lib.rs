@@ -1,0 +1,155 @@
+//! Ethernet media without a clock: cable, switch and CSMA/CD bus, with exact frame times, delay and loss.
+//!
+//! A [`Medium`] knows lengths of frames and numbers of ports; the bytes stay with its driver. Each port
+//! has one frame on the medium at a time: the adapter keeps the queue. The same machine runs in
+//! real time below the virtual LAN and in virtual time in simulations and tests.
+//!
+//! # Driving it
+//!
+//! Change it by one [`offer`](Medium::offer) or [`handle_timeout`](Medium::handle_timeout), then call
+//! [`poll_event`](Medium::poll_event) until it gives `None`. All ports are free at the start.
+//!
+//! While [`poll_timeout`](Medium::poll_timeout) gives a time `t` that the driver's clock has reached:
+//!
+//! 1. call `handle_timeout(t)`: with that time, not with the clock's;
+//! 2. drain the events; on [`Event::Free`] of a port with the exact time `t`, offer the next frame that
+//!    waits there with `now = t`.
+//!
+//! So a driver that is late never shifts the schedule: it handles at once all that was due, and each
+//! event keeps its own time. A frame for a port that has been free is offered with the clock's time, after
+//! all that was due by then is done.
+//!
+//! # Times
+//!
+//! A frame takes its [`wire_bytes`](Offer::wire_bytes) at the rate. The gap of 96 bits keeps the next frame
+//! from starting; it is no part of a delivery. Times are kept exactly, as fractions; events carry the first
+//! whole nanosecond at which they have happened.
+
+mod bit_time;
+mod bus;
+mod cable;
+mod counts;
+mod event;
+mod line;
+mod loss;
+pub mod offline;
+mod plan;
+mod random;
+mod schedule;
+mod switch;
+mod traffic;
+
+use lanlab_units::Instant;
+
+pub use counts::{Counts, PortCounts};
+pub use event::{Destination, Event, Loss, Offer, Port};
+pub use plan::{
+    BadPlan, GAP_BITS, LossPlan, MAX_PORTS, MIN_WIRE_BYTES, Plan, RATES_BPS, SLOT_BITS, Topology,
+};
+
+use bus::Bus;
+use cable::Cable;
+use random::Random;
+use switch::Switch;
+use traffic::Traffic;
+
+/// Streams of a seed: one for each use of random numbers.
+const LOSS_STREAM: u64 = 1;
+const ARRIVAL_STREAM: u64 = 2;
+const FIRST_STATION_STREAM: u64 = 1 << 16;
+
+/// A medium that joins ports. The [crate](self) says how to drive it.
+#[derive(Debug)]
+pub struct Medium {
+    machine: Machine,
+    traffic: Traffic,
+    /// All events until then have been handled.
+    handled_until: Instant,
+}
+
+#[derive(Debug)]
+enum Machine {
+    Bus(Bus),
+    Cable(Cable),
+    Switch(Switch),
+}
+
+impl Medium {
+    /// The medium of a plan. The same seed and the same calls give the same events.
+    ///
+    /// # Errors
+    /// [`BadPlan`] if there can be no such medium.
+    pub fn new(plan: &Plan, seed: u64) -> Result<Self, BadPlan> {
+        plan.check()?;
+        let machine = match plan.topology {
+            Topology::Cable => Machine::Cable(Cable::new(plan)),
+            Topology::Switch => Machine::Switch(Switch::new(plan)),
+            Topology::Bus => Machine::Bus(Bus::new(plan, |port| {
+                Random::new(seed, FIRST_STATION_STREAM + u64::from(port))
+            })),
+        };
+        let traffic = Traffic::new(plan, Random::new(seed, LOSS_STREAM));
+        Ok(Self { machine, traffic, handled_until: Instant::ZERO })
+    }
+
+    /// Whether the adapter of `port` may offer a frame.
+    ///
+    /// # Panics
+    /// If there is no such port.
+    pub fn is_free(&self, port: Port) -> bool {
+        self.traffic.is_free(port)
+    }
+
+    /// Offer a frame of `port`, which must be free.
+    ///
+    /// `now` is not before anything that has been done: an earlier one counts as the time of the last
+    /// [`handle_timeout`](Self::handle_timeout).
+    ///
+    /// # Panics
+    /// If there is no such port; in debug builds also if it is not free, or if something was due before
+    /// `now` and has not been done.
+    pub fn offer(&mut self, now: Instant, port: Port, offer: Offer) {
+        debug_assert!(self.is_free(port), "port {port} has a frame on the medium");
+        let now = now.max(self.handled_until);
+        debug_assert!(self.poll_timeout().is_none_or(|due| due >= now), "something was due");
+        self.handled_until = now;
+        let frame = self.traffic.begin(port, offer);
+        match &mut self.machine {
+            Machine::Bus(bus) => bus.offer(now, port, frame, &mut self.traffic),
+            Machine::Cable(cable) => cable.offer(now, port, frame, &self.traffic),
+            Machine::Switch(switch) => switch.offer(now, port, frame, &self.traffic),
+        }
+    }
+
+    /// When something happens next; `None` while no frame is on its way.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let at = match &self.machine {
+            Machine::Bus(bus) => bus.next_at(),
+            Machine::Cable(cable) => cable.next_at(),
+            Machine::Switch(switch) => switch.next_at(),
+        };
+        at.map(bit_time::Exact::rounded_up)
+    }
+
+    /// Do what is due at `now` or before, each thing at its own time. Calls without need do nothing.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while self.poll_timeout().is_some_and(|at| at <= now) {
+            match &mut self.machine {
+                Machine::Bus(bus) => bus.step(&mut self.traffic),
+                Machine::Cable(cable) => cable.step(&mut self.traffic),
+                Machine::Switch(switch) => switch.step(&mut self.traffic),
+            }
+        }
+        self.handled_until = self.handled_until.max(now);
+    }
+
+    /// What happened, in order of time; with the first whole nanosecond at which it had happened.
+    pub fn poll_event(&mut self) -> Option<(Instant, Event)> {
+        self.traffic.poll_event()
+    }
+
+    /// What was counted until now.
+    pub fn counts(&self) -> &Counts {
+        self.traffic.counts()
+    }
+}

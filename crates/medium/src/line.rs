@@ -1,0 +1,49 @@
+//! One direction of a full-duplex cable: frames one after another, with a gap between two.
+
+use lanlab_units::Instant;
+
+use crate::bit_time::{BitClock, Exact};
+use crate::plan::GAP_BITS;
+
+#[derive(Debug, Default)]
+pub(crate) struct Line {
+    /// When the gap after the last frame ends.
+    next_start: Exact,
+}
+
+/// When a frame is on a line: from its first bit to the end of its last.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Transmission {
+    pub(crate) start: Exact,
+    pub(crate) end: Exact,
+}
+
+impl Line {
+    /// Send a frame that an adapter offers at `now`.
+    ///
+    /// `now` is a whole nanosecond, rounded up. A gap that ends within that nanosecond has ended at its
+    /// exact time: otherwise frames one after another would lose a fraction each.
+    pub(crate) fn send_offered(
+        &mut self,
+        clock: BitClock,
+        now: Instant,
+        wire_bytes: u32,
+    ) -> Transmission {
+        let in_the_gap = now <= self.next_start.rounded_up();
+        let not_before = if in_the_gap { self.next_start } else { Exact::from(now) };
+        self.send(clock, not_before, wire_bytes)
+    }
+
+    /// Send a frame, after the gap.
+    pub(crate) fn send(
+        &mut self,
+        clock: BitClock,
+        not_before: Exact,
+        wire_bytes: u32,
+    ) -> Transmission {
+        let start = not_before.max(self.next_start);
+        let end = clock.after(start, clock.bytes(wire_bytes));
+        self.next_start = clock.after(end, clock.bits(GAP_BITS));
+        Transmission { start, end }
+    }
+}

@@ -1,0 +1,128 @@
+//! What load a medium is put under, and why such a plan is refused.
+
+use std::fmt;
+
+use crate::plan::{BadPlan, Plan};
+
+/// Shortest and longest frame, bytes, without preamble (IEEE 802.3, 4.4.2 and 3.2.7).
+const FRAME_BYTES: std::ops::RangeInclusive<u32> = 64..=1518;
+/// Most different lengths of frames.
+const MAX_LENGTHS: usize = 64;
+
+/// How frames come to the adapters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Arrivals {
+    /// As a Poisson process at each station.
+    Poisson {
+        /// Offered load of all stations together: bits of frames (without preamble and gap) for each bit
+        /// that the rate could carry. May be above 1.
+        offered_ratio: f64,
+    },
+    /// Every adapter always has a frame, the next one as soon as it is free.
+    Saturated,
+}
+
+/// A length of frames and how common it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FrameShare {
+    /// Length without preamble, with the check sequence: 64 to 1518 bytes.
+    pub frame_bytes: u32,
+    /// How common it is, in proportion to the other weights.
+    pub weight: f64,
+}
+
+/// What load a medium is put under.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadPlan {
+    /// The medium. Each port is a station.
+    pub medium: Plan,
+    /// How frames come to the adapters.
+    pub arrivals: Arrivals,
+    /// Their lengths.
+    pub frames: Vec<FrameShare>,
+    /// Most frames that wait in an adapter, the one on the medium not counted.
+    pub queue_frames: u32,
+    /// Time from the start that is kept out of the report.
+    pub warmup_ns: u64,
+}
+
+/// Why a load is refused.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum BadLoad {
+    /// There can be no such medium.
+    Medium(BadPlan),
+    /// Load is a share of a rate.
+    WithoutRate,
+    /// Not a load.
+    OfferedRatio(f64),
+    /// No lengths, or too many.
+    Lengths(usize),
+    /// Not a length of an Ethernet frame.
+    FrameBytes(u32),
+    /// Not a weight.
+    Weight(f64),
+}
+
+impl From<BadPlan> for BadLoad {
+    fn from(plan: BadPlan) -> Self {
+        Self::Medium(plan)
+    }
+}
+
+impl std::error::Error for BadLoad {}
+
+impl fmt::Display for BadLoad {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Medium(ref plan) => plan.fmt(f),
+            Self::WithoutRate => f.write_str("a load needs a medium with a rate"),
+            Self::OfferedRatio(ratio) => {
+                write!(f, "offered load {ratio} is not a number above 0 and up to 100")
+            }
+            Self::Lengths(lengths) => {
+                write!(f, "{lengths} lengths of frames; allowed are 1 to {MAX_LENGTHS}")
+            }
+            Self::FrameBytes(bytes) => {
+                let (shortest, longest) = (FRAME_BYTES.start(), FRAME_BYTES.end());
+                write!(f, "frame of {bytes} bytes is not within {shortest} to {longest} bytes")
+            }
+            Self::Weight(weight) => {
+                write!(f, "weight {weight} is not a number above 0 and up to 1e9")
+            }
+        }
+    }
+}
+
+impl LoadPlan {
+    pub(super) fn check(&self) -> Result<(), BadLoad> {
+        self.medium.check()?;
+        if self.medium.rate_bps.is_none() {
+            return Err(BadLoad::WithoutRate);
+        }
+        if let Arrivals::Poisson { offered_ratio } = self.arrivals
+            && !(offered_ratio > 0.0 && offered_ratio <= 100.0)
+        {
+            return Err(BadLoad::OfferedRatio(offered_ratio));
+        }
+        if !(1..=MAX_LENGTHS).contains(&self.frames.len()) {
+            return Err(BadLoad::Lengths(self.frames.len()));
+        }
+        for share in &self.frames {
+            if !FRAME_BYTES.contains(&share.frame_bytes) {
+                return Err(BadLoad::FrameBytes(share.frame_bytes));
+            }
+            if !(share.weight > 0.0 && share.weight <= 1e9) {
+                return Err(BadLoad::Weight(share.weight));
+            }
+        }
+        Ok(())
+    }
+
+    /// Mean length of the frames, bytes.
+    pub(super) fn mean_frame_bytes(&self) -> f64 {
+        let weights: f64 = self.frames.iter().map(|share| share.weight).sum();
+        let weighted = self.frames.iter().map(|share| share.weight * f64::from(share.frame_bytes));
+        weighted.sum::<f64>() / weights
+    }
+}

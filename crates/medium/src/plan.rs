@@ -1,0 +1,263 @@
+//! The parameters of a medium, and why they are refused.
+
+use std::fmt;
+
+use crate::bit_time::{BitClock, Exact};
+
+/// Bits of the interframe gap (IEEE 802.3, 4.4.2: `interPacketGap`).
+pub const GAP_BITS: u64 = 96;
+/// Bits of a slot (IEEE 802.3, 4.4.2: `slotTime` up to 100 Mbit/s).
+pub const SLOT_BITS: u64 = 512;
+/// The shortest frame on the wire, bytes: preamble and SFD 8, frame 60, FCS 4.
+pub const MIN_WIRE_BYTES: u32 = 72;
+/// Most ports of a switch or bus.
+pub const MAX_PORTS: u16 = 256;
+/// Lowest and highest rate, bit/s.
+pub const RATES_BPS: std::ops::RangeInclusive<u64> = 1_000..=100_000_000_000;
+
+/// What joins the ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Topology {
+    /// A full-duplex cable between two ports. Each direction is independent of the other.
+    Cable,
+    /// A full-duplex cable from each port to a switch that stores and forwards.
+    Switch,
+    /// A half-duplex bus or hub with CSMA/CD, as IEEE 802.3, clause 4, has it.
+    ///
+    /// The propagation time decides how often frames collide. At 10 Mbit/s, 2.5 µs is that of a short
+    /// segment: a hub with its cables, or 500 m of coaxial cable. 25.6 µs, half a slot, is that of the
+    /// longest network in which every collision is still heard; a longer one is refused.
+    Bus,
+}
+
+impl fmt::Display for Topology {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cable => "cable",
+            Self::Switch => "switch",
+            Self::Bus => "bus",
+        })
+    }
+}
+
+/// Frames that are lost by chance. Each receiver's copy of a frame has its own chance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LossPlan {
+    /// No frame is lost by chance.
+    Never,
+    /// Each copy is lost with the same probability, independent of the others.
+    Random {
+        /// Lost copies of all copies.
+        ratio: f64,
+    },
+    /// Losses come in bursts (E. N. Gilbert, "Capacity of a Burst-Noise Channel", 1960): each receiver
+    /// is in a good state, in which nothing is lost, or in a bad one, in which everything is.
+    Bursts {
+        /// Lost copies of all copies, in the long run.
+        ratio: f64,
+        /// Mean number of frames that are lost in a row.
+        mean_length_frames: f64,
+    },
+}
+
+/// The parameters of a medium.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Plan {
+    /// What joins the ports.
+    pub topology: Topology,
+    /// Bits per second. `None`: frames and gaps take no time, as a reference. A bus needs a rate.
+    pub rate_bps: Option<u64>,
+    /// Number of ports: 2 of a cable, 2 to [`MAX_PORTS`] of others.
+    pub ports: u16,
+    /// Propagation time between any two ports, ns. Of a switch, half of it on each of the two cables.
+    pub propagation_ns: u64,
+    /// Added to each delivery, one way, ns. It keeps the order of frames, and carrier sense does not see it.
+    pub delay_ns: u64,
+    /// Loss by chance.
+    pub loss: LossPlan,
+    /// Most bytes of frames (with their gaps) that wait at each output of a switch, the frame that is
+    /// being sent not counted. Other topologies do not use it.
+    pub switch_queue_bytes: u32,
+}
+
+/// Why a plan is refused.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum BadPlan {
+    /// The topology cannot have this number of ports.
+    Ports {
+        /// What joins them.
+        topology: Topology,
+        /// How many were asked for.
+        ports: u16,
+    },
+    /// The rate is out of [`RATES_BPS`].
+    Rate(u64),
+    /// Carrier sense and collisions need frames that take time.
+    BusWithoutRate,
+    /// Collisions would not be heard within a slot.
+    Propagation {
+        /// What was asked for.
+        propagation_ns: u64,
+        /// Half a slot at the rate.
+        longest_ns: u64,
+    },
+    /// Not a share: loss is from 0 to 1.
+    LossRatio(f64),
+    /// A burst has at least one frame, and the good state at least one frame between two bursts.
+    BurstLength {
+        /// Mean frames of a burst.
+        mean_length_frames: f64,
+        /// The shortest mean that the loss ratio allows.
+        shortest_frames: f64,
+    },
+}
+
+impl std::error::Error for BadPlan {}
+
+impl fmt::Display for BadPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Ports { topology: Topology::Cable, ports } => {
+                write!(f, "a cable has 2 ports, not {ports}")
+            }
+            Self::Ports { topology, ports } => {
+                write!(f, "a {topology} has 2 to {MAX_PORTS} ports, not {ports}")
+            }
+            Self::Rate(rate_bps) => write!(
+                f,
+                "rate {rate_bps} bit/s is not within {} to {} bit/s",
+                RATES_BPS.start(),
+                RATES_BPS.end()
+            ),
+            Self::BusWithoutRate => f.write_str("a bus needs a rate"),
+            Self::Propagation { propagation_ns, longest_ns } => write!(
+                f,
+                "propagation time {propagation_ns} ns is above {longest_ns} ns, half a slot at this rate"
+            ),
+            Self::LossRatio(ratio) => write!(f, "loss ratio {ratio} is not within 0 to 1"),
+            Self::BurstLength { mean_length_frames, shortest_frames } => write!(
+                f,
+                "bursts of {mean_length_frames} frames are too short for this loss ratio: \
+                 the mean must be a number of at least {shortest_frames}"
+            ),
+        }
+    }
+}
+
+impl Plan {
+    pub(crate) fn check(&self) -> Result<(), BadPlan> {
+        let most = if self.topology == Topology::Cable { 2 } else { MAX_PORTS };
+        if !(2..=most).contains(&self.ports) {
+            return Err(BadPlan::Ports { topology: self.topology, ports: self.ports });
+        }
+        if let Some(rate_bps) = self.rate_bps.filter(|rate_bps| !RATES_BPS.contains(rate_bps)) {
+            return Err(BadPlan::Rate(rate_bps));
+        }
+        if self.topology == Topology::Bus {
+            self.check_bus()?;
+        }
+        self.loss.check()
+    }
+
+    fn check_bus(&self) -> Result<(), BadPlan> {
+        if self.rate_bps.is_none() {
+            return Err(BadPlan::BusWithoutRate);
+        }
+        // There and back within a slot: otherwise a short frame could end before its collision is heard.
+        let half_a_slot = BitClock::new(self.rate_bps).bits(SLOT_BITS / 2);
+        if Exact::from_nanos(self.propagation_ns) > half_a_slot {
+            return Err(BadPlan::Propagation {
+                propagation_ns: self.propagation_ns,
+                longest_ns: half_a_slot.whole_nanos(),
+            });
+        }
+        Ok(())
+    }
+}
+
+impl LossPlan {
+    fn check(&self) -> Result<(), BadPlan> {
+        let ratio = match *self {
+            Self::Never => 0.0,
+            Self::Random { ratio } | Self::Bursts { ratio, .. } => ratio,
+        };
+        if !(0.0..=1.0).contains(&ratio) {
+            return Err(BadPlan::LossRatio(ratio));
+        }
+        if let Self::Bursts { mean_length_frames, .. } = *self {
+            // The mean of good frames in a row is `mean · (1 − ratio) / ratio`, and at least 1.
+            let shortest_frames = if ratio < 1.0 { (ratio / (1.0 - ratio)).max(1.0) } else { 1.0 };
+            if !mean_length_frames.is_finite() || mean_length_frames < shortest_frames {
+                return Err(BadPlan::BurstLength { mean_length_frames, shortest_frames });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: Plan = Plan {
+        topology: Topology::Bus,
+        rate_bps: Some(10_000_000),
+        ports: 15,
+        propagation_ns: 2_500,
+        delay_ns: 0,
+        loss: LossPlan::Never,
+        switch_queue_bytes: 0,
+    };
+
+    #[test]
+    fn a_plan_that_cannot_be_is_refused_with_what_is_allowed() {
+        let bursts = |ratio, mean_length_frames| LossPlan::Bursts { ratio, mean_length_frames };
+        let cases = [
+            (Plan { ports: 1, ..GOOD }, "a bus has 2 to 256 ports, not 1"),
+            (Plan { ports: 257, ..GOOD }, "a bus has 2 to 256 ports, not 257"),
+            (Plan { topology: Topology::Cable, ports: 3, ..GOOD }, "a cable has 2 ports, not 3"),
+            (
+                Plan { rate_bps: Some(999), ..GOOD },
+                "rate 999 bit/s is not within 1000 to 100000000000 bit/s",
+            ),
+            (Plan { rate_bps: None, ..GOOD }, "a bus needs a rate"),
+            (
+                Plan { propagation_ns: 25_601, ..GOOD },
+                "propagation time 25601 ns is above 25600 ns, half a slot at this rate",
+            ),
+            (
+                Plan { loss: LossPlan::Random { ratio: 2.0 }, ..GOOD },
+                "loss ratio 2 is not within 0 to 1",
+            ),
+            (
+                Plan { loss: LossPlan::Random { ratio: f64::NAN }, ..GOOD },
+                "loss ratio NaN is not within 0 to 1",
+            ),
+            (
+                Plan { loss: bursts(0.75, 2.0), ..GOOD },
+                "bursts of 2 frames are too short for this loss ratio: \
+                 the mean must be a number of at least 3",
+            ),
+        ];
+        for (plan, text) in cases {
+            assert_eq!(plan.check().unwrap_err().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn the_ends_of_what_is_allowed_are_allowed() {
+        let bursts = LossPlan::Bursts { ratio: 0.75, mean_length_frames: 3.0 };
+        for plan in [
+            GOOD,
+            Plan { ports: 2, ..GOOD },
+            Plan { ports: 256, ..GOOD },
+            Plan { propagation_ns: 25_600, ..GOOD },
+            Plan { loss: LossPlan::Random { ratio: 1.0 }, ..GOOD },
+            Plan { loss: bursts, ..GOOD },
+            Plan { topology: Topology::Cable, ports: 2, rate_bps: None, ..GOOD },
+        ] {
+            assert_eq!(plan.check(), Ok(()));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+use std::net::IpAddr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Answer a peer that looks for the largest packets of the path: each datagram of its session with one as
+/// large, and with a short one. `ready` names the port; when cancelled, the error has
+/// `path_mtu_answered`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PathMtuAnswer {
+    /// Address to listen on.
+    pub bind: IpAddr,
+    /// Port to listen on, the first that may be; 0 lets the system choose.
+    #[serde(default)]
+    pub port: u16,
+    /// The last port that may be; 0: the first.
+    #[serde(default)]
+    pub last_port: u16,
+    /// The only address that is answered.
+    pub peer: IpAddr,
+    /// Secret token of the session, known to both ends only: 32 hexadecimal digits.
+    pub session: String,
+}
+
+/// Find the largest packets that pass to a peer that answers, and back. Ends in
+/// `path_mtu_probed`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PathMtuProbe {
+    /// Address to send from.
+    pub bind: IpAddr,
+    /// The peer's address.
+    pub peer: IpAddr,
+    /// The peer's port, from its `ready`.
+    pub port: u16,
+    /// Secret token of the session, known to both ends only: 32 hexadecimal digits.
+    pub session: String,
+    /// The largest packet to try, IP header included: that of both interfaces, 1280 to 65,535.
+    pub most_bytes: u32,
+    /// Time that it may take: 1 ms to 10 s.
+    pub within_ns: u64,
+}
+
+/// Result of the answering end.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct PathMtuAnswered {
+    /// Datagrams of the session that came.
+    pub datagrams: u64,
+}
+
+/// The largest packet that passes in one direction, IP header included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PacketBounds {
+    /// Largest packet that arrived.
+    pub least_bytes: u32,
+    /// Larger packets did not arrive. More than `least_bytes` if the time ended before the search.
+    pub most_bytes: u32,
+}
+
+/// The largest packets of a path.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct PathMtuProbed {
+    /// To the peer; `null` if nothing came back.
+    pub there: Option<PacketBounds>,
+    /// From the peer. Only sizes that passed to the peer are tried.
+    pub back: Option<PacketBounds>,
+    /// Whether a router said that a packet was too long (RFC 792, RFC 4443).
+    pub was_told: bool,
+    /// Datagrams sent.
+    pub datagrams: u64,
+    /// Time that it took.
+    pub elapsed_ns: u64,
+}

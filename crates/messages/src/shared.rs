@@ -1,0 +1,172 @@
+//! Parameters and measured values that several workloads share.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Transport protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Transport {
+    /// User Datagram Protocol.
+    Udp,
+    /// Transmission Control Protocol.
+    Tcp,
+}
+
+/// How a receiver waits for what comes next.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Receive {
+    /// In the system's call, until something is there: what a plain program does.
+    Block,
+    /// Sleeps 200 µs, then takes all that is there: the fewest wake-ups.
+    Poll,
+    /// Never sleeps: asks again and again, and takes a processor for itself.
+    Spin,
+    /// The engine chooses by trying them on this system; the result says what and why.
+    #[default]
+    Auto,
+}
+
+/// Which clock readings times are made of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Timestamps {
+    /// The program's, when the system's call returns.
+    #[default]
+    Program,
+    /// The kernel's, when it takes a packet from the device or gives it to it (`SO_TIMESTAMPING`).
+    Kernel,
+}
+
+/// What the engine chose where it was left to it, and why.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Choice {
+    /// One sentence.
+    pub reason: String,
+    /// What was tried, over loopback, before the trial; empty if nothing had to be.
+    pub candidates: Vec<Candidate>,
+}
+
+/// One way that was tried.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Candidate {
+    /// Its name, as in `batch` or `poll`.
+    pub name: String,
+    /// Messages received per second; the median of its rounds.
+    pub messages_per_s: f64,
+    /// CPU time of both threads for each message received, nanoseconds; likewise.
+    pub cpu_ns_per_message: f64,
+}
+
+/// Socket options of either end. What is absent stays as the system has it.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SocketOptions {
+    /// `TCP_NODELAY`.
+    #[serde(default)]
+    pub nodelay: bool,
+    /// Congestion controls of TCP, by name, given to the flows in turn; empty: the system's.
+    #[serde(default)]
+    pub congestion_controls: Vec<String>,
+    /// `SO_SNDBUF`, bytes. Refused if the system does not grant it.
+    #[serde(default)]
+    pub send_buffer_bytes: Option<u32>,
+    /// `SO_RCVBUF`, bytes. Refused if the system does not grant it.
+    #[serde(default)]
+    pub receive_buffer_bytes: Option<u32>,
+    /// Differentiated services code point, 0 to 63.
+    #[serde(default)]
+    pub dscp: u8,
+}
+
+/// CPU time of the threads that moved the data, from the start of the measured part to its end.
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+pub struct CpuTime {
+    /// In user mode.
+    pub user_ns: u64,
+    /// In the kernel.
+    pub system_ns: u64,
+    /// Times a thread gave up the CPU to wait.
+    pub voluntary_switches: u64,
+    /// Times the CPU was taken from a thread.
+    pub involuntary_switches: u64,
+}
+
+impl CpuTime {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            user_ns: self.user_ns + other.user_ns,
+            system_ns: self.system_ns + other.system_ns,
+            voluntary_switches: self.voluntary_switches + other.voluntary_switches,
+            involuntary_switches: self.involuntary_switches + other.involuntary_switches,
+        }
+    }
+}
+
+/// A distribution of times, from a histogram of three significant digits.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct Distribution {
+    /// Times taken.
+    pub samples: u64,
+    /// Mean, from the exact times.
+    pub mean_ns: i64,
+    /// Standard deviation within the trial, from the exact times.
+    pub sd_ns: u64,
+    /// Least, exact.
+    pub min_ns: i64,
+    /// First percentile.
+    pub p1_ns: u64,
+    /// Median.
+    pub p50_ns: u64,
+    /// 90th percentile.
+    pub p90_ns: u64,
+    /// 99th percentile.
+    pub p99_ns: u64,
+    /// 99.9th percentile.
+    pub p999_ns: u64,
+    /// Greatest, exact.
+    pub max_ns: i64,
+    /// The whole histogram in the `HdrHistogram` V2 format, hexadecimal; it can be merged.
+    pub histogram: String,
+}
+
+/// What a whole host did in a stretch of time: everybody's doings, not only the engine's.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct HostWindow {
+    /// Length of the stretch.
+    pub elapsed_ns: u64,
+    /// CPU time of all processors, by what it went to.
+    pub processors: ProcessorTimes,
+    /// CPU time of this engine's process, all threads.
+    pub engine_cpu_ns: u64,
+    /// Packets that the kernel took from its per-processor backlogs.
+    pub softnet_processed: u64,
+    /// Packets that it dropped because a backlog was full. Of the whole kernel, all namespaces.
+    pub softnet_dropped: u64,
+    /// Times that it ran out of its time slice for packets.
+    pub softnet_squeezed: u64,
+    /// By how much UDP counters of this network namespace rose, by the kernel's names.
+    pub udp_counters: std::collections::BTreeMap<String, u64>,
+    /// By how much the calendar clock was stepped against the monotonic one.
+    pub clock_step_ns: i64,
+}
+
+/// CPU time of all processors (`/proc/stat`), to the hundredth of a second.
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+pub struct ProcessorTimes {
+    /// Programs, the nice ones included.
+    pub user_ns: u64,
+    /// The kernel on their behalf.
+    pub system_ns: u64,
+    /// Interrupts.
+    pub interrupt_ns: u64,
+    /// Soft interrupts: most of what receiving packets takes.
+    pub soft_interrupt_ns: u64,
+    /// Taken by the hypervisor for others.
+    pub steal_ns: u64,
+    /// Nothing, waiting for disks included.
+    pub idle_ns: u64,
+}

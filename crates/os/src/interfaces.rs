@@ -1,0 +1,27 @@
+use std::net::IpAddr;
+
+/// A network interface. What the system or its driver does not report is `None`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Interface {
+    /// Its name.
+    pub name: String,
+    /// Its addresses.
+    pub addresses: Vec<IpAddr>,
+    /// Largest packet that it sends, bytes.
+    pub mtu_bytes: Option<u64>,
+    /// Speed of the link by its driver, bit/s.
+    pub speed_bps: Option<u64>,
+    /// Whether both ends may send at the same time.
+    pub full_duplex: Option<bool>,
+    /// Name of its driver.
+    pub driver: Option<String>,
+    /// Whether it is a wireless one.
+    pub wireless: bool,
+    /// Highest supported speed by its driver, bit/s.
+    pub supported_speed_bps: Option<u64>,
+    /// Whether it saves power between frames: Energy-Efficient Ethernet (IEEE 802.3, clause 78) that
+    /// both ends have, or power save of a wireless one.
+    pub power_saving: Option<bool>,
+    /// Number of its clock of the Precision Time Protocol (`/dev/ptp0`), where it has one.
+    pub ptp_clock: Option<u32>,
+}

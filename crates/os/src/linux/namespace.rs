@@ -1,0 +1,47 @@
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+use super::check;
+use super::rtnetlink::Rtnetlink;
+
+/// Move the calling thread into the network namespace of a process (setns(2)).
+///
+/// # Errors
+/// The system's own, with what was being done.
+fn enter_network_of(pid: u32) -> io::Result<()> {
+    let path = format!("/proc/{pid}/ns/net");
+    let about = |error: io::Error| io::Error::new(error.kind(), format!("{path}: {error}"));
+    let namespace = File::open(&path).map_err(about)?;
+    // SAFETY: the descriptor is open; the call takes integers only.
+    check(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) }).map_err(about)?;
+    Ok(())
+}
+
+/// The network namespace of the calling thread.
+pub fn own_network() -> io::Result<File> {
+    File::open("/proc/thread-self/ns/net")
+}
+
+/// Do something with a routing socket in the network namespace of each of these processes.
+///
+/// # Errors
+/// The first that `work` or the system gives.
+pub fn in_networks<T: Send, P: Sync>(
+    plans: &[P],
+    pid_of: impl Fn(&P) -> u32 + Send,
+    mut work: impl FnMut(Rtnetlink, &P) -> io::Result<T> + Send,
+) -> io::Result<Vec<T>> {
+    // A namespace belongs to a thread: one of its own leaves those of this process as they are.
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(move || {
+            let in_one = |plan| {
+                enter_network_of(pid_of(plan))?;
+                work(Rtnetlink::open()?, plan)
+            };
+            plans.iter().map(in_one).collect()
+        });
+        let stopped = |_| Err(io::Error::other("work in a network namespace stopped"));
+        worker.join().unwrap_or_else(stopped)
+    })
+}

@@ -1,0 +1,168 @@
+//! Packet sockets (packet(7)): all frames that come to an interface, and frames sent from it.
+
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use super::{check, set_option};
+
+/// Requested receive buffer: room for a thousand full frames, as in a TAP. Without the right to it the
+/// system grants less.
+const BUFFER_BYTES: libc::c_int = 1_538_000;
+/// `include/uapi/linux/if_packet.h`: the kernel took the VLAN tag out of the frame, and reports it
+/// apart from it.
+const TP_STATUS_VLAN_VALID: u32 = 1 << 4;
+const TP_STATUS_VLAN_TPID_VALID: u32 = 1 << 6;
+const VLAN_TPID: u16 = 0x8100;
+const ADDRESSES_BYTES: usize = 12;
+const TAG_BYTES: usize = 4;
+
+/// A socket bound to one interface.
+#[derive(Debug)]
+pub struct PacketSocket(OwnedFd);
+
+/// Room for one `tpacket_auxdata` as control message.
+#[repr(C, align(8))]
+struct Control([u8; 64]);
+
+impl PacketSocket {
+    /// To an interface of the calling thread's network namespace, which is up.
+    pub fn open(index: i32) -> io::Result<Self> {
+        // Of no protocol: it receives nothing until it is bound.
+        // SAFETY: takes integers only; the returned descriptor has no other owner.
+        let socket = unsafe {
+            let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+            OwnedFd::from_raw_fd(check(libc::socket(libc::AF_PACKET, kind, 0))?)
+        };
+        for option in [
+            libc::PACKET_AUXDATA,
+            // Else what is sent would be received, too, and a queue stand before the interface.
+            libc::PACKET_IGNORE_OUTGOING,
+            libc::PACKET_QDISC_BYPASS,
+        ] {
+            set_option(socket.as_fd(), libc::SOL_PACKET, option, &1_i32)?;
+        }
+        let ask = |option| set_option(socket.as_fd(), libc::SOL_SOCKET, option, &BUFFER_BYTES);
+        ask(libc::SO_RCVBUFFORCE).or_else(|_| ask(libc::SO_RCVBUF))?;
+        // SAFETY: all-zero is a valid address.
+        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+        address.sll_family = libc::AF_PACKET as u16;
+        address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+        address.sll_ifindex = index;
+        let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+        // SAFETY: the descriptor is open; pointer and length describe the address.
+        check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
+        Ok(Self(socket))
+    }
+
+    pub fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
+        let mut parts = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+        let mut control = Control([0; 64]);
+        // SAFETY: all-zero is a valid msghdr.
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        message.msg_iov = &raw mut parts;
+        message.msg_iovlen = 1;
+        message.msg_control = (&raw mut control).cast();
+        message.msg_controllen = size_of::<Control>() as _;
+        // SAFETY: the descriptor is open; the message points to memory that outlives the call.
+        let length = unsafe { libc::recvmsg(self.0.as_raw_fd(), &raw mut message, 0) };
+        let Ok(length) = usize::try_from(length) else {
+            let error = io::Error::last_os_error();
+            return if error.kind() == ErrorKind::WouldBlock { Ok(None) } else { Err(error) };
+        };
+        // SAFETY: the kernel has written the message.
+        Ok(Some(unsafe { tag(&message) }.map_or(length, |tag| put_in(tag, into, length))))
+    }
+
+    pub fn send(&self, frame: &[u8]) -> io::Result<bool> {
+        // SAFETY: the descriptor is open; pointer and length describe the frame.
+        let sent = unsafe { libc::send(self.0.as_raw_fd(), frame.as_ptr().cast(), frame.len(), 0) };
+        if sent >= 0 {
+            return Ok(true);
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            // The host's end is down, so that this one has no carrier.
+            Some(libc::ENOBUFS | libc::ENETDOWN) => Ok(false),
+            _ => Err(error),
+        }
+    }
+
+    pub fn new_drops(&self) -> u64 {
+        // struct tpacket_stats: packets, drops.
+        let mut counts = [0_u32; 2];
+        // The kernel counts anew after it.
+        match self.option(libc::SOL_PACKET, libc::PACKET_STATISTICS, &mut counts) {
+            Ok(()) => counts[1].into(),
+            Err(_) => 0,
+        }
+    }
+
+    pub fn buffer_bytes(&self) -> u64 {
+        let mut granted = 0_i32;
+        match self.option(libc::SOL_SOCKET, libc::SO_RCVBUF, &mut granted) {
+            Ok(()) => u64::try_from(granted).unwrap_or(0),
+            Err(_) => 0,
+        }
+    }
+
+    fn option<T>(&self, level: libc::c_int, name: libc::c_int, value: &mut T) -> io::Result<()> {
+        let mut length = size_of::<T>() as libc::socklen_t;
+        let (descriptor, value) = (self.0.as_raw_fd(), std::ptr::from_mut(value).cast());
+        // SAFETY: the descriptor is open; pointer and length describe `value`, which is of integers.
+        check(unsafe { libc::getsockopt(descriptor, level, name, value, &raw mut length) })
+            .map(drop)
+    }
+}
+
+impl AsFd for PacketSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// The VLAN tag that the kernel took out of a frame, as it was in it (IEEE 802.1Q, clause 9.4).
+///
+/// # Safety
+/// The message is one that recvmsg(2) has filled.
+unsafe fn tag(message: &libc::msghdr) -> Option<[u8; TAG_BYTES]> {
+    // SAFETY: the caller promises so; a header of this kind has a whole `tpacket_auxdata` behind it.
+    let about = unsafe {
+        let header = libc::CMSG_FIRSTHDR(message).as_ref()?;
+        if (header.cmsg_level, header.cmsg_type) != (libc::SOL_PACKET, libc::PACKET_AUXDATA) {
+            return None;
+        }
+        libc::CMSG_DATA(header).cast::<libc::tpacket_auxdata>().read_unaligned()
+    };
+    if about.tp_status & TP_STATUS_VLAN_VALID == 0 {
+        return None;
+    }
+    let has_tpid = about.tp_status & TP_STATUS_VLAN_TPID_VALID != 0;
+    let tpid = if has_tpid { about.tp_vlan_tpid } else { VLAN_TPID }.to_be_bytes();
+    let tci = about.tp_vlan_tci.to_be_bytes();
+    Some([tpid[0], tpid[1], tci[0], tci[1]])
+}
+
+/// Put a tag back behind the addresses of a frame; gives the frame's length then.
+fn put_in(tag: [u8; TAG_BYTES], frame: &mut [u8], length: usize) -> usize {
+    let whole = length + TAG_BYTES;
+    if length < ADDRESSES_BYTES || whole > frame.len() {
+        return length;
+    }
+    frame.copy_within(ADDRESSES_BYTES..length, ADDRESSES_BYTES + TAG_BYTES);
+    frame[ADDRESSES_BYTES..ADDRESSES_BYTES + TAG_BYTES].copy_from_slice(&tag);
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_is_put_back_behind_the_addresses_if_there_is_room() {
+        let mut frame = [0; 20];
+        frame[..14].copy_from_slice(&[1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 8, 0]);
+        assert_eq!(put_in([0x81, 0, 0, 5], &mut frame, 14), 18);
+        assert_eq!(frame[12..18], [0x81, 0, 0, 5, 8, 0]);
+        assert_eq!(put_in([0x81, 0, 0, 5], &mut frame, 18), 18);
+    }
+}

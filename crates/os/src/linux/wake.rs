@@ -1,0 +1,42 @@
+//! Waking a thread that waits for [`super::readiness::Readiness`] (eventfd(2)).
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd};
+
+use super::check;
+
+/// Wakes the thread that watches it.
+#[derive(Debug)]
+pub struct Wake(File);
+
+impl Wake {
+    /// One that has not been woken.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: takes integers only; the returned descriptor has no other owner.
+        let descriptor =
+            check(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
+        // SAFETY: as above.
+        Ok(Self(unsafe { File::from_raw_fd(descriptor) }))
+    }
+
+    /// Make it ready until it is reset.
+    pub fn wake(&self) {
+        // It fails only if the count would overflow; then it is ready already.
+        let _ = (&self.0).write(&1_u64.to_ne_bytes());
+    }
+
+    /// Make it not ready.
+    pub fn reset(&self) {
+        let _ = (&self.0).read(&mut [0; 8]);
+    }
+}
+
+impl AsFd for Wake {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}

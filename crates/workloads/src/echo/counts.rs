@@ -1,0 +1,97 @@
+//! What a requester counts: which replies are in time, late, or come again.
+
+use lanlab_units::Instant;
+
+use super::Plan;
+use crate::measure::{DistributionMeter, Seen, SequenceWindow};
+
+/// What is counted; of the measured part only.
+#[derive(Debug)]
+pub struct Counts {
+    timeout_ns: u64,
+    /// Number of the first measured request.
+    pub(super) first_measured: u64,
+    pub(super) measured_from: Instant,
+    /// The last reply or time-out.
+    pub(super) last: Instant,
+    /// The last reply, measured or not.
+    pub(super) last_reply: Instant,
+    arrived: SequenceWindow,
+    /// Requests that were due.
+    pub offered: u64,
+    /// Requests that left.
+    pub sent: u64,
+    /// Requests that the system had no room for.
+    pub refused: u64,
+    /// Replies after the time-out.
+    pub late: u64,
+    /// Replies that came again.
+    pub duplicate: u64,
+    /// What is no reply.
+    pub foreign: u64,
+    /// Round-trip times of the replies in time.
+    pub round_trip: DistributionMeter,
+    /// The same by the kernel's time stamps.
+    pub kernel_round_trip: DistributionMeter,
+}
+
+impl Counts {
+    /// Nothing is measured yet.
+    pub(super) fn new(plan: &Plan, start: Instant) -> Self {
+        Self {
+            timeout_ns: plan.timeout_ns,
+            first_measured: u64::MAX,
+            measured_from: plan.warmup_end(start),
+            last: plan.warmup_end(start),
+            last_reply: start,
+            arrived: SequenceWindow::new(),
+            offered: 0,
+            sent: 0,
+            refused: 0,
+            late: 0,
+            duplicate: 0,
+            foreign: 0,
+            round_trip: DistributionMeter::new(),
+            kernel_round_trip: DistributionMeter::new(),
+        }
+    }
+
+    /// Whether the request `sequence` is measured.
+    pub fn is_measured(&self, sequence: u64) -> bool {
+        sequence >= self.first_measured
+    }
+
+    /// From the first measured request to the last reply or time-out.
+    pub fn elapsed_ns(&self) -> u64 {
+        self.last.nanos_since(self.measured_from)
+    }
+
+    /// Requests without a reply in time.
+    pub fn timeouts(&self) -> u64 {
+        self.sent - self.round_trip.samples()
+    }
+
+    /// Whether every measured request up to `total` has its reply, in time or late.
+    pub(super) fn is_complete(&self, total: u64) -> bool {
+        self.arrived.expected() == total
+            && self.round_trip.samples() + self.late == total - self.first_measured
+    }
+
+    /// Take in the reply to `sequence`, which came at `now`, `round_trip_ns` after its request.
+    pub(super) fn take(&mut self, sequence: u64, round_trip_ns: u64, now: Instant) {
+        self.last_reply = now;
+        let measured = self.is_measured(sequence);
+        match self.arrived.observe(sequence) {
+            Seen::Duplicate | Seen::Stale => self.duplicate += u64::from(measured),
+            Seen::InOrder | Seen::Reordered if measured => {
+                self.last = now;
+                if round_trip_ns <= self.timeout_ns {
+                    self.round_trip.record(round_trip_ns.cast_signed());
+                } else {
+                    self.late += 1;
+                }
+            }
+            Seen::InOrder | Seen::Reordered => {}
+        }
+    }
+}

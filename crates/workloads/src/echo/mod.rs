@@ -1,0 +1,46 @@
+//! `echo`: requests that come back, and how long that takes.
+//!
+//! A requester is a [`ClosedLoop`], which sends the next request when the reply is there or overdue,
+//! or a [`RateSender`] and a [`RateListener`], which send on a schedule and do not wait for the
+//! replies. Over UDP the other end is a [`Responder`]. [`RequestWriter`] and [`ReplyReader`] know what
+//! requests and replies look like there.
+
+mod closed_loop;
+mod counts;
+mod datagrams;
+mod fixed_rate;
+mod plan;
+mod responder;
+
+pub use closed_loop::{ClosedLoop, Step};
+pub use counts::Counts;
+pub use datagrams::{ReplyReader, RequestWriter};
+pub use fixed_rate::{Due, LastHeard, RateListener, RateSchedule, RateSender};
+pub use plan::{CONFIRM_NS, LONGEST_NS, Plan};
+pub use responder::{Asked, Next, Responder};
+
+/// What became of a message handed to the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Handed {
+    /// It is on its way.
+    Sent,
+    /// There was no room in a queue of this host.
+    Refused,
+    /// The peer has closed its end.
+    Closed,
+}
+
+/// What a look at the replies found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heard {
+    /// The reply to the request with this number.
+    Reply(u64),
+    /// Nothing yet.
+    Idle,
+    /// Another message of the peer.
+    Alive,
+    /// Something that is no reply.
+    Foreign,
+    /// The peer has closed its end.
+    Closed,
+}

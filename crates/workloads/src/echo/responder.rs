@@ -1,0 +1,169 @@
+//! The end that sends requests back, over UDP.
+//!
+//! # Driving it
+//!
+//! Ask [`next`](Responder::next) what to do. When it says to listen, hand over the datagram that has
+//! come by [`take`](Responder::take), or say that none has by [`idle`](Responder::idle) or
+//! [`closed`](Responder::closed); then ask again.
+
+use lanlab_units::Instant;
+use lanlab_wire::probe::Layout;
+use lanlab_wire::session::{Kind, Message, Token};
+
+use super::datagrams::is_probe_of;
+use super::{Handed, Plan};
+use crate::Progress;
+use crate::handshake::Acceptor;
+use crate::messages::{EndedBy, Failure};
+use crate::peer_failure::went_on_too_long;
+
+/// Interval of a responder's keep-alive messages.
+const ALIVE_NS: u64 = 50_000_000;
+/// Time that a responder stays after the requester's last message, in case its answer was lost.
+const TAIL_NS: u64 = 20_000_000;
+
+/// What a responder shall do now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Send this to the requester, and ask again.
+    Say(Kind),
+    /// Look for a datagram.
+    Listen,
+    /// It is over.
+    Over(EndedBy),
+}
+
+/// What is to be done with a datagram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// It is a request: send it back as it is, and say what became of it by
+    /// [`handed`](Responder::handed).
+    Echo,
+    /// It is to be answered so.
+    Say(Kind),
+    /// Nothing.
+    Nothing,
+}
+
+/// The end that sends requests back.
+pub struct Responder<'a> {
+    plan: &'a Plan,
+    progress: &'a Progress,
+    token: Token,
+    acceptor: Acceptor,
+    layout: Layout,
+    latest_end: Instant,
+    last_heard: Instant,
+    next_alive: Instant,
+    /// The requester has sent its end.
+    is_finished: bool,
+    ended_by: Option<EndedBy>,
+    /// Requests sent back.
+    pub answered: u64,
+    /// Requests for whose reply the system had no room.
+    pub refused: u64,
+    /// Datagrams that are neither a request nor of the session.
+    pub foreign: u64,
+}
+
+impl<'a> Responder<'a> {
+    /// A responder whose requester has proved itself to `acceptor`.
+    pub fn new(
+        plan: &'a Plan,
+        progress: &'a Progress,
+        token: Token,
+        acceptor: Acceptor,
+        start: Instant,
+    ) -> Self {
+        Self {
+            plan,
+            progress,
+            token,
+            acceptor,
+            layout: Layout::of(plan.message_bytes),
+            latest_end: plan.latest_end(start),
+            last_heard: start,
+            next_alive: start,
+            is_finished: false,
+            ended_by: None,
+            answered: 0,
+            refused: 0,
+            foreign: 0,
+        }
+    }
+
+    /// What to do at `now`.
+    ///
+    /// # Errors
+    /// `peer.too_long` if the peer keeps it going beyond all that was agreed on.
+    #[inline]
+    pub fn next(&mut self, now: Instant) -> Result<Next, Failure> {
+        if let Some(ended_by) = self.ended_by {
+            return Ok(Next::Over(ended_by));
+        }
+        if self.progress.is_cancelled() {
+            return Ok(Next::Over(EndedBy::Cancelled));
+        }
+        if now > self.latest_end {
+            return Err(went_on_too_long());
+        }
+        // A requester on schedule goes on without replies as long as the responder is there.
+        if self.plan.pace.is_some() && !self.is_finished && now >= self.next_alive {
+            self.next_alive = now.plus_nanos(ALIVE_NS);
+            return Ok(Next::Say(Kind::Alive { received_messages: self.answered }));
+        }
+        Ok(Next::Listen)
+    }
+
+    /// Take in a datagram.
+    #[inline]
+    pub fn take(&mut self, datagram: &[u8], now: Instant) -> Asked {
+        if datagram.len() == self.plan.message_bytes
+            && is_probe_of(self.layout, datagram, self.token)
+        {
+            self.last_heard = now;
+            return Asked::Echo;
+        }
+        let ours = |message: &Message| message.token.matches(&self.token) && message.flow == 0;
+        let Some(message) = Message::parse(datagram).ok().filter(ours) else {
+            self.foreign += 1;
+            return Asked::Nothing;
+        };
+        self.last_heard = now;
+        if let Kind::Finish { .. } = message.kind {
+            self.is_finished = true;
+            return Asked::Say(Kind::Finished { received_messages: self.answered });
+        }
+        let reply = self.acceptor.handle_again(&message, now);
+        reply.map_or(Asked::Nothing, |reply| Asked::Say(reply.kind))
+    }
+
+    /// What became of a request that was to be sent back.
+    #[inline]
+    pub fn handed(&mut self, handed: Handed) {
+        match handed {
+            Handed::Sent => self.answered += 1,
+            // A requester that does not listen is not waited for.
+            Handed::Refused => self.refused += 1,
+            // Noticed by the next look.
+            Handed::Closed => {}
+        }
+        self.progress.count(1, self.plan.message_bytes as u64);
+    }
+
+    /// No datagram was there at `now`.
+    pub fn idle(&mut self, now: Instant) {
+        let quiet_ns = now.nanos_since(self.last_heard);
+        if self.is_finished && quiet_ns > TAIL_NS {
+            self.ended_by = Some(EndedBy::Finished);
+        } else if quiet_ns > self.plan.silence_ns {
+            self.ended_by = Some(EndedBy::Silence);
+        }
+    }
+
+    /// The requester has closed its port.
+    pub fn closed(&mut self) {
+        self.ended_by =
+            Some(if self.is_finished { EndedBy::Finished } else { EndedBy::PeerClosed });
+    }
+}

@@ -1,0 +1,276 @@
+//! The largest IP packets that pass between two hosts, there and back, found by datagrams that are not
+//! fragmented: all sizes of a round are sent at once, and each round is of sizes between the largest
+//! that came and the smallest that did not.
+//!
+//! # Driving it
+//!
+//! Send what `poll_send` gives until it gives `None`; then wait for an answer or for `poll_timeout`;
+//! until `is_done`.
+
+use std::collections::VecDeque;
+
+use lanlab_units::Instant;
+
+/// Sizes that are tried at once.
+const AT_ONCE: u32 = 12;
+/// Shortest and longest time that a round waits for answers, and the time before the first answer.
+const LEAST_WAIT_NS: u64 = 20_000_000;
+const MOST_WAIT_NS: u64 = 100_000_000;
+const FIRST_WAIT_NS: u64 = 140_000_000;
+
+/// What is known of one direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Way {
+    /// The largest packet that came; 0: none.
+    passed: u32,
+    /// The smallest that is assumed not to pass.
+    failed: u32,
+}
+
+impl Way {
+    fn pass(&mut self, size: u32) {
+        self.passed = self.passed.max(size);
+        // What passes cannot be too long; another answer was only lost.
+        self.failed = self.failed.max(self.passed + 1);
+    }
+
+    /// Sizes between what passes and what does not.
+    fn between(self) -> impl Iterator<Item = u32> {
+        let gaps = (self.failed - self.passed - 1).min(AT_ONCE) + 1;
+        (1..gaps).map(move |gap| self.passed + gap * (self.failed - self.passed) / gaps)
+    }
+}
+
+/// The bounds of the largest packet that passes in one direction, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Largest packet that arrived.
+    pub least: u32,
+    /// Larger packets did not arrive.
+    pub most: u32,
+}
+
+/// One search.
+#[derive(Debug)]
+pub struct PathSearch {
+    there: Way,
+    back: Way,
+    /// Sizes of this round, and those that are still to be sent.
+    tried: Vec<u32>,
+    queue: VecDeque<u32>,
+    began: Instant,
+    /// When all are sent again, once.
+    again_at: Option<Instant>,
+    round_ends: Instant,
+    deadline: Instant,
+    round_trip_ns: Option<u64>,
+}
+
+impl PathSearch {
+    /// Find the largest packet of at most `most` octets. `floor` is one that every path carries
+    /// (RFC 791, section 3.2; RFC 8200, section 5).
+    pub fn new(floor: u32, most: u32, now: Instant, within_ns: u64) -> Self {
+        let unknown = Way { passed: 0, failed: most + 1 };
+        let mut search = Self {
+            there: unknown,
+            back: unknown,
+            tried: Vec::new(),
+            queue: VecDeque::new(),
+            began: now,
+            again_at: None,
+            round_ends: now,
+            deadline: now.plus_nanos(within_ns),
+            round_trip_ns: None,
+        };
+        search.begin_round(vec![most, floor.min(most)], now);
+        search
+    }
+
+    fn begin_round(&mut self, mut sizes: Vec<u32>, now: Instant) {
+        sizes.sort_unstable();
+        sizes.dedup();
+        let wait_ns = self.round_trip_ns.map_or(FIRST_WAIT_NS, |round_trip_ns| {
+            round_trip_ns.saturating_mul(4).clamp(LEAST_WAIT_NS, MOST_WAIT_NS)
+        });
+        self.began = now;
+        self.again_at = Some(now.plus_nanos(wait_ns / 2));
+        self.round_ends = now.plus_nanos(wait_ns);
+        self.queue = sizes.iter().copied().collect();
+        self.tried = sizes;
+    }
+
+    /// The size of the packet to send now, if any.
+    pub fn poll_send(&mut self) -> Option<u32> {
+        self.queue.pop_front()
+    }
+
+    /// A packet of this size has come to the other host.
+    pub fn handle_seen(&mut self, size: u32, now: Instant) {
+        if self.tried.contains(&size) {
+            self.there.pass(size);
+            let round_trip_ns = now.nanos_since(self.began);
+            self.round_trip_ns =
+                Some(self.round_trip_ns.map_or(round_trip_ns, |least| least.min(round_trip_ns)));
+        }
+    }
+
+    /// One of this size has come back.
+    pub fn handle_whole(&mut self, size: u32, now: Instant) {
+        self.handle_seen(size, now);
+        if self.tried.contains(&size) {
+            self.back.pass(size);
+        }
+    }
+
+    /// When `handle_timeout` wants to be called.
+    pub fn poll_timeout(&self) -> Instant {
+        self.again_at.unwrap_or(self.round_ends).min(self.deadline)
+    }
+
+    /// Let time pass, or an answer have come. Spurious calls do nothing.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        let largest = self.tried.last().copied().unwrap_or(0);
+        let all_came = self.there.passed >= largest && self.back.passed >= largest;
+        if all_came || now >= self.round_ends {
+            self.end_round(now);
+        } else if self.again_at.is_some_and(|at| now >= at) {
+            self.again_at = None;
+            self.queue = self.tried.iter().copied().collect();
+        }
+    }
+
+    fn end_round(&mut self, now: Instant) {
+        if self.there.passed == 0 {
+            // No answer so far.
+            return self.begin_round(self.tried.clone(), now);
+        }
+        for size in &self.tried {
+            if *size > self.there.passed {
+                self.there.failed = self.there.failed.min(*size);
+            } else if *size > self.back.passed {
+                self.back.failed = self.back.failed.min(*size);
+            }
+        }
+        // Only sizes that pass there can come back.
+        let mut back = self.back;
+        back.failed = back.failed.min(self.there.passed + 1).max(back.passed + 1);
+        let sizes: Vec<u32> = self.there.between().chain(back.between()).collect();
+        if sizes.is_empty() {
+            self.tried.clear();
+        } else {
+            self.begin_round(sizes, now);
+        }
+    }
+
+    /// Whether both are found, or the time is over.
+    pub fn is_done(&self, now: Instant) -> bool {
+        self.tried.is_empty() || now >= self.deadline
+    }
+
+    /// What is known of both directions; `None` if nothing has come back. Of the way back no longer
+    /// packets are tried than come there.
+    pub fn found(&self) -> Option<(Bounds, Bounds)> {
+        let bounds = |way: Way| Bounds { least: way.passed, most: way.failed - 1 };
+        (self.there.passed > 0).then(|| (bounds(self.there), bounds(self.back)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A path of these sizes and this round trip; one packet in `lost` is lost.
+    fn found(
+        there: u32,
+        back: u32,
+        round_trip_ms: u64,
+        lost: usize,
+    ) -> (Option<(Bounds, Bounds)>, u64) {
+        const WITHIN_NS: u64 = 300_000_000;
+        let at = |nanos| Instant::ZERO.plus_nanos(nanos);
+        let mut now = at(1_000);
+        let began = now;
+        let mut search = PathSearch::new(576, 1500, now, WITHIN_NS);
+        let mut answers: Vec<(Instant, u32, bool)> = Vec::new();
+        let mut sent = 0;
+        while !search.is_done(now) {
+            while let Some(size) = search.poll_send() {
+                sent += 1;
+                let is_lost = lost > 0 && sent % lost == 0;
+                if size <= there && !is_lost {
+                    let due = now.plus_nanos(round_trip_ms * 1_000_000 + 1_000);
+                    answers.push((due, size, false));
+                    if size <= back {
+                        answers.push((due, size, true));
+                    }
+                }
+            }
+            let next = answers.iter().map(|answer| answer.0).min();
+            now =
+                next.map_or(search.poll_timeout(), |next| next.min(search.poll_timeout())).max(now);
+            answers.retain(|(due, size, is_whole)| {
+                let is_due = *due <= now;
+                if is_due && *is_whole {
+                    search.handle_whole(*size, now);
+                } else if is_due {
+                    search.handle_seen(*size, now);
+                }
+                !is_due
+            });
+            search.handle_timeout(now);
+        }
+        (search.found(), now.nanos_since(began) / 1_000_000)
+    }
+
+    fn exactly(size: u32) -> Bounds {
+        Bounds { least: size, most: size }
+    }
+
+    #[test]
+    fn a_path_that_carries_all_is_found_in_one_round_trip() {
+        assert_eq!(found(1500, 1500, 1, 0), (Some((exactly(1500), exactly(1500))), 1));
+        assert_eq!(found(9000, 9000, 100, 0), (Some((exactly(1500), exactly(1500))), 100));
+    }
+
+    #[test]
+    fn every_smaller_path_is_found_to_the_octet() {
+        for size in 576..1500 {
+            let (sizes, took_ms) = found(size, 1500, 1, 0);
+            // Longer ones do not come there, and so not back.
+            assert_eq!(sizes, Some((exactly(size), Bounds { least: size, most: 1500 })));
+            assert!(took_ms <= 300, "{size}: {took_ms} ms");
+        }
+    }
+
+    #[test]
+    fn the_way_back_may_carry_less() {
+        for size in [576, 1000, 1279, 1280, 1400, 1491] {
+            assert_eq!(found(1500, size, 1, 0).0, Some((exactly(1500), exactly(size))));
+            let (sizes, took_ms) = found(1492, size, 1, 0);
+            assert_eq!(sizes, Some((exactly(1492), exactly(size))));
+            assert!(took_ms <= 300, "{size}: {took_ms} ms");
+        }
+    }
+
+    #[test]
+    fn a_lost_packet_is_sent_again() {
+        for size in [1400, 1492, 1500] {
+            let back = Bounds { least: size, most: 1500 };
+            assert_eq!(found(size, size, 1, 7).0, Some((exactly(size), back)));
+        }
+    }
+
+    #[test]
+    fn over_a_long_way_bounds_are_told_in_time() {
+        let (sizes, took_ms) = found(1400, 1400, 80, 0);
+        let (there, back) = sizes.unwrap();
+        assert!(there.least <= 1400 && 1400 <= there.most && there.most < 1500, "{there:?}");
+        assert!(back.least <= 1400 && 1400 <= back.most, "{back:?}");
+        assert_eq!(took_ms, 300);
+    }
+
+    #[test]
+    fn where_nobody_answers_nothing_is_found() {
+        assert_eq!(found(0, 0, 1, 0), (None, 300));
+    }
+}

@@ -1,0 +1,106 @@
+use super::*;
+use crate::messages::{Amount, Io, Receive, Timestamps, WhenLate};
+
+/// 100 bytes, 1 s measured after a warm-up of 100 ms; late is later than 50 ms after the end.
+fn plan() -> Plan {
+    Plan {
+        message_bytes: 100,
+        amount: Amount::TimeNs(1_000_000_000),
+        pace: None,
+        shared_pace: None,
+        flows: 1,
+        threads: None,
+        io: Io::Single,
+        io_choice: None,
+        receive: Receive::Block,
+        receive_choice: None,
+        read_bytes: 1,
+        when_late: WhenLate::CatchUp,
+        timestamps: Timestamps::Program,
+        drain_ns: 50_000_000,
+        group: 1,
+        warmup_ns: 100_000_000,
+        interval_ns: 100_000_000,
+        silence_ns: 1_000_000_000,
+    }
+}
+
+fn at_ms(ms: u64) -> Instant {
+    Instant::from_nanos(ms * 1_000_000)
+}
+
+fn run(first: u64, count: u64, arrived_ms: u64, drops: u32) -> Run {
+    let arrival = Arrival { at: at_ms(arrived_ms), drops };
+    Run { first, count, sent_ns: arrival.at.as_nanos() - 1000, arrival }
+}
+
+#[test]
+fn a_run_across_the_mark_is_measured_from_the_mark_on() {
+    let plan = plan();
+    let (mut counter, mut meters) =
+        (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
+    counter.count(run(0, 4, 50, 0), &mut meters);
+    counter.mark(6);
+    counter.count(run(4, 5, 110, 0), &mut meters);
+    assert_eq!((counter.counts.total_messages, counter.counts.measured_messages), (9, 3));
+    // By the window, whose first part the sender still took for the warm-up.
+    assert_eq!(counter.counts.window_messages, 5);
+}
+
+#[test]
+fn a_mark_that_was_overtaken_counts_what_is_here() {
+    let plan = plan();
+    let (mut counter, mut meters) =
+        (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
+    counter.count(run(0, 10, 110, 0), &mut meters);
+    counter.mark(7);
+    assert_eq!(counter.counts.measured_messages, 3);
+    counter.mark(2);
+    assert_eq!(counter.counts.first_measured, Some(7), "the first mark is the mark");
+}
+
+#[test]
+fn what_comes_after_the_drain_is_overdue() {
+    let plan = plan();
+    let (mut counter, mut meters) =
+        (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
+    counter.mark(0);
+    counter.count(run(0, 1, 1_099, 0), &mut meters);
+    counter.count(run(1, 1, 1_150, 0), &mut meters);
+    counter.count(run(2, 3, 1_151, 0), &mut meters);
+    let counts = &counter.counts;
+    assert_eq!((counts.measured_messages, counts.overdue_messages), (2, 3));
+    assert_eq!(counts.window_messages, 1);
+    assert_eq!(counts.total_messages, 5);
+}
+
+#[test]
+fn drops_count_from_the_first_measured_message_on() {
+    let plan = plan();
+    let dropped = |warmup_drops, first: u64, first_drops| {
+        let mut counter = Counter::new(&plan, Instant::ZERO);
+        let mut meters = Meters::<()>::new(&plan, None);
+        counter.mark(100);
+        counter.count(run(0, 10, 50, warmup_drops), &mut meters);
+        counter.count(run(first, 1, 120, first_drops), &mut meters);
+        counter.close(at_ms(1_200), Some(50), &mut meters);
+        counter.counts.socket_dropped
+    };
+    // All up to the first measured message were dropped before it was sent.
+    assert_eq!(dropped(3, 100, 20), Some(30));
+    // Messages before it are missing: they may be among the 17 that were dropped since.
+    assert_eq!(dropped(3, 105, 20), Some(47));
+}
+
+#[test]
+fn what_is_in_a_run_already_is_counted_once() {
+    let plan = plan();
+    let (mut counter, mut meters) =
+        (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
+    counter.mark(0);
+    counter.count(run(3, 3, 200, 0), &mut meters);
+    counter.count(run(1, 5, 201, 0), &mut meters);
+    let counts = &counter.counts;
+    assert_eq!((counts.measured_messages, counts.duplicate_messages), (5, 3));
+    assert_eq!(counts.reordered_messages, 2);
+}

@@ -1,0 +1,341 @@
+//! What a sender of datagrams does: when messages leave, which control messages it exchanges with its
+//! receiver, and how both agree on the end.
+//!
+//! # Driving it
+//!
+//! Ask [`next`](Outgoing::next) what to do, and do it; say what became of messages by
+//! [`took`](Outgoing::took), [`blocked`](Outgoing::blocked) or [`no_room`](Outgoing::no_room), and
+//! hand over what the receiver has said by [`heard`](Outgoing::heard) or
+//! [`closed`](Outgoing::closed); then ask again.
+
+use lanlab_units::Instant;
+use lanlab_wire::probe::{Header, Layout};
+use lanlab_wire::session::{Kind, Message, Token};
+
+use super::{CpuMeter, Plan, Quiet, Schedule, Sent, SharedMeters, Step};
+use crate::messages::{EndedBy, Failure};
+use crate::{Closing, ClosingStep, Progress, went_on_too_long};
+
+/// How often a sender looks for messages of its receiver and whether its driver wants it to stop.
+const CHECK_NS: u64 = 10_000_000;
+/// How often the receiver's answer is looked for at the end.
+const END_LOOK_NS: u64 = 500_000;
+/// Time for a receiver to confirm the end, in silences: on a slow link messages queued before the end
+/// arrive first.
+const CONFIRM_SILENCES: u64 = 20;
+/// Pause before a message is tried again that the system had no room for.
+const REFUSED_PAUSE_NS: u64 = 50_000;
+
+/// What a sender shall do now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Send this many messages.
+    Send(u64),
+    /// Send this control message to the receiver.
+    Say(Kind),
+    /// Take in what the receiver has said, if anything.
+    Hear,
+    /// Nothing is due until then.
+    Wait {
+        /// When to ask again.
+        until: Instant,
+        /// Whether microseconds matter.
+        exact: bool,
+    },
+    /// It is over; why stands in what was sent.
+    Over,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Phase {
+    Sending,
+    /// All is sent; the end is repeated until the receiver confirms it.
+    Closing(Closing),
+    Over,
+}
+
+/// The sender's end of one flow.
+pub struct Outgoing<'a> {
+    plan: &'a Plan,
+    progress: &'a Progress,
+    token: Token,
+    flow: u16,
+    layout: Layout,
+    schedule: Schedule<'a>,
+    phase: Phase,
+    /// The receiver knows from which message on it measures.
+    is_marked: bool,
+    /// What the receiver had said has just been taken in.
+    has_heard: bool,
+    is_closed: bool,
+    next_check: Instant,
+    last_heard: Instant,
+    last_sent: Instant,
+    quiet: Quiet,
+    /// When it is over in any case.
+    latest_end: Instant,
+    /// Since when there is no room to send.
+    blocked_since: Option<Instant>,
+}
+
+impl<'a> Outgoing<'a> {
+    /// Nothing has been sent; `start` is the beginning of the warm-up.
+    pub fn new(
+        plan: &'a Plan,
+        progress: &'a Progress,
+        token: Token,
+        flow: u16,
+        start: Instant,
+        local_port: u16,
+    ) -> Self {
+        Self {
+            plan,
+            progress,
+            token,
+            flow,
+            layout: Layout::of(plan.message_bytes),
+            schedule: Schedule::new(plan, flow, progress, start, local_port),
+            phase: Phase::Sending,
+            is_marked: false,
+            has_heard: false,
+            is_closed: false,
+            next_check: start.plus_nanos(CHECK_NS),
+            last_heard: start,
+            last_sent: start,
+            quiet: Quiet::new(start),
+            latest_end: plan.latest_end(start),
+            blocked_since: None,
+        }
+    }
+
+    /// What was sent so far.
+    pub fn sent(&self) -> &Sent {
+        &self.schedule.sent
+    }
+
+    /// What was sent in all, and the size of the buffer that it went through.
+    pub fn into_sent(self, send_buffer_bytes: u64) -> Sent {
+        Sent { send_buffer_bytes, ..self.schedule.sent }
+    }
+
+    /// Make `message` the one that is `index` after the next.
+    #[inline]
+    pub fn write(&self, index: u64, now: Instant, message: &mut [u8]) {
+        let header = Header {
+            flow: self.flow,
+            session: self.token.short(),
+            sequence: self.schedule.sent.total_messages + index,
+            send_time_ns: now.as_nanos(),
+        };
+        self.layout.emit(&header, message);
+    }
+
+    /// What to do at `now`.
+    ///
+    /// # Errors
+    /// `peer.too_long` if it is not over an hour after its time.
+    #[inline]
+    pub fn next(
+        &mut self,
+        now: Instant,
+        meters: &mut SharedMeters<impl CpuMeter>,
+    ) -> Result<Action, Failure> {
+        match self.phase {
+            Phase::Sending => self.next_of_sending(now, meters),
+            Phase::Closing(closing) => Ok(self.next_of_closing(closing, now)),
+            Phase::Over => Ok(Action::Over),
+        }
+    }
+
+    fn next_of_sending(
+        &mut self,
+        now: Instant,
+        meters: &mut SharedMeters<impl CpuMeter>,
+    ) -> Result<Action, Failure> {
+        if let Some(since) = self.blocked_since.take() {
+            self.schedule.blocked(now.nanos_since(since));
+        }
+        if now >= self.next_check {
+            if !std::mem::replace(&mut self.has_heard, true) {
+                if self.quiet.is_too_long() {
+                    self.schedule.paused(self.quiet.since_look_ns(now));
+                }
+                self.quiet.look(now);
+                return Ok(Action::Hear);
+            }
+            self.has_heard = false;
+            self.next_check = now.plus_nanos(CHECK_NS);
+            if let Some(ended_by) = self.end_before_all_is_sent(now)? {
+                self.stop(ended_by, now, meters);
+                return Ok(Action::Over);
+            }
+            if let Some(kind) = self.word_due(now) {
+                return Ok(Action::Say(kind));
+            }
+        }
+        Ok(match self.schedule.next(now, meters) {
+            Step::Measure => {
+                // Without a warm-up the first message is the first measured one: no mark is needed.
+                self.is_marked = self.plan.warmup_ns == 0;
+                if self.is_marked {
+                    return self.next_of_sending(now, meters);
+                }
+                Action::Say(self.mark())
+            }
+            Step::Over => {
+                self.schedule.close(now, meters);
+                let longest_ns = self.plan.silence_ns.saturating_mul(CONFIRM_SILENCES);
+                let (silence_ns, alive_ns) = (self.plan.silence_ns, self.plan.alive_ns());
+                self.phase = Phase::Closing(Closing::new(now, silence_ns, longest_ns, alive_ns));
+                self.has_heard = true;
+                Action::Hear
+            }
+            // Look now and then whether the receiver has said something, however slow the rate.
+            Step::Wait(until) if until > self.next_check => {
+                Action::Wait { until: self.next_check, exact: false }
+            }
+            Step::Wait(until) => Action::Wait { until, exact: true },
+            Step::Send(_) if self.quiet.is_too_long() => {
+                Action::Wait { until: self.next_check, exact: false }
+            }
+            Step::Send(messages) => Action::Send(messages),
+        })
+    }
+
+    fn end_before_all_is_sent(&self, now: Instant) -> Result<Option<EndedBy>, Failure> {
+        if self.progress.is_cancelled() {
+            return Ok(Some(EndedBy::Cancelled));
+        }
+        if self.is_closed {
+            return Ok(Some(EndedBy::PeerClosed));
+        }
+        if now > self.latest_end {
+            return Err(went_on_too_long());
+        }
+        let is_silent = now.nanos_since(self.last_heard) > self.plan.silence_ns;
+        Ok(is_silent.then_some(EndedBy::Silence))
+    }
+
+    /// The control message that is due: the mark until it is confirmed, or a keep-alive.
+    fn word_due(&mut self, now: Instant) -> Option<Kind> {
+        if self.schedule.is_measuring() && !self.is_marked {
+            return Some(self.mark());
+        }
+        if now.nanos_since(self.last_sent) > self.plan.alive_ns() {
+            self.last_sent = now;
+            return Some(Kind::Alive { received_messages: 0 });
+        }
+        None
+    }
+
+    fn mark(&self) -> Kind {
+        Kind::Mark { first_measured: self.schedule.sent.first_measured }
+    }
+
+    fn next_of_closing(&mut self, mut closing: Closing, now: Instant) -> Action {
+        if !std::mem::replace(&mut self.has_heard, true) {
+            return Action::Hear;
+        }
+        let step = match closing.next(now) {
+            ClosingStep::Over(EndedBy::Finished) => ClosingStep::Over(EndedBy::Finished),
+            _ if self.is_closed => ClosingStep::Over(EndedBy::PeerClosed),
+            _ if self.progress.is_cancelled() => ClosingStep::Over(EndedBy::Cancelled),
+            step => step,
+        };
+        self.phase = Phase::Closing(closing);
+        match step {
+            ClosingStep::Say => Action::Say(Kind::Finish {
+                first_measured: self.schedule.sent.first_measured,
+                sent_messages: self.schedule.sent.total_messages,
+            }),
+            ClosingStep::Listen(until) => {
+                self.has_heard = false;
+                Action::Wait { until: until.min(now.plus_nanos(END_LOOK_NS)), exact: false }
+            }
+            ClosingStep::Over(ended_by) => {
+                self.end(ended_by);
+                Action::Over
+            }
+        }
+    }
+
+    /// End before the amount is reached.
+    pub fn stop(
+        &mut self,
+        ended_by: EndedBy,
+        now: Instant,
+        meters: &mut SharedMeters<impl CpuMeter>,
+    ) {
+        match self.phase {
+            Phase::Sending => self.schedule.close(now, meters),
+            Phase::Closing(_) => {}
+            Phase::Over => return,
+        }
+        self.end(ended_by);
+    }
+
+    fn end(&mut self, ended_by: EndedBy) {
+        self.schedule.sent.ended_by = ended_by;
+        self.phase = Phase::Over;
+    }
+
+    /// The system took this many messages at `now`.
+    #[inline]
+    pub fn took(&mut self, messages: u64, now: Instant, meters: &mut SharedMeters<impl CpuMeter>) {
+        self.schedule.took(messages, messages, now, meters);
+        self.last_sent = now;
+    }
+
+    /// The system makes the sender wait for room.
+    pub fn blocked(&mut self, now: Instant) {
+        self.blocked_since = Some(now);
+    }
+
+    /// The system has dropped a message for want of room. Gives when to try again, if that is
+    /// not at once.
+    pub fn no_room(
+        &mut self,
+        now: Instant,
+        meters: &mut SharedMeters<impl CpuMeter>,
+    ) -> Option<Instant> {
+        if self.schedule.has_schedule() {
+            // Its slot has passed.
+            self.schedule.took(1, 0, now, meters);
+            return None;
+        }
+        self.schedule.refused();
+        Some(now.plus_nanos(REFUSED_PAUSE_NS))
+    }
+
+    /// A control message of the session has come. A peer cannot confirm what was not sent, nor have more
+    /// than was sent; but short numbers may be extended wrongly.
+    pub fn heard(&mut self, message: &Message, now: Instant) {
+        if !message.token.matches(&self.token) || message.flow != self.flow {
+            return;
+        }
+        self.last_heard = now;
+        self.quiet.end();
+        let sent = &self.schedule.sent;
+        match (&mut self.phase, message.kind) {
+            (Phase::Sending, Kind::Marked { first_measured }) => {
+                self.is_marked |=
+                    self.schedule.is_measuring() && first_measured == sent.first_measured;
+            }
+            (Phase::Closing(closing), kind) => {
+                closing.heard(now);
+                let tiny = matches!(self.layout, Layout::Tiny(_));
+                if let Kind::Finished { received_messages } = kind
+                    && (tiny || received_messages <= sent.total_messages)
+                {
+                    closing.confirm();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The receiver has closed its port.
+    pub fn closed(&mut self) {
+        self.is_closed = true;
+    }
+}

@@ -1,0 +1,44 @@
+"""What keeps the clocks of the hosts of a trial right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lanlab.roles import ROLES
+from lanlab.store import TrialRecord
+from lanlab.units import format_time
+
+
+def clocks_kept(trials: Sequence[TrialRecord]) -> str:
+    """
+    By what the clocks of both ends are kept right, and how well the kernels take them to be, as in
+    `pc1 by chronyd, right to within 1.20 ms; nas by nothing`.
+
+    Args:
+        trials: Of one workload; the last that knows counts.
+
+    Returns:
+        Empty where it is not known of both ends.
+    """
+    for trial in reversed(trials):
+        setup, facts = trial.raw.get("setup") or {}, trial.raw.get("facts") or {}
+        hosts = (facts.get("before") or {}).get("hosts") or {}
+        names = setup.get("hosts") or {}
+        ends = [
+            (names.get(role), (hosts.get(f"host{place}") or {}).get("clock"))
+            for place, role in enumerate(ROLES[trial.workload])
+        ]
+        said = [f"{name} {_kept(clock)}" for name, clock in ends if name and clock]
+        if len(said) == len(ends):
+            return "; ".join(said)
+    return ""
+
+
+def _kept(clock: Mapping[str, Any]) -> str:
+    by = " and ".join(clock["disciplined_by"])
+    if not clock["synchronised"]:
+        return f"by {by}, not synchronised" if by else "by nothing"
+    error = format_time(clock["maximum_error_ns"] / 1e9)
+    # In a container, what keeps the clock right may be outside of it.
+    return f"by {by or 'a program that is not seen'}, right to within {error}"

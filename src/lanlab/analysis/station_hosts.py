@@ -1,0 +1,58 @@
+"""What each client host did, where the stations of a trial were spread over several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lanlab.store import TrialRecord
+
+
+@dataclass(frozen=True)
+class HostShare:
+    """The part of one host in a trial."""
+
+    host: str
+    stations: int
+    #: Operations that went well.
+    operations: int
+    operations_per_s: float
+    #: Of the operations of all hosts.
+    operations_ratio: float
+    goodput_bps: float
+    response_mean_ns: float
+    #: As `Stationed.start_skew_ns` of the engine's messages.
+    start_skew_ns: int
+    #: How well its clock is known beside that of the first host.
+    clock_error_ns: int
+
+
+def host_shares(trial: TrialRecord) -> list[HostShare]:
+    """The parts of the hosts, in their order; none where there was only one host."""
+    parts = (trial.raw.get("client") or {}).get("hosts") or []
+    setup = trial.raw.get("setup") or {}
+    clocks = setup.get("clocks") or {}
+    errors_ns = [
+        0 if clocks.get("shared_clock") else int(reading["error_ns"])
+        for name, reading in (clocks.get("before") or {}).items()
+        if name in (setup.get("hosts") or {})
+    ]
+    # A host that failed has no part here, so the order does not say which host a part is of.
+    if len(parts) != len(errors_ns):
+        return []
+    done = [int(part["readings"]) - sum(part["errors"].values()) for part in parts]
+    return [
+        HostShare(
+            host=part["name"],
+            stations=int(part["stations"]),
+            operations=operations,
+            operations_per_s=1e9 * operations / max(1, part["elapsed_ns"]),
+            operations_ratio=operations / max(1, sum(done)),
+            goodput_bps=8e9 * part["bytes"] / max(1, part["elapsed_ns"]),
+            response_mean_ns=float(part["response"]["mean_ns"]),
+            start_skew_ns=int(part["start_skew_ns"]),
+            clock_error_ns=0 if place == 0 else error_ns + errors_ns[0],
+        )
+        for place, (part, operations, error_ns) in enumerate(
+            zip(parts, done, errors_ns, strict=True)
+        )
+    ]

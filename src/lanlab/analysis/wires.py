@@ -1,0 +1,138 @@
+"""What the link of a run can carry at most, from what the record says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lanlab.analysis.limits import (
+    MTU_BYTES,
+    idle_round_trip_ns,
+    shared_tcp_limit_bps,
+    tcp_limit_bps,
+    udp_limit_bps,
+)
+from lanlab.store import RunRecord
+from lanlab.testbeds.link import SHARED, LinkRequest, parse_link
+from lanlab.units import format_rate
+
+#: Drivers that say a speed which nothing keeps to.
+_OF_SOFTWARE = frozenset(
+    {"veth", "tun", "bridge", "dummy", "macvlan", "ipvlan", "vxlan", "openvswitch", "virtio_net",
+     "vmxnet3", "hv_netvsc", "xen_netfront", "wireguard"}
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Wire:
+    """A link of a stated speed, as far as limits follow from it."""
+
+    rate_bps: float
+    #: Whether the hosts share one wire, so that acknowledgements take from the data's time.
+    is_shared: bool = False
+    #: Whether a frame takes its time on the link once more, as a switch sends it only when it has
+    #: the whole.
+    is_switched: bool = False
+    #: Delay and propagation, in one direction.
+    way_ns: int = 0
+    #: Whether a token bucket keeps the speed, not the time that a frame takes.
+    has_token_bucket: bool = False
+    #: Whether the speed is what the drivers of real hosts say, where nothing was measured.
+    is_of_adapters: bool = False
+    #: The largest IP packet that fits a frame.
+    mtu_bytes: int = MTU_BYTES
+
+    @property
+    def limit_name(self) -> str:
+        """What its limit is called where it is drawn."""
+        return "limit by the adapters' speed" if self.is_of_adapters else "link limit"
+
+    @property
+    def share_name(self) -> str:
+        """The same within a sentence."""
+        if self.is_of_adapters:
+            return f"the limit by the adapters' speed of {format_rate(self.rate_bps)}"
+        return "the link's limit"
+
+    def goodput_limit_bps(
+        self, transport: str, ip_version: int, message_size_bytes: int | None
+    ) -> float:
+        """
+        The most goodput of messages in one direction, bit/s.
+
+        Args:
+            transport: `tcp` or `udp`.
+            ip_version: 4 or 6.
+            message_size_bytes: Of UDP; over TCP segments are full.
+        """
+        if transport == "tcp":
+            if self.is_shared:
+                return shared_tcp_limit_bps(self.rate_bps, ip_version)
+            return tcp_limit_bps(self.rate_bps, ip_version, mtu_bytes=self.mtu_bytes)
+        assert message_size_bytes is not None
+        return udp_limit_bps(
+            self.rate_bps, message_size_bytes, ip_version, mtu_bytes=self.mtu_bytes
+        )
+
+    def idle_round_trip_ns(self, message_size_bytes: int, ip_version: int) -> float:
+        """The least time in which a UDP message and its echo can cross the link, ns."""
+        frames_ns = idle_round_trip_ns(
+            self.rate_bps, message_size_bytes, ip_version, is_switched=self.is_switched
+        )
+        return frames_ns + 2 * self.way_ns
+
+
+def wire_of(run: RunRecord) -> Wire | None:
+    """The link of a run; `None` if nothing but the machine limits it, or nothing is known of it."""
+    rate_bps = run.testbed.get("link_rate_bps")
+    if not rate_bps:
+        return _of_adapters(run.testbed.get("facts") or {})
+    facts: Mapping[str, Any] = run.testbed.get("link_facts") or {}
+    has_medium = facts.get("shape") == "medium"
+    return Wire(
+        rate_bps=rate_bps,
+        is_shared=facts.get("topology") in SHARED,
+        is_switched=has_medium and facts.get("topology") == "switch",
+        way_ns=facts.get("delay_ns", 0) + facts.get("propagation_ns", 0),
+        has_token_bucket=facts.get("shape") == "tbf",
+    )
+
+
+def limit_name(run: RunRecord) -> str:
+    """What the limit of a run is called where it is drawn."""
+    link = wire_of(run)
+    return "link limit" if link is None else link.limit_name
+
+
+def _of_adapters(facts: Mapping[str, Any]) -> Wire | None:
+    """What the interfaces of real hosts let pass, by the speeds that drivers say; `None` where one
+    is not known, is made of software, or shares its medium with others."""
+    interfaces = facts.get("interfaces") or {}
+    if "reached" not in facts or len(interfaces) != len(facts["reached"]):
+        return None
+    speeds, sizes = [], []
+    for one in interfaces.values():
+        is_shared = one.get("wireless") or one.get("full_duplex") is not True
+        if is_shared or not one.get("speed_bps") or one.get("driver") in _OF_SOFTWARE:
+            return None
+        speeds.append(one["speed_bps"])
+        sizes.append(one.get("mtu_bytes") or MTU_BYTES)
+    # The second host is the one end; all others are at the other.
+    first, second, *others = speeds
+    return Wire(min(second, first + sum(others)), is_of_adapters=True, mtu_bytes=min(sizes))
+
+
+def wire_asked_for(text: str) -> Wire | None:
+    """The link of two hosts that a text asks for, as `lanlab.testbeds.link.parse_link` reads it;
+    `None` if it is unshaped."""
+    asked: LinkRequest = parse_link(text)
+    if asked.rate_bps is None:
+        return None
+    return Wire(
+        rate_bps=asked.rate_bps,
+        is_shared=asked.is_shared,
+        is_switched=asked.shape == "medium" and asked.topology == "switch",
+        way_ns=asked.delay_ns + asked.propagation(),
+        has_token_bucket=asked.shape == "tbf",
+    )

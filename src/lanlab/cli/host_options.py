@@ -1,0 +1,183 @@
+"""
+Options that name real hosts, and the testbed that they come to. Every command that measures between
+two hosts has them: `with_hosts` adds them behind its `--testbed`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from lanlab.cli.signatures import as_command
+from lanlab.errors import UsageError
+
+#: By these an engine for other hosts is found (`lanlab.engine.travelling`), and whether it stays.
+_OPTIONS: dict[str, Any] = {
+    "to_host": Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="[USER@]HOST",
+            help="Measure to this host, reached by ssh, e.g. alice@nas or alice@nas:2222.",
+        ),
+    ],
+    "from_host": Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="[USER@]HOST",
+            help="Measure from this host, reached by ssh. Default with --to: this machine.",
+        ),
+    ],
+    "to_address": Annotated[
+        str | None,
+        typer.Option(
+            "--address",
+            metavar="ADDRESS",
+            help="Address of the --to host that is measured. Default: the one ssh connects to.",
+        ),
+    ],
+    "from_address": Annotated[
+        str | None,
+        typer.Option("--from-address", metavar="ADDRESS", help="The same for the --from host."),
+    ],
+    "engines": Annotated[
+        list[str] | None,
+        typer.Option(
+            "--engine",
+            metavar="ARCH=PATH",
+            help="Engine to copy to hosts of another architecture, e.g. aarch64=./lanlab-engine.",
+        ),
+    ],
+    "remove_engine": Annotated[
+        bool,
+        typer.Option(
+            "--remove-engine",
+            help="Remove the engine from these hosts afterwards. Default: it stays in "
+            "~/.cache/lanlab there.",
+        ),
+    ],
+}
+_DEFAULTS = {"remove_engine": False}
+
+
+#: Of commands that can spread their work over several hosts.
+_FROM_HOSTS = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--from",
+        metavar="[USER@]HOST,...",
+        help="Measure from these hosts, reached by ssh: repeat it, or write commas, to spread the "
+        "stations over several. Default with --to: this machine.",
+    ),
+]
+
+
+def with_hosts(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with these options: what they name becomes its argument `testbed`."""
+    return _with(command, _OPTIONS)
+
+
+def with_many_hosts(command: Callable[..., None]) -> Callable[..., None]:
+    """The same of a command whose work can be spread over several hosts."""
+    return _with(command, {**_OPTIONS, "from_host": _FROM_HOSTS})
+
+
+def _with(command: Callable[..., None], wanted: dict[str, Any]) -> Callable[..., None]:
+    signature = inspect.signature(command, eval_str=True).parameters
+    given = {
+        name: inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=_DEFAULTS.get(name),
+            annotation=annotation,
+        )
+        for name, annotation in wanted.items()
+    }
+    own = list(signature.values())
+    place = [one.name for one in own].index("testbed") + 1
+    options = [
+        one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for one in (*own[:place], *given.values(), *own[place:])
+    ]
+
+    def run(**values: Any) -> None:
+        hosts = {name: values.pop(name) for name in wanted}
+        hosts["from_hosts"] = _listed(hosts.pop("from_host"))
+        values["testbed"] = testbed_of(values["testbed"], values.get("link"), **hosts)
+        command(**values)
+
+    # What its other options are made of.
+    for key, value in vars(command).items():
+        setattr(run, key, value)
+    return as_command(run, command, options)
+
+
+def testbed_of(
+    testbed: str,
+    link: str | None,
+    *,
+    to_host: str | None,
+    from_hosts: Sequence[str],
+    to_address: str | None,
+    from_address: str | None,
+    engines: list[str] | None,
+    remove_engine: bool,
+) -> str:
+    """
+    The testbed that options name.
+
+    Raises:
+        UsageError: They do not go together, or one is not as it must be.
+    """
+    named = (to_host, to_address, from_address)
+    if not (from_hosts or engines or remove_engine or any(each is not None for each in named)):
+        return testbed
+    from lanlab.cli.options import DEFAULT_TESTBED
+    from lanlab.engine.travelling import ENGINE_VARIABLE, parse_named_engines
+    from lanlab.testbeds.remote.destinations import HERE, PREFIX, parse_destination
+    from lanlab.testbeds.remote.installed_engine import REMOVE_VARIABLE
+
+    for architecture, path in parse_named_engines(engines or []).items():
+        os.environ[f"{ENGINE_VARIABLE}{architecture.upper()}"] = path
+    if remove_engine:
+        os.environ[REMOVE_VARIABLE] = "1"
+    if to_host is None and not from_hosts:
+        addresses = {"--address": to_address, "--from-address": from_address}
+        lonely = next((name for name, value in addresses.items() if value is not None), None)
+        if lonely is not None:
+            raise UsageError(f"{lonely} needs --to or --from", hint="name the host, too")
+        return testbed
+    if testbed != DEFAULT_TESTBED:
+        raise UsageError(
+            "--to and --from cannot be used with --testbed",
+            hint=f"write both hosts as in `--testbed {PREFIX}here,alice@nas`, or leave it out",
+        )
+    if link not in (None, "unshaped"):
+        raise UsageError(
+            "--link cannot be used with --to and --from: lanlab does not shape a real link",
+            hint="leave it out",
+        )
+    if len(from_hosts) > 1 and from_address is not None:
+        raise UsageError(
+            f"--from-address names one address; --from names {len(from_hosts)} hosts",
+            hint="write each with its own, as in `--from pc1=192.168.7.1,pc2=192.168.7.2`",
+        )
+    first, *others = from_hosts or [HERE]
+    ends = [first if from_address is None else f"{first}={from_address}"]
+    ends.append((to_host or HERE) if to_address is None else f"{to_host or HERE}={to_address}")
+    begin, end, *more = (str(parse_destination(text)) for text in (*ends, *others))
+    if len({begin, *more}) <= len(more):
+        raise UsageError("--from names a host twice", hint="name each host once")
+    return f"{PREFIX}{','.join((begin, end, *more))}"
+
+
+def _listed(given: str | list[str] | None) -> list[str]:
+    """Of an option that is repeated each may have commas; others would be part of a name."""
+    if isinstance(given, list):
+        return [each.strip() for text in given for each in text.split(",")]
+    return [] if given is None else [given]

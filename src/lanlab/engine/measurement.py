@@ -1,0 +1,127 @@
+"""A request that an engine is at, and what comes of it."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable
+from typing import Any, Protocol, cast
+
+from lanlab.engine.lines import BadLine
+from lanlab.errors import EngineError, EngineLost, EngineOverdue
+
+#: Lines of a request that are kept until somebody takes them; an engine of ours sends two.
+_KEPT_LINES = 8
+#: Types of the lines that end a request.
+ENDS = ("result", "error")
+#: Those that somebody waits for; all others but progress are data.
+_CONVERSATION = ("ready", *ENDS)
+
+_Line = dict[str, Any]
+
+
+class Asked(Protocol):
+    """The engine that a request was made to, as far as a request has to know it."""
+
+    @property
+    def name(self) -> str:
+        """Of its host, for programs."""
+
+    @property
+    def label(self) -> str:
+        """Of its host, for people."""
+
+    def lost(self) -> EngineLost:
+        """How it ended."""
+
+
+class Measurement:
+    """A request under way. It ends in exactly one result or error."""
+
+    def __init__(self, engine: Asked, request_id: int, kind: str) -> None:
+        self.id = request_id
+        #: Kind of the result that it ends in.
+        self._kind = kind
+        self._engine = engine
+        self._lines: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
+        self.on_progress: Callable[[_Line], None] | None = None
+        #: Called with each line of data that comes before the result, from another thread.
+        self.on_data: Callable[[_Line], None] | None = None
+        #: Called once, from another thread, when its result or error is there to be taken.
+        self.on_over: Callable[[], None] | None = None
+        #: Whether its result or error has been taken: there is nothing more to come.
+        self.is_over = False
+
+    def deliver(self, line: _Line | None) -> None:
+        """Take in a line of this request, or `None` when the engine is lost."""
+        if line is not None and line["type"] == "progress":
+            if self.on_progress is not None:
+                self.on_progress(line)
+            return
+        if line is not None and line["type"] not in _CONVERSATION:
+            if self.on_data is not None:
+                self.on_data(line)
+            return
+        if line is not None and self._lines.qsize() >= _KEPT_LINES:
+            raise BadLine("more lines of a request than there can be")
+        self._lines.put(line)
+        if (line is None or line["type"] in ENDS) and self.on_over is not None:
+            self.on_over()
+
+    def overdue(self, timeout_s: float) -> EngineOverdue:
+        """The error of an engine that has not answered this request in this time."""
+        return EngineOverdue(
+            f"{self._engine.label}: no answer within {timeout_s:.0f} s",
+            hint="the host may be overloaded; see its load with `lanlab doctor`",
+            host=self._engine.name,
+        )
+
+    def _next(self, timeout_s: float) -> _Line:
+        try:
+            line = self._lines.get(timeout=timeout_s)
+        except queue.Empty:
+            raise self.overdue(timeout_s) from None
+        self.is_over = line is None or line["type"] in ENDS
+        if line is None:
+            raise self._engine.lost()
+        answer = line.get("result") if line["type"] == "result" else line.get("partial")
+        if answer is not None and answer["kind"] != self._kind:
+            raise EngineLost(
+                f"{self._engine.label}: the engine answered with `{answer['kind']}`, "
+                f"and not with `{self._kind}`",
+                hint="install lanlab and lanlab-engine of the same version",
+            )
+        if line["type"] == "error":
+            raise EngineError(
+                line["code"],
+                f"{self._engine.label}: {line['message']}",
+                hint=line.get("hint"),
+                host=self._engine.name,
+                partial=line.get("partial"),
+            )
+        return line
+
+    def wait_ready(self, timeout_s: float) -> _Line:
+        """
+        Wait until this end is set up.
+
+        Raises:
+            EngineError: The engine ended the request instead.
+            EngineLost: It ended itself, or said nothing for `timeout_s`.
+        """
+        line = self._next(timeout_s)
+        if line["type"] != "ready":
+            raise EngineLost(f"{self._engine.label}: the engine gave a result before it was ready")
+        return line
+
+    def result(self, timeout_s: float) -> dict[str, Any]:
+        """
+        Wait for the result, an object with a `kind`.
+
+        Raises:
+            EngineError: The engine ended the request otherwise; `partial` is what it had measured.
+            EngineLost: It ended itself, or said nothing for `timeout_s`.
+        """
+        line = self._next(timeout_s)
+        while line["type"] == "ready":
+            line = self._next(timeout_s)
+        return cast("dict[str, Any]", line["result"])

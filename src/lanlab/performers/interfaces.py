@@ -1,0 +1,49 @@
+"""The interfaces of hosts that a trial goes through, from what engines tell of their hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+#: Properties of an interface that change only by configuration.
+_LASTING = (
+    "mtu_bytes",
+    "speed_bps",
+    "full_duplex",
+    "driver",
+    "wireless",
+    "supported_speed_bps",
+    "power_saving",
+    "ptp_clock",
+)
+
+
+def interface_of(facts: Mapping[str, Any], addresses: Collection[str]) -> str | None:
+    """
+    The interface that has one of some addresses.
+
+    Args:
+        facts: Of its host, as its engine tells them.
+
+    Returns:
+        Its name; `None` if there is none, or the engine does not tell.
+    """
+    return next(
+        (
+            name
+            for name, interface in (facts.get("interfaces") or {}).items()
+            if not set(addresses).isdisjoint(interface["addresses"])
+        ),
+        None,
+    )
+
+
+def lasting_facts(facts: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """An interface for the record of a run."""
+    interface = facts["interfaces"][name]
+    return {"name": name} | {key: interface[key] for key in _LASTING}
+
+
+def counters_of(facts: Mapping[str, Any], name: str) -> dict[str, int]:
+    """The counters of an interface; empty if it is gone."""
+    return dict((facts.get("interfaces") or {}).get(name, {}).get("counters", {}))

@@ -1,0 +1,87 @@
+"""The paths between the hosts of a testbed: the largest packets that they carry, by probing."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from lanlab.errors import LabError
+from lanlab.performers.engine_host import EngineHost, ask, cancel
+
+#: What one search may take, and what its ends may take to begin and end.
+WITHIN_S = 0.3
+_ANSWER_S = 5.0
+#: Every path of IPv6 carries packets of this length (RFC 8200, section 5).
+_LEAST_BYTES = 1280
+_MOST_BYTES = 65_535
+#: Paths that are probed at once: each takes a round trip at least.
+_AT_ONCE = 8
+
+
+def probed_paths(
+    hosts: Sequence[EngineHost],
+    interfaces: Mapping[str, Mapping[str, Any]],
+    ports: Mapping[str, int],
+) -> dict[str, dict[str, Any]]:
+    """
+    The largest IP packets that pass between the second host and each of the others.
+
+    Args:
+        hosts: Of a trial, in the testbed's order.
+        interfaces: By what users call a host, with `mtu_bytes`.
+        ports: `port` and `last_port` on which the second host may listen, as firewalls may let
+            through no others.
+
+    Returns:
+        By the path, as in `pc1 to nas`: `interface_mtu_bytes`, the smaller one of both ends; and
+        of `path_mtu_probed` of the engine's messages `there` and `back` (`None` where nothing came
+        back) and `was_told`. Paths within one host, and those of which no MTU is known, are left
+        out.
+    """
+    first, second, *others = hosts
+    found: dict[str, tuple[EngineHost, int]] = {}
+    for host in (first, *others):
+        ends = [interfaces.get(one.engine.label, {}).get("mtu_bytes") for one in (host, second)]
+        mtu_bytes = min((each for each in ends if each), default=0)
+        is_within = any(ipaddress.ip_address(one.address).is_loopback for one in (host, second))
+        if is_within or mtu_bytes < _LEAST_BYTES:
+            continue
+        found[f"{host.engine.label} to {second.engine.label}"] = (host, mtu_bytes)
+
+    def probe(path: tuple[EngineHost, int]) -> dict[str, Any]:
+        host, mtu_bytes = path
+        try:
+            probed = _probe(host, second, min(mtu_bytes, _MOST_BYTES), ports)
+        except LabError as error:
+            # The trials report what is wrong with a host or the network.
+            probed = {"there": None, "back": None, "error": error.message}
+        return {"interface_mtu_bytes": mtu_bytes, **probed}
+
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        return dict(zip(found, pool.map(probe, found.values()), strict=True))
+
+
+def _probe(
+    host: EngineHost, second: EngineHost, most_bytes: int, ports: Mapping[str, int]
+) -> dict[str, Any]:
+    session = secrets.token_hex(16)
+    request = {"bind": second.address, "peer": host.address, "session": session, **ports}
+    answering = second.engine.start({"type": "path_mtu_answer", **request})
+    try:
+        ready = answering.wait_ready(_ANSWER_S)
+        request = {
+            "type": "path_mtu_probe",
+            "bind": host.address,
+            "peer": second.address,
+            "port": ready["ports"][0],
+            "session": session,
+            "most_bytes": most_bytes,
+            "within_ns": round(1e9 * WITHIN_S),
+        }
+        probed = ask(host, request, WITHIN_S + _ANSWER_S)
+    finally:
+        cancel(second.engine, answering)
+    return {key: probed[key] for key in ("there", "back", "was_told")}

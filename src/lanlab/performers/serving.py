@@ -1,0 +1,89 @@
+"""A directory of this machine, served by an embedded server until it is stopped."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from lanlab.engine import Engine, Measurement, engine_path
+from lanlab.errors import EngineLost
+from lanlab.performers.engine_host import CANCEL_S, cancel
+
+_SETUP_S = 60.0
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is served, where, and with which password."""
+
+    service: str
+    #: Absolute path of the directory.
+    root: str
+    address: str
+    #: 0: one that is free.
+    port: int
+    is_read_only: bool
+    #: `None`: every client that reaches the address is served.
+    credentials: dict[str, str] | None
+
+
+class Serving:
+    """A server that serves."""
+
+    def __init__(self, wanted: Wanted, ready: dict[str, Any], over: threading.Event) -> None:
+        served = ready.get("served") or {}
+        self._wanted, self._over = wanted, over
+        self.port: int = ready["ports"][0]
+        #: SHA-256 of its certificate or host key, hexadecimal; `None` where it has none.
+        self.trust_sha256: str | None = served.get("trust_sha256")
+        self._share: str | None = served.get("share")
+        #: What it did, once it has ended.
+        self.done: dict[str, Any] | None = None
+
+    @property
+    def url(self) -> str:
+        """As lanlab takes it."""
+        wanted = self._wanted
+        user = "" if wanted.credentials is None else f"{quote(wanted.credentials['user'])}@"
+        host = f"[{wanted.address}]" if ":" in wanted.address else wanted.address
+        path = (self._share or "").strip("/")
+        return f"{wanted.service}://{user}{host}:{self.port}/{path}"
+
+    def wait(self, within_s: float | None) -> bool:
+        """Wait until it has ended by itself; `False` if it has not in that time."""
+        return self._over.wait(within_s)
+
+
+@contextmanager
+def serving(wanted: Wanted) -> Iterator[Serving]:
+    """
+    Serve for as long as the `with` block; `Serving.done` says afterwards what was done.
+
+    Raises:
+        EngineError: It cannot listen there, or the directory cannot be served.
+        EngineLost: The engine ended meanwhile.
+    """
+    with Engine("here", [engine_path()]) as engine:
+        request = {
+            "type": "serve",
+            "service": wanted.service,
+            "root": wanted.root,
+            "bind": wanted.address,
+            "port": wanted.port,
+            "credentials": wanted.credentials,
+            "read_only": wanted.is_read_only,
+        }
+        asked: Measurement = engine.start(request)
+        over = threading.Event()
+        asked.on_over = over.set
+        served = Serving(wanted, asked.wait_ready(_SETUP_S), over)
+        try:
+            yield served
+        finally:
+            served.done = cancel(engine, asked, within_s=CANCEL_S)
+        if engine.is_lost:
+            raise EngineLost(engine.lost().message)

@@ -1,0 +1,156 @@
+"""
+Whether real hosts can be measured between, looked at step by step: each is reached, has an engine,
+and says what it is; then a few messages go from the first to the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lanlab.addresses import AddressFamily
+from lanlab.analysis.interface_cautions import cautions, kernel_caution
+from lanlab.errors import LabError
+from lanlab.performers import EngineHost, Hosts, metrics_of, perform_between
+from lanlab.performers.clocks import read_clocks
+from lanlab.run.unreached import explained
+from lanlab.testbeds import testbed
+from lanlab.testbeds.base import Testbed
+from lanlab.testbeds.needs import Need
+from lanlab.testbeds.remote.destinations import HERE, PREFIX, Destination, read_destinations
+from lanlab.units import format_rate, format_time
+from lanlab.workloads import WORKLOADS, CounterChanges
+
+#: This machine beside a host that is looked at alone: between them nothing is measured.
+_ALONE = f"{HERE}=127.0.0.1"
+_REQUESTS = 10
+
+
+def check_hosts(name: str) -> dict[str, list[Need]]:
+    """
+    What was found of the hosts of a testbed.
+
+    Args:
+        name: Of the testbed, as in `ssh:here,alice@nas`.
+
+    Returns:
+        By host, and by way between two of them, what was looked at. Where a host cannot be reached
+        the ways are not looked at.
+
+    Raises:
+        UsageError: The name or the file that it names is not as it must be.
+    """
+    destinations = read_destinations(name.removeprefix(PREFIX))
+    found = {each.label: list(_reached(each)) for each in destinations if each.ssh is not None}
+    if all(need.found for needs in found.values() for need in needs):
+        try:
+            for place, needs in _together(name, len(destinations)):
+                found[place] = [*found.get(place, []), *needs]
+        except LabError as error:
+            found["together"] = [_failed("testbed", error)]
+    return found
+
+
+def _failed(name: str, error: LabError) -> Need:
+    return Need(name, False, error.message, error.hint or "")
+
+
+def _reached(destination: Destination) -> Iterator[Need]:
+    """Whether ssh connects, and an engine can be had there."""
+    try:
+        with testbed(f"{PREFIX}{_ALONE},{destination}") as bed:
+            host = bed.facts()["reached"]["host1"]
+    except LabError as error:
+        yield _failed("ssh", error)
+        return
+    yield Need("ssh", True, f"connects without a question; {host['architecture']}")
+    engine = host["engine"]
+    copied = "copied now" if engine["was_copied"] else "was there"
+    yield Need("engine", True, f"{engine['path']}, {copied}")
+
+
+def _together(name: str, count: int) -> Iterator[tuple[str, list[Need]]]:
+    """What each host is, and whether messages go from the first to the second."""
+    with testbed(name, count) as bed:
+        hosts = Hosts(bed)
+        try:
+            lasting, passing = hosts.lasting_facts(), hosts.passing_facts()["hosts"]
+            interfaces = hosts.interfaces()
+            has_ipv4 = all("ipv4" in host.addresses for host in bed.hosts)
+            family: AddressFamily = "ipv4" if has_ipv4 else "ipv6"
+            ends = dict(
+                zip((host.name for host in bed.hosts), hosts.engine_hosts(family), strict=True)
+            )
+            clocks = read_clocks(ends).readings
+            for host in bed.hosts:
+                facts = {**lasting[host.name], **passing[host.name]}
+                error_ns = clocks[host.name].error_ns
+                yield (
+                    host.label,
+                    [
+                        _kernel(facts),
+                        _interface(interfaces.get(host.label), list(host.addresses.values())),
+                        _clock(facts, error_ns),
+                    ],
+                )
+            way = f"{bed.hosts[0].label} to {bed.hosts[1].label}"
+            first, second, *_ = ends.values()
+            yield way, [_tried(bed, first, second, one, family) for one in ("udp", "tcp")]
+            surprises = cautions(interfaces)
+            yield way, [Need("link", False, caution, required=False) for caution in surprises]
+        finally:
+            hosts.close()
+
+
+def _kernel(facts: Mapping[str, Any]) -> Need:
+    processors = f"{facts['processors']} x {facts['processor'] or 'processor'}"
+    detail = f"{facts['system']} {facts['kernel']}, {processors}"
+    if facts.get("governor"):
+        detail += f", governor {facts['governor']}"
+    caution = kernel_caution(facts.get("kernel"))
+    return Need("kernel", caution is None, detail, caution or "", required=False)
+
+
+def _interface(found: Mapping[str, Any] | None, addresses: list[str]) -> Need:
+    if found is None:
+        return Need(
+            "interface",
+            False,
+            f"none has the address {' or '.join(addresses)}",
+            "give an address of the host on the measured network: `--address`, or `address` in "
+            "the host file",
+        )
+    speed = "speed not known" if not found["speed_bps"] else format_rate(found["speed_bps"])
+    duplex = {True: ", full duplex", False: ", half duplex", None: ""}[found["full_duplex"]]
+    detail = f"{found['name']} ({', '.join(addresses)}), {speed}{duplex}, MTU {found['mtu_bytes']}"
+    return Need("interface", True, f"{detail}, {found['driver'] or 'driver not known'}")
+
+
+def _clock(facts: Mapping[str, Any], error_ns: int) -> Need:
+    source = facts.get("clock_source") or "source not known"
+    return Need("clock", True, f"{source}; read from here to within {format_time(error_ns / 1e9)}")
+
+
+def _tried(
+    bed: Testbed, first: EngineHost, second: EngineHost, transport: str, family: AddressFamily
+) -> Need:
+    """A few round trips."""
+    kind = WORKLOADS["echo"]
+    wish = {
+        "transport": transport,
+        "ip_version": 4 if family == "ipv4" else 6,
+        "requests": _REQUESTS,
+        "warmup_s": 0,
+    }
+    parameters = kind.Parameters.model_validate(wish)
+    outcome = perform_between(kind, parameters, first, second, bed.start_lead_s)
+    name = transport.upper()
+    if outcome.error is None:
+        found = metrics_of(kind, parameters, outcome, CounterChanges())
+        detail = f"{found['replies']} of {found['requests']} requests came back"
+        if "rtt_p50_ns" in found:
+            detail += f", p50 {format_time(found['rtt_p50_ns'] / 1e9)}"
+        return Need(name, found["replies"] > 0, detail)
+    names = dict(zip(kind.roles, (host.name for host in bed.hosts), strict=False))
+    requests = outcome.setup.get("requests", {})
+    return _failed(name, explained(outcome.error, bed, requests, names))

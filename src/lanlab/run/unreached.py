@@ -1,0 +1,57 @@
+"""
+Why two real hosts that lanlab both reaches do not reach each other: no route between the addresses
+that are measured, or a firewall on one of them. Their engines answer, so neither host is down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lanlab.errors import EngineError, LabError
+from lanlab.testbeds.base import Testbed
+from lanlab.testbeds.registry import real_hosts
+
+#: Codes of an end that does not reach the other one.
+_NO_ROUTE = "peer.unreachable"
+_NO_ANSWER = "peer.no_answer"
+_NO_ADDRESS = "bind.no_address"
+
+
+def explained(
+    error: LabError, bed: Testbed, requests: Mapping[str, Any], names: Mapping[str, str]
+) -> LabError:
+    """
+    An error of a trial between real hosts, with what to do about their network.
+
+    Args:
+        requests: What the engines were asked, by role.
+        names: Name of the host in each role, the one that connects first.
+    """
+    kind = real_hosts(bed.name)
+    if kind is None or not isinstance(error, EngineError):
+        return error
+    connects, listens = list(names)[:2]
+    asked = requests.get(connects, {})
+    hint = None
+    if error.code in (_NO_ROUTE, _NO_ADDRESS):
+        hint = kind.how_to_reach
+    elif error.code == _NO_ANSWER and "peer" in asked:
+        hint = f"{_of_firewall(asked, bed, names[listens])}. If it is none: {kind.how_to_reach}"
+    if hint is None:
+        return error
+    return EngineError(error.code, error.message, hint=hint, host=error.host, partial=error.partial)
+
+
+def _of_firewall(asked: Mapping[str, Any], bed: Testbed, listens: str) -> str:
+    host = next((one for one in bed.hosts if one.name == listens), None)
+    label = host.label if host is not None else listens
+    transport = asked.get("spec", {}).get("transport", "udp")
+    ports = asked.get("ports") or [asked.get("port")]
+    port = ports[0]
+    return (
+        f"{label} answers lanlab, so that a firewall on it may drop {transport.upper()} port "
+        f"{port}: fix it by `--port {port}` and open it there: `ufw allow {port}/{transport}`, "
+        f"`firewall-cmd --add-port={port}/{transport}`, or `nft insert rule inet filter input "
+        f"{transport} dport {port} accept`"
+    )

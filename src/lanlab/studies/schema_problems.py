@@ -1,0 +1,154 @@
+"""What a model of a study's files refused, as problems: needed only where a file has some."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from lanlab.studies import findings, model, published
+from lanlab.studies.problems import Problem, allowed_by, did_you_mean, listed, show
+
+#: Where a table of the file stands (`*`: any name or number), and what it may hold.
+_TABLES: tuple[tuple[tuple[str, ...], type[BaseModel]], ...] = (
+    (("source",), model.Source),
+    (("testbed",), model.StudyTestbed),
+    (("units", "*"), model.DisplayUnit),
+    (("experiment", "*"), model.Experiment),
+    (("experiment", "*", "search"), model.Search),
+    (("figure", "*"), model.Figure),
+    (("scale", "*"), model.Scale),
+    (("scale", "*", "trials"), model.TrialPolicy),
+    (("scale", "*", "experiment", "*"), model.ScaledExperiment),
+    (("scale", "*", "experiment", "*", "trials"), model.TrialPolicy),
+    (("waiting", "*"), model.Waiting),
+    (("counterpart", "*"), model.Counterpart),
+    (("value", "*"), published.PublishedValue),
+    (("missing", "*"), published.MissingValue),
+    (("metric", "*"), published.PublishedMetric),
+    (("factor", "*"), published.PublishedFactor),
+    (("factor", "*", "levels", "*"), published.PublishedLevel),
+    (("table", "*"), published.PublishedTable),
+    (("table", "*", "rows", "*"), published.TablePart),
+    (("table", "*", "columns", "*"), published.TablePart),
+    (("lost", "*"), published.Lost),
+    (("discrepancy", "*"), published.Discrepancy),
+    (("finding", "*"), findings.Finding),
+    (("finding", "*", "expected"), findings.Expected),
+)
+
+#: The parts of `model.Level`, which pydantic reports one by one.
+_LEVEL_PARTS = {"bool", "int", "float", "str"}
+
+
+#: Other words for a form of a statement, and the form that is meant.
+_FORMS_MEANT = {
+    **dict.fromkeys(
+        ("equal", "equals", "same", "similar", "within", "close", "eq", "=", "=="),
+        "`equivalent` with `margin_ratio`",
+    ),
+    **dict.fromkeys(
+        ("greater", "more", "larger", "higher", "above", "faster", "gt", ">", "bigger"),
+        "`less` with `a` and `b` the other way round",
+    ),
+    **dict.fromkeys(
+        ("smaller", "lower", "fewer", "below", "slower", "lt", "<", "lesser"), "`less`"
+    ),
+    **dict.fromkeys(
+        ("between", "range", "in_range", "at_least", "at_most", "bounds", "limit"),
+        "`value` with `min`, `max` or both",
+    ),
+    **dict.fromkeys(
+        ("rising", "increasing", "increases", "grows", "falling", "decreasing", "decreases"),
+        "`monotone` or `trend` with `direction`",
+    ),
+    **dict.fromkeys(("constant", "flat", "stable", "steady"), "`no_trend` with `margin_ratio`"),
+    **dict.fromkeys(("and", "every", "both"), "`all`"),
+    **dict.fromkeys(("or", "either", "some"), "`any`"),
+}
+
+
+def _form_meant(tag: str) -> str | None:
+    meant = _FORMS_MEANT.get(tag.strip().lower())
+    return f"did you mean {meant}?" if meant else did_you_mean(tag, findings.FORMS)
+
+
+def schema_problems(
+    error: ValidationError, data: Any, root: type[BaseModel] = model.Study
+) -> list[Problem]:
+    """What the pydantic model `root` found wrong with `data`, once for each key."""
+    problems: dict[str, Problem] = {}
+    for detail in error.errors(include_url=False, include_context=True):
+        location, form = _without_forms(detail["loc"], data)
+        if location and location[-1] in _LEVEL_PARTS and detail["type"].endswith("_type"):
+            location, allowed = location[:-1], "true, false, a number or a text"
+        else:
+            allowed = allowed_by(detail)
+        found, hint = show(detail["input"]), None
+        if detail["type"] == "missing":
+            found = "nothing"
+        elif detail["type"] == "extra_forbidden":
+            known = _known_keys(location[:-1], form, root)
+            found, allowed = "an unknown key", listed(known)
+            hint = did_you_mean(location[-1], known)
+        elif detail["type"] in ("union_tag_invalid", "union_tag_not_found"):
+            tag = detail["ctx"].get("tag") if "ctx" in detail else None
+            location, found = (*location, "form"), "nothing" if tag is None else show(tag)
+            allowed, hint = listed(findings.FORMS), tag and _form_meant(str(tag))
+        elif detail["type"] == "literal_error" and isinstance(detail["input"], str):
+            # As pydantic lists them: 'rising' or 'falling'.
+            hint = did_you_mean(detail["input"], re.findall(r"'([^']*)'", allowed))
+        elif detail["type"] == "float_type" and isinstance(detail["input"], str):
+            hint = "write a number, in the metric's SI unit (bit/s, ns, bytes) or as a ratio"
+        if form is not None:
+            found = f"{found} (form `{form}`)"
+        key = _dotted(location, data)
+        problems.setdefault(key, Problem(key, found, allowed, hint))
+    return list(problems.values())
+
+
+def _without_forms(
+    location: tuple[str | int, ...], data: Any
+) -> tuple[tuple[str | int, ...], str | None]:
+    """A location without the names that pydantic puts in for the form of a statement, and the
+    innermost of these."""
+    kept: list[str | int] = []
+    form = None
+    for step in location:
+        if isinstance(data, dict) and step in findings.FORMS and data.get("form") == step:
+            form = str(step)
+            continue
+        kept.append(step)
+        try:
+            data = data[step]
+        except (KeyError, IndexError, TypeError):
+            data = None
+    return tuple(kept), form
+
+
+def _known_keys(
+    location: tuple[str | int, ...], form: str | None, root: type[BaseModel]
+) -> list[str]:
+    table: type[BaseModel] = root if not location else findings.FORMS.get(form or "", root)
+    for pattern, candidate in _TABLES:
+        if len(pattern) == len(location) and all(
+            part in ("*", at) for part, at in zip(pattern, location, strict=True)
+        ):
+            table = candidate
+    return [field.alias or name for name, field in table.model_fields.items()]
+
+
+def _dotted(location: tuple[str | int, ...], data: Any) -> str:
+    """A location as a person writes it: `experiment.udp-500.factors.rate_bps.3`."""
+    parts = []
+    for step in location:
+        if step == "[key]":
+            continue
+        try:
+            data = data[step]
+        except (KeyError, IndexError, TypeError):
+            data = None
+        named = data.get("id") if isinstance(step, int) and isinstance(data, dict) else None
+        parts.append(named if isinstance(named, str) else str(step))
+    return ".".join(parts) or "the file"

@@ -1,0 +1,189 @@
+"""
+lanlab's own medium below a virtual LAN: an engine that carries every frame between the hosts, each
+in the time that it takes on a wire.
+
+The engine runs in a network namespace of its own, makes the interface of each host, and ends with
+its input, as every engine does: then the interfaces carry nothing more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from lanlab.engine import Engine
+from lanlab.errors import EngineError, EngineLost, TestbedDamaged, UsageError
+from lanlab.testbeds.base import Counters, LinkFacts
+from lanlab.testbeds.namespaces import Namespace
+
+#: The place of the medium among those of a testbed.
+MEDIUM = "medium"
+#: `tap`: a TAP is the interface of each host. `packet_socket`: it is the end of a virtual cable
+#: (veth) with a packet socket of the medium at the other end, which takes no device.
+Interfaces = Literal["tap", "packet_socket"]
+#: Where TAPs come from (tuntap.rst in Linux). In containers it often is not there.
+TUN_DEVICE = Path("/dev/net/tun")
+
+#: To make the interfaces of 256 hosts takes less than a second.
+_READY_S = 20.0
+_CANCEL_S = 5.0
+
+
+class Medium:
+    """The medium of one testbed, from when every host has its interface until `close`."""
+
+    def __init__(
+        self,
+        engine: str,
+        place: Namespace,
+        ports: Sequence[tuple[int, str, str]],
+        link: LinkFacts,
+        pcap: Path | None,
+    ) -> None:
+        """
+        Args:
+            engine: Path of `lanlab-engine`.
+            place: Where the medium's process runs.
+            ports: Of each host a process in its namespace, the name of the interface to make
+                there, and its hardware address.
+            link: What the medium is to be.
+            pcap: Write every frame to this file, which is not there yet.
+
+        Raises:
+            RunError: It cannot be had, with what the system said.
+        """
+        #: What the hosts' interfaces are.
+        self.interfaces = usable_interfaces()
+        self.seed = secrets.randbelow(2**63)
+        self._pcap = pcap
+        self._ports = [f"host{i}/{interface}" for i, (_, interface, _) in enumerate(ports)]
+        self._read: dict[str, Any] | None = None
+        #: Set once the medium carries no more.
+        self._over = threading.Event()
+        self._why_ended: str | None = None
+        #: The process that carries the frames.
+        self.engine = Engine(MEDIUM, [*place.command_prefix, engine])
+        try:
+            self._carrying = self.engine.start(self._request(ports, link))
+            self._carrying.on_over = self._over.set
+            self._carrying.wait_ready(_READY_S)
+        except BaseException:
+            self.engine.close()
+            raise
+
+    def _request(self, ports: Sequence[tuple[int, str, str]], link: LinkFacts) -> dict[str, object]:
+        is_bursty = link.loss_burst_frames > 1
+        return {
+            "type": "carry_frames",
+            "ports": [
+                {"namespace_pid": pid, "interface": interface, "mac": mac}
+                for pid, interface, mac in ports
+            ],
+            "interfaces": self.interfaces,
+            # A hub and a broadband cable are a bus, of another length.
+            "topology": link.topology if link.topology in ("cable", "switch") else "bus",
+            "rate_bps": link.rate_bps,
+            "propagation_ns": link.propagation_ns,
+            "delay_ns": link.delay_ns,
+            "loss_ratio": link.loss_ratio,
+            "loss_burst_frames": link.loss_burst_frames if is_bursty else None,
+            "queue_bytes": link.queue_bytes,
+            "switch_queue_bytes": link.switch_queue_bytes or 0,
+            "seed": self.seed,
+            "precise": link.precise,
+            "pcap": None if self._pcap is None else str(self._pcap),
+        }
+
+    def counters(self) -> Counters:
+        """What was counted of the frames of each host's interface, by `medium_…`.
+
+        Raises:
+            TestbedDamaged: The medium has ended.
+        """
+        try:
+            read = self.engine.ask({"type": "read_medium", "target": self._carrying.id})
+        except (EngineError, EngineLost) as error:
+            raise TestbedDamaged(self.damage() or error.message, host=MEDIUM) from None
+        self._read = read
+        return {
+            port: {f"medium_{name}": int(count) for name, count in counts.items()}
+            for port, counts in zip(self._ports, read["ports"], strict=True)
+        }
+
+    def last_read(self) -> dict[str, Any] | None:
+        """What the last reading of the counters said beside them."""
+        if self._read is None:
+            return None
+        return {name: value for name, value in self._read.items() if name not in ("ports", "kind")}
+
+    def facts(self) -> dict[str, Any]:
+        """What a record should know of it."""
+        return {
+            "engine_version": self.engine.hello["engine_version"],
+            "interfaces": self.interfaces,
+            "seed": self.seed,
+            # As nice(1) counts: below 0 the system lets it run before others.
+            "nice": None if self._read is None else self._read["nice"],
+            "pcap": None if self._pcap is None else str(self._pcap),
+        }
+
+    def lost(self, within_s: float) -> str | None:
+        """How its process has ended; `None` if it still runs after this time."""
+        self._over.wait(within_s)
+        return self.engine.lost().message if self.engine.is_lost else None
+
+    def damage(self) -> str | None:
+        """How it has ended, as `Testbed.damage` says it; `None` while it carries frames."""
+        if (lost := self.lost(0.0)) is not None:
+            return lost
+        if self._why_ended is None and self._over.is_set():
+            try:
+                self._carrying.result(0.0)
+                self._why_ended = f"{MEDIUM}: it has ended by itself"
+            except (EngineError, EngineLost) as error:
+                self._why_ended = error.message
+        return self._why_ended
+
+    def close(self) -> None:
+        """End it. The interfaces of the hosts go with it, or with the hosts. Calling it again does
+        nothing."""
+        if not self.engine.is_lost and not self._over.is_set():
+            # What was written of a capture is on the disk when the request has ended.
+            with contextlib.suppress(EngineError, EngineLost):
+                self.engine.ask({"type": "cancel", "target": self._carrying.id}, _CANCEL_S)
+                self._carrying.result(_CANCEL_S)
+        self.engine.close()
+
+
+def usable_interfaces() -> Interfaces:
+    """What hosts' interfaces can be here: TAPs where `/dev/net/tun` can be opened."""
+    try:
+        os.close(os.open(TUN_DEVICE, os.O_RDWR | os.O_CLOEXEC))
+    except OSError:
+        return "packet_socket"
+    return "tap"
+
+
+def check_pcap(pcap: Path) -> Path:
+    """
+    The absolute path of a file to which frames can be written.
+
+    Raises:
+        UsageError: Something is there already, or its folder is not.
+    """
+    path = pcap.absolute()
+    if os.path.lexists(path):
+        raise UsageError(
+            f"--pcap: {pcap} already exists: it is not replaced",
+            hint="name another file, or move it away",
+        )
+    if not path.parent.is_dir():
+        raise UsageError(
+            f"--pcap: {path.parent} is no folder", hint="make it, or name a file in another folder"
+        )
+    return path

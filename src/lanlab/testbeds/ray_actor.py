@@ -1,0 +1,157 @@
+"""
+What runs on a node of a Ray cluster: an actor that starts an engine there and passes on what is
+written to it and what it writes.
+
+Ray sends this module to the node by value, so that lanlab need not be installed there. So it uses
+the standard library alone. An engine ends when its input closes, and with the actor's process its
+input closes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import platform
+import secrets
+import stat
+import subprocess
+from pathlib import Path
+
+#: How often the actor looks whether its node is there.
+_WATCH_S = 1.0
+#: To print a version takes milliseconds.
+_START_WITHIN_S = 20.0
+
+
+class NodeActor:
+    """The engines of one node. lanlab names each by a key that `start` gives."""
+
+    def __init__(self) -> None:
+        self._engines: dict[str, asyncio.subprocess.Process] = {}
+        self._watch: asyncio.Task[None] | None = None
+
+    async def facts(self) -> dict[str, str]:
+        """System, architecture and kernel of the node."""
+        self._watch = self._watch or asyncio.create_task(_end_with_parent())
+        return {
+            "system": platform.system(),
+            "architecture": platform.machine(),
+            "kernel": platform.release(),
+        }
+
+    async def find_engine(self, sha256: str) -> str | None:
+        """Path of the engine with that hash; `None` if there is none that starts."""
+        for folder in _folders():
+            path = folder / f"engine-{sha256}"
+            with contextlib.suppress(OSError):
+                _check_owner(folder)
+                if hashlib.sha256(path.read_bytes()).hexdigest() == sha256:
+                    _check_starts(path)
+                    return str(path)
+        return None
+
+    async def keep_engine(self, sha256: str, content: bytes) -> str:
+        """
+        Write an engine to the first directory where there is room and programs may start.
+
+        Raises:
+            OSError: There is none; with the reason for each.
+        """
+        reasons = []
+        for folder in _folders():
+            part = folder / f".part-{secrets.token_hex(8)}"
+            try:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _check_owner(folder)
+                part.write_bytes(content)
+                part.chmod(0o700)
+                _check_starts(part)
+                path = folder / f"engine-{sha256}"
+                part.replace(path)
+            except OSError as error:
+                with contextlib.suppress(OSError):
+                    part.unlink()
+                reasons.append(f"{folder}: {error.strerror or error}")
+            else:
+                return str(path)
+        raise OSError("; ".join(reasons))
+
+    async def remove_engine(self, path: str, *, even_from_cache: bool) -> None:
+        """Remove an engine; from the user's cache directory only if that is asked for."""
+        if even_from_cache or Path(path).parent != _folders()[0]:
+            with contextlib.suppress(OSError):
+                Path(path).unlink()
+                Path(path).parent.rmdir()
+
+    async def start(self, *argv: str) -> tuple[str, int]:
+        """Start an engine; its key and its process id."""
+        running = {key: one for key, one in self._engines.items() if one.returncode is None}
+        pipe = subprocess.PIPE
+        process = await asyncio.create_subprocess_exec(*argv, stdin=pipe, stdout=pipe, stderr=pipe)
+        key = secrets.token_hex(8)
+        self._engines = {**running, key: process}
+        return key, process.pid
+
+    async def write(self, key: str, content: bytes) -> None:
+        """Give an engine bytes on its standard input."""
+        pipe = self._engines[key].stdin
+        assert pipe is not None
+        pipe.write(content)
+        await pipe.drain()
+
+    async def close_input(self, key: str) -> None:
+        """Close an engine's standard input."""
+        pipe = self._engines[key].stdin
+        assert pipe is not None
+        pipe.close()
+
+    async def read(self, key: str, name: str, most_bytes: int) -> bytes:
+        """What an engine writes next to its `stdout` or `stderr`; nothing at the end."""
+        pipe: asyncio.StreamReader = getattr(self._engines[key], name)
+        return await pipe.read(most_bytes)
+
+    async def wait(self, key: str) -> int:
+        """Wait until an engine has ended; its exit code, or a signal's number below zero."""
+        return await self._engines[key].wait()
+
+    async def kill(self, key: str) -> None:
+        """End an engine at once."""
+        with contextlib.suppress(ProcessLookupError):
+            self._engines[key].kill()
+
+
+async def _end_with_parent() -> None:
+    """End when the node's raylet has ended, whose child this process is. Ray itself waits for calls
+    of an actor to end first, and a call that reads ends with its engine."""
+    parent = os.getppid()
+    while os.getppid() == parent:
+        await asyncio.sleep(_WATCH_S)
+    os._exit(1)
+
+
+def _folders() -> list[Path]:
+    """Where an engine may lie: the user's cache, then what is gone with the boot."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    session = os.environ.get("XDG_RUNTIME_DIR") or "/tmp"
+    own = f"lanlab-engine-{os.getuid()}"
+    others = (Path(base, own) for base in (session, "/tmp", "/var/tmp", "/dev/shm"))
+    return [Path(cache, "lanlab"), *dict.fromkeys(others)]
+
+
+def _check_owner(folder: Path) -> None:
+    facts = folder.lstat()
+    if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.getuid():
+        raise OSError("is not a directory of this user")
+
+
+def _check_starts(path: Path) -> None:
+    try:
+        done = subprocess.run(
+            [path, "--version"], capture_output=True, timeout=_START_WITHIN_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise OSError(f"the engine did not start within {_START_WITHIN_S:g} s") from None
+    if done.returncode != 0:
+        raise OSError(f"the engine does not start: exit code {done.returncode}")

@@ -1,0 +1,172 @@
+"""
+An engine on a node of a Ray cluster, to be used as a process of this machine is.
+
+Every call of the actor there ends in a bounded time, but for reading, which ends with the engine,
+or with the node.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import subprocess
+from collections.abc import Callable
+from typing import IO, Any
+
+from lanlab.errors import EngineLost
+
+#: A call on an idle network takes 2 ms; one while the actor is being restarted, some seconds.
+_ANSWER_WITHIN_S = 15.0
+#: Bytes that are read at once: Ray puts answers of 100 KiB and more into its object store, which
+#: takes longer.
+_PIECE_BYTES = 64 * 1024
+
+
+class ActorError(OSError):
+    """An actor did not do what was asked; the text says why."""
+
+
+class ActorSilent(ActorError):
+    """An actor has not answered yet."""
+
+
+class ActorLost(ActorError):
+    """An actor is gone, and its engines with it."""
+
+
+class RemoteActor:
+    """A `NodeActor` on a node, as lanlab calls it."""
+
+    def __init__(self, ray: Any, handle: Any, label: str) -> None:
+        self._ray, self._handle = ray, handle
+        self.label = label
+
+    def call(
+        self, method: str, *arguments: Any, within_s: float | None = _ANSWER_WITHIN_S, **named: Any
+    ) -> Any:
+        """
+        What a method of the actor returns.
+
+        Raises:
+            ActorSilent: There was no answer within that time.
+            ActorLost: The actor is gone.
+            ActorError: The method failed.
+        """
+        errors = self._ray.exceptions
+        try:
+            answer = getattr(self._handle, method).remote(*arguments, **named)
+            return self._ray.get(answer, timeout=within_s)
+        except errors.RayTaskError as error:
+            cause = error.cause
+            raise ActorError(getattr(cause, "strerror", None) or str(cause)) from None
+        except errors.GetTimeoutError:
+            raise ActorSilent(f"its Ray actor did not answer within {within_s:g} s") from None
+        except errors.ActorUnavailableError:
+            raise ActorLost("its Ray actor ended and is being restarted") from None
+        except (errors.RayError, RuntimeError):
+            # A RuntimeError: this process has left the cluster.
+            raise ActorLost("its node left the Ray cluster") from None
+
+    def end(self) -> None:
+        """End the actor's process, and so its engines."""
+        self._ray.kill(self._handle)
+
+
+class ActorProcess:
+    """An engine that an actor runs: what `subprocess.Popen` has of a process of this machine."""
+
+    def __init__(self, actor: RemoteActor, argv: tuple[str, ...]) -> None:
+        self._actor, self._argv, self._key = actor, argv, ""
+        self.pid = 0
+        self.returncode: int | None = None
+        self.stdin: IO[bytes] | None = io.BufferedWriter(_Input(self._call))
+        self.stdout: IO[bytes] | None = _output(self._call, "stdout")
+        self.stderr: IO[bytes] | None = _output(self._call, "stderr")
+        #: How its actor was lost; `None` while it is there.
+        self.why_lost: str | None = None
+
+    def begin(self) -> ActorProcess:
+        """
+        Start it.
+
+        Raises:
+            EngineLost: It cannot be started.
+        """
+        try:
+            self._key, self.pid = self._actor.call("start", *self._argv)
+        except ActorError as error:
+            said = f"{self._actor.label}: cannot start the engine: {error}"
+            raise EngineLost(said) from error
+        return self
+
+    def _call(self, method: str, *arguments: Any, within_s: float | None = _ANSWER_WITHIN_S) -> Any:
+        try:
+            return self._actor.call(method, self._key, *arguments, within_s=within_s)
+        except ActorLost as error:
+            self.why_lost = self.why_lost or str(error)
+            raise
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        """Wait until it has ended; its exit code, `None` if its actor is gone.
+
+        Raises:
+            subprocess.TimeoutExpired: It runs on.
+        """
+        within_s = _ANSWER_WITHIN_S if timeout is None else timeout
+        if self.returncode is None and self.why_lost is None:
+            try:
+                self.returncode = self._call("wait", within_s=within_s)
+            except ActorSilent:
+                raise subprocess.TimeoutExpired("engine", within_s) from None
+            except ActorError:
+                return None
+        return self.returncode
+
+    def kill(self) -> None:
+        """End it at once."""
+        # With the actor the engine has lost its input, and ends.
+        with contextlib.suppress(ActorError):
+            self._call("kill")
+
+
+class _Input(io.RawIOBase):
+    """An engine's standard input."""
+
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        octets = bytes(content)
+        # Waited for, as calls of an actor may overtake each other.
+        self._call("write", octets)
+        return len(octets)
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            self._call("close_input")
+
+
+class _Output(io.RawIOBase):
+    """An engine's standard output or error."""
+
+    def __init__(self, call: Callable[..., Any], name: str) -> None:
+        self._call, self._name = call, name
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            octets = self._call("read", self._name, len(buffer), within_s=None)
+        except ActorError:
+            return 0
+        buffer[: len(octets)] = octets
+        return len(octets)
+
+
+def _output(call: Callable[..., Any], name: str) -> IO[bytes]:
+    return io.BufferedReader(_Output(call, name), _PIECE_BYTES)

@@ -1,0 +1,300 @@
+"""
+A connection to a host by OpenSSH's own client, and what is started through it.
+
+The first session is the holder: its input is a pipe from lanlab, so that it ends with lanlab,
+however that ends. The others share its connection (`ControlMaster` of ssh_config(5)) through a
+socket in a private directory. All else is the user's: configuration, agent, jump
+hosts, known hosts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import select
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from lanlab.engine.command import SSH_FAILURE
+from lanlab.errors import LabError, RunError, UsageError
+from lanlab.testbeds.remote.destinations import Destination
+from lanlab.testbeds.remote.refusals import by_hand_command, refusal
+from lanlab.testbeds.tools import tool
+
+#: Time in which TCP connects to the host, or to the first jump host.
+_CONNECT_WITHIN_S = 10
+#: Time until the shell there has begun.
+_BEGIN_WITHIN_S = 30.0
+#: Time for anything that the shell there does, but for copying.
+_ANSWER_WITHIN_S = 20.0
+#: Silence of the host, seconds, after which ssh asks whether it is there; and number of questions
+#: without an answer after which ssh gives up.
+_ALIVE_INTERVAL_S, _ALIVE_QUESTIONS = 5, 3
+_END_WITHIN_S = 3.0
+#: Most bytes that login scripts may print before the shell runs the given command.
+_MOST_PRELUDE_BYTES = 65_536
+_MOST_LINE_BYTES = 4096
+_MOST_ERROR_BYTES = 65_536
+_PIECE_BYTES = 65_536
+
+
+#: Connections of this process that are being made, for `give_up_connecting`.
+_BEGUN: set[Connection] = set()
+
+
+def give_up_connecting() -> None:
+    """End the connections that are being made; where they are made, an error is raised."""
+    for connection in list(_BEGUN):
+        connection.terminate()
+
+
+class Silent(Exception):
+    """Nothing came in time, or what came has ended."""
+
+
+class Connection:
+    """A connection to one host, until `close`."""
+
+    def __init__(self, destination: Destination, folder: Path, script: str) -> None:
+        """
+        Args:
+            folder: A private directory, for the connection's socket.
+            script: What the holder does, for a POSIX shell: one line without single quotes. `$0` is
+                the mark that it shall write on a line of its own before all else.
+
+        Raises:
+            LabError: The host cannot be reached, or its shell does not run the given command.
+        """
+        assert destination.ssh is not None
+        self.destination = destination
+        self._socket = folder / secrets.token_hex(4)
+        self._mark = f"lanlab-{secrets.token_hex(8)}"
+        self._buffer = bytearray()
+        #: Login scripts' words before the mark.
+        self.prelude = ""
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
+        self._closing = False
+        words = [*self._client("-o", "ControlMaster=yes"), self._shell(script)]
+        try:
+            self._holder = subprocess.Popen(
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                bufsize=0,
+                # Ctrl-C in the terminal is for lanlab, which ends its connections in order.
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._errors.close()
+            raise RunError(f"cannot start `{words[0]}`: {error.strerror}") from error
+        _BEGUN.add(self)
+        try:
+            self._await_mark()
+        except BaseException:
+            self.close()
+            raise
+
+    def _client(self, *options: str) -> list[str]:
+        """The command of ssh up to its destination."""
+        port = [] if self.destination.port is None else ["-p", str(self.destination.port)]
+        fixed = {
+            # No user could answer a question of ssh.
+            "BatchMode": "yes",
+            "ConnectTimeout": str(_CONNECT_WITHIN_S),
+            "ControlPath": str(self._socket),
+            "ControlPersist": "no",
+            "ServerAliveInterval": str(_ALIVE_INTERVAL_S),
+            "ServerAliveCountMax": str(_ALIVE_QUESTIONS),
+            # What a user's configuration has for sessions of people.
+            "ClearAllForwardings": "yes",
+            "ForkAfterAuthentication": "no",
+            "LogLevel": "ERROR",
+            "PermitLocalCommand": "no",
+            "RemoteCommand": "none",
+            "RequestTTY": "no",
+            "SessionType": "default",
+            "StdinNull": "no",
+        }
+        written = [word for key, value in fixed.items() for word in ("-o", f"{key}={value}")]
+        assert self.destination.ssh is not None
+        return [tool("ssh"), *written, *options, "-axT", *port, "--", self.destination.ssh]
+
+    def _shell(self, script: str) -> str:
+        """A command that any login shell understands, csh and fish among them."""
+        return f"exec sh -c '{script}' {self._mark}"
+
+    def command(self, *words: str) -> tuple[str, ...]:
+        """What starts a program on the host through this connection; words of further arguments
+        are put behind it with spaces, as ssh does."""
+        return (*self._client("-o", "ControlMaster=no"), *words)
+
+    def marked_command(self, path: str) -> tuple[str, tuple[str, ...]]:
+        """A line, and what starts a program there that speaks after this line."""
+        mark = f"lanlab-{secrets.token_hex(8)}"
+        return mark, self.command(f"echo {mark}; exec {path}")
+
+    def _await_mark(self) -> None:
+        deadline = time.monotonic() + _BEGIN_WITHIN_S
+        prelude: list[str] = []
+        octets = 0
+        try:
+            while (line := self._line(deadline)) != self._mark:
+                prelude.append(line)
+                octets += len(line)
+                if octets > _MOST_PRELUDE_BYTES:
+                    raise UsageError(
+                        f"{self.label}: the login scripts there print without end",
+                        hint=f"see what `{by_hand_command(self.destination)}` prints",
+                    )
+        except Silent:
+            raise self._not_begun(prelude) from None
+        self.prelude = "\n".join(prelude)
+
+    def _not_begun(self, prelude: list[str]) -> LabError:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._holder.wait(1.0)
+        said = self._said()
+        # Once a session has begun, an error of the connection is none of connecting.
+        if prelude or self._holder.returncode not in (None, SSH_FAILURE):
+            found = (prelude or said.splitlines() or ["nothing"])[-1]
+            return UsageError(
+                f"{self.label}: the login there runs no command: it said `{found[:200]}`",
+                hint=f"`{by_hand_command(self.destination, 'echo hello')}` must print `hello`; see "
+                "the account's shell, its rc files and a forced command",
+            )
+        return refusal(self.destination, said, self._holder.returncode)
+
+    def _line(self, deadline: float) -> str:
+        """The next line that the holder says."""
+        while b"\n" not in self._buffer:
+            if len(self._buffer) > _MOST_LINE_BYTES:
+                # Of a longer line each part is one.
+                break
+            pipe = self._holder.stdout
+            assert pipe is not None
+            left_s = deadline - time.monotonic()
+            if left_s <= 0 or not select.select([pipe], [], [], left_s)[0]:
+                raise Silent
+            piece = os.read(pipe.fileno(), _PIECE_BYTES)
+            if not piece:
+                raise Silent
+            self._buffer += piece
+        line, _, rest = bytes(self._buffer).partition(b"\n")
+        self._buffer = bytearray(rest)
+        return line.decode(errors="replace").rstrip("\r")
+
+    def next_line(self, within_s: float = _ANSWER_WITHIN_S) -> str:
+        """
+        What the holder says next.
+
+        Raises:
+            RunError: It says nothing in time, or the connection has ended.
+        """
+        try:
+            return self._line(time.monotonic() + within_s)
+        except Silent:
+            why = self.why_ended() or f"no answer within {within_s:g} s"
+            raise RunError(f"{self.label}: {why}", host=self.label) from None
+
+    def send(self, octets: bytes) -> None:
+        """
+        Give the holder octets.
+
+        Raises:
+            RunError: The connection has ended.
+        """
+        pipe = self._holder.stdin
+        assert pipe is not None
+        view = memoryview(octets)
+        try:
+            while view:
+                view = view[pipe.write(view[:_PIECE_BYTES]) :]
+        except OSError:
+            raise RunError(f"{self.label}: {self.why_ended()}", host=self.label) from None
+
+    @property
+    def label(self) -> str:
+        """What the host is called in messages."""
+        return self.destination.label
+
+    def why_ended(self) -> str | None:
+        """Why the connection ended; `None` while it stands."""
+        if self._closing:
+            return "the connection was closed"
+        if self._holder.poll() is None and not self._is_ending():
+            return None
+        last = next((line for line in reversed(self._said().splitlines()) if line.strip()), "")
+        return f"the ssh connection ended{f': {last[:200]}' if last else ''}"
+
+    def _is_ending(self) -> bool:
+        """Whether the connection's socket is gone: ssh removes it before it ends."""
+        return not self._socket.exists()
+
+    def _said(self) -> str:
+        with contextlib.suppress(OSError, ValueError):
+            size = os.fstat(self._errors.fileno()).st_size
+            octets = os.pread(
+                self._errors.fileno(), _MOST_ERROR_BYTES, max(0, size - _MOST_ERROR_BYTES)
+            )
+            return octets.decode(errors="replace")
+        return ""
+
+    def settle(self) -> None:
+        """It is made, with all that is to be done at its beginning."""
+        _BEGUN.discard(self)
+
+    def terminate(self) -> None:
+        """End it at once; it is to be closed all the same."""
+        self._holder.terminate()
+
+    def begin_close(self) -> None:
+        """Let the holder end; `close` waits for it."""
+        self._closing = True
+        self.settle()
+        if self._holder.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._holder.stdin.close()
+
+    def close(self) -> None:
+        """End the connection and all that was started through it. Calling it again does nothing."""
+        self.begin_close()
+        try:
+            self._holder.wait(_END_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            self._holder.terminate()
+            try:
+                self._holder.wait(_END_WITHIN_S)
+            except subprocess.TimeoutExpired:
+                self._holder.kill()
+                self._holder.wait()
+        if self._holder.stdout is not None:
+            self._holder.stdout.close()
+        self._errors.close()
+        with contextlib.suppress(OSError):
+            self._socket.unlink()
+
+
+class Heartbeat:
+    """Tells holders now and then that lanlab is there, on a thread of its own, until `close`."""
+
+    def __init__(self, connections: list[Connection], interval_s: float) -> None:
+        self._connections, self._interval_s = connections, interval_s
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="ssh heartbeat", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._over.wait(self._interval_s):
+            for connection in self._connections:
+                with contextlib.suppress(LabError, ValueError):
+                    connection.send(b"\n")
+
+    def close(self) -> None:
+        """End it."""
+        self._over.set()
+        self._thread.join()

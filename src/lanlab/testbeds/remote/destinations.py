@@ -1,0 +1,218 @@
+"""How hosts are named: `here`, or `[USER@]HOST[:PORT]`, and the address that is measured at."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lanlab.addresses import AddressFamily, ip_family
+from lanlab.errors import UsageError
+from lanlab.roles import ROLES
+from lanlab.user_files import read_user_file
+
+#: This machine.
+HERE = "here"
+#: Before the file or the hosts, in the name of a testbed.
+PREFIX = "ssh:"
+#: A name that begins with `-` would be an option of ssh; others are of no host (RFC 952, RFC 1123)
+#: and of no alias that ssh_config(5) can have without quotes.
+_DESTINATION = re.compile(
+    r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.+$-]{0,63})@)?"
+    r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+(?:%[A-Za-z0-9_.-]+)?)\]|(?P<name>[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}))"
+    r"(?::(?P<port>[0-9]{1,5}))?"
+)
+_MOST_FILE_BYTES = 65_536
+_KEYS = frozenset({"ssh", "address", "interface", "roles"})
+
+
+@dataclass(frozen=True)
+class Destination:
+    """A host, as its user names it."""
+
+    #: As ssh takes it, for example `alice@nas`; `None` for this machine.
+    ssh: str | None
+    port: int | None = None
+    #: Of the measured network; none: that which ssh connected to.
+    addresses: tuple[str, ...] = ()
+    #: The interface whose addresses are those of the measured network; `None`: not said.
+    interface: str | None = None
+
+    @property
+    def label(self) -> str:
+        """What it is called in messages."""
+        if self.ssh is None:
+            return HERE
+        return self.ssh if self.port is None else f"{self.ssh}:{self.port}"
+
+    @property
+    def by_family(self) -> dict[AddressFamily, str]:
+        """The given addresses by family."""
+        return {ip_family(ipaddress.ip_address(one).version): one for one in self.addresses}
+
+    def __str__(self) -> str:
+        """As `parse_destination` reads it."""
+        bare = self.ssh or HERE
+        user, at, host = bare.rpartition("@")
+        bare = f"{user}{at}[{host}]" if ":" in host else bare
+        if self.port is not None:
+            bare += f":{self.port}"
+        for one in self.addresses:
+            bare += f"={one}"
+        return f"{bare}%{self.interface}" if self.interface else bare
+
+
+def parse_destination(text: str) -> Destination:
+    """
+    Read a host: `here` or `[USER@]HOST[:PORT]`; then, each after a `=`, addresses of the measured
+    network, or its interface after a `%`.
+
+    Raises:
+        UsageError: It is no such thing.
+
+    Examples:
+        >>> parse_destination("alice@nas:2222=192.168.7.2").addresses
+        ('192.168.7.2',)
+        >>> str(parse_destination("here%eth1"))
+        'here%eth1'
+    """
+    head, *addresses = text.split("=")
+    if addresses:
+        last, _, interface = addresses[-1].partition("%")
+        addresses[-1] = last
+    elif head.startswith("["):
+        head, _, interface = head.partition("]%")
+        head += "]" if interface else ""
+    else:
+        head, _, interface = head.partition("%")
+    found = _DESTINATION.fullmatch(head)
+    if found is None:
+        raise UsageError(
+            f"host: found `{text}`; allowed: `{HERE}` or [USER@]HOST[:PORT]",
+            hint="write it as ssh takes it, as in `alice@nas` or `alice@nas:2222`; an IPv6 "
+            "address in brackets",
+        )
+    for one in addresses:
+        _check_address(one, text)
+    if head == HERE:
+        return Destination(None, None, tuple(addresses), interface or None)
+    port = None if found["port"] is None else int(found["port"])
+    if port is not None and not 1 <= port <= 65_535:
+        raise UsageError(f"host: `{text}`: found port {port}; allowed: 1 to 65535")
+    bare = found["ipv6"] or found["name"]
+    ssh = bare if found["user"] is None else f"{found['user']}@{bare}"
+    return Destination(ssh, port, tuple(addresses), interface or None)
+
+
+def _check_address(address: str, text: str) -> None:
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        raise UsageError(
+            f"host: `{text}`: found address `{address}`; allowed: an IPv4 or IPv6 address"
+        ) from None
+    if found.is_multicast or found.is_unspecified:
+        raise UsageError(f"host: `{text}`: `{address}` is the address of no single host")
+
+
+def read_destinations(text: str) -> list[Destination]:
+    """
+    The hosts of a testbed, from what follows `ssh:` in its name: a TOML file, or hosts with commas.
+
+    Raises:
+        UsageError: The file or a host in it is not as it must be.
+    """
+    if text.endswith(".toml"):
+        return _read_file(Path(text).expanduser())
+    found = [parse_destination(part.strip()) for part in text.split(",") if part.strip()]
+    _check_hosts(found, f"{PREFIX}{text}")
+    return found
+
+
+def _read_file(path: Path) -> list[Destination]:
+    octets = read_user_file(path, "host file", _MOST_FILE_BYTES)
+    try:
+        table = tomllib.loads(octets.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: not TOML: {error}") from None
+    hosts = table.get("host")
+    if not isinstance(hosts, list) or set(table) != {"host"}:
+        raise UsageError(
+            f"{path}: found {', '.join(f'`{key}`' for key in table) or 'nothing'}; allowed: "
+            "`[[host]]` tables",
+            hint='a host is `[[host]]` with `ssh = "alice@nas"`; see docs/real-hosts.md',
+        )
+    found = [_host(path, number, each) for number, each in enumerate(hosts)]
+    _check_hosts([destination for _, destination in found], str(path))
+    return _in_order(path, found)
+
+
+def _in_order(path: Path, found: list[tuple[int | None, Destination]]) -> list[Destination]:
+    """The host that begins, then the other end, then further ones that begin; those without a role
+    take the places that are left."""
+    free = [destination for place, destination in found if place is None]
+    ends: list[list[Destination]] = []
+    for each in (0, 1):
+        named = [destination for place, destination in found if place == each]
+        if not named and not free:
+            roles = ", ".join(role for role, place in _PLACES.items() if place == each)
+            raise UsageError(f"{path}: no host has a role of {roles}", hint="give one such a role")
+        ends.append(named or [free.pop(0)])
+    (first, *others), (second, *too_many) = ends
+    if too_many:
+        raise UsageError(
+            f"{path}: {second.label} and {too_many[0].label} both have a role of the end that "
+            "answers; allowed: one host",
+            hint="give the others a role of the end that begins, as `client`",
+        )
+    return [first, second, *others, *free]
+
+
+#: The place of a host among the hosts of a testbed, by the role that it can be given.
+_PLACES = {
+    role: place for place, roles in enumerate(zip(*ROLES.values(), strict=True)) for role in roles
+}
+
+
+def _host(path: Path, number: int, table: Any) -> tuple[int | None, Destination]:
+    """A host of a file, and its place; `None`: any."""
+    where = f"{path}: host {number + 1}"
+    if not isinstance(table, Mapping) or not set(table) <= _KEYS:
+        found = ", ".join(f"`{key}`" for key in table if key not in _KEYS)
+        allowed = ", ".join(f"`{key}`" for key in sorted(_KEYS))
+        raise UsageError(f"{where}: found {found}; allowed: {allowed}")
+    ssh, interface = table.get("ssh"), table.get("interface")
+    addresses = table.get("address", [])
+    addresses = [addresses] if isinstance(addresses, str) else addresses
+    roles = table.get("roles", [])
+    roles = [roles] if isinstance(roles, str) else roles
+    texts = [ssh, *([] if interface is None else [interface]), *addresses, *roles]
+    if not all(isinstance(each, str) for each in texts):
+        raise UsageError(
+            f'{where}: needs `ssh`, a text as in "alice@nas" or "{HERE}"; `address`, `interface` '
+            "and `roles` are texts, too"
+        )
+    unknown = [role for role in roles if role not in _PLACES]
+    if unknown:
+        raise UsageError(f"{where}: found role `{unknown[0]}`; allowed: {', '.join(_PLACES)}")
+    places = {_PLACES[role] for role in roles}
+    if len(places) > 1:
+        raise UsageError(f"{where}: has roles of both ends: {', '.join(roles)}")
+    suffix = "".join(f"={one}" for one in addresses) + (f"%{interface}" if interface else "")
+    try:
+        destination = parse_destination(f"{ssh}{suffix}")
+    except UsageError as error:
+        raise UsageError(f"{where}: {error.message}", hint=error.hint) from None
+    return (places.pop() if places else None), destination
+
+
+def _check_hosts(found: list[Destination], where: str) -> None:
+    if len(found) < 2:
+        raise UsageError(
+            f"{where}: {len(found)} hosts; allowed: 2 or more",
+            hint=f"name both ends; this machine is `{HERE}`",
+        )

@@ -1,0 +1,123 @@
+"""
+The engine on a host that has none: copied there over the connection, kept by its SHA-256 in the
+user's cache directory, and seen to be what was sent before it is started.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lanlab.engine.travelling import TravellingEngine, machine_name, travelling_engine
+from lanlab.errors import UnmetNeed, UsageError
+from lanlab.testbeds.remote.connection import Connection
+
+#: Time without input after which an engine ends: its connection is dead, or lanlab is.
+END_AFTER_SILENCE_S = 45
+#: How often it hears something.
+HEARTBEAT_S = 12.0
+#: Set to anything, no engine stays on a host.
+REMOVE_VARIABLE = "LANLAB_REMOVE_ENGINE"
+#: A slow line takes a while: 16 MB at 1 Mbit/s are 130 s.
+_COPY_WITHIN_S = 600.0
+#: A path that no shell reads as anything else.
+_PLAIN_PATH = re.compile(r"/[A-Za-z0-9_./+:@-]{1,400}")
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """What a host says of itself before it has an engine."""
+
+    system: str
+    architecture: str
+    kernel: str
+    #: Its own address of the ssh connection, and that of the other end; `None`: not said.
+    address: str | None
+    peer_address: str | None
+
+
+def arrive(connection: Connection) -> Arrival:
+    """
+    Read what the holder says first.
+
+    Raises:
+        LabError: It is not what a POSIX shell would say, or no system that engines are for.
+    """
+    line = connection.next_line()
+    words = line.split()
+    if len(words) < 4 or words[0] != "facts":
+        raise UsageError(
+            f"{connection.label}: the shell there said `{line[:200]}`",
+            hint="lanlab needs a POSIX `sh`, `uname` and `head` there",
+        )
+    _, system, architecture, kernel, *ends = words
+    if system != "Linux":
+        raise UnmetNeed(
+            f"{connection.label}: found {system}; allowed: Linux",
+            hint="measure from or to another host",
+        )
+    address = peer_address = None
+    if len(ends) == 4:
+        # Client's address and port, server's address and port (sshd(8), SSH_CONNECTION).
+        peer_address, _, address, _ = ends
+    return Arrival(system, machine_name(architecture), kernel, address, peer_address)
+
+
+@dataclass(frozen=True)
+class InstalledEngine:
+    """An engine that is there."""
+
+    path: str
+    sha256: str
+    #: Whether it was copied now, and not found.
+    was_copied: bool
+
+
+def install(connection: Connection, arrival: Arrival, *, keep: bool) -> InstalledEngine:
+    """
+    See that a host has its engine.
+
+    Args:
+        keep: Whether it stays in the user's cache directory there.
+
+    Raises:
+        LabError: There is no engine for its architecture, no directory to have it in, or it does
+            not start there.
+    """
+    engine = travelling_engine(arrival.architecture, connection.label)
+    wanted = f"{engine.sha256} {len(engine.content)} {'yes' if keep else 'no'}"
+    connection.send(f"{wanted} {END_AFTER_SILENCE_S}\n".encode())
+    word, _, rest = connection.next_line().partition(" ")
+    was_copied = word == "send"
+    path = rest
+    if was_copied:
+        connection.send(engine.content)
+        word, _, rest = connection.next_line(_COPY_WITHIN_S).partition(" ")
+    if word not in ("there", "sent"):
+        raise _not_installed(connection, engine, rest)
+    if not _PLAIN_PATH.fullmatch(path):
+        raise UsageError(f"{connection.label}: the shell there named the engine `{path[:200]}`")
+    return InstalledEngine(path, engine.sha256, was_copied)
+
+
+def _not_installed(connection: Connection, engine: TravellingEngine, reasons: str) -> UsageError:
+    found = "; ".join(part.strip() for part in reasons.split(";") if part.strip())
+    if "kernel too old" in found:
+        # So says the C library that the engine brings along.
+        return UsageError(
+            f"{connection.label}: the engine does not start there: its kernel is too old",
+            hint="an engine for older kernels is one that was built with an older C library; give "
+            f"it by `--engine {engine.architecture}=PATH`",
+        )
+    if "not start" in found:
+        built = "" if engine.is_static else ", and is linked to a C library"
+        return UsageError(
+            f"{connection.label}: the engine does not start there: {found[:600]}",
+            hint=f"the one sent is {engine.path}{built}; give one that runs there by "
+            f"`--engine {engine.architecture}=PATH`",
+        )
+    return UsageError(
+        f"{connection.label}: the engine cannot be kept there: {found[:600]}",
+        hint="make room there, or set XDG_CACHE_HOME for ssh sessions to a directory that lets "
+        f"programs start; it takes {len(engine.content) // 1_000_000 + 1} MB",
+    )

@@ -1,0 +1,314 @@
+"""
+Hosts that are reached by ssh, this machine among them if it is named: an engine is copied to each.
+
+Nothing is installed there and nothing listens but what a trial needs: engines are spoken to through
+ssh, and end with its connections.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import os
+import platform
+import re
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Self
+
+from lanlab.addresses import AddressFamily, ip_family
+from lanlab.engine import Engine, engine_path
+from lanlab.engine.command import EngineCommand
+from lanlab.engine.travelling import machine_name, travelling_engine
+from lanlab.errors import LabError, UnmetNeed, UsageError
+from lanlab.testbeds.base import Counters, Host, LinkFacts
+from lanlab.testbeds.link import check_unshaped
+from lanlab.testbeds.remote.connection import Connection, Heartbeat
+from lanlab.testbeds.remote.destinations import HERE, PREFIX, Destination, read_destinations
+from lanlab.testbeds.remote.holder_script import LINE
+from lanlab.testbeds.remote.installed_engine import (
+    END_AFTER_SILENCE_S,
+    HEARTBEAT_S,
+    REMOVE_VARIABLE,
+    Arrival,
+    InstalledEngine,
+    arrive,
+    install,
+)
+
+MAX_HOSTS = 64
+#: Of the directory of the connections' sockets. A socket's path has at most 107 octets (unix(7)).
+_FOLDER = "lanlab-ssh-"
+_FOLDER_PID = re.compile(rf"{_FOLDER}(\d+)-")
+_MOST_FOLDER_CHARACTERS = 60
+
+
+class _Remote:
+    """A host that is reached by ssh."""
+
+    def __init__(self, destination: Destination, folder: Path, *, keep: bool) -> None:
+        self.destination = destination
+        self.connection = Connection(destination, folder, LINE)
+        try:
+            self.arrival: Arrival = arrive(self.connection)
+            self.engine: InstalledEngine = install(self.connection, self.arrival, keep=keep)
+            self.connection.settle()
+        except BaseException:
+            self.connection.close()
+            raise
+
+    def start_engine(self) -> EngineCommand:
+        """What starts the engine there."""
+        mark, argv = self.connection.marked_command(
+            f"{self.engine.path} --end-after-silence {END_AFTER_SILENCE_S}"
+        )
+        return EngineCommand(
+            argv, self.destination.label, mark, HEARTBEAT_S, self.connection.why_ended
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """For the record."""
+        return {
+            "kernel": self.arrival.kernel,
+            "architecture": self.arrival.architecture,
+            "engine": {
+                "path": self.engine.path,
+                "sha256": self.engine.sha256,
+                "was_copied": self.engine.was_copied,
+            },
+        }
+
+
+class SshTestbed:
+    """See `lanlab.testbeds.base.Testbed`."""
+
+    #: A start travels by ssh; a late one is tried again with twice the lead.
+    start_lead_s = 0.1
+
+    def __init__(
+        self,
+        text: str,
+        hosts: int,
+        link: str,
+    ) -> None:
+        """
+        Args:
+            text: What follows `ssh:` in the testbed's name: hosts, or a file of them.
+            hosts: How many are used, the first ones.
+            link: `unshaped`: what joins them is there.
+
+        Raises:
+            UsageError: A host is not as it must be, cannot be reached, or cannot have an engine.
+            LabError: Likewise. Nothing is left behind.
+        """
+        if sys.platform == "win32":
+            raise UnmetNeed("testbed `ssh` needs a Unix system here")
+        destinations = _wanted(read_destinations(text), hosts, link, f"{PREFIX}{text}")
+        self.name = f"{PREFIX}{text}"
+        self._closed = False
+        self._folder = _make_folder()
+        self._remotes: list[_Remote | None] = []
+        self._heartbeat: Heartbeat | None = None
+        try:
+            self._connect(destinations, keep=not os.environ.get(REMOVE_VARIABLE))
+            self.hosts = tuple(
+                Host(
+                    f"host{number}",
+                    _addresses(destinations, self._remotes, number),
+                    () if remote is None else remote.connection.command(),
+                    destination.interface,
+                    destination.label,
+                    None if remote is None else remote.start_engine,
+                    runs_programs=remote is None,
+                )
+                for number, (destination, remote) in enumerate(
+                    zip(destinations, self._remotes, strict=True)
+                )
+            )
+        except BaseException:
+            self.close()
+            raise
+        self.link = LinkFacts.as_it_is("network")
+
+    def _connect(self, destinations: Sequence[Destination], *, keep: bool) -> None:
+        def reach(destination: Destination) -> _Remote | LabError | None:
+            try:
+                return (
+                    None
+                    if destination.ssh is None
+                    else _Remote(destination, self._folder, keep=keep)
+                )
+            except LabError as error:
+                return error
+
+        with ThreadPoolExecutor(max_workers=8) as pool:
+            # Read and hashed while ssh connects: most hosts are of this machine's architecture.
+            pool.submit(travelling_engine, machine_name(platform.machine()), HERE)
+            reached = list(pool.map(reach, destinations))
+        self._remotes = [None if isinstance(one, LabError) else one for one in reached]
+        for one in reached:
+            if isinstance(one, LabError):
+                raise one
+        connections = [one.connection for one in self._remotes if one is not None]
+        self._heartbeat = Heartbeat(connections, HEARTBEAT_S)
+
+    def facts(self) -> dict[str, Any]:
+        """See `Testbed.facts`."""
+        hosts: dict[str, dict[str, Any]] = {
+            host.name: {"label": host.label, "addresses": dict(host.addresses)}
+            | ({} if remote is None else remote.facts())
+            for host, remote in zip(self.hosts, self._remotes, strict=True)
+        }
+        return {
+            "system": platform.system(),
+            "kernel": platform.release(),
+            "link": self.link.to_json(),
+            "reached": hosts,
+        }
+
+    def counters(self) -> Counters:
+        """See `Testbed.counters`: the engines tell them with the facts of their hosts."""
+        return {}
+
+    def damage(self) -> str | None:
+        """See `Testbed.damage`: a connection that has ended."""
+        for host, remote in zip(self.hosts, self._remotes, strict=True):
+            why = None if remote is None else remote.connection.why_ended()
+            if remote is not None and why is not None:
+                return f"{host.name}: {remote.destination.label}: {why}"
+        return None
+
+    def close(self) -> None:
+        """See `Testbed.close`; what was started on the hosts ends with the connections."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._heartbeat is not None:
+            self._heartbeat.close()
+        remotes = [one for one in self._remotes if one is not None]
+        for one in remotes:
+            one.connection.begin_close()
+        for one in remotes:
+            one.connection.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _wanted(found: list[Destination], hosts: int, link: str, name: str) -> list[Destination]:
+    check_unshaped(name, link, "the network between real hosts is measured as it is")
+    if not 2 <= hosts <= MAX_HOSTS:
+        raise UsageError(f"{name}: {hosts} hosts; allowed: 2 to {MAX_HOSTS}")
+    if len(found) < hosts:
+        raise UsageError(
+            f"{name}: names {len(found)} hosts; {hosts} are needed",
+            hint="name more hosts, or measure with fewer",
+        )
+    return found[:hosts]
+
+
+def _make_folder() -> Path:
+    """A private directory; those of processes that are gone are removed."""
+    base = tempfile.gettempdir()
+    if len(base) > _MOST_FOLDER_CHARACTERS:
+        base = "/tmp"
+    for left in Path(base).glob(f"{_FOLDER}*"):
+        found = _FOLDER_PID.match(left.name)
+        with contextlib.suppress(OSError):
+            if found and left.stat().st_uid == os.geteuid() and not _is_alive(int(found[1])):
+                shutil.rmtree(left, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-", dir=base))
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _addresses(
+    destinations: Sequence[Destination], remotes: Sequence[_Remote | None], number: int
+) -> dict[AddressFamily, str]:
+    """The addresses of a host: those given, else those that ssh connected to; of this machine
+    that from which the other host is reached."""
+    destination, remote = destinations[number], remotes[number]
+    if destination.addresses:
+        return destination.by_family
+    if destination.interface is not None:
+        return _of_interface(destination, destination.interface, remote)
+    if remote is not None:
+        if remote.arrival.address is None:
+            raise UsageError(
+                f"{destination.label}: the ssh server there does not tell its address",
+                hint="give it by --address, or as `address` in the host file",
+            )
+        return _by_family(remote.arrival.address)
+    others = [
+        _addresses(destinations, remotes, other)
+        for other in range(len(remotes))
+        if remotes[other] is not None
+    ]
+    found: dict[AddressFamily, str] = {}
+    for other in others:
+        for address in other.values():
+            local = _local_address(address)
+            if local is not None:
+                found |= _by_family(local)
+        if found:
+            return found
+    raise UsageError(
+        "this machine has no route to the other host",
+        hint="give addresses of a network that both are in",
+    )
+
+
+def _of_interface(
+    destination: Destination, interface: str, remote: _Remote | None
+) -> dict[AddressFamily, str]:
+    """The addresses of an interface, the first of each family, as an engine on its host tells."""
+    command = [engine_path()] if remote is None else remote.start_engine()
+    with Engine(destination.label, command) as engine:
+        interfaces = engine.describe()["interfaces"]
+    if interface not in interfaces:
+        raise UsageError(
+            f"{destination.label}: no interface named `{interface}`; allowed: "
+            f"{', '.join(interfaces)}"
+        )
+    found: dict[AddressFamily, str] = {}
+    for text in interfaces[interface]["addresses"]:
+        if not ipaddress.ip_address(text).is_link_local:
+            found = _by_family(text) | found
+    if not found:
+        raise UsageError(f"{destination.label}: interface `{interface}` has no address")
+    return found
+
+
+def _by_family(address: str) -> dict[AddressFamily, str]:
+    bare = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(bare, ipaddress.IPv6Address) and bare.ipv4_mapped is not None:
+        bare = bare.ipv4_mapped
+    return {ip_family(bare.version): str(bare)}
+
+
+def _local_address(address: str) -> str | None:
+    """The address of this machine from which datagrams to another leave; none is sent."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((address, 9))
+            return str(probe.getsockname()[0])
+    except OSError:
+        return None

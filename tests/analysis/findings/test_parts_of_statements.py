@@ -1,0 +1,153 @@
+"""What parts of a statement come down to: words, metrics, bounds, levels without a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from bodies_of_evidence import along, cell, finding, printed, trials, verdict, verdicts
+from given_numbers import Given
+
+from lanlab.analysis.findings import judge
+from lanlab.analysis.findings.compare import Comparison
+from lanlab.analysis.findings.printed import PrintedRatio
+from lanlab.analysis.findings.published_evidence import with_ratios
+from lanlab.analysis.findings.sample import PrintedNumber, Trials
+from lanlab.analysis.findings.sides import Side
+from lanlab.analysis.statistics import two_lines
+from lanlab.studies import Finding, Level
+
+BENT = along("size", {1: 10.0, 2: 20.0, 3: 30.0, 4: 31.0, 5: 32.0, 6: 33.0})
+
+
+def comparison(form: str, evidence: Given, **statement: Any) -> Comparison:
+    """The only one that a statement comes down to."""
+    [found] = verdicts(form, evidence, **statement).judgements
+    [one] = found.comparisons
+    return one.comparison
+
+
+def test_the_metric_of_a_side_is_the_one_that_is_missing() -> None:
+    """Both sides name their own."""
+    one = {
+        "form": "less",
+        "metric": "goodput_bps",
+        "a": {"metric": "rtt_mean_ns", "x": 1},
+        "b": {"metric": "offered_bps", "x": 2},
+    }
+    statement = {"form": "all", "for_each": ["size"], "of": [one]}
+    whole = Finding.model_validate({"id": "f", "claim": "So it is.", "statement": statement})
+    [found] = judge([whole], along("x", {1: 10.0, 2: 20.0})).judgements
+    assert found.verdict == "not tested"
+    assert list(found.reasons) == ["no rtt_mean_ns at size"]
+
+
+@dataclass
+class WithRatio(Given):
+    """Evidence that has printed a ratio and nothing else."""
+
+    printed_ratio: PrintedNumber | None = None
+
+    def ratio(
+        self, metric: str, a: Mapping[str, Level], b: Mapping[str, Level]
+    ) -> PrintedNumber | None:
+        """The same for every pair."""
+        return self.printed_ratio
+
+
+@pytest.mark.parametrize(
+    ("bounds", "expected"),
+    [
+        ({"min": 1.5, "max": 2.5}, "holds"),
+        ({"max": 1.5}, "does not hold"),
+        ({"min": 2.5}, "does not hold"),
+    ],
+)
+def test_a_printed_ratio_is_held_against_both_bounds(
+    bounds: dict[str, float], expected: str
+) -> None:
+    evidence = WithRatio([], printed_ratio=printed(2.0, 0.05))
+    sides = {"a": {"os": "xp"}, "b": {"os": "linux"}}
+    assert verdict("ratio", evidence, **sides, **bounds) == expected
+
+
+def test_what_is_compared_as_a_difference_is_compared_as_it_is() -> None:
+    """A share lost that is 5 % smaller is smaller."""
+    values = (0.0949, 0.095, 0.0951, 0.0950, 0.0950)
+    cells = [
+        cell(Trials(tuple(factor * one for one in values), (), (1, 2, 3, 4, 5)), os=os)
+        for os, factor in (("xp", 1.0), ("linux", 1.05))
+    ]
+    evidence = Given(cells, metric="loss_ratio")
+    sides = {"a": {"os": "xp"}, "b": {"os": "linux"}}
+    assert verdict("less", evidence, metric="loss_ratio", **sides) == "holds"
+
+
+def test_a_series_is_worded_by_its_ends_and_by_what_its_places_share() -> None:
+    cells = [cell(trials(10.0 * size), os="xp", size=size) for size in (1, 2, 3)]
+    trend = comparison("no_trend", Given(cells), along="size", margin_ratio=0.05)
+    assert "along size 1 to 3" in trend.what and "os xp" in trend.what
+    assert trend.what.count("size") == 1
+
+
+def test_a_bend_is_tested_by_the_interval_that_just_keeps_to_the_bounds() -> None:
+    found = comparison("knee", BENT, along="size", between=[2.5, 3.5])
+    x, y = [], []
+    for one in BENT.found:
+        assert isinstance(one.sample, Trials)
+        x += [float(one.levels["size"])] * len(one.sample.values)
+        y += list(one.sample.values)
+    assert found.value == pytest.approx(two_lines(x, y).breakpoint)
+    assert found.n == (30,)
+    assert found.p_for is not None and found.p_for < 0.01
+    # Bounds that are those of an interval: its p is half of what it leaves out.
+    ends = two_lines(x, y, confidence=0.8)
+    assert ends.low is not None and ends.high is not None
+    near = comparison("knee", BENT, along="size", between=[ends.low, ends.high])
+    assert near.p_for == pytest.approx(0.1, rel=0.2)
+
+
+def test_a_printed_ratio_gives_a_condition_only_where_it_has_no_number_yet() -> None:
+    ratio = PrintedRatio("os", ("a",), ("b", "c"), PrintedNumber(2.0, 2.0, 2.0), {"size": 1})
+    known = [
+        cell(printed(10.0), os="a", size=1),
+        cell(printed(7.0), os="b", size=1),
+        cell(printed(9.0), os="z", size=1),
+        cell(printed(3.0), os="a", size=2),
+    ]
+    found = with_ratios(known, [ratio])
+    means = {(one.levels["os"], one.levels["size"]): one.sample.mean for one in found}
+    assert means == {("a", 1): 10.0, ("b", 1): 7.0, ("z", 1): 9.0, ("a", 2): 3.0, ("c", 1): 5.0}
+    assert [one.levels["os"] for one in found if one.is_derived] == ["c"]
+
+
+def test_only_trials_can_be_lost() -> None:
+    whole = trials(10.0)
+    assert Side(cell(printed(10.0), os="xp")).lost_trials == 0
+    assert Side(cell(whole, os="xp")).lost_trials == 0
+    assert Side(cell(replace(whole, missing=(((1.0,), 6),)), os="xp")).lost_trials == 1
+
+
+def test_an_extreme_may_lie_at_a_level_that_has_no_number() -> None:
+    """The greatest of three sizes is not known where one of them lacks its number."""
+    cells = [cell(trials(mean), os="xp", size=size) for size, mean in ((1, 10.0), (2, 20.0))]
+    most: dict[str, Any] = {"at": {"os": "xp", "take": "greatest"}, "min": 15.0}
+    whole = Given(cells, can_lack=True, known={"size": (1, 2)})
+    assert verdict("value", whole, **most) == "holds"
+    lacking = Given(cells, can_lack=True, known={"size": (1, 2, 3)})
+    [found] = judge([finding("value", **most)], lacking).judgements
+    assert found.verdict == "undecided"
+    assert any("size 3" in reason and "greatest" in reason for reason in found.reasons)
+    # Those that the statement names are all that count.
+    named = {"at": {"os": "xp", "size": [1, 2], "take": "greatest"}, "min": 15.0}
+    assert verdict("value", lacking, **named) == "holds"
+
+
+def test_an_absolute_margin_reaches_to_either_side() -> None:
+    close = along("os", {"xp": 100.0, "linux": 100.5})
+    for a, b in (("xp", "linux"), ("linux", "xp")):
+        sides = {"a": {"os": a}, "b": {"os": b}}
+        assert verdict("equivalent", close, **sides, margin=10.0) == "holds"
+        assert verdict("equivalent", close, **sides, margin=0.001) != "holds"

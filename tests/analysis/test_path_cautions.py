@@ -1,0 +1,41 @@
+"""Notes before a run on paths that carry less than their interfaces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lanlab.analysis.path_cautions import path_cautions
+
+SILENT: dict[str, Any] = {"interface_mtu_bytes": 1500, "was_told": False}
+
+
+def said_of(there: dict[str, int] | None, back: dict[str, int] | None, **other: Any) -> list[str]:
+    return path_cautions({"pc1 to nas": {**SILENT, "there": there, "back": back, **other}})
+
+
+def bounds(least: int, most: int | None = None) -> dict[str, int]:
+    return {"least_bytes": least, "most_bytes": least if most is None else most}
+
+
+def test_of_a_path_that_carries_all_nothing_is_said() -> None:
+    """Nor of one that could not be probed."""
+    assert said_of(bounds(1500), bounds(1500)) == []
+    assert said_of(None, None) == []
+    assert path_cautions({}) == []
+
+
+def test_what_is_not_known_to_the_octet_is_said_so() -> None:
+    """As over a long way."""
+    (said,) = said_of(bounds(1280, 1400), bounds(1280, 1500))
+    assert "packets of up to 1280 B, or 1400 B at most, pass" in said
+    # It may carry all.
+    assert said_of(bounds(1280, 1500), bounds(1280, 1500)) == []
+
+
+def test_a_path_that_loses_long_packets_in_silence_is_named_so() -> None:
+    """What is the matter is another one than where a router says it."""
+    (said,) = said_of(bounds(1500), bounds(1400))
+    assert said.startswith("from pc1 to nas packets of up to 1500 B pass, and of up to 1400 B back")
+    assert said.endswith("no router reports it; to TCP the host may seem dead")
+    (said,) = said_of(bounds(1500), bounds(1400), was_told=True)
+    assert said.endswith("a router on the path reports it, as at the start of a tunnel")

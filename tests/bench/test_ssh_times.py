@@ -1,0 +1,30 @@
+"""`bench/ssh_times.py` run with few trials: every kind of time is there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from missing import missing
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+if not BENCH.is_dir():
+    pytest.skip("the bench is not part of what is installed", allow_module_level=True)
+
+
+def test_each_kind_of_time_is_measured_beside_its_bound() -> None:
+    """The exit code says whether the bounds hold."""
+    if os.geteuid() != 0:
+        missing("hosts with ssh servers take root")
+    command = [sys.executable, BENCH / "ssh_times.py", "--repeats", "1", "--trials", "3"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    rows = re.findall(r"^\| (\w.*) \| (\S+) \| \S+ … \S+ \| (\S+) \|$", done.stdout, re.MULTILINE)
+    assert len(rows) == 3, done.stderr
+    assert all(float(median) > 0 for _, median, _ in rows)
+    too_long = any(float(median) > float(bound) for _, median, bound in rows)
+    assert done.returncode == int(too_long), done.stdout

@@ -1,0 +1,161 @@
+"""`lanlab serve`: what it prints, which clients it serves, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from command_line import COMMAND
+
+_FIELDS = ("serving", "address", "user", "password", "identity")
+
+
+@contextmanager
+def serving(*argv: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
+    """A server, and what it said in its first lines."""
+    server = subprocess.Popen(
+        [*COMMAND, "serve", *argv],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdout is not None
+    try:
+        said: dict[str, str] = {}
+        for line in server.stdout:
+            name, _, rest = line.partition(" ")
+            if name not in _FIELDS:
+                break
+            said[name] = rest.strip()
+        yield server, said
+    finally:
+        server.kill()
+        server.communicate()
+
+
+def copied(source: Path, said: dict[str, str], store: Path) -> subprocess.CompletedProcess[str]:
+    """A directory is copied to a server."""
+    trust = ["--trust", f"sha256:{said['identity'].split()[1]}"] if "identity" in said else []
+    return subprocess.run(
+        [*COMMAND, "copy", str(source), said["address"], "--trials", "1", *trust],
+        env=os.environ | {"LANLAB_PASSWORD": said["password"], "LANLAB_STORE": str(store)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A directory with a file."""
+    folder = tmp_path / "source"
+    folder.mkdir()
+    (folder / "file").write_bytes(b"x" * 10_000)
+    return folder
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    """An empty directory."""
+    folder = tmp_path / "target"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("service", ["sftp", "smb", "webdav"])
+def test_what_it_prints_is_enough_to_copy_to_it(
+    service: str, source: Path, target: Path, tmp_path: Path
+) -> None:
+    """With --write; nothing of the copy stays."""
+    with serving(str(target), "--service", service, "--write") as (server, said):
+        assert said["address"].startswith(f"{service}://lanlab@127.0.0.1:")
+        assert said["serving"] == f"{target} (read and write)"
+        done = copied(source, said, tmp_path / "store.sqlite")
+        assert done.returncode == 0, done.stderr
+        assert list(target.iterdir()) == []
+
+        server.send_signal(signal.SIGINT)
+        out, err = server.communicate(timeout=20)
+        assert server.returncode == 0, err
+        assert "connections in" in out
+
+
+def test_a_served_directory_is_read_only_by_default(
+    source: Path, target: Path, tmp_path: Path
+) -> None:
+    """Read-only is what it is by default."""
+    with serving(str(target)) as (_, said):
+        assert said["serving"].endswith("(read-only)")
+        done = copied(source, said, tmp_path / "store.sqlite")
+        assert done.returncode == 1
+        assert list(target.iterdir()) == []
+
+
+def test_a_wrong_password_is_refused(source: Path, target: Path, tmp_path: Path) -> None:
+    """The one that is printed is the only one, and another each time."""
+    with serving(str(target), "--write") as (_, said), serving(str(target)) as (_, other):
+        assert said["password"] != other["password"]
+        done = copied(source, said | {"password": "x"}, tmp_path / "store.sqlite")
+        assert done.returncode == 1
+        assert list(target.iterdir()) == []
+
+
+def test_it_ends_by_itself_after_a_time(target: Path) -> None:
+    """With --time."""
+    with serving(str(target), "--time", "0.5") as (server, _):
+        out, err = server.communicate(timeout=20)
+        assert server.returncode == 0, err
+        assert "served      0 connections" in out
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["/no/such"], "no such directory"),
+        ([".", "--service", "directory"], "service `directory` has no server"),
+        ([".", "--service", "sbm"], "did you mean `smb`?"),
+        ([".", "--address", "0.0.0.0"], "allowed: one address of this machine"),
+        ([".", "--address", "nas"], "found `nas`"),
+        ([".", "--address", "192.0.2.1"], "192.0.2.1"),
+    ],
+)
+def test_what_cannot_be_served_is_refused(argv: list[str], said: str) -> None:
+    """Before anything listens."""
+    done = subprocess.run(
+        [*COMMAND, "serve", *argv],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode in (1, 2)
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_port_in_use_is_named(target: Path) -> None:
+    """With what holds it up."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        done = subprocess.run(
+            [*COMMAND, "serve", str(target), "--port", port],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert port in done.stderr

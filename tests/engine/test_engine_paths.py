@@ -1,0 +1,81 @@
+"""Both ends of the search for the largest packets of a path."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from raw_engine import SESSION, RawEngine, probe_path
+
+TOKEN = bytes.fromhex(SESSION)
+ENDS: dict[str, Any] = {"bind": "127.0.0.1", "peer": "127.0.0.1", "session": SESSION}
+PROBE: dict[str, Any] = {**ENDS, "port": 9, "most_bytes": 1500, "within_ns": 10**8}
+
+
+@pytest.fixture
+def engine() -> Iterator[RawEngine]:
+    with RawEngine() as opened:
+        yield opened
+
+
+def answers(port: int, datagram: bytes, host: str = "127.0.0.1") -> list[bytes]:
+    """What comes back for a datagram from an address."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        asking.bind((host, 0))
+        asking.settimeout(0.3)
+        asking.sendto(datagram, ("127.0.0.1", port))
+        found = []
+        try:
+            while True:
+                found.append(asking.recv(65_536))
+        except TimeoutError:
+            return found
+
+
+def test_only_the_peer_with_the_session_is_answered(engine: RawEngine) -> None:
+    """By a short datagram and one as large; a forged address causes no traffic to it."""
+    _, (port,) = engine.ready({"type": "path_mtu_answer", **ENDS})
+    datagram = TOKEN + bytes(984)
+    assert answers(port, datagram) == [TOKEN + (1000).to_bytes(2, "big"), datagram]
+    assert answers(port, datagram, "127.0.0.2") == []
+    assert answers(port, bytes(1000)) == []
+    assert answers(port, TOKEN + bytes(2)) == []
+    assert answers(port, b"") == []
+
+
+def test_within_a_host_everything_passes(engine: RawEngine) -> None:
+    """Both ways."""
+    told = probe_path(engine, engine)["result"]
+    all_pass = {"least_bytes": 1500, "most_bytes": 1500}
+    assert (told["there"], told["back"], told["was_told"]) == (all_pass, all_pass, False)
+
+
+def test_without_an_answer_the_search_ends_in_time(engine: RawEngine) -> None:
+    """And has found nothing."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+        silent.bind(("127.0.0.1", 0))
+        port = silent.getsockname()[1]
+        told = engine.ask({"type": "path_mtu_probe", **PROBE, "port": port})["result"]
+    assert told["there"] is told["back"] is None
+    assert 100_000_000 <= told["elapsed_ns"] < 2_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"most_bytes": 1279}, "most_bytes"),
+        ({"most_bytes": 65_536}, "most_bytes"),
+        ({"within_ns": 0}, "within_ns"),
+        ({"within_ns": 10**11}, "within_ns"),
+        ({"session": "x"}, "session"),
+        ({"peer": "224.0.0.1"}, "peer"),
+        ({"bind": "::1"}, "bind"),
+    ],
+)
+def test_what_cannot_be_is_refused(engine: RawEngine, changes: dict[str, Any], key: str) -> None:
+    """Before a datagram is sent."""
+    refused = engine.refusal({"type": "path_mtu_probe", **PROBE, **changes})
+    assert refused["code"] == "request.value"
+    assert f"`{key}`" in refused["message"]

@@ -1,0 +1,48 @@
+"""`--end-after-silence` ends an engine after this time without input, and not before."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+
+import pytest
+
+from lanlab.engine import engine_path
+
+
+def started(*argv: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [engine_path(), *argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    )
+
+
+@pytest.mark.parametrize("argv", [(), ("hold",)])
+def test_an_engine_ends_after_silence(argv: tuple[str, ...]) -> None:
+    """Lines that say nothing keep it, as often as they come in time."""
+    with started(*argv, "--end-after-silence", "1") as engine:
+        assert engine.stdin is not None
+        for _ in range(8):
+            # Two seconds in all: twice what it may hear nothing for.
+            time.sleep(0.25)
+            engine.stdin.write(b"\n")
+            assert engine.poll() is None
+        assert engine.wait(10) == 0
+
+
+@pytest.mark.parametrize("argv", [(), ("hold",)])
+def test_it_ends_with_its_input_all_the_same(argv: tuple[str, ...]) -> None:
+    """At once, however long the silence may be."""
+    with started(*argv, "--end-after-silence", "3600") as engine:
+        assert engine.stdin is not None
+        engine.stdin.close()
+        assert engine.wait(10) == 0
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "soon", "86401"])
+def test_a_silence_that_cannot_be_is_refused(seconds: str) -> None:
+    """With what is allowed."""
+    done = subprocess.run(
+        [engine_path(), "--end-after-silence", seconds], capture_output=True, text=True, timeout=10
+    )
+    assert done.returncode == 2
+    assert done.stderr == f"error: found `{seconds}` seconds; allowed: 1 to 86400\n"

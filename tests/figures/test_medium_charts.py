@@ -1,0 +1,52 @@
+"""The figures of a medium under load."""
+
+from __future__ import annotations
+
+import pytest
+
+from lanlab.analysis.csma_cd import metcalfe_boggs_efficiency
+from lanlab.figures.medium_load import LoadedMedium, delay_chart, utilisation_chart
+from lanlab.figures.render_matplotlib import to_bytes
+
+LOADS = [
+    LoadedMedium(15, 0.9, (0.80, 0.82), (5e6, 7e6)),
+    LoadedMedium(2, 0.9, (0.90, 0.90), (1e6, 1e6)),
+    LoadedMedium(2, 0.5, (0.50, 0.50), (5e5, 5e5)),
+]
+
+
+def test_each_number_of_stations_has_a_line_in_the_order_of_the_load() -> None:
+    """Whatever the order of the loads, and in the units of the axes."""
+    chart = utilisation_chart(LOADS, 512)
+    assert [series.name for series in chart.series] == ["2 stations", "15 stations"]
+    assert [(point.x, point.y) for point in chart.series[0].points] == [(50, 50), (90, 90)]
+    high = chart.series[1].points[0]
+    assert (high.y, high.count) == (pytest.approx(81), 2)
+    assert high.low is not None and high.low < 80 and high.high is not None and high.high > 82
+    assert [point.y for point in delay_chart(LOADS, 512).series[1].points] == [pytest.approx(6)]
+
+
+def test_the_formula_is_a_guide_for_each_number_of_stations() -> None:
+    """It lies across the figure, and is not drawn as a limit."""
+    limits = utilisation_chart(LOADS, 512).limits
+    assert [(limit.name, limit.kind, limit.series) for limit in limits] == [
+        ("Metcalfe & Boggs, 2 stations", "guide", 0),
+        ("Metcalfe & Boggs, 15 stations", "guide", 1),
+    ]
+    level = 100 * metcalfe_boggs_efficiency(512, 15)
+    assert limits[1].points == ((50, level), (90, level))
+
+
+def test_both_figures_can_be_drawn() -> None:
+    """As SVG, the same bytes each time."""
+    for chart in (utilisation_chart(LOADS, 512), delay_chart(LOADS, 512)):
+        assert to_bytes(chart, "svg") == to_bytes(chart, "svg")
+
+
+@pytest.mark.parametrize(
+    ("frame_bytes", "expected"), [(64, 0.381), (512, 0.831), (832, 0.889), (1518, 0.936)]
+)
+def test_the_formula_has_its_check_values(frame_bytes: int, expected: float) -> None:
+    """Of 15 stations; a station alone has the bus to itself."""
+    assert metcalfe_boggs_efficiency(frame_bytes, 15) == pytest.approx(expected, abs=0.0005)
+    assert metcalfe_boggs_efficiency(frame_bytes, 1) == 1

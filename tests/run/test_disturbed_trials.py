@@ -1,0 +1,110 @@
+"""Disturbed trials in a run: kept, flagged, repeated, and the same after an interruption."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_runs import Interrupting, Watching, a_store, on_loopback, order_of, repeating_study
+
+from lanlab.analysis import summarise
+from lanlab.analysis.pollution import Finding, Judgement, judge, judgement_of
+from lanlab.errors import RunInterrupted
+from lanlab.roles import ROLES
+from lanlab.run import new_run, resume_run
+from lanlab.run import trial as running
+
+WORK = Finding("foreign_cpu", "sender", 0.9, 0.12, True)
+
+
+class Judging:
+    """In place of what this machine is really up to: trials are disturbed by their number."""
+
+    def __init__(self, disturbed: set[int]) -> None:
+        self._disturbed = disturbed
+        self._judged = 0
+        #: What it was asked with.
+        self.hosts: list[Mapping[str, Mapping[str, Any]]] = []
+
+    def __call__(
+        self,
+        raw: Mapping[str, Any],
+        metrics: Mapping[str, float],
+        hosts: Mapping[str, Mapping[str, Any]],
+    ) -> Judgement:
+        self.hosts.append(hosts)
+        number, self._judged = self._judged, self._judged + 1
+        return Judgement((WORK,) if number in self._disturbed else (), ())
+
+
+def test_a_disturbed_trial_is_kept_and_repeated_at_the_end_of_its_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first block's second trial, and its repeat: then it counts all the same."""
+    monkeypatch.setattr(running, "judge", Judging({1, 5}))
+
+    with a_store(tmp_path) as store:
+        run = new_run(on_loopback(repeating_study(1)), store, Watching())
+        trials = store.trials(run.id)
+
+    assert run.status == "done"
+    assert [trial.block for trial in trials] == 6 * [0] + 5 * [1]
+    assert [trial.number for trial in trials if trial.is_disturbed] == [1, 5]
+    assert trials[5].factors == trials[1].factors
+    repeated = trials[1].experiment
+    metric = "goodput_bps" if repeated == "sizes" else "rtt_mean_ns"
+    found = [s for s in summarise(run, trials, repeated, metric) if s.left_out]
+    assert [(s.n, s.disturbed, s.left_out) for s in found] == [(2, 1, 1)]
+
+
+@pytest.mark.parametrize("after", [1, 4, 6, 8])
+def test_resuming_repeats_what_is_still_to_be_repeated(
+    after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Interrupted before, within and after the repeats: the same trials in the same order."""
+    disturbed = {0, 2, 5, 8}
+    with a_store(tmp_path) as store:
+        monkeypatch.setattr(running, "judge", Judging(disturbed))
+        whole = new_run(on_loopback(repeating_study(2)), store, Watching())
+
+        monkeypatch.setattr(running, "judge", Judging(disturbed))
+        with pytest.raises(RunInterrupted):
+            new_run(on_loopback(repeating_study(2)), store, Interrupting(after))
+        resumed = resume_run(store.run("last").id, store, Watching())
+
+        assert order_of(store.trials(resumed.id)) == order_of(store.trials(whole.id))
+        assert len(store.trials(whole.id)) == 10 + len(disturbed)
+
+
+def test_a_trial_is_judged_by_its_record_alone(tmp_path: Path) -> None:
+    """So that old trials can be judged anew, should bounds change: from the store the same comes
+    out as in the run."""
+    with a_store(tmp_path) as store:
+        run = new_run(on_loopback(repeating_study(0)), store, Watching())
+        trials = store.trials(run.id)
+
+    facts = run.testbed["facts"]["hosts"]
+    hosts = [facts[name] | {"name": name} for name in ("host0", "host1")]
+    assert all(host["processors_online"] >= 1 for host in hosts)
+    by_role = {name: dict(zip(roles, hosts, strict=True)) for name, roles in ROLES.items()}
+    for trial in trials:
+        assert judgement_of(trial.raw) == judge(trial.raw, trial.metrics, by_role[trial.workload])
+
+
+def test_the_record_tells_what_a_polluting_neighbour_would_change(tmp_path: Path) -> None:
+    """Load, waiting, memory and offloads stand in the facts before and after each trial."""
+    with a_store(tmp_path) as store:
+        run = new_run(on_loopback(repeating_study(0)), store, Watching())
+        trial = store.trials(run.id)[0]
+
+    for moment in ("before", "after"):
+        facts = trial.raw["facts"][moment]["hosts"]["host0"]
+        assert facts["load_average"] >= 0
+        assert facts["threads_running"] >= 1
+        assert facts["memory_available_bytes"] > 0
+        assert "tcp-segmentation-offload" in facts["offloads"]["lo"]
+        assert {"clock_source", "governor", "congestion_control", "cpu_pressure_ratio"} <= set(
+            facts
+        )

@@ -1,0 +1,160 @@
+"""Other programs on hosts: tshark, which sees datagrams, and iperf3, which measures the link."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+
+from peer_finding import peer_program
+
+from lanlab.testbeds.base import Host
+
+PATIENCE_S = 20.0
+#: Sends a datagram to a port without a listener, of the length in each line of its input.
+_MARKER = """
+import socket, sys
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+    for line in sys.stdin:
+        try:
+            s.sendto(bytes(int(line)), (sys.argv[1], 9))
+        except OSError:
+            pass
+"""
+#: The length field of UDP counts its 8 octets of header.
+_HEADER_BYTES = 8
+
+
+class Lines:
+    """A program on a host, line by line."""
+
+    def __init__(self, host: Host, *command: str) -> None:
+        self.process = subprocess.Popen(
+            [*host.command_prefix, *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._lines.put(line.strip())
+        self._lines.put(None)
+
+    def until(self, wanted: str) -> list[str]:
+        """Every line up to the one that contains `wanted`, which is left out."""
+        found: list[str] = []
+        while True:
+            line = self._lines.get(timeout=PATIENCE_S)
+            assert line is not None, f"ended with: {found}"
+            if wanted in line:
+                return found
+            found.append(line)
+
+
+@contextmanager
+def running(host: Host, *command: str) -> Iterator[Lines]:
+    """A program that is ended afterwards."""
+    lines = Lines(host, *command)
+    try:
+        yield lines
+    finally:
+        # Not killed: some have children of their own to end.
+        lines.process.terminate()
+        lines.process.wait(PATIENCE_S)
+
+
+@contextmanager
+def captured(
+    hosts: Sequence[Host], source: Host, address: str, message_bytes: int
+) -> Iterator[Callable[[], list[list[str]]]]:
+    """
+    Capture UDP messages of a length on the interfaces of some hosts, from here on.
+
+    Args:
+        hosts: Where is captured.
+        source: From where the first and the last datagram are sent that each must see.
+        address: To where.
+
+    Returns:
+        What ends the captures, and gives of each host the destination port of each message seen.
+    """
+    tshark = peer_program("tshark")
+    data = message_bytes + _HEADER_BYTES
+    before, after = data - 1, data - 2
+    lengths = " or ".join(f"udp[4:2] = {length}" for length in (data, before, after))
+    with ExitStack() as opened:
+        marker = opened.enter_context(running(source, sys.executable, "-c", _MARKER, address))
+        captures = [
+            opened.enter_context(
+                running(
+                    host,
+                    *(tshark, "-i", "eth0", "-n", "-l", "-Q", "-f", lengths),
+                    *("-T", "fields", "-e", "udp.length", "-e", "udp.dstport"),
+                )
+            )
+            for host in hosts
+        ]
+
+        def mark(length: int) -> None:
+            assert marker.process.stdin is not None
+            marker.process.stdin.write(f"{length - _HEADER_BYTES}\n")
+            marker.process.stdin.flush()
+
+        # A capture takes its time to begin: it has when it has seen one of these.
+        begun = threading.Event()
+
+        def keep_marking() -> None:
+            while not begun.wait(0.05):
+                mark(before)
+
+        marking = threading.Thread(target=keep_marking)
+        marking.start()
+        try:
+            for capture in captures:
+                capture.until(f"{before}\t9")
+        finally:
+            begun.set()
+            marking.join()
+
+        def end() -> list[list[str]]:
+            mark(after)
+            return [
+                [
+                    port
+                    for length, port in (x.split("\t") for x in capture.until(f"{after}\t9"))
+                    if length == str(data)
+                ]
+                for capture in captures
+            ]
+
+        yield end
+
+
+def iperf3_goodput_bps(
+    source: Host, target: Host, address: str, message_bytes: int, time_s: int = 1
+) -> float:
+    """What iperf3 finds over UDP, as fast as the link takes it."""
+    iperf3 = peer_program("iperf3")
+    with running(target, iperf3, "-s", "-1", "-B", address, "--forceflush") as server:
+        server.until("Server listening")
+        done = subprocess.run(
+            [
+                *(*source.command_prefix, iperf3, "-c", address, "-u", "-b", "0"),
+                *("-l", str(message_bytes), "-O", "1", "-t", str(time_s), "-J"),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+    received = json.loads(done.stdout)["end"]["sum_received"]
+    return float(8 * received["bytes"] / received["seconds"])

@@ -1,0 +1,382 @@
+"""What goes wrong on hosts that are reached by ssh: said with their names, and nothing is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ssh_hosts import SshHost, SshLan, finished, ssh_lan
+
+from lanlab.engine import engine_path
+
+
+def await_process(host: SshHost, wanted: str, within_s: float = 20.0) -> int:
+    """The process on a host whose command has some words."""
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        for pid, words in host.processes().items():
+            if wanted in words and "hold" not in words and "sh -c" not in words:
+                return pid
+        time.sleep(0.02)
+    raise AssertionError(f"{wanted} does not run: {host.processes()}")
+
+
+def await_trial(lan: SshLan, host: SshHost) -> int:
+    """Wait until a stream arrives at a host; the engine there."""
+    deadline = time.monotonic() + 40
+    while received(host) < 500:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    # Not looked for before: an engine is started for a moment when it arrives, to see that it runs.
+    return await_process(host, "engine-")
+
+
+def received(host: SshHost) -> int:
+    """UDP datagrams that have come to a host."""
+    lines = Path(f"/proc/{host.server.pid}/net/snmp").read_text().splitlines()
+    names, values = (line.split() for line in lines if line.startswith("Udp:"))
+    return int(values[names.index("InDatagrams")])
+
+
+SLOW = ["stream", "--to", "nas", "--rate", "10M", "--time", "30", "--idle-timeout", "2"]
+
+
+def kill_engine(_: SshLan, host: SshHost, pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+
+
+def suspend_machine(_: SshLan, host: SshHost, pid: int) -> None:
+    """All that runs there: only its kernel still answers."""
+    for each in (*host.processes(), host.server.pid):
+        os.kill(each, signal.SIGSTOP)
+
+
+def suspend_engine(_: SshLan, host: SshHost, pid: int) -> None:
+    os.kill(pid, signal.SIGSTOP)
+
+
+def cut_connection(_: SshLan, host: SshHost, pid: int) -> None:
+    """End the server's processes of the session."""
+    for each, words in host.processes().items():
+        if words.startswith("sshd:"):
+            os.kill(each, signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (kill_engine, "nas: the engine was ended there by a signal"),
+        (cut_connection, "nas: the engine was cut off: the ssh connection ended"),
+        (suspend_engine, "nas: the engine did not answer within 5 s and was ended"),
+        (suspend_machine, "nas: the engine did not answer within 5 s and was ended"),
+    ],
+)
+def test_a_fault_in_a_trial_is_reported_with_its_host(
+    tmp_path: Path, fault: Callable[[SshLan, SshHost, int], None], said: str
+) -> None:
+    """And nothing is left there."""
+    with ssh_lan(tmp_path) as lan:
+        nas = lan.hosts[1]
+        command = lan.start(*SLOW)
+        fault(lan, nas, await_trial(lan, nas))
+        code, _, err = finished(command)
+        assert code == 1, err
+        assert said in err
+        for pid in (*nas.processes(), nas.server.pid):
+            os.kill(pid, signal.SIGCONT)
+        nas.await_nothing_left()
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_nothing_is_left_of_a_command_that_was_ended(tmp_path: Path, end: int) -> None:
+    """Not there, and here no connection."""
+    with ssh_lan(tmp_path) as lan:
+        nas = lan.hosts[1]
+        command = lan.start(*SLOW)
+        await_trial(lan, nas)
+        command.send_signal(end)
+        finished(command)
+        nas.await_nothing_left()
+
+
+def test_a_run_goes_on_behind_a_cut_connection(tmp_path: Path) -> None:
+    """The trial in flight is lost, no other."""
+    with ssh_lan(tmp_path) as lan:
+        nas = lan.hosts[1]
+        command = lan.start(
+            "stream", "--to", "nas", "--rate", "10M", "--time", "2", "--idle-timeout", "1",
+            "--trials", "3", "--json",
+        )  # fmt: skip
+        pid = await_trial(lan, nas)
+        cut_connection(lan, nas, pid)
+        _, out, err = finished(command)
+        found = json.loads(out)
+        assert [trial["status"] for trial in found["trials"]] == ["failed", "done", "done"], err
+        nas.await_nothing_left()
+
+
+def test_a_connection_that_is_cut_before_the_first_trial_is_reported(tmp_path: Path) -> None:
+    """While the engine is being started."""
+    with ssh_lan(tmp_path) as lan:
+        nas = lan.hosts[1]
+        command = lan.start(*SLOW)
+        deadline = time.monotonic() + 20
+        while not any(" hold " in words for words in nas.processes().values()):
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        cut_connection(lan, nas, 0)
+        code, _, err = finished(command)
+        assert code == 1, err
+        # What was being asked decides whether ssh is asked first why there is no answer.
+        assert re.search("nas: .*(the ssh connection ended|no answer within)", err), err
+        nas.await_nothing_left()
+
+
+def test_a_connection_that_is_cut_between_trials_costs_one_at_most(tmp_path: Path) -> None:
+    """The last is measured over a new one."""
+    with ssh_lan(tmp_path) as lan:
+        nas = lan.hosts[1]
+        command = lan.start(
+            "stream", "--to", "nas", "--rate", "10M", "--time", "1", "--idle-timeout", "1",
+            "--trials", "3", "--json",
+        )  # fmt: skip
+        pid = await_trial(lan, nas)
+        count = 0
+        while count != (count := received(nas)):
+            time.sleep(0.1)
+        cut_connection(lan, nas, pid)
+        _, out, err = finished(command)
+        statuses = [trial["status"] for trial in json.loads(out)["trials"]]
+        assert statuses[2] == "done", err
+        assert statuses.count("failed") <= 1, err
+        nas.await_nothing_left()
+
+
+def test_an_engine_that_hears_nothing_ends(tmp_path: Path) -> None:
+    """No program learns of a pulled cable: the engine and its holder end by themselves."""
+    with ssh_lan(tmp_path) as lan:
+        nas = lan.hosts[1]
+        command = lan.start(*SLOW)
+        await_trial(lan, nas)
+        for each, words in nas.processes().items():
+            # The server's side does not hear that its client is gone.
+            if words.startswith("sshd:"):
+                os.kill(each, signal.SIGSTOP)
+        command.kill()
+        finished(command)
+        deadline = time.monotonic() + 70
+        while any("engine-" in words for words in nas.processes().values()):
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        for each in nas.processes():
+            os.kill(each, signal.SIGCONT)
+        nas.await_nothing_left()
+
+
+@pytest.mark.parametrize(
+    ("home", "reason"), [("size=4m", "KiB free"), ("size=64m,noexec", "mounted noexec")]
+)
+def test_where_no_engine_can_be_kept_another_directory_is_taken(
+    tmp_path: Path, home: str, reason: str
+) -> None:
+    """It does not stay there."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    with ssh_lan(tmp_path / "a", home=home) as lan:
+        code, _, err = lan.run("echo", "--to", "nas", "--requests", "10")
+        assert code == 0, err
+        assert lan.hosts[1].files() == []
+    with ssh_lan(tmp_path / "b", home=home, others=home) as lan:
+        code, _, err = lan.run("echo", "--to", "nas", "--requests", "10")
+        assert code == 2
+        assert "error: nas: the engine cannot be kept there: /root/.cache/lanlab: " in err
+        assert err.count(reason) == 5
+        assert "hint: make room there, or set XDG_CACHE_HOME" in err
+        assert lan.hosts[1].files() == []
+        lan.hosts[1].await_nothing_left()
+
+
+FAKE = "SetEnv PATH=/run/lanlab:/usr/local/bin:/usr/bin:/bin"
+UNAME = """#!/bin/sh
+case "$1" in -s) echo {};; -m) echo {};; -r) echo {};; *) exec /usr/bin/uname "$@";; esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "said", "hint"),
+    [
+        ("Linux", "aarch64", "nas: no engine for aarch64; this machine has one for", "--engine"),
+        ("Linux", "arm64", "nas: no engine for aarch64", "--target aarch64-unknown-linux-musl"),
+        ("Darwin", "arm64", "nas: found Darwin; allowed: Linux", "another host"),
+    ],
+)
+def test_another_architecture_is_named(
+    tmp_path: Path, system: str, machine: str, said: str, hint: str
+) -> None:
+    """With what to build."""
+    programs = {"uname": UNAME.format(system, machine, "6.1.0")}
+    with ssh_lan(tmp_path, more=FAKE, programs=programs) as lan:
+        code, _, err = lan.run("echo", "--to", "nas")
+        assert code == 2
+        assert said in err
+        assert hint in err
+        if system == "Linux":
+            code, _, err = lan.run("echo", "--to", "nas", "--engine", f"{machine}={sys.executable}")
+            assert code == 2
+            assert "is no Linux program for aarch64" in err
+
+
+def test_an_engine_that_does_not_start_there_is_named(tmp_path: Path) -> None:
+    """As one that is linked to a newer C library."""
+    broken = tmp_path / "engine"
+    engine = Path(engine_path()).read_bytes()
+    broken.write_bytes(engine[:100_000])
+    folder = tmp_path / "lan"
+    folder.mkdir()
+    with ssh_lan(folder) as lan:
+        machine = os.uname().machine
+        code, _, err = lan.run("echo", "--to", "nas", "--engine", f"{machine}={broken}")
+        assert code == 2
+        assert "nas: the engine does not start there: " in err
+        assert lan.hosts[1].files() == []
+        lan.hosts[1].await_nothing_left()
+
+
+def test_an_old_kernel_is_reported(tmp_path: Path) -> None:
+    """Before the run, with what it does to the figures."""
+    programs = {"uname": UNAME.format("Linux", os.uname().machine, "4.19.0-27-amd64")}
+    with ssh_lan(tmp_path, more=FAKE, programs=programs) as lan:
+        code, _, err = lan.run("echo", "--to", "nas", "--requests", "10")
+        assert code == 0, err
+        assert "note: nas: Linux 4.19 waits to the millisecond; 5.11 and newer" in err
+
+
+def test_a_kernel_that_is_too_old_is_reported(tmp_path: Path) -> None:
+    """As the C library in the engine says it; nothing stays there."""
+    # The engine cannot be run by such a kernel here, so that its program there is another one.
+    said = "FATAL: kernel too old"
+    chmod = f"""#!/bin/sh
+case "$1 $2" in "700 "*/.part-*) [ "$(head -c 4 "$2")" = exit ] ||
+  printf '#!/bin/sh\\necho {said} >&2; exit 127\\n' >"$2";; esac
+exec /usr/bin/chmod "$@"
+"""
+    with ssh_lan(tmp_path, more=FAKE, programs={"chmod": chmod}) as lan:
+        code, _, err = lan.run("echo", "--to", "nas")
+        assert code == 2
+        assert "error: nas: the engine does not start there: its kernel is too old" in err
+        assert lan.hosts[1].files() == []
+        lan.hosts[1].await_nothing_left()
+
+
+def test_a_host_with_ipv6_alone_is_measured_over_it(tmp_path: Path) -> None:
+    """Without `--ip 6` the command says what to do."""
+    with ssh_lan(tmp_path) as lan:
+        nas = lan.hosts[1]
+        over_ipv6 = "fd99:2::2"
+        lan.configure(f"Host nas\n  HostName {over_ipv6}\n  AddressFamily inet6\n")
+        known = lan.folder / "known_hosts"
+        key = (lan.folder / "host_key.pub").read_text()
+        known.write_text(f"{known.read_text()}{over_ipv6} {key}")
+        nas.run("ip", "-4", "address", "flush", "dev", "mgmt0")
+
+        found = lan.measured("echo", "--to", "nas", "--ip", "6", "--requests", "10")
+        assert found["replies"] == 10
+        peer = lan.trials(found["run"])[0]["setup"]["requests"]["requester"]["peer"]
+        assert peer == over_ipv6
+
+        code, _, err = lan.run("echo", "--to", "nas", "--requests", "10")
+        assert code == 2
+        assert "nas: no IPv4 address is known to measure at" in err
+        assert "--ip" in err
+        nas.await_nothing_left()
+
+
+def test_a_login_that_runs_no_command_is_reported(tmp_path: Path) -> None:
+    """A forced command, as of accounts for files only."""
+    with ssh_lan(tmp_path, more="ForceCommand echo only files here") as lan:
+        code, _, err = lan.run("echo", "--to", "nas")
+        assert code == 2
+        assert "nas: the login there runs no command: it said `only files here`" in err
+        assert "must print `hello`" in err
+
+
+def test_a_firewall_has_another_error_than_a_dead_host(tmp_path: Path) -> None:
+    """With the command that opens the port."""
+    with ssh_lan(tmp_path) as lan:
+        nas = lan.hosts[1]
+        # A route that loses what comes back is a firewall as far as the other end can tell.
+        nas.run("ip", "route", "add", "blackhole", lan.here.addresses["ipv4"])
+        argv = ["echo", "--to", "nas", "--address", nas.address, "--port", "5201"]
+        code, _, err = lan.run(*argv, "--requests", "10")
+        assert code == 1
+        assert "no answer from UDP port 5201 of" in err
+        assert "nas answers lanlab" in err
+        assert "ufw allow 5201/udp" in err
+        nas.await_nothing_left()
+
+
+STUDY = """
+schema = 1
+id = "small"
+title = "Small messages"
+[[experiment]]
+id = "sizes"
+title = "Goodput of small messages"
+workload = "stream"
+metrics = ["goodput_bps"]
+parameters = { rate_bps = "1M" }
+factors = { message_size_bytes = [50, 100, 200] }
+[scale.quick]
+trials = { min = 2, max = 2, repeat_polluted = 0 }
+parameters = { time_s = 0.5, warmup_s = 0 }
+"""
+
+
+def test_a_run_that_was_interrupted_goes_on(tmp_path: Path) -> None:
+    """On the hosts that its record names."""
+    study = tmp_path / "small.toml"
+    study.write_text(STUDY)
+    folder = tmp_path / "lan"
+    folder.mkdir()
+    with ssh_lan(folder) as lan:
+        nas = lan.hosts[1]
+        argv = ["--scale", "quick", "--testbed", f"ssh:here,nas={nas.address}"]
+        command = lan.start("run", str(study), *argv)
+        await_trial(lan, nas)
+        command.send_signal(signal.SIGINT)
+        code, _, err = finished(command)
+        assert code == 1, err
+        assert "was interrupted" in err
+        nas.await_nothing_left()
+
+        code, out, err = lan.run("run", "--resume", "last", "--json")
+        assert code == 0, err
+        assert '"status": "done"' in out
+        nas.await_nothing_left()
+
+
+def test_an_interrupt_while_connecting_ends_the_command_soon(tmp_path: Path) -> None:
+    """Ctrl-C while it connects ends the command soon."""
+    with ssh_lan(tmp_path) as lan:
+        lan.configure("Host nas\n  ProxyCommand sleep 600\n")
+        command = lan.start("echo", "--to", "nas")
+        deadline = time.monotonic() + 20
+        while not list(Path(tempfile.gettempdir()).glob(f"lanlab-ssh-{command.pid}-*")):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        # The folder is made before ssh is started, and nothing shows when ssh waits.
+        time.sleep(1)
+        began = time.monotonic()
+        command.send_signal(signal.SIGINT)
+        code, _, err = finished(command)
+        assert code == 1, err
+        assert time.monotonic() - began < 6
+        assert not list(Path(tempfile.gettempdir()).glob(f"lanlab-ssh-{command.pid}-*"))

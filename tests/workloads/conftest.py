@@ -1,0 +1,25 @@
+"""What tests of trials with files share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from trial_running import Pair, opened_pair
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A place of the test's own for datasets, directories and notes; no password is set."""
+    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
+    for name in ("LANLAB_PASSWORD", "LANLAB_PASSWORD_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def pair(cache: Path) -> Iterator[Pair]:
+    """Two engines on this machine, which keep files in that place."""
+    with opened_pair() as opened:
+        yield opened
