@@ -40,7 +40,7 @@ readonly MAY_BE_SKIPPED=(
 
 readonly log=$1
 grep -E '^(AGAIN|SKIPPED) ' "$log" | sort | uniq -c || true
-again=$(sed -n 's/^AGAIN \(.*\): the host took .*/\1/p' "$log" | sort -u | wc -l)
+again=$(sed -nE 's/^AGAIN (.*): (the host took|it failed beside) .*/\1/p' "$log" | sort -u | wc -l)
 skipped=$(awk -F '[][]' '/^SKIPPED \[/ { sum += $2 } END { print sum + 0 }' "$log")
 echo "tried again: $again tests; allowed: $MOST_TRIED_AGAIN"
 echo "skipped: $skipped tests"

@@ -4,7 +4,8 @@
 #     tools/test_python.sh [ARGUMENT OF PYTEST ...]
 #
 # First those that measure, one after the other, with nothing beside them; then the others, which
-# compute or wait, side by side. With arguments pytest runs once, as they say.
+# compute or wait, side by side. What fails there runs once more with nothing beside it.
+# With arguments pytest runs once, as they say.
 set -euo pipefail
 
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
@@ -43,12 +44,12 @@ workers=$(.venv/bin/python -c 'import os; print(2 * min(6, os.cpu_count() or 1))
 part() {
     local name=$1 began=$SECONDS code=0
     shift
-    # What is skipped is named, with the reason, and what takes longest.
-    .venv/bin/pytest -rs --durations=20 "$@" || code=$?
+    "$@" || code=$?
     printf 'TOOK %d s  %s\n' $((SECONDS - began)) "$name"
     return "$code"
 }
 
-part "Python, one after the other" "${alone[@]}" "${beside[@]/#/--ignore=}"
-part "Python, side by side" --numprocesses "$workers" --dist loadfile --no-loadscope-reorder \
-    "${others[@]}"
+# What is skipped is named, with the reason, and what takes longest.
+part "Python, one after the other" .venv/bin/pytest -rs --durations=20 "${alone[@]}" \
+    "${beside[@]/#/--ignore=}"
+part "Python, side by side" bash tools/test_side_by_side.sh "$workers" "${others[@]}"

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lanlab.testbeds.leftovers import MARK
-
 _PROC = Path("/proc")
 _NAMED_NETWORKS = Path("/run/netns")
 #: Of the kernel's tables, where the inode of a socket stands (proc(5)).
@@ -71,18 +69,16 @@ def network_of(pid: int) -> str:
         return ""
 
 
-def _networks_in_use() -> set[str]:
-    """By processes that are not another testbed's: the kernel gives the number of a namespace that
-    is gone to the next that somebody makes."""
-    found = set()
+def _processes_of_networks() -> dict[str, set[tuple[int, int]]]:
+    """By network namespace, the id and the start of each process that is in it."""
+    found: dict[str, set[tuple[int, int]]] = {}
     for folder in _PROC.glob("[0-9]*"):
         try:
-            of_testbed = MARK.encode() in (folder / "environ").read_bytes()
+            started = int((folder / "stat").read_text().rpartition(")")[2].split()[19])
         except OSError:
             continue
-        if not of_testbed:
-            found.add(network_of(int(folder.name)))
-    return found - {""}
+        found.setdefault(network_of(int(folder.name)), set()).add((int(folder.name), started))
+    return found
 
 
 def _internet_sockets() -> Iterator[str]:
@@ -108,16 +104,27 @@ class Seen:
     """What the processes of a command had while it ran; look again now and then."""
 
     mark: str
-    networks: set[str] = field(default_factory=set)
+    #: By namespace, the processes that were in it. The kernel gives the number of a namespace that
+    #: is gone to the next that somebody makes, so that the number alone names none.
+    networks: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
     sockets: set[str] = field(default_factory=set)
     named_before: set[str] = field(default_factory=named_networks)
 
     def look(self) -> None:
         """Note what there is now. Processes of ours that are left are counted as such."""
         own = network_of(os.getpid())
+        opened = set()
         for process in marked(self.mark):
-            self.networks |= {network_of(process.pid)} - {own, ""}
+            opened |= {network_of(process.pid)} - {own, ""}
             self.sockets |= sockets_of(process.pid)
+        processes = _processes_of_networks()
+        for network in opened:
+            self.networks.setdefault(network, set()).update(processes.get(network, ()))
+
+    def networks_left(self) -> set[str]:
+        """Networks that a process from then is still in."""
+        processes = _processes_of_networks()
+        return {name for name, then in self.networks.items() if then & processes.get(name, set())}
 
 
 @dataclass(frozen=True)
@@ -159,7 +166,7 @@ def left_of(
         files += [str(path) for path in series.glob("*/*") if _trial_of(path) not in trials]
     return Left(
         [f"{process.pid} {process.command}" for process in marked(seen.mark)],
-        sorted((seen.networks & _networks_in_use()) | (named_networks() - seen.named_before)),
+        sorted(seen.networks_left() | (named_networks() - seen.named_before)),
         sorted(seen.sockets & open_sockets),
         files,
     )

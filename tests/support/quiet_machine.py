@@ -2,8 +2,8 @@
 For tests on a machine that may be disturbed, and for tests of figures.
 
 A host under a virtual machine can take its processors away for a while. A test that failed
-meanwhile may have failed for that. `tests/conftest.py` and `tools/test_rust.py` try it again: there
-is no other place where a test is repeated.
+meanwhile may have failed for that. `tests/conftest.py` and `tools/test_rust.py` try it again. Beside
+them only `tools/test_side_by_side.sh` repeats a test.
 """
 
 from __future__ import annotations

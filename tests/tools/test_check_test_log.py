@@ -30,7 +30,8 @@ def test_what_is_tried_again_is_counted_by_test_and_bounded(tmp_path: Path) -> N
     assert code == 0
     assert "tried again: 8 tests; allowed: 8" in said
     assert all(line in said for line in (*again, rust))
-    code, said = checked(tmp_path, *again, rust, rust.replace("a::b", "a::c"))
+    beside = "AGAIN tests/a.py::test_b: it failed beside other tests, and passed alone"
+    code, said = checked(tmp_path, *again, rust, beside)
     assert (code, "tried again: 9 tests" in said) == (1, True)
 
 
