@@ -24,7 +24,7 @@ def test_each_kind_of_time_is_measured_beside_its_bound() -> None:
     command = [sys.executable, BENCH / "ssh_times.py", "--repeats", "1", "--trials", "3"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     rows = re.findall(r"^\| (\w.*) \| (\S+) \| \S+ … \S+ \| (\S+) \|$", done.stdout, re.MULTILINE)
-    assert len(rows) == 3, done.stderr
+    assert len(rows) == 4, done.stderr
     assert all(float(median) > 0 for _, median, _ in rows)
     too_long = any(float(median) > float(bound) for _, median, bound in rows)
     assert done.returncode == int(too_long), done.stdout

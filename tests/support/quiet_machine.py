@@ -2,8 +2,8 @@
 For tests on a machine that may be disturbed, and for tests of figures.
 
 A host under a virtual machine can take its processors away for a while. A test that failed
-meanwhile may have failed for that. `tests/conftest.py` and `tools/test_rust.py` try it again. Beside
-them only `tools/test_side_by_side.sh` repeats a test.
+meanwhile may have failed for that. `tests/conftest.py` and `tools/test_rust.py` try it again. Only
+`tools/test_side_by_side.sh` repeats a test beside them.
 """
 
 from __future__ import annotations
