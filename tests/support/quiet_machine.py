@@ -28,7 +28,7 @@ ATTEMPTS_AT_FIGURES = 2
 SPOILING_RATIO = 0.02
 #: A test is tried again once the host leaves the processors alone for this long, or after a while.
 QUIET_S = 1.0
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 #: How long what lasts is watched at a time.
 STRETCH_S = 5.0
 
