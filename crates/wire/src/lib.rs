@@ -6,6 +6,8 @@
 pub mod calendar;
 mod error;
 pub mod http_chunks;
+pub mod nbss;
+pub mod netbios_name;
 pub mod nfs3;
 pub mod pcap;
 pub mod percent;
@@ -13,6 +15,7 @@ pub mod probe;
 pub mod session;
 pub mod sftp;
 pub mod sigv4;
+pub mod smb1;
 pub mod xml;
 
 pub use error::Error;

@@ -1,0 +1,330 @@
+//! Packets of the NetBIOS session service, and the framing of SMB directly over TCP.
+//!
+//! Source: RFC 1002, section 4.3, on port 139; [MS-SMB] 2.1 on port 445, where the length has 24
+//! bits and no session is requested. All fields big-endian.
+
+use core::net::Ipv4Addr;
+
+use crate::netbios_name::{Name, PLAIN_LEN};
+use crate::{Error, take};
+
+const FORMAT: &str = "nbss";
+
+/// Length of the header before each packet, octets.
+pub const HEADER_LEN: usize = 4;
+/// Longest packet by [`Framing::Session`]: 17 bits of length.
+pub const MAX_SESSION_LEN: usize = 0x1_ffff;
+/// Longest packet by [`Framing::Direct`]: 24 bits of length.
+pub const MAX_DIRECT_LEN: usize = 0xff_ffff;
+
+/// How the header holds the length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// Port 139: seven flags that are zero, then 17 bits of length.
+    Session,
+    /// Port 445: 24 bits of length.
+    Direct,
+}
+
+impl Framing {
+    /// Longest packet, octets.
+    pub const fn max_len(self) -> usize {
+        match self {
+            Self::Session => MAX_SESSION_LEN,
+            Self::Direct => MAX_DIRECT_LEN,
+        }
+    }
+}
+
+/// What a packet is for (RFC 1002, section 4.3.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A message of the session.
+    Message,
+    /// The caller asks for a session between two names.
+    Request,
+    /// The session is there.
+    Positive,
+    /// The session is refused.
+    Negative,
+    /// The caller must ask at another address.
+    Retarget,
+    /// The connection is still wanted.
+    KeepAlive,
+}
+
+impl Kind {
+    const fn to_wire(self) -> u8 {
+        match self {
+            Self::Message => 0x00,
+            Self::Request => 0x81,
+            Self::Positive => 0x82,
+            Self::Negative => 0x83,
+            Self::Retarget => 0x84,
+            Self::KeepAlive => 0x85,
+        }
+    }
+
+    const fn from_wire(kind: u8) -> Option<Self> {
+        Some(match kind {
+            0x00 => Self::Message,
+            0x81 => Self::Request,
+            0x82 => Self::Positive,
+            0x83 => Self::Negative,
+            0x84 => Self::Retarget,
+            0x85 => Self::KeepAlive,
+            _ => return None,
+        })
+    }
+}
+
+/// Header of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// What the packet is for.
+    pub kind: Kind,
+    /// Octets that follow the header.
+    pub len: usize,
+}
+
+impl Header {
+    /// Read the header at the start of `octets`.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if `octets` is short. [`Error::Forbidden`] if the kind is unknown, or
+    /// flags are set that RFC 1002, section 4.3.1, reserves.
+    pub fn parse(octets: &[u8], framing: Framing) -> Result<Self, Error> {
+        if octets.len() < HEADER_LEN {
+            return Err(Error::Truncated { format: FORMAT, need: HEADER_LEN, got: octets.len() });
+        }
+        let forbidden = |field, offset| Error::Forbidden {
+            format: FORMAT,
+            field,
+            offset,
+            value: u64::from(octets[offset]),
+        };
+        let kind = Kind::from_wire(octets[0]).ok_or_else(|| forbidden("TYPE", 0))?;
+        if framing == Framing::Session && octets[1] & 0xfe != 0 {
+            return Err(forbidden("FLAGS", 1));
+        }
+        let len = u32::from_be_bytes([0, octets[1], octets[2], octets[3]]) as usize;
+        Ok(Self { kind, len })
+    }
+
+    /// Write the header.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`] if the packet is longer than `framing` can say.
+    pub fn emit(self, framing: Framing) -> Result<[u8; HEADER_LEN], Error> {
+        if self.len > framing.max_len() {
+            let value = self.len as u64;
+            return Err(Error::Forbidden { format: FORMAT, field: "LENGTH", offset: 1, value });
+        }
+        let [_, high, middle, low] = (self.len as u32).to_be_bytes();
+        Ok([self.kind.to_wire(), high, middle, low])
+    }
+}
+
+/// Why a session is refused (RFC 1002, section 4.3.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// Not listening on the called name.
+    NotListeningOnCalledName,
+    /// Not listening for the calling name.
+    NotListeningForCallingName,
+    /// The called name is not present.
+    CalledNameNotPresent,
+    /// The called name is present, but resources are short.
+    InsufficientResources,
+    /// Any other reason, 8F in the specification.
+    Unspecified(u8),
+}
+
+impl Refusal {
+    const fn to_wire(self) -> u8 {
+        match self {
+            Self::NotListeningOnCalledName => 0x80,
+            Self::NotListeningForCallingName => 0x81,
+            Self::CalledNameNotPresent => 0x82,
+            Self::InsufficientResources => 0x83,
+            Self::Unspecified(code) => code,
+        }
+    }
+
+    const fn from_wire(code: u8) -> Self {
+        match code {
+            0x80 => Self::NotListeningOnCalledName,
+            0x81 => Self::NotListeningForCallingName,
+            0x82 => Self::CalledNameNotPresent,
+            0x83 => Self::InsufficientResources,
+            code => Self::Unspecified(code),
+        }
+    }
+}
+
+/// A whole packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packet<'a> {
+    /// A message of the session.
+    Message(&'a [u8]),
+    /// The caller asks for a session. Names are without a scope.
+    Request {
+        /// Name that the session is to reach.
+        called: Name,
+        /// Name of the caller.
+        calling: Name,
+    },
+    /// The session is there.
+    Positive,
+    /// The session is refused.
+    Negative(Refusal),
+    /// The caller must ask at another address.
+    Retarget {
+        /// Address to ask at.
+        address: Ipv4Addr,
+        /// Port to ask at.
+        port: u16,
+    },
+    /// The connection is still wanted.
+    KeepAlive,
+}
+
+impl<'a> Packet<'a> {
+    /// Read what follows a header, whose `len` octets `payload` must be.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if `payload` is shorter than its kind needs, [`Error::Forbidden`] if a
+    /// name is not encoded as one.
+    pub fn parse(kind: Kind, payload: &'a [u8]) -> Result<Self, Error> {
+        let need = |need| {
+            let got = payload.len();
+            if got < need { Err(Error::Truncated { format: FORMAT, need, got }) } else { Ok(()) }
+        };
+        Ok(match kind {
+            Kind::Message => Self::Message(payload),
+            Kind::Request => {
+                let (called, called_len) = Name::parse_and_skip_scope(payload)?;
+                let (calling, _) = Name::parse_and_skip_scope(&payload[called_len..])?;
+                Self::Request { called, calling }
+            }
+            Kind::Positive => Self::Positive,
+            Kind::Negative => {
+                need(1)?;
+                Self::Negative(Refusal::from_wire(payload[0]))
+            }
+            Kind::Retarget => {
+                need(6)?;
+                Self::Retarget {
+                    address: Ipv4Addr::from(take::<4>(payload, 0..4)),
+                    port: u16::from_be_bytes(take(payload, 4..6)),
+                }
+            }
+            Kind::KeepAlive => Self::KeepAlive,
+        })
+    }
+
+    /// Append the packet with its header.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`] if a message is longer than `framing` can say.
+    pub fn emit(&self, framing: Framing, out: &mut Vec<u8>) -> Result<(), Error> {
+        let (kind, len) = match self {
+            Self::Message(message) => (Kind::Message, message.len()),
+            Self::Request { .. } => (Kind::Request, 2 * PLAIN_LEN),
+            Self::Positive => (Kind::Positive, 0),
+            Self::Negative(_) => (Kind::Negative, 1),
+            Self::Retarget { .. } => (Kind::Retarget, 6),
+            Self::KeepAlive => (Kind::KeepAlive, 0),
+        };
+        out.extend_from_slice(&Header { kind, len }.emit(framing)?);
+        match self {
+            Self::Message(message) => out.extend_from_slice(message),
+            Self::Request { called, calling } => {
+                called.emit_plain(out);
+                calling.emit_plain(out);
+            }
+            Self::Negative(refusal) => out.push(refusal.to_wire()),
+            Self::Retarget { address, port } => {
+                out.extend_from_slice(&address.octets());
+                out.extend_from_slice(&port.to_be_bytes());
+            }
+            Self::Positive | Self::KeepAlive => {}
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_session_request_has_the_octets_of_the_specification() {
+        // RFC 1001, section 14.1, encodes "FRED" padded with blanks as EGFCEFEECACA…
+        let packet = Packet::Request {
+            called: Name::new("FRED", 0x20).unwrap(),
+            calling: Name::new("A", 0).unwrap(),
+        };
+        let mut octets = Vec::new();
+        packet.emit(Framing::Session, &mut octets).unwrap();
+        assert_eq!(octets[..5], [0x81, 0, 0, 68, 32]);
+        assert_eq!(&octets[5..37], b"EGFCEFEECACACACACACACACACACACACA");
+        assert_eq!(octets[37..39], [0, 32]);
+        assert_eq!(octets.len(), 72);
+        assert_eq!(Packet::parse(Kind::Request, &octets[4..]), Ok(packet));
+    }
+
+    #[test]
+    fn the_length_has_17_bits_on_port_139_and_24_on_port_445() {
+        let header = [0, 1, 0xff, 0xff];
+        assert_eq!(Header::parse(&header, Framing::Session).unwrap().len, MAX_SESSION_LEN);
+        let header = [0, 2, 0, 0];
+        assert_eq!(Header::parse(&header, Framing::Direct).unwrap().len, 0x2_0000);
+        assert_eq!(
+            Header::parse(&header, Framing::Session).unwrap_err().to_string(),
+            "nbss: field `FLAGS` at octet 1 has forbidden value 0x2"
+        );
+        let long = Header { kind: Kind::Message, len: MAX_SESSION_LEN + 1 };
+        assert!(long.emit(Framing::Session).is_err());
+        assert_eq!(long.emit(Framing::Direct), Ok(header));
+    }
+
+    #[test]
+    fn a_short_or_unknown_packet_says_what_is_wrong() {
+        let error = Header::parse(&[0, 0, 1], Framing::Direct).unwrap_err();
+        assert_eq!(error.to_string(), "nbss: need 4 octets, got 3");
+        let error = Header::parse(&[0x86, 0, 0, 0], Framing::Direct).unwrap_err();
+        assert_eq!(error.to_string(), "nbss: field `TYPE` at octet 0 has forbidden value 0x86");
+        let error = Packet::parse(Kind::Retarget, &[1, 2, 3, 4, 5]).unwrap_err();
+        assert_eq!(error.to_string(), "nbss: need 6 octets, got 5");
+    }
+
+    #[test]
+    fn every_other_packet_comes_back() {
+        for packet in [
+            Packet::Message(b"hello"),
+            Packet::Positive,
+            Packet::Negative(Refusal::CalledNameNotPresent),
+            Packet::Negative(Refusal::Unspecified(0x8f)),
+            Packet::Retarget { address: Ipv4Addr::new(10, 0, 0, 1), port: 139 },
+            Packet::KeepAlive,
+        ] {
+            let mut octets = Vec::new();
+            packet.emit(Framing::Session, &mut octets).unwrap();
+            let header = Header::parse(&octets, Framing::Session).unwrap();
+            assert_eq!(header.len, octets.len() - HEADER_LEN);
+            assert_eq!(Packet::parse(header.kind, &octets[HEADER_LEN..]), Ok(packet));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn parse_never_panics(octets: Vec<u8>) {
+            let _ = Header::parse(&octets, Framing::Direct);
+            for kind in [Kind::Request, Kind::Negative, Kind::Retarget] {
+                let _ = Packet::parse(kind, &octets);
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! NetBIOS names: 16 octets, of which the last says what the name stands for.
+//!
+//! Source: RFC 1001, section 14.1, and RFC 1002, section 4.1 (first-level encoding: each half of an
+//! octet becomes a letter from `A` to `P`; a scope follows as labels of a domain name).
+
+use crate::Error;
+
+const FORMAT: &str = "netbios name";
+
+/// Octets of a name.
+pub const NAME_LEN: usize = 16;
+/// Octets of a name that a person writes: the last one is the suffix.
+pub const MAX_TEXT_LEN: usize = 15;
+/// Octets of an encoded name without a scope: length, letters, end.
+pub const PLAIN_LEN: usize = 34;
+/// Octets that a name with its scope may take (RFC 1002, section 4.1).
+pub const MAX_ENCODED_LEN: usize = 255;
+
+/// What the last octet of a name stands for.
+pub mod suffix {
+    /// A workstation's redirector; also a group of workstations.
+    pub const WORKSTATION: u8 = 0x00;
+    /// A file server.
+    pub const SERVER: u8 = 0x20;
+}
+
+/// A name of 16 octets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Name(pub [u8; NAME_LEN]);
+
+impl Name {
+    /// The name that stands for any name, as a status request asks for it: `*` and 15 zeros.
+    pub const ANY: Self = Self(*b"*\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+
+    /// `text` in upper case, blanks after it, and `suffix`.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`] if `text` is empty, longer than 15 octets or not printable ASCII. Names
+    /// with other characters depend on the code page of each host.
+    pub fn new(text: &str, suffix: u8) -> Result<Self, Error> {
+        let forbidden =
+            |field, offset, value| Error::Forbidden { format: FORMAT, field, offset, value };
+        if text.is_empty() || text.len() > MAX_TEXT_LEN {
+            return Err(forbidden("length", 0, text.len() as u64));
+        }
+        let mut name = [b' '; NAME_LEN];
+        for (at, octet) in text.bytes().enumerate() {
+            if !(b' '..=b'~').contains(&octet) {
+                return Err(forbidden("character", at, u64::from(octet)));
+            }
+            name[at] = octet.to_ascii_uppercase();
+        }
+        name[MAX_TEXT_LEN] = suffix;
+        Ok(Self(name))
+    }
+
+    /// What the name stands for.
+    pub const fn suffix(&self) -> u8 {
+        self.0[MAX_TEXT_LEN]
+    }
+
+    /// The name as a person writes it, without what fills it up. Octets outside ASCII become `?`.
+    pub fn text(&self) -> String {
+        let text = &self.0[..MAX_TEXT_LEN];
+        let end = text.iter().rposition(|octet| !matches!(octet, b' ' | 0)).map_or(0, |at| at + 1);
+        let printable =
+            |octet: &u8| if (b' '..=b'~').contains(octet) { *octet as char } else { '?' };
+        text[..end].iter().map(printable).collect()
+    }
+
+    /// Append the encoded name without a scope: [`PLAIN_LEN`] octets.
+    pub fn emit_plain(&self, out: &mut Vec<u8>) {
+        self.emit_label(out);
+        out.push(0);
+    }
+
+    /// Append the encoded name with the labels of `scope`, as `NETBIOS.COM`; none if it is empty.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`] if a label has no octets or more than 63, or all of it more than 255.
+    pub fn emit(&self, scope: &str, out: &mut Vec<u8>) -> Result<(), Error> {
+        let forbidden =
+            |value| Error::Forbidden { format: FORMAT, field: "scope", offset: 33, value };
+        if scope.len() + PLAIN_LEN + 1 > MAX_ENCODED_LEN {
+            return Err(forbidden(scope.len() as u64));
+        }
+        if scope.split('.').any(|label| label.len() > 63 || label.is_empty()) && !scope.is_empty() {
+            return Err(forbidden(0));
+        }
+        self.emit_label(out);
+        for label in scope.split('.').filter(|label| !label.is_empty()) {
+            out.push(label.len() as u8);
+            out.extend_from_slice(label.as_bytes());
+        }
+        out.push(0);
+        Ok(())
+    }
+
+    /// Read a name at the start of `octets` and pass over its scope. Also gives the octets read.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it does not end, [`Error::Forbidden`] if it is not encoded as a name
+    /// or points elsewhere.
+    pub fn parse_and_skip_scope(octets: &[u8]) -> Result<(Self, usize), Error> {
+        let truncated = |need| Error::Truncated { format: FORMAT, need, got: octets.len() };
+        let forbidden = |field, offset: usize| Error::Forbidden {
+            format: FORMAT,
+            field,
+            offset,
+            value: u64::from(octets[offset]),
+        };
+        if octets.len() < PLAIN_LEN {
+            return Err(truncated(PLAIN_LEN));
+        }
+        if octets[0] != 32 {
+            return Err(forbidden("length", 0));
+        }
+        let mut name = [0; NAME_LEN];
+        for (index, octet) in name.iter_mut().enumerate() {
+            for at in [1 + 2 * index, 2 + 2 * index] {
+                let half = octets[at].wrapping_sub(b'A');
+                if half > 15 {
+                    return Err(forbidden("letter", at));
+                }
+                *octet = *octet << 4 | half;
+            }
+        }
+        let mut at = 33;
+        loop {
+            let label = *octets.get(at).ok_or(truncated(at + 1))?;
+            if label > 63 || at + 1 + usize::from(label) > MAX_ENCODED_LEN {
+                return Err(forbidden("scope", at));
+            }
+            at += 1 + usize::from(label);
+            if label == 0 {
+                return Ok((Self(name), at));
+            }
+        }
+    }
+
+    fn emit_label(&self, out: &mut Vec<u8>) {
+        out.push(32);
+        for octet in self.0 {
+            out.extend_from_slice(&[b'A' + (octet >> 4), b'A' + (octet & 15)]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_example_of_the_specification_is_encoded_as_there() {
+        // RFC 1001, section 14.1: "The NetBIOS name" in the scope SCOPE.ID.COM.
+        let name = Name(*b"The NetBIOS name");
+        let mut octets = Vec::new();
+        name.emit("SCOPE.ID.COM", &mut octets).unwrap();
+        assert_eq!(octets[0], 32);
+        assert_eq!(&octets[1..33], b"FEGIGFCAEOGFHEECEJEPFDCAGOGBGNGF");
+        assert_eq!(&octets[33..], b"\x05SCOPE\x02ID\x03COM\0");
+        assert_eq!(Name::parse_and_skip_scope(&octets), Ok((name, octets.len())));
+    }
+
+    #[test]
+    fn a_name_is_in_upper_case_and_padded_with_blanks() {
+        let name = Name::new("server", suffix::SERVER).unwrap();
+        assert_eq!(&name.0, b"SERVER         \x20");
+        assert_eq!((name.text().as_str(), name.suffix()), ("SERVER", 0x20));
+        assert_eq!(Name::ANY.text(), "*");
+    }
+
+    #[test]
+    fn what_is_no_name_is_refused() {
+        for text in ["", "SIXTEEN-LETTERS-", "ü"] {
+            assert!(Name::new(text, 0).is_err(), "{text}");
+        }
+        let mut octets = Vec::new();
+        Name::ANY.emit_plain(&mut octets);
+        octets[7] = b'Q';
+        assert_eq!(
+            Name::parse_and_skip_scope(&octets).unwrap_err().to_string(),
+            "netbios name: field `letter` at octet 7 has forbidden value 0x51"
+        );
+        assert!(Name::ANY.emit("a..b", &mut Vec::new()).is_err());
+        assert!(Name::ANY.emit(&"a".repeat(64), &mut Vec::new()).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn parse_never_panics_nor_reads_past_the_longest_name(octets: Vec<u8>, labels: Vec<u8>) {
+            let _ = Name::parse_and_skip_scope(&octets);
+            let mut encoded = Vec::new();
+            Name::ANY.emit_plain(&mut encoded);
+            encoded.pop();
+            encoded.extend_from_slice(&labels);
+            if let Ok((_, len)) = Name::parse_and_skip_scope(&encoded) {
+                prop_assert!(len <= MAX_ENCODED_LEN && len <= encoded.len());
+            }
+        }
+
+        #[test]
+        fn every_name_comes_back(octets: [u8; 16]) {
+            let mut encoded = Vec::new();
+            Name(octets).emit_plain(&mut encoded);
+            prop_assert_eq!(Name::parse_and_skip_scope(&encoded), Ok((Name(octets), PLAIN_LEN)));
+        }
+    }
+}

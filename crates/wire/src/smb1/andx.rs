@@ -1,0 +1,246 @@
+//! Blocks of a message: a command with its words and its octets, and chains of them.
+//!
+//! Source: [MS-CIFS] 2.2.3.2 to 2.2.3.4.
+
+use super::command;
+use super::header::{self, Header};
+use super::reader::Reader;
+use crate::Error;
+
+/// Most blocks that a chain is read to. Real chains have two or three.
+pub const MAX_BLOCKS: usize = 16;
+
+/// One command of a message.
+#[derive(Debug, Clone, Copy)]
+pub struct Block<'a> {
+    message: &'a [u8],
+    header: Header,
+    command: u8,
+    words_at: usize,
+    bytes_at: usize,
+    end: usize,
+}
+
+impl<'a> Block<'a> {
+    /// The first block of a message, after its header.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if the message ends before the block does.
+    pub fn first(header: &Header, message: &'a [u8]) -> Result<Self, Error> {
+        Self::at(*header, message, header.command, header::LEN)
+    }
+
+    fn at(header: Header, message: &'a [u8], command: u8, at: usize) -> Result<Self, Error> {
+        let truncated =
+            |need| Error::Truncated { format: command::name(command), need, got: message.len() };
+        let words_at = at + 1;
+        let word_count = usize::from(*message.get(at).ok_or(truncated(words_at))?);
+        let bytes_at = words_at + 2 * word_count + 2;
+        let count = message.get(bytes_at - 2..bytes_at).ok_or(truncated(bytes_at))?;
+        let byte_count = usize::from(u16::from_le_bytes([count[0], count[1]]));
+        let end = bytes_at + byte_count;
+        if end > message.len() {
+            return Err(truncated(end));
+        }
+        Ok(Self { message, header, command, words_at, bytes_at, end })
+    }
+
+    /// The command of this block.
+    pub const fn command(&self) -> u8 {
+        self.command
+    }
+
+    /// Header of the message.
+    pub const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Whether strings are UTF-16LE.
+    pub const fn is_unicode(&self) -> bool {
+        self.header.is_unicode()
+    }
+
+    /// Name of the command for errors.
+    pub const fn format(&self) -> &'static str {
+        command::name(self.command)
+    }
+
+    /// Number of words.
+    pub const fn word_count(&self) -> usize {
+        (self.bytes_at - 2 - self.words_at) / 2
+    }
+
+    /// Number of octets after the words.
+    pub const fn byte_count(&self) -> usize {
+        self.end - self.bytes_at
+    }
+
+    /// Whether the block has neither words nor octets, as in the response to an error.
+    pub const fn is_empty(&self) -> bool {
+        self.end - self.words_at == 2
+    }
+
+    /// Read the words, of which at least `count` must be there.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`] if there are fewer.
+    pub fn words(&self, count: usize) -> Result<Reader<'a>, Error> {
+        if self.word_count() < count {
+            return Err(self.bad_word_count());
+        }
+        Reader::new(self.format(), self.message, self.words_at, self.bytes_at - 2)
+    }
+
+    /// The error of a number of words that the command does not have.
+    pub const fn bad_word_count(&self) -> Error {
+        Error::Forbidden {
+            format: self.format(),
+            field: "WordCount",
+            offset: self.words_at - 1,
+            value: self.word_count() as u64,
+        }
+    }
+
+    /// Read the octets after the words.
+    ///
+    /// # Errors
+    /// None that this block can have: its bounds were checked.
+    pub fn bytes(&self) -> Result<Reader<'a>, Error> {
+        Reader::new(self.format(), self.message, self.bytes_at, self.end)
+    }
+
+    /// `len` octets at `offset` from the start of the message, not before the octets of this block.
+    /// They may go past its `ByteCount`, which has 16 bits where large writes and reads have more.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if the message ends before, [`Error::Forbidden`] if they would begin
+    /// among the words.
+    pub fn data(&self, field: &'static str, offset: usize, len: usize) -> Result<&'a [u8], Error> {
+        if len == 0 {
+            return Ok(&[]);
+        }
+        if offset < self.bytes_at {
+            let (format, value) = (self.format(), offset as u64);
+            return Err(Error::Forbidden { format, field, offset: self.words_at, value });
+        }
+        let mut reader = Reader::new(self.format(), self.message, offset, self.message.len())?;
+        reader.take(len)
+    }
+
+    /// Command and offset of the next block, if there is one and the offset is allowed.
+    fn next(&self) -> Result<Option<Self>, Error> {
+        if !command::is_andx(self.command) || self.word_count() < 2 {
+            return Ok(None);
+        }
+        let mut words = self.words(2)?;
+        let command = words.u8()?;
+        words.skip(1)?;
+        let offset = usize::from(words.u16()?);
+        if command == command::NONE {
+            return Ok(None);
+        }
+        // A block that begins before the end of this one overlaps it, or leads back.
+        if offset < self.end {
+            let value = offset as u64;
+            return Err(words.forbidden("AndXOffset", self.words_at + 2, value));
+        }
+        Self::at(self.header, self.message, command, offset).map(Some)
+    }
+}
+
+/// Blocks of a message in their order. Each begins after the end of the one before, so that the
+/// walk ends; after an error there is nothing more.
+#[derive(Debug, Clone)]
+pub struct Chain<'a> {
+    next: Option<Result<Block<'a>, Error>>,
+    blocks: usize,
+}
+
+impl<'a> Chain<'a> {
+    /// Walk the blocks of a message whose header was read.
+    pub fn new(header: &Header, message: &'a [u8]) -> Self {
+        Self { next: Some(Block::first(header, message)), blocks: 0 }
+    }
+}
+
+impl<'a> Iterator for Chain<'a> {
+    type Item = Result<Block<'a>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let found = self.next.take()?;
+        self.blocks += 1;
+        if let Ok(block) = &found
+            && self.blocks < MAX_BLOCKS
+        {
+            self.next = block.next().transpose();
+        }
+        Some(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::header::Header;
+    use super::*;
+
+    /// A message of `LOGOFF_ANDX` blocks, each of which leads to the offset given for it.
+    fn chained(offsets: &[u16]) -> Vec<u8> {
+        let mut message = Header::request(command::LOGOFF_ANDX, 0, 0).emit().to_vec();
+        for offset in offsets {
+            message.extend_from_slice(&[2, command::LOGOFF_ANDX, 0]);
+            message.extend_from_slice(&offset.to_le_bytes());
+            message.extend_from_slice(&[0, 0]);
+        }
+        message
+    }
+
+    fn walk(message: &[u8]) -> Vec<Result<Block<'_>, Error>> {
+        Chain::new(&Header::parse(message).unwrap(), message).collect()
+    }
+
+    #[test]
+    fn blocks_are_found_where_the_offsets_say() {
+        let mut message = chained(&[39, 46, 0]);
+        message[47] = command::NONE;
+        let blocks = walk(&message);
+        assert_eq!(blocks.len(), 3);
+        assert!(blocks.iter().all(Result::is_ok));
+    }
+
+    #[test]
+    fn a_chain_that_leads_back_ends_with_an_error() {
+        for offset in [0, 32, 38] {
+            let message = chained(&[offset]);
+            let blocks = walk(&message);
+            assert_eq!(blocks.len(), 2);
+            let error = blocks[1].as_ref().unwrap_err().to_string();
+            let expected = format!(
+                "smb1 logoff andx: field `AndXOffset` at octet 35 has forbidden value {offset:#x}"
+            );
+            assert_eq!(error, expected);
+        }
+    }
+
+    #[test]
+    fn a_chain_that_leads_outside_ends_with_an_error() {
+        let message = chained(&[39]);
+        let blocks = walk(&message);
+        let error = blocks[1].as_ref().unwrap_err().to_string();
+        assert_eq!(error, "smb1 logoff andx: need 40 octets, got 39");
+    }
+
+    #[test]
+    fn a_chain_is_read_to_its_longest() {
+        let offsets: Vec<u16> = (1..100).map(|index| 32 + 7 * index).collect();
+        assert_eq!(walk(&chained(&offsets)).len(), MAX_BLOCKS);
+    }
+
+    #[test]
+    fn every_cut_of_a_message_is_an_error() {
+        let mut message = chained(&[39, 0]);
+        message[40] = command::NONE;
+        for len in header::LEN..message.len() {
+            assert!(walk(&message[..len]).last().unwrap().is_err(), "{len}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Locks of byte ranges from LAN Manager on.
+//!
+//! Source: [MS-CIFS] 2.2.4.32.
+
+use super::andx::Block;
+use super::reader::Reader;
+use super::writer::Writer;
+use crate::Error;
+
+/// Bits of a lock type.
+pub mod lock_type {
+    /// Others may read the range.
+    pub const SHARED: u8 = 0x01;
+    /// The message releases an opportunistic lock, or asks to.
+    pub const OPLOCK_RELEASE: u8 = 0x02;
+    /// Change the type of a lock.
+    pub const CHANGE: u8 = 0x04;
+    /// Give up requests that wait.
+    pub const CANCEL: u8 = 0x08;
+    /// Ranges have 64 bits.
+    pub const LARGE_FILES: u8 = 0x10;
+}
+
+/// A range of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Range {
+    /// Process that owns the lock, low half.
+    pub pid: u16,
+    /// Where the range begins, octets from the start.
+    pub offset: u64,
+    /// Octets of the range.
+    pub count: u64,
+}
+
+impl Range {
+    fn read(reader: &mut Reader<'_>, large: bool) -> Result<Self, Error> {
+        let pid = reader.u16()?;
+        if large {
+            reader.skip(2)?;
+            return Ok(Self {
+                pid,
+                offset: reader.u64_high_first()?,
+                count: reader.u64_high_first()?,
+            });
+        }
+        Ok(Self { pid, offset: u64::from(reader.u32()?), count: u64::from(reader.u32()?) })
+    }
+
+    const fn len(large: bool) -> usize {
+        if large { 20 } else { 10 }
+    }
+
+    fn write(self, large: bool, writer: &mut Writer<'_>) {
+        writer.u16(self.pid);
+        if large {
+            writer.u16(0);
+        }
+        for value in [self.offset, self.count] {
+            if large {
+                writer.u32((value >> 32) as u32);
+            }
+            writer.u32(value as u32);
+        }
+    }
+}
+
+/// Ranges of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ranges<'a> {
+    octets: &'a [u8],
+    large: bool,
+}
+
+impl<'a> Ranges<'a> {
+    /// Number of ranges.
+    pub const fn len(&self) -> usize {
+        self.octets.len() / Range::len(self.large)
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.octets.is_empty()
+    }
+
+    /// The ranges in their order.
+    pub fn iter(&self) -> impl Iterator<Item = Range> + use<'a> {
+        let (mut reader, large) = (Reader::whole("smb1 locking andx", self.octets), self.large);
+        core::iter::from_fn(move || Range::read(&mut reader, large).ok())
+    }
+}
+
+/// Request, as it was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Request<'a> {
+    /// Open file, type and time.
+    pub head: Head,
+    /// Ranges to unlock, which come first.
+    pub unlocks: Ranges<'a>,
+    /// Ranges to lock: all or none.
+    pub locks: Ranges<'a>,
+}
+
+/// Fields of a request before its ranges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Head {
+    /// Open file.
+    pub fid: u16,
+    /// Bits of [`lock_type`].
+    pub lock_type: u8,
+    /// Opportunistic lock that is left.
+    pub oplock_level: u8,
+    /// Time to wait for the ranges, ms. All ones is no limit.
+    pub timeout_ms: u32,
+}
+
+impl<'a> Request<'a> {
+    /// Read the request.
+    pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
+        let mut words = block.words(8)?;
+        words.skip(4)?;
+        let head = Head {
+            fid: words.u16()?,
+            lock_type: words.u8()?,
+            oplock_level: words.u8()?,
+            timeout_ms: words.u32()?,
+        };
+        let (unlocks, locks) = (usize::from(words.u16()?), usize::from(words.u16()?));
+        let large = head.lock_type & lock_type::LARGE_FILES != 0;
+        let mut bytes = block.bytes()?;
+        let mut ranges = |count: usize| {
+            bytes.take(count * Range::len(large)).map(|octets| Ranges { octets, large })
+        };
+        Ok(Self { head, unlocks: ranges(unlocks)?, locks: ranges(locks)? })
+    }
+}
+
+/// Write a request. `lock_type` says whether ranges have 64 bits.
+pub fn emit_request(head: &Head, unlocks: &[Range], locks: &[Range], writer: &mut Writer<'_>) {
+    let large = head.lock_type & lock_type::LARGE_FILES != 0;
+    writer.begin_andx_words(8);
+    writer.u16(head.fid);
+    writer.u8(head.lock_type);
+    writer.u8(head.oplock_level);
+    writer.u32(head.timeout_ms);
+    writer.u16(unlocks.len() as u16);
+    writer.u16(locks.len() as u16);
+    writer.begin_bytes();
+    for range in unlocks.iter().chain(locks) {
+        range.write(large, writer);
+    }
+    writer.end();
+}
+
+/// Write a response.
+pub fn emit_response(writer: &mut Writer<'_>) {
+    super::logoff_andx::emit(writer);
+}
+
+/// Read a response.
+pub fn parse_response(block: &Block<'_>) -> Result<(), Error> {
+    super::logoff_andx::parse(block)
+}

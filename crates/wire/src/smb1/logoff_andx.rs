@@ -1,0 +1,19 @@
+//! Logoff of a user, request and response alike.
+//!
+//! Source: [MS-CIFS] 2.2.4.54.
+
+use super::andx::Block;
+use super::writer::Writer;
+use crate::Error;
+
+/// Read a request or a response.
+pub fn parse(block: &Block<'_>) -> Result<(), Error> {
+    block.words(2).map(|_| ())
+}
+
+/// Write a request or a response.
+pub fn emit(writer: &mut Writer<'_>) {
+    writer.begin_andx_words(2);
+    writer.begin_bytes();
+    writer.end();
+}

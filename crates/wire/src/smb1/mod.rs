@@ -1,0 +1,85 @@
+//! SMB 1: dialects `PC NETWORK PROGRAM 1.0` to `NT LM 0.12`, client and server.
+//!
+//! Source: [MS-CIFS], with what [MS-SMB] adds. All fields little-endian. A message is a header and
+//! one block or a chain of blocks; each module reads and writes the blocks of its commands:
+//!
+//! ```
+//! use lanlab_wire::smb1::{andx::Chain, close, command, header::Header, writer::Writer};
+//!
+//! let mut out = Vec::new();
+//! let header = Header { tid: 1, ..Header::request(command::CLOSE, 0, 0) };
+//! let request = close::Request { fid: 7, last_write_time: close::KEEP_TIME };
+//! request.emit(&mut Writer::begin(&mut out, &header));
+//!
+//! let header = Header::parse(&out)?;
+//! let block = Chain::new(&header, &out).next().unwrap()?;
+//! assert_eq!(block.command(), command::CLOSE);
+//! assert_eq!(close::Request::parse(&block)?, request);
+//! # Ok::<(), lanlab_wire::Error>(())
+//! ```
+//!
+//! Values borrow from the message; nothing here copies data or grows with what a peer says.
+
+#![allow(
+    clippy::missing_errors_doc,
+    reason = "all reading fails alike: the octets are not of the format"
+)]
+
+pub mod andx;
+pub mod close;
+pub mod command;
+pub mod echo;
+pub mod header;
+pub mod locking_andx;
+pub mod logoff_andx;
+pub mod negotiate;
+pub mod nt_create_andx;
+pub mod open;
+pub mod open_andx;
+pub mod path;
+pub mod query_information;
+pub mod query_information2;
+pub mod query_information_disk;
+pub mod read;
+pub mod read_andx;
+pub mod read_raw;
+pub mod reader;
+pub mod rename;
+pub mod search;
+pub mod seek;
+pub mod session_setup_andx;
+pub mod status;
+pub mod strings;
+pub mod tree_connect;
+pub mod tree_connect_andx;
+pub mod write;
+pub mod write_andx;
+pub mod write_raw;
+pub mod writer;
+
+/// `BufferFormat` of data with its length.
+const DATA: u8 = 0x01;
+/// `BufferFormat` of a dialect.
+const DIALECT: u8 = 0x02;
+/// `BufferFormat` of a string.
+const ASCII: u8 = 0x04;
+/// `BufferFormat` of a variable block with its length.
+const VARIABLE: u8 = 0x05;
+
+/// Attributes of a file as DOS has them ([MS-CIFS] 2.2.1.2.4).
+pub mod attributes {
+    /// The file cannot be written.
+    pub const READ_ONLY: u16 = 0x01;
+    /// Not in a plain listing.
+    pub const HIDDEN: u16 = 0x02;
+    /// Of the operating system.
+    pub const SYSTEM: u16 = 0x04;
+    /// Label of a volume.
+    pub const VOLUME: u16 = 0x08;
+    /// Directory.
+    pub const DIRECTORY: u16 = 0x10;
+    /// Changed since the last backup.
+    pub const ARCHIVE: u16 = 0x20;
+    /// None of the others. Only in the wide form of Windows NT.
+    pub const NORMAL: u32 = 0x80;
+}

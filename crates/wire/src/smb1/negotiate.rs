@@ -1,0 +1,369 @@
+//! Choice of the dialect.
+//!
+//! Source: [MS-CIFS] 2.2.4.52; the extended form [MS-SMB] 2.2.4.5.2.
+
+use super::andx::Block;
+use super::reader::Reader;
+use super::strings::Text;
+use super::writer::Writer;
+use super::{DIALECT, command};
+use crate::Error;
+
+/// Names of dialects ([MS-CIFS] 1.7).
+pub mod dialect {
+    /// Core protocol.
+    pub const CORE: &str = "PC NETWORK PROGRAM 1.0";
+    /// Core protocol with raw reads and writes.
+    pub const CORE_PLUS: &str = "MICROSOFT NETWORKS 1.03";
+    /// LAN Manager 1.0 for DOS.
+    pub const MICROSOFT_3: &str = "MICROSOFT NETWORKS 3.0";
+    /// LAN Manager 1.0 for OS/2.
+    pub const LANMAN1: &str = "LANMAN1.0";
+    /// LAN Manager 2.0 for OS/2.
+    pub const LM12: &str = "LM1.2X002";
+    /// LAN Manager 2.0 for DOS.
+    pub const DOS_LM12: &str = "DOS LM1.2X002";
+    /// LAN Manager 2.1.
+    pub const LANMAN21: &str = "LANMAN2.1";
+    /// Windows NT.
+    pub const NT_LM: &str = "NT LM 0.12";
+}
+
+/// Index of a response whose server speaks none of the dialects.
+pub const NO_DIALECT: u16 = 0xffff;
+
+/// Bits of a security mode.
+pub mod security {
+    /// Users log on; without it, each share has a password.
+    pub const USER_LEVEL: u16 = 0x01;
+    /// Passwords answer a challenge; without it, they are plain.
+    pub const ENCRYPTED: u16 = 0x02;
+    /// Messages can be signed.
+    pub const SIGNING_ENABLED: u16 = 0x04;
+    /// Messages must be signed.
+    pub const SIGNING_REQUIRED: u16 = 0x08;
+}
+
+/// Bits of a raw mode of LAN Manager.
+pub mod raw_mode {
+    /// Raw reads are supported.
+    pub const READ: u16 = 0x01;
+    /// Raw writes are supported.
+    pub const WRITE: u16 = 0x02;
+}
+
+/// Bits of capabilities of Windows NT.
+pub mod capabilities {
+    /// Raw reads and writes.
+    pub const RAW_MODE: u32 = 0x0000_0001;
+    /// Multiplexed reads and writes.
+    pub const MPX_MODE: u32 = 0x0000_0002;
+    /// UTF-16LE strings.
+    pub const UNICODE: u32 = 0x0000_0004;
+    /// Offsets of 64 bits.
+    pub const LARGE_FILES: u32 = 0x0000_0008;
+    /// Commands of Windows NT.
+    pub const NT_SMBS: u32 = 0x0000_0010;
+    /// Remote procedure calls.
+    pub const RPC_REMOTE_APIS: u32 = 0x0000_0020;
+    /// Errors as NTSTATUS.
+    pub const STATUS32: u32 = 0x0000_0040;
+    /// Opportunistic locks of level 2.
+    pub const LEVEL_II_OPLOCKS: u32 = 0x0000_0080;
+    /// Lock and read in one command.
+    pub const LOCK_AND_READ: u32 = 0x0000_0100;
+    /// Find with levels of Windows NT.
+    pub const NT_FIND: u32 = 0x0000_0200;
+    /// Distributed file system.
+    pub const DFS: u32 = 0x0000_1000;
+    /// Information levels of the operating system may be passed through.
+    pub const INFOLEVEL_PASSTHRU: u32 = 0x0000_2000;
+    /// Reads longer than the buffer.
+    pub const LARGE_READX: u32 = 0x0000_4000;
+    /// Writes longer than the buffer.
+    pub const LARGE_WRITEX: u32 = 0x0000_8000;
+    /// Extended security.
+    pub const EXTENDED_SECURITY: u32 = 0x8000_0000;
+}
+
+/// Request: dialects in the client's order, the least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Request<'a> {
+    /// Read the request.
+    pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
+        let mut bytes = block.bytes()?;
+        let all = bytes;
+        while bytes.left() > 0 {
+            bytes.format(DIALECT)?;
+            bytes.text(false);
+        }
+        let mut all = all;
+        Ok(Self { bytes: all.rest() })
+    }
+
+    /// Dialects in their order.
+    pub fn dialects(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let mut bytes = Reader::whole(command::name(command::NEGOTIATE), self.bytes);
+        core::iter::from_fn(move || {
+            bytes.format(DIALECT).ok()?;
+            Some(bytes.text(false).octets())
+        })
+    }
+
+    /// Index of a dialect, if it is among them.
+    pub fn index_of(&self, dialect: &str) -> Option<u16> {
+        let at = self.dialects().position(|found| found == dialect.as_bytes())?;
+        u16::try_from(at).ok()
+    }
+}
+
+/// Write a request.
+pub fn emit_request(dialects: &[&str], writer: &mut Writer<'_>) {
+    writer.begin_words(0);
+    writer.begin_bytes();
+    for dialect in dialects {
+        writer.u8(DIALECT);
+        writer.text(Text::Oem(dialect.as_bytes()));
+    }
+    writer.end();
+}
+
+/// Response of each family of dialects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Response<'a> {
+    /// Core protocol, or no dialect at all.
+    Core {
+        /// Index of the dialect, or [`NO_DIALECT`].
+        index: u16,
+    },
+    /// LAN Manager.
+    LanMan(LanMan<'a>),
+    /// Windows NT.
+    NtLm(NtLm<'a>),
+}
+
+/// Response of dialects of LAN Manager.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LanMan<'a> {
+    /// Index of the dialect.
+    pub index: u16,
+    /// Bits of [`security`].
+    pub security_mode: u16,
+    /// Longest message that the server takes, octets.
+    pub max_buffer: u16,
+    /// Requests that may be outstanding.
+    pub max_mpx: u16,
+    /// Virtual circuits of a session.
+    pub max_vcs: u16,
+    /// Bits of [`raw_mode`].
+    pub raw_mode: u16,
+    /// Key that the client sends back.
+    pub session_key: u32,
+    /// Time of the server, as DOS has it.
+    pub time: u16,
+    /// Date of the server, as DOS has it.
+    pub date: u16,
+    /// Minutes of the server's time behind UTC.
+    pub timezone_min: i16,
+    /// Challenge for passwords. Empty if they are plain.
+    pub challenge: &'a [u8],
+    /// Domain of the server, from LAN Manager 2.1 on.
+    pub domain: Option<Text<'a>>,
+}
+
+/// Response of the dialect of Windows NT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NtLm<'a> {
+    /// Index of the dialect.
+    pub index: u16,
+    /// Bits of [`security`].
+    pub security_mode: u8,
+    /// Requests that may be outstanding.
+    pub max_mpx: u16,
+    /// Virtual circuits of a session.
+    pub max_vcs: u16,
+    /// Longest message that the server takes, octets.
+    pub max_buffer: u32,
+    /// Longest raw read or write, octets.
+    pub max_raw: u32,
+    /// Key that the client sends back.
+    pub session_key: u32,
+    /// Bits of [`capabilities`], without [`capabilities::EXTENDED_SECURITY`]: `security` says it.
+    pub capabilities: u32,
+    /// Time of the server, 100 ns since 1601.
+    pub time: u64,
+    /// Minutes of the server's time behind UTC.
+    pub timezone_min: i16,
+    /// How users prove who they are.
+    pub security: Security<'a>,
+}
+
+/// How users prove who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Security<'a> {
+    /// Passwords answer a challenge.
+    Challenge {
+        /// Challenge: 8 octets. Empty if passwords are plain.
+        challenge: &'a [u8],
+        /// Domain of the server.
+        domain: Text<'a>,
+        /// Name of the server. Not all send it.
+        server: Option<Text<'a>>,
+    },
+    /// Extended security: tokens of SPNEGO.
+    Extended {
+        /// Identifier of the server.
+        guid: [u8; 16],
+        /// First token. May be empty.
+        blob: &'a [u8],
+    },
+}
+
+impl<'a> Response<'a> {
+    /// Read the response. The number of words tells the family.
+    pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
+        match block.word_count() {
+            // A server that speaks none of the dialects may add words that say nothing.
+            1 => Ok(Self::Core { index: block.words(1)?.u16()? }),
+            13 => LanMan::parse(block).map(Self::LanMan),
+            17 => NtLm::parse(block).map(Self::NtLm),
+            _ => Err(block.bad_word_count()),
+        }
+    }
+
+    /// Write the response.
+    pub fn emit(&self, writer: &mut Writer<'_>) {
+        match self {
+            Self::Core { index } => {
+                writer.begin_words(1);
+                writer.u16(*index);
+                writer.begin_bytes();
+                writer.end();
+            }
+            Self::LanMan(response) => response.emit(writer),
+            Self::NtLm(response) => response.emit(writer),
+        }
+    }
+}
+
+impl<'a> LanMan<'a> {
+    fn parse(block: &Block<'a>) -> Result<Self, Error> {
+        let mut words = block.words(13)?;
+        let mut response = Self {
+            index: words.u16()?,
+            security_mode: words.u16()?,
+            max_buffer: words.u16()?,
+            max_mpx: words.u16()?,
+            max_vcs: words.u16()?,
+            raw_mode: words.u16()?,
+            session_key: words.u32()?,
+            time: words.u16()?,
+            date: words.u16()?,
+            timezone_min: words.u16()?.cast_signed(),
+            challenge: &[],
+            domain: None,
+        };
+        let challenge_len = usize::from(words.u16()?);
+        let mut bytes = block.bytes()?;
+        response.challenge = bytes.take(challenge_len)?;
+        response.domain = (bytes.left() > 0).then(|| bytes.text(false));
+        Ok(response)
+    }
+
+    fn emit(&self, writer: &mut Writer<'_>) {
+        writer.begin_words(13);
+        for word in [
+            self.index,
+            self.security_mode,
+            self.max_buffer,
+            self.max_mpx,
+            self.max_vcs,
+            self.raw_mode,
+        ] {
+            writer.u16(word);
+        }
+        writer.u32(self.session_key);
+        writer.u16(self.time);
+        writer.u16(self.date);
+        writer.u16(self.timezone_min.cast_unsigned());
+        writer.u16(self.challenge.len() as u16);
+        writer.u16(0);
+        writer.begin_bytes();
+        writer.octets(self.challenge);
+        if let Some(domain) = self.domain {
+            writer.text(domain);
+        }
+        writer.end();
+    }
+}
+
+impl<'a> NtLm<'a> {
+    fn parse(block: &Block<'a>) -> Result<Self, Error> {
+        let mut words = block.words(17)?;
+        let mut response = Self {
+            index: words.u16()?,
+            security_mode: words.u8()?,
+            max_mpx: words.u16()?,
+            max_vcs: words.u16()?,
+            max_buffer: words.u32()?,
+            max_raw: words.u32()?,
+            session_key: words.u32()?,
+            capabilities: words.u32()?,
+            time: words.u64()?,
+            timezone_min: words.u16()?.cast_signed(),
+            security: Security::Extended { guid: [0; 16], blob: &[] },
+        };
+        let challenge_len = usize::from(words.u8()?);
+        let mut bytes = block.bytes()?;
+        response.security = if response.capabilities & capabilities::EXTENDED_SECURITY == 0 {
+            let unicode = block.is_unicode();
+            let challenge = bytes.take(challenge_len)?;
+            // These strings are not aligned ([MS-CIFS] 2.2.4.52.2).
+            let domain = bytes.unaligned_text(unicode);
+            let server = (bytes.left() > 0).then(|| bytes.unaligned_text(unicode));
+            Security::Challenge { challenge, domain, server }
+        } else {
+            response.capabilities &= !capabilities::EXTENDED_SECURITY;
+            Security::Extended { guid: bytes.array()?, blob: bytes.rest() }
+        };
+        Ok(response)
+    }
+
+    fn emit(&self, writer: &mut Writer<'_>) {
+        let (extended, challenge_len) = match self.security {
+            Security::Challenge { challenge, .. } => (0, challenge.len()),
+            Security::Extended { .. } => (capabilities::EXTENDED_SECURITY, 0),
+        };
+        writer.begin_words(17);
+        writer.u16(self.index);
+        writer.u8(self.security_mode);
+        writer.u16(self.max_mpx);
+        writer.u16(self.max_vcs);
+        writer.u32(self.max_buffer);
+        writer.u32(self.max_raw);
+        writer.u32(self.session_key);
+        writer.u32(self.capabilities | extended);
+        writer.u64(self.time);
+        writer.u16(self.timezone_min.cast_unsigned());
+        writer.u8(challenge_len as u8);
+        writer.begin_bytes();
+        match self.security {
+            Security::Challenge { challenge, domain, server } => {
+                writer.octets(challenge);
+                writer.unaligned_text(domain);
+                if let Some(server) = server {
+                    writer.unaligned_text(server);
+                }
+            }
+            Security::Extended { guid, blob } => {
+                writer.octets(&guid);
+                writer.octets(blob);
+            }
+        }
+        writer.end();
+    }
+}

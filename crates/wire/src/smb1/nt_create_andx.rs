@@ -1,0 +1,245 @@
+//! Open of a file or a directory from Windows NT on.
+//!
+//! Source: [MS-CIFS] 2.2.4.64.
+
+use super::andx::Block;
+use super::strings::Text;
+use super::writer::Writer;
+use crate::Error;
+
+/// Bits of an access mask that a file service needs ([MS-CIFS] 2.2.1.4.1).
+pub mod access {
+    /// Read the data of a file, or list a directory.
+    pub const READ_DATA: u32 = 0x0000_0001;
+    /// Write the data of a file, or add a file to a directory.
+    pub const WRITE_DATA: u32 = 0x0000_0002;
+    /// Append to a file, or add a directory to a directory.
+    pub const APPEND_DATA: u32 = 0x0000_0004;
+    /// Read the attributes.
+    pub const READ_ATTRIBUTES: u32 = 0x0000_0080;
+    /// Write the attributes.
+    pub const WRITE_ATTRIBUTES: u32 = 0x0000_0100;
+    /// Delete or rename.
+    pub const DELETE: u32 = 0x0001_0000;
+    /// Read the access control.
+    pub const READ_CONTROL: u32 = 0x0002_0000;
+    /// Wait on the file.
+    pub const SYNCHRONIZE: u32 = 0x0010_0000;
+    /// Every access that the user may have.
+    pub const MAXIMUM_ALLOWED: u32 = 0x0200_0000;
+    /// Every access.
+    pub const GENERIC_ALL: u32 = 0x1000_0000;
+    /// Every access to execute.
+    pub const GENERIC_EXECUTE: u32 = 0x2000_0000;
+    /// Every access to write.
+    pub const GENERIC_WRITE: u32 = 0x4000_0000;
+    /// Every access to read.
+    pub const GENERIC_READ: u32 = 0x8000_0000;
+}
+
+/// Bits of what others may do meanwhile.
+pub mod share {
+    /// Read.
+    pub const READ: u32 = 1;
+    /// Write.
+    pub const WRITE: u32 = 2;
+    /// Delete or rename.
+    pub const DELETE: u32 = 4;
+}
+
+/// What to do with a file that exists, and with one that does not.
+pub mod disposition {
+    /// Replace an existing file, else create it.
+    pub const SUPERSEDE: u32 = 0;
+    /// Open an existing file, else fail.
+    pub const OPEN: u32 = 1;
+    /// Create the file, fail if it exists.
+    pub const CREATE: u32 = 2;
+    /// Open an existing file, else create it.
+    pub const OPEN_IF: u32 = 3;
+    /// Cut an existing file to no length, else fail.
+    pub const OVERWRITE: u32 = 4;
+    /// Cut an existing file to no length, else create it.
+    pub const OVERWRITE_IF: u32 = 5;
+}
+
+/// Bits of create options.
+pub mod options {
+    /// It must be a directory.
+    pub const DIRECTORY: u32 = 0x0000_0001;
+    /// Data are on the disk when a write is answered.
+    pub const WRITE_THROUGH: u32 = 0x0000_0002;
+    /// It must not be a directory.
+    pub const NON_DIRECTORY: u32 = 0x0000_0040;
+    /// Delete the file when it is closed.
+    pub const DELETE_ON_CLOSE: u32 = 0x0000_1000;
+}
+
+/// Bits of a request's flags.
+pub mod flags {
+    /// Ask for an exclusive opportunistic lock.
+    pub const OPLOCK: u32 = 0x02;
+    /// Ask for a batch opportunistic lock.
+    pub const BATCH_OPLOCK: u32 = 0x04;
+    /// The parent of the name is meant.
+    pub const OPEN_PARENT: u32 = 0x08;
+    /// The response may have the longer form.
+    pub const EXTENDED_RESPONSE: u32 = 0x10;
+}
+
+/// Results of an open.
+pub mod result {
+    /// The file was replaced.
+    pub const SUPERSEDED: u32 = 0;
+    /// The file was there.
+    pub const OPENED: u32 = 1;
+    /// The file was created.
+    pub const CREATED: u32 = 2;
+    /// The file was there and was cut.
+    pub const OVERWRITTEN: u32 = 3;
+}
+
+/// Request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Request<'a> {
+    /// Bits of [`flags`].
+    pub flags: u32,
+    /// Open directory that the name is under. Zero is the root of the share.
+    pub root_fid: u32,
+    /// Bits of [`access`].
+    pub access: u32,
+    /// Octets to set aside for a file that is created.
+    pub allocation_size: u64,
+    /// Attributes of a file that is created.
+    pub attributes: u32,
+    /// Bits of [`share`].
+    pub share: u32,
+    /// One of [`disposition`].
+    pub disposition: u32,
+    /// Bits of [`options`].
+    pub options: u32,
+    /// Impersonation level. Clients of Windows send 2.
+    pub impersonation: u32,
+    /// Security flags of the level.
+    pub security_flags: u8,
+    /// File or directory.
+    pub name: Text<'a>,
+}
+
+impl<'a> Request<'a> {
+    /// Read the request. The name ends at its terminator, or at the end of the block: `NameLength`
+    /// of old clients counts the terminator or does not, and is not looked at.
+    pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
+        let mut words = block.words(24)?;
+        words.skip(7)?;
+        Ok(Self {
+            flags: words.u32()?,
+            root_fid: words.u32()?,
+            access: words.u32()?,
+            allocation_size: words.u64()?,
+            attributes: words.u32()?,
+            share: words.u32()?,
+            disposition: words.u32()?,
+            options: words.u32()?,
+            impersonation: words.u32()?,
+            security_flags: words.u8()?,
+            name: block.bytes()?.text(block.is_unicode()),
+        })
+    }
+
+    /// Write the request.
+    pub fn emit(&self, writer: &mut Writer<'_>) {
+        writer.begin_andx_words(24);
+        writer.u8(0);
+        writer.u16(self.name.octets().len() as u16);
+        for value in [self.flags, self.root_fid, self.access] {
+            writer.u32(value);
+        }
+        writer.u64(self.allocation_size);
+        for value in
+            [self.attributes, self.share, self.disposition, self.options, self.impersonation]
+        {
+            writer.u32(value);
+        }
+        writer.u8(self.security_flags);
+        writer.begin_bytes();
+        writer.text(self.name);
+        writer.end();
+    }
+}
+
+/// Response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Response {
+    /// Opportunistic lock that was granted. Zero is none.
+    pub oplock: u8,
+    /// Identifier of the open file.
+    pub fid: u16,
+    /// One of [`result`].
+    pub result: u32,
+    /// Time of creation, 100 ns since 1601.
+    pub creation_time: u64,
+    /// Time of the last access, 100 ns since 1601.
+    pub last_access_time: u64,
+    /// Time of the last write, 100 ns since 1601.
+    pub last_write_time: u64,
+    /// Time of the last change, 100 ns since 1601.
+    pub change_time: u64,
+    /// Attributes of the file.
+    pub attributes: u32,
+    /// Octets set aside for the file.
+    pub allocation_size: u64,
+    /// Octets in the file.
+    pub end_of_file: u64,
+    /// Kind of resource: 0 is a file or a directory.
+    pub resource_type: u16,
+    /// State of a named pipe; bits of what is supported for a file.
+    pub pipe_status: u16,
+    /// Whether it is a directory.
+    pub is_directory: bool,
+}
+
+impl Response {
+    /// Read the response. Words after the 34th are identifiers and access masks ([MS-SMB]
+    /// 2.2.4.9.2), which nothing here needs.
+    pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
+        let mut words = block.words(34)?;
+        words.skip(4)?;
+        Ok(Self {
+            oplock: words.u8()?,
+            fid: words.u16()?,
+            result: words.u32()?,
+            creation_time: words.u64()?,
+            last_access_time: words.u64()?,
+            last_write_time: words.u64()?,
+            change_time: words.u64()?,
+            attributes: words.u32()?,
+            allocation_size: words.u64()?,
+            end_of_file: words.u64()?,
+            resource_type: words.u16()?,
+            pipe_status: words.u16()?,
+            is_directory: words.u8()? != 0,
+        })
+    }
+
+    /// Write the response.
+    pub fn emit(&self, writer: &mut Writer<'_>) {
+        writer.begin_andx_words(34);
+        writer.u8(self.oplock);
+        writer.u16(self.fid);
+        writer.u32(self.result);
+        for time in
+            [self.creation_time, self.last_access_time, self.last_write_time, self.change_time]
+        {
+            writer.u64(time);
+        }
+        writer.u32(self.attributes);
+        writer.u64(self.allocation_size);
+        writer.u64(self.end_of_file);
+        writer.u16(self.resource_type);
+        writer.u16(self.pipe_status);
+        writer.u8(u8::from(self.is_directory));
+        writer.begin_bytes();
+        writer.end();
+    }
+}

@@ -1,0 +1,133 @@
+//! Attributes, times and size of an open file. The response to a change is an empty block.
+//!
+//! Source: [MS-CIFS] 2.2.4.31 (query), 2.2.4.30 (set).
+
+use super::andx::Block;
+use super::reader::Reader;
+use super::writer::Writer;
+use crate::Error;
+
+/// Date and time as DOS has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DateTime {
+    /// Years since 1980, month, day. Zero leaves a time as it is.
+    pub date: u16,
+    /// Hour, minute, two seconds.
+    pub time: u16,
+}
+
+impl DateTime {
+    /// Read a date and the time after it.
+    pub fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
+        Ok(Self { date: reader.u16()?, time: reader.u16()? })
+    }
+
+    fn write(self, writer: &mut Writer<'_>) {
+        writer.u16(self.date);
+        writer.u16(self.time);
+    }
+}
+
+/// Request of a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// Open file.
+    pub fid: u16,
+}
+
+impl Request {
+    /// Read the request.
+    pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
+        Ok(Self { fid: block.words(1)?.u16()? })
+    }
+
+    /// Write the request.
+    pub fn emit(&self, writer: &mut Writer<'_>) {
+        writer.begin_words(1);
+        writer.u16(self.fid);
+        writer.begin_bytes();
+        writer.end();
+    }
+}
+
+/// Response of a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Response {
+    /// Creation.
+    pub creation: DateTime,
+    /// Last access.
+    pub last_access: DateTime,
+    /// Last write.
+    pub last_write: DateTime,
+    /// Octets in the file.
+    pub size: u32,
+    /// Octets set aside for the file.
+    pub allocation_size: u32,
+    /// Attributes of the file.
+    pub attributes: u16,
+}
+
+impl Response {
+    /// Read the response.
+    pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
+        let mut words = block.words(11)?;
+        Ok(Self {
+            creation: DateTime::read(&mut words)?,
+            last_access: DateTime::read(&mut words)?,
+            last_write: DateTime::read(&mut words)?,
+            size: words.u32()?,
+            allocation_size: words.u32()?,
+            attributes: words.u16()?,
+        })
+    }
+
+    /// Write the response.
+    pub fn emit(&self, writer: &mut Writer<'_>) {
+        writer.begin_words(11);
+        for moment in [self.creation, self.last_access, self.last_write] {
+            moment.write(writer);
+        }
+        writer.u32(self.size);
+        writer.u32(self.allocation_size);
+        writer.u16(self.attributes);
+        writer.begin_bytes();
+        writer.end();
+    }
+}
+
+/// Request of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SetRequest {
+    /// Open file.
+    pub fid: u16,
+    /// Creation.
+    pub creation: DateTime,
+    /// Last access.
+    pub last_access: DateTime,
+    /// Last write.
+    pub last_write: DateTime,
+}
+
+impl SetRequest {
+    /// Read the request.
+    pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
+        let mut words = block.words(7)?;
+        Ok(Self {
+            fid: words.u16()?,
+            creation: DateTime::read(&mut words)?,
+            last_access: DateTime::read(&mut words)?,
+            last_write: DateTime::read(&mut words)?,
+        })
+    }
+
+    /// Write the request.
+    pub fn emit(&self, writer: &mut Writer<'_>) {
+        writer.begin_words(7);
+        writer.u16(self.fid);
+        for moment in [self.creation, self.last_access, self.last_write] {
+            moment.write(writer);
+        }
+        writer.begin_bytes();
+        writer.end();
+    }
+}

@@ -1,0 +1,92 @@
+//! Size of the disk and what is free of it. The request is an empty block.
+//!
+//! Source: [MS-CIFS] 2.2.4.57.
+
+use super::andx::Block;
+use super::writer::Writer;
+use crate::Error;
+
+/// Response. A disk above what 16 bits hold is announced as large as they can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Response {
+    /// Units of the disk.
+    pub total_units: u16,
+    /// Blocks of a unit.
+    pub blocks_per_unit: u16,
+    /// Octets of a block.
+    pub block_size: u16,
+    /// Units that are free.
+    pub free_units: u16,
+}
+
+impl Response {
+    /// Octets of the disk, and octets that are free.
+    pub const fn bytes(&self) -> (u64, u64) {
+        let unit = self.blocks_per_unit as u64 * self.block_size as u64;
+        (unit * self.total_units as u64, unit * self.free_units as u64)
+    }
+
+    /// The closest response for a disk of `total` octets of which `free` are free: units of 512
+    /// octets, of which a unit holds as many as the size needs, up to 32,767 units of 16 MiB.
+    pub const fn of_bytes(total: u64, free: u64) -> Self {
+        let block_size = 512;
+        let mut blocks_per_unit: u64 = 1;
+        while total / (block_size * blocks_per_unit) > 0x7fff && blocks_per_unit < 0x8000 {
+            blocks_per_unit *= 2;
+        }
+        let unit = block_size * blocks_per_unit;
+        let total_units = if total / unit > 0x7fff { 0x7fff } else { total / unit };
+        let free_units = if free / unit > total_units { total_units } else { free / unit };
+        Self {
+            total_units: total_units as u16,
+            blocks_per_unit: blocks_per_unit as u16,
+            block_size: block_size as u16,
+            free_units: free_units as u16,
+        }
+    }
+
+    /// Read the response.
+    pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
+        let mut words = block.words(5)?;
+        Ok(Self {
+            total_units: words.u16()?,
+            blocks_per_unit: words.u16()?,
+            block_size: words.u16()?,
+            free_units: words.u16()?,
+        })
+    }
+
+    /// Write the response.
+    pub fn emit(&self, writer: &mut Writer<'_>) {
+        writer.begin_words(5);
+        writer.u16(self.total_units);
+        writer.u16(self.blocks_per_unit);
+        writer.u16(self.block_size);
+        writer.u16(self.free_units);
+        writer.u16(0);
+        writer.begin_bytes();
+        writer.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_is_announced_within_one_unit_of_its_size() {
+        for total in [0, 1_000, 20 << 20, 623 << 20, 400 << 30] {
+            let response = Response::of_bytes(total, total / 2);
+            let unit = u64::from(response.blocks_per_unit) * 512;
+            let (said, free) = response.bytes();
+            assert!(said <= total && total - said < unit, "{total}");
+            assert!(free <= total / 2 && total / 2 - free < unit, "{total}");
+        }
+    }
+
+    #[test]
+    fn a_disk_that_is_too_large_is_announced_as_the_largest() {
+        let response = Response::of_bytes(u64::MAX, u64::MAX);
+        assert_eq!((response.total_units, response.free_units), (0x7fff, 0x7fff));
+    }
+}

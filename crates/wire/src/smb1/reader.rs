@@ -1,0 +1,182 @@
+//! Fields of a message in their order.
+
+use super::strings::Text;
+use crate::Error;
+
+/// Reads little-endian fields of a message from one place to another. Offsets are from the start of
+/// the message, as strings are aligned to it.
+#[derive(Debug, Clone, Copy)]
+pub struct Reader<'a> {
+    format: &'static str,
+    message: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Read `message` from offset `at` up to `end`.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if that is not inside the message.
+    pub fn new(
+        format: &'static str,
+        message: &'a [u8],
+        at: usize,
+        end: usize,
+    ) -> Result<Self, Error> {
+        let Some(message) = message.get(..end.max(at)) else {
+            return Err(Error::Truncated { format, need: end.max(at), got: message.len() });
+        };
+        Ok(Self { format, message, at })
+    }
+
+    /// Read `octets` that are no part of a message, from their start.
+    pub const fn whole(format: &'static str, octets: &'a [u8]) -> Self {
+        Self { format, message: octets, at: 0 }
+    }
+
+    /// Offset of what is next.
+    pub const fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// Octets that are left.
+    pub const fn left(&self) -> usize {
+        self.message.len() - self.at
+    }
+
+    /// The error of a field just before offset `end`.
+    pub const fn forbidden(&self, field: &'static str, offset: usize, value: u64) -> Error {
+        Error::Forbidden { format: self.format, field, offset, value }
+    }
+
+    /// The next `len` octets.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if fewer are left.
+    pub fn take(&mut self, len: usize) -> Result<&'a [u8], Error> {
+        if len > self.left() {
+            let need = self.at.saturating_add(len);
+            return Err(Error::Truncated { format: self.format, need, got: self.message.len() });
+        }
+        let octets = &self.message[self.at..self.at + len];
+        self.at += len;
+        Ok(octets)
+    }
+
+    /// All octets that are left.
+    pub fn rest(&mut self) -> &'a [u8] {
+        let rest = &self.message[self.at..];
+        self.at = self.message.len();
+        rest
+    }
+
+    /// The next octets as an array.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
+        self.take(N).map(|octets| crate::take(octets, 0..N))
+    }
+
+    /// Pass over `len` octets.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    pub fn skip(&mut self, len: usize) -> Result<(), Error> {
+        self.take(len).map(|_| ())
+    }
+
+    /// Pass over the octet before a UTF-16LE string that begins at an odd offset, if there is one.
+    pub fn align(&mut self) {
+        if !self.at.is_multiple_of(2) && self.left() > 0 {
+            self.at += 1;
+        }
+    }
+
+    /// A field of 8 bits.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    pub fn u8(&mut self) -> Result<u8, Error> {
+        self.array().map(u8::from_le_bytes)
+    }
+
+    /// A field of 16 bits.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    pub fn u16(&mut self) -> Result<u16, Error> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    /// A field of 32 bits.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    pub fn u32(&mut self) -> Result<u32, Error> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    /// A field of 64 bits.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    pub fn u64(&mut self) -> Result<u64, Error> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    /// A field of 64 bits whose high half stands first, as sizes in LAN Manager's locks.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    pub fn u64_high_first(&mut self) -> Result<u64, Error> {
+        let (high, low) = (self.u32()?, self.u32()?);
+        Ok(u64::from(high) << 32 | u64::from(low))
+    }
+
+    /// The octet that says what kind of field follows ([MS-CIFS] 2.2.3.3, `BufferFormat`).
+    ///
+    /// # Errors
+    /// [`Error::Truncated`], or [`Error::Forbidden`] if the field is not of the kind.
+    pub fn format(&mut self, format: u8) -> Result<(), Error> {
+        let offset = self.at;
+        let found = self.u8()?;
+        if found == format {
+            Ok(())
+        } else {
+            Err(self.forbidden("BufferFormat", offset, u64::from(found)))
+        }
+    }
+
+    /// A string up to its terminator, aligned if it is UTF-16LE. What has no terminator ends with
+    /// the block: servers of LAN Manager leave it out of the last string.
+    pub fn text(&mut self, unicode: bool) -> Text<'a> {
+        if unicode {
+            self.align();
+        }
+        self.unaligned_text(unicode)
+    }
+
+    /// As [`text`](Self::text) without the alignment.
+    pub fn unaligned_text(&mut self, unicode: bool) -> Text<'a> {
+        if !unicode {
+            let rest = &self.message[self.at..];
+            let len = rest.iter().position(|octet| *octet == 0);
+            self.at += len.map_or(rest.len(), |len| len + 1);
+            return Text::Oem(&rest[..len.unwrap_or(rest.len())]);
+        }
+        let rest = &self.message[self.at..];
+        let units = rest.chunks_exact(2).position(|unit| unit == [0, 0]);
+        self.at += units.map_or(rest.len(), |units| 2 * units + 2);
+        Text::Utf16(&rest[..2 * units.unwrap_or(rest.len() / 2)])
+    }
+
+    /// A string of `len` octets without a terminator, not aligned.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    pub fn text_of(&mut self, len: usize, unicode: bool) -> Result<Text<'a>, Error> {
+        let octets = self.take(len)?;
+        Ok(if unicode { Text::Utf16(&octets[..len & !1]) } else { Text::Oem(octets) })
+    }
+}

@@ -1,0 +1,244 @@
+//! Logon of a user.
+//!
+//! Source: [MS-CIFS] 2.2.4.53 (forms of LAN Manager and Windows NT), [MS-SMB] 2.2.4.6 (extended
+//! security). The number of words tells the form.
+
+use super::andx::Block;
+use super::strings::Text;
+use super::writer::Writer;
+use crate::Error;
+
+/// Bits of the response's `action`.
+pub mod action {
+    /// The user is a guest.
+    pub const GUEST: u16 = 0x01;
+    /// The server used the LM session key.
+    pub const LM_SESSION_KEY: u16 = 0x02;
+}
+
+/// Request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request<'a> {
+    /// Longest message that the client takes, octets.
+    pub max_buffer: u16,
+    /// Requests that the client may have outstanding.
+    pub max_mpx: u16,
+    /// Number of the virtual circuit. A server ends other sessions of the client at zero.
+    pub vc_number: u16,
+    /// Key of the negotiate response.
+    pub session_key: u32,
+    /// What proves who the user is.
+    pub logon: Logon<'a>,
+    /// Name of the client's operating system.
+    pub native_os: Text<'a>,
+    /// Name of the client's redirector.
+    pub native_lan_manager: Text<'a>,
+}
+
+/// What proves who the user is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Logon<'a> {
+    /// Form of LAN Manager, 10 words.
+    LanMan {
+        /// Plain password, or response to the challenge.
+        password: &'a [u8],
+        /// User.
+        account: Text<'a>,
+        /// Domain of the user.
+        domain: Text<'a>,
+    },
+    /// Form of Windows NT, 13 words.
+    Nt {
+        /// LM response, or plain password in the code page.
+        oem_password: &'a [u8],
+        /// NT response, or plain password in UTF-16LE.
+        unicode_password: &'a [u8],
+        /// Bits of [`capabilities`](super::negotiate::capabilities).
+        capabilities: u32,
+        /// User.
+        account: Text<'a>,
+        /// Domain of the user.
+        domain: Text<'a>,
+    },
+    /// Extended security, 12 words.
+    Extended {
+        /// Token of SPNEGO or NTLMSSP.
+        blob: &'a [u8],
+        /// Bits of [`capabilities`](super::negotiate::capabilities).
+        capabilities: u32,
+        /// A third string, which some clients send.
+        domain: Option<Text<'a>>,
+    },
+}
+
+impl<'a> Request<'a> {
+    /// Read the request.
+    pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
+        let count = block.word_count();
+        if !matches!(count, 10 | 12 | 13) {
+            return Err(block.bad_word_count());
+        }
+        let mut words = block.words(count)?;
+        words.skip(4)?;
+        let (max_buffer, max_mpx) = (words.u16()?, words.u16()?);
+        let (vc_number, session_key) = (words.u16()?, words.u32()?);
+        let len = usize::from(words.u16()?);
+        let second_len = if count == 13 { usize::from(words.u16()?) } else { 0 };
+        words.skip(4)?;
+        let capabilities = if count == 10 { 0 } else { words.u32()? };
+
+        let mut bytes = block.bytes()?;
+        let unicode = block.is_unicode();
+        let first = bytes.take(len)?;
+        if count == 12 {
+            let native_os = bytes.text(unicode);
+            let native_lan_manager = bytes.text(unicode);
+            let domain = (bytes.left() > 0).then(|| bytes.text(unicode));
+            let logon = Logon::Extended { blob: first, capabilities, domain };
+            return Ok(Self {
+                max_buffer,
+                max_mpx,
+                vc_number,
+                session_key,
+                logon,
+                native_os,
+                native_lan_manager,
+            });
+        }
+        let unicode_password = bytes.take(second_len)?;
+        let (account, domain) = (bytes.text(unicode), bytes.text(unicode));
+        let logon = if count == 10 {
+            Logon::LanMan { password: first, account, domain }
+        } else {
+            Logon::Nt { oem_password: first, unicode_password, capabilities, account, domain }
+        };
+        Ok(Self {
+            max_buffer,
+            max_mpx,
+            vc_number,
+            session_key,
+            logon,
+            native_os: bytes.text(unicode),
+            native_lan_manager: bytes.text(unicode),
+        })
+    }
+
+    /// Write the request.
+    pub fn emit(&self, writer: &mut Writer<'_>) {
+        writer.begin_andx_words(match self.logon {
+            Logon::LanMan { .. } => 10,
+            Logon::Nt { .. } => 13,
+            Logon::Extended { .. } => 12,
+        });
+        writer.u16(self.max_buffer);
+        writer.u16(self.max_mpx);
+        writer.u16(self.vc_number);
+        writer.u32(self.session_key);
+        match self.logon {
+            Logon::LanMan { password, .. } => {
+                writer.u16(password.len() as u16);
+                writer.u32(0);
+            }
+            Logon::Nt { oem_password, unicode_password, capabilities, .. } => {
+                writer.u16(oem_password.len() as u16);
+                writer.u16(unicode_password.len() as u16);
+                writer.u32(0);
+                writer.u32(capabilities);
+            }
+            Logon::Extended { blob, capabilities, .. } => {
+                writer.u16(blob.len() as u16);
+                writer.u32(0);
+                writer.u32(capabilities);
+            }
+        }
+        writer.begin_bytes();
+        let last = match self.logon {
+            Logon::LanMan { password, account, domain } => {
+                writer.octets(password);
+                writer.text(account);
+                writer.text(domain);
+                None
+            }
+            Logon::Nt { oem_password, unicode_password, account, domain, .. } => {
+                writer.octets(oem_password);
+                writer.octets(unicode_password);
+                writer.text(account);
+                writer.text(domain);
+                None
+            }
+            Logon::Extended { blob, domain, .. } => {
+                writer.octets(blob);
+                domain
+            }
+        };
+        writer.text(self.native_os);
+        writer.text(self.native_lan_manager);
+        if let Some(last) = last {
+            writer.text(last);
+        }
+        writer.end();
+    }
+}
+
+/// Response. The user's identifier is in the header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Response<'a> {
+    /// Bits of [`action`].
+    pub action: u16,
+    /// Token, in the form of extended security.
+    pub blob: Option<&'a [u8]>,
+    /// Names of the server. Servers of LAN Manager may send none.
+    pub names: Option<Names<'a>>,
+}
+
+/// Names of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Names<'a> {
+    /// Operating system.
+    pub native_os: Text<'a>,
+    /// Server software.
+    pub native_lan_manager: Text<'a>,
+    /// Domain. Not in every form.
+    pub domain: Option<Text<'a>>,
+}
+
+impl<'a> Response<'a> {
+    /// Read the response.
+    pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
+        let mut words = block.words(3)?;
+        words.skip(4)?;
+        let action = words.u16()?;
+        let mut bytes = block.bytes()?;
+        let blob = match block.word_count() {
+            3 => None,
+            4 => Some(bytes.take(usize::from(words.u16()?))?),
+            _ => return Err(block.bad_word_count()),
+        };
+        let unicode = block.is_unicode();
+        let names = (bytes.left() > 0).then(|| Names {
+            native_os: bytes.text(unicode),
+            native_lan_manager: bytes.text(unicode),
+            domain: (bytes.left() > 0).then(|| bytes.text(unicode)),
+        });
+        Ok(Self { action, blob, names })
+    }
+
+    /// Write the response.
+    pub fn emit(&self, writer: &mut Writer<'_>) {
+        writer.begin_andx_words(if self.blob.is_some() { 4 } else { 3 });
+        writer.u16(self.action);
+        if let Some(blob) = self.blob {
+            writer.u16(blob.len() as u16);
+        }
+        writer.begin_bytes();
+        writer.octets(self.blob.unwrap_or_default());
+        if let Some(names) = self.names {
+            writer.text(names.native_os);
+            writer.text(names.native_lan_manager);
+            if let Some(domain) = names.domain {
+                writer.text(domain);
+            }
+        }
+        writer.end();
+    }
+}

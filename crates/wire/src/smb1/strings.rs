@@ -1,0 +1,222 @@
+//! Strings of messages: a code page of DOS or UTF-16LE.
+//!
+//! Source: [MS-CIFS] 2.2.1.1; the code pages are IBM's 437 and 850 as Unicode maps them.
+
+use std::borrow::Cow;
+
+use crate::Error;
+
+/// A string as it stands in a message, without terminator and alignment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Text<'a> {
+    /// Octets of the code page that both hosts use.
+    Oem(&'a [u8]),
+    /// UTF-16LE. The number of octets is even.
+    Utf16(&'a [u8]),
+}
+
+impl Default for Text<'_> {
+    fn default() -> Self {
+        Self::Oem(&[])
+    }
+}
+
+impl<'a> Text<'a> {
+    /// The octets.
+    pub const fn octets(&self) -> &'a [u8] {
+        match self {
+            Self::Oem(octets) | Self::Utf16(octets) => octets,
+        }
+    }
+
+    /// Whether there are no characters.
+    pub const fn is_empty(&self) -> bool {
+        self.octets().is_empty()
+    }
+
+    /// Whether the string is UTF-16LE.
+    pub const fn is_unicode(&self) -> bool {
+        matches!(self, Self::Utf16(_))
+    }
+
+    /// Whether the string is `ascii` in any case.
+    pub fn is_ascii(&self, ascii: &str) -> bool {
+        match self {
+            Self::Oem(octets) => octets.eq_ignore_ascii_case(ascii.as_bytes()),
+            Self::Utf16(octets) => {
+                octets.len() == 2 * ascii.len()
+                    && octets
+                        .chunks_exact(2)
+                        .zip(ascii.bytes())
+                        .all(|(unit, octet)| unit[1] == 0 && unit[0].eq_ignore_ascii_case(&octet))
+            }
+        }
+    }
+
+    /// The characters. Half a surrogate pair becomes U+FFFD; every octet of a code page is a
+    /// character.
+    pub fn decode(&self, code_page: CodePage) -> Cow<'a, str> {
+        match self {
+            Self::Oem(octets) => match core::str::from_utf8(octets) {
+                Ok(text) if text.is_ascii() => Cow::Borrowed(text),
+                _ => Cow::Owned(octets.iter().map(|octet| code_page.character(*octet)).collect()),
+            },
+            Self::Utf16(octets) => {
+                let units =
+                    octets.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
+                let characters = char::decode_utf16(units);
+                Cow::Owned(characters.map(|found| found.unwrap_or('\u{fffd}')).collect())
+            }
+        }
+    }
+}
+
+/// A string that was encoded for a message.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Encoded {
+    octets: Vec<u8>,
+    unicode: bool,
+}
+
+impl Encoded {
+    /// Encode `text`.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`] if `text` has a NUL or a character that the code page lacks: another
+    /// character in its place would name another file.
+    pub fn new(text: &str, unicode: bool, code_page: CodePage) -> Result<Self, Error> {
+        let mut octets = Vec::with_capacity(if unicode { 2 * text.len() } else { text.len() });
+        for (offset, character) in text.char_indices() {
+            let forbidden = Error::Forbidden {
+                format: "smb1 string",
+                field: "character",
+                offset,
+                value: u64::from(character as u32),
+            };
+            if character == '\0' {
+                return Err(forbidden);
+            }
+            if unicode {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    octets.extend_from_slice(&unit.to_le_bytes());
+                }
+            } else {
+                octets.push(code_page.octet(character).ok_or(forbidden)?);
+            }
+        }
+        Ok(Self { octets, unicode })
+    }
+
+    /// The string for a message.
+    pub fn text(&self) -> Text<'_> {
+        if self.unicode { Text::Utf16(&self.octets) } else { Text::Oem(&self.octets) }
+    }
+}
+
+/// A code page of DOS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CodePage {
+    /// United States.
+    Cp437,
+    /// Western Europe.
+    #[default]
+    Cp850,
+}
+
+impl CodePage {
+    const fn upper_half(self) -> &'static [char; 128] {
+        match self {
+            Self::Cp437 => &CP437,
+            Self::Cp850 => &CP850,
+        }
+    }
+
+    /// The character of an octet. Octets below 128 are ASCII, control characters included.
+    pub const fn character(self, octet: u8) -> char {
+        if octet < 128 { octet as char } else { self.upper_half()[octet as usize - 128] }
+    }
+
+    /// The octet of a character, if the code page has it.
+    pub fn octet(self, character: char) -> Option<u8> {
+        if character.is_ascii() {
+            return Some(character as u8);
+        }
+        let at = self.upper_half().iter().position(|found| *found == character)?;
+        Some(at as u8 + 128)
+    }
+}
+
+#[rustfmt::skip]
+const CP437: [char; 128] = [
+    'Ç', 'ü', 'é', 'â', 'ä', 'à', 'å', 'ç', 'ê', 'ë', 'è', 'ï', 'î', 'ì', 'Ä', 'Å',
+    'É', 'æ', 'Æ', 'ô', 'ö', 'ò', 'û', 'ù', 'ÿ', 'Ö', 'Ü', '¢', '£', '¥', '₧', 'ƒ',
+    'á', 'í', 'ó', 'ú', 'ñ', 'Ñ', 'ª', 'º', '¿', '⌐', '¬', '½', '¼', '¡', '«', '»',
+    '░', '▒', '▓', '│', '┤', '╡', '╢', '╖', '╕', '╣', '║', '╗', '╝', '╜', '╛', '┐',
+    '└', '┴', '┬', '├', '─', '┼', '╞', '╟', '╚', '╔', '╩', '╦', '╠', '═', '╬', '╧',
+    '╨', '╤', '╥', '╙', '╘', '╒', '╓', '╫', '╪', '┘', '┌', '█', '▄', '▌', '▐', '▀',
+    'α', 'ß', 'Γ', 'π', 'Σ', 'σ', 'µ', 'τ', 'Φ', 'Θ', 'Ω', 'δ', '∞', 'φ', 'ε', '∩',
+    '≡', '±', '≥', '≤', '⌠', '⌡', '÷', '≈', '°', '∙', '·', '√', 'ⁿ', '²', '■', '\u{a0}',
+];
+
+#[rustfmt::skip]
+const CP850: [char; 128] = [
+    'Ç', 'ü', 'é', 'â', 'ä', 'à', 'å', 'ç', 'ê', 'ë', 'è', 'ï', 'î', 'ì', 'Ä', 'Å',
+    'É', 'æ', 'Æ', 'ô', 'ö', 'ò', 'û', 'ù', 'ÿ', 'Ö', 'Ü', 'ø', '£', 'Ø', '×', 'ƒ',
+    'á', 'í', 'ó', 'ú', 'ñ', 'Ñ', 'ª', 'º', '¿', '®', '¬', '½', '¼', '¡', '«', '»',
+    '░', '▒', '▓', '│', '┤', 'Á', 'Â', 'À', '©', '╣', '║', '╗', '╝', '¢', '¥', '┐',
+    '└', '┴', '┬', '├', '─', '┼', 'ã', 'Ã', '╚', '╔', '╩', '╦', '╠', '═', '╬', '¤',
+    'ð', 'Ð', 'Ê', 'Ë', 'È', 'ı', 'Í', 'Î', 'Ï', '┘', '┌', '█', '▄', '¦', 'Ì', '▀',
+    'Ó', 'ß', 'Ô', 'Ò', 'õ', 'Õ', 'µ', 'þ', 'Þ', 'Ú', 'Û', 'Ù', 'ý', 'Ý', '¯', '´',
+    '\u{ad}', '±', '‗', '¾', '¶', '§', '÷', '¸', '°', '¨', '·', '¹', '³', '²', '■', '\u{a0}',
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn umlauts_have_the_octets_of_each_code_page() {
+        for code_page in [CodePage::Cp437, CodePage::Cp850] {
+            let encoded = Encoded::new("GRÖßE.TXT", false, code_page).unwrap();
+            assert_eq!(encoded.text(), Text::Oem(b"GR\x99\xe1E.TXT"));
+            assert_eq!(encoded.text().decode(code_page), "GRÖßE.TXT");
+        }
+        assert_eq!(CodePage::Cp437.octet('Ã'), None);
+        assert_eq!(CodePage::Cp850.octet('Ã'), Some(0xc7));
+    }
+
+    #[test]
+    fn a_character_that_the_code_page_lacks_is_an_error() {
+        let error = Encoded::new("a€", false, CodePage::Cp850).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "smb1 string: field `character` at octet 1 has forbidden value 0x20ac"
+        );
+        assert!(Encoded::new("a\0b", true, CodePage::Cp850).is_err());
+    }
+
+    #[test]
+    fn ascii_is_compared_without_regard_to_case() {
+        let service = Encoded::new("ipc", true, CodePage::Cp850).unwrap();
+        assert!(service.text().is_ascii("IPC") && !service.text().is_ascii("IPC$"));
+        assert!(Text::Oem(b"a:").is_ascii("A:"));
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_encoded_is_decoded(text in "[^\0]{0,40}") {
+            let encoded = Encoded::new(&text, true, CodePage::Cp437).unwrap();
+            prop_assert_eq!(encoded.text().decode(CodePage::Cp437), text);
+        }
+
+        #[test]
+        fn every_octet_of_a_code_page_comes_back(octets in proptest::collection::vec(1_u8.., 0..60)) {
+            for code_page in [CodePage::Cp437, CodePage::Cp850] {
+                let text = Text::Oem(&octets).decode(code_page);
+                let encoded = Encoded::new(&text, false, code_page).unwrap();
+                prop_assert_eq!(encoded.text().octets(), &octets);
+            }
+        }
+    }
+}

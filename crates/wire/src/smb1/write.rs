@@ -1,0 +1,129 @@
+//! Write of the core protocol, and write with close of LAN Manager.
+//!
+//! Source: [MS-CIFS] 2.2.4.12 (write), 2.2.4.40 (write and close).
+
+use super::DATA;
+use super::andx::Block;
+use super::writer::Writer;
+use crate::Error;
+
+/// Request of a write. One without data cuts or extends the file to `offset`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Request<'a> {
+    /// Open file.
+    pub fid: u16,
+    /// Where to write, octets from the start.
+    pub offset: u32,
+    /// Octets that the client will still write. A hint.
+    pub remaining: u16,
+    /// What to write.
+    pub data: &'a [u8],
+}
+
+impl<'a> Request<'a> {
+    /// Read the request. Both counts must agree.
+    pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
+        let mut words = block.words(5)?;
+        let (fid, count) = (words.u16()?, words.u16()?);
+        let (offset, remaining) = (words.u32()?, words.u16()?);
+        let mut bytes = block.bytes()?;
+        bytes.format(DATA)?;
+        let at = bytes.offset();
+        let len = bytes.u16()?;
+        if len != count {
+            return Err(bytes.forbidden("DataLength", at, u64::from(len)));
+        }
+        Ok(Self { fid, offset, remaining, data: bytes.take(usize::from(len))? })
+    }
+
+    /// Write the request, of at most 65,532 octets.
+    pub fn emit(&self, writer: &mut Writer<'_>) {
+        self.emit_before_data(self.data.len() as u16, writer);
+        writer.octets(self.data);
+    }
+
+    /// Write the request up to its data, of which the caller appends `len` octets. `data` of the
+    /// request is not looked at.
+    pub fn emit_before_data(&self, len: u16, writer: &mut Writer<'_>) {
+        writer.begin_words(5);
+        writer.u16(self.fid);
+        writer.u16(len);
+        writer.u32(self.offset);
+        writer.u16(self.remaining);
+        writer.begin_bytes();
+        writer.u8(DATA);
+        writer.u16(len);
+        writer.end_before(usize::from(len));
+    }
+}
+
+/// Response of a write, and of a write and close.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Response {
+    /// Octets that were written.
+    pub count: u16,
+}
+
+impl Response {
+    /// Read the response.
+    pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
+        Ok(Self { count: block.words(1)?.u16()? })
+    }
+
+    /// Write the response.
+    pub fn emit(&self, writer: &mut Writer<'_>) {
+        writer.begin_words(1);
+        writer.u16(self.count);
+        writer.begin_bytes();
+        writer.end();
+    }
+}
+
+/// Request of a write and close.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WriteAndClose<'a> {
+    /// Open file.
+    pub fid: u16,
+    /// Where to write, octets from the start.
+    pub offset: u32,
+    /// Time of the last write, s since 1970 in the server's time. Zero leaves it.
+    pub last_write_time: u32,
+    /// Whether the request has 12 words instead of 6, of which six are reserved.
+    pub long: bool,
+    /// What to write.
+    pub data: &'a [u8],
+}
+
+impl<'a> WriteAndClose<'a> {
+    /// Read the request.
+    pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
+        let mut words = block.words(6)?;
+        let (fid, count) = (words.u16()?, words.u16()?);
+        let (offset, last_write_time) = (words.u32()?, words.u32()?);
+        let long = match block.word_count() {
+            6 => false,
+            12 => true,
+            _ => return Err(block.bad_word_count()),
+        };
+        let mut bytes = block.bytes()?;
+        bytes.skip(1)?;
+        let data = bytes.take(usize::from(count))?;
+        Ok(Self { fid, offset, last_write_time, long, data })
+    }
+
+    /// Write the request, of at most 65,534 octets.
+    pub fn emit(&self, writer: &mut Writer<'_>) {
+        writer.begin_words(if self.long { 12 } else { 6 });
+        writer.u16(self.fid);
+        writer.u16(self.data.len() as u16);
+        writer.u32(self.offset);
+        writer.u32(self.last_write_time);
+        if self.long {
+            writer.zeros(12);
+        }
+        writer.begin_bytes();
+        writer.u8(0);
+        writer.octets(self.data);
+        writer.end();
+    }
+}

@@ -1,0 +1,164 @@
+//! Writes the blocks of a message.
+
+use super::command;
+use super::header::{self, Header};
+use super::strings::Text;
+
+/// Appends a message to a caller's memory: the header, then block after block.
+///
+/// Each block is written by the `emit` of its command. In a chain, [`chain`](Self::chain) stands
+/// before every block but the first.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    out: &'a mut Vec<u8>,
+    base: usize,
+    unicode: bool,
+    block_at: usize,
+    bytes_at: usize,
+    command: u8,
+}
+
+impl<'a> Writer<'a> {
+    /// Begin a message after what `out` holds, as the header of its packet.
+    pub fn begin(out: &'a mut Vec<u8>, header: &Header) -> Self {
+        let base = out.len();
+        out.extend_from_slice(&header.emit());
+        let block_at = out.len();
+        let (unicode, command) = (header.is_unicode(), header.command);
+        Self { out, base, unicode, block_at, bytes_at: block_at, command }
+    }
+
+    /// Let another block follow: `command` and its offset go into the block that was just written.
+    /// The new block begins at a multiple of four, as the clients and servers of Windows have it.
+    pub fn chain(&mut self, command: u8) {
+        debug_assert!(command::is_andx(self.command), "the block before has no AndX fields");
+        while !self.offset().is_multiple_of(4) {
+            self.out.push(0);
+        }
+        let offset = self.offset() as u16;
+        let andx = self.block_at + 1;
+        self.out[andx] = command;
+        self.out[andx + 2..andx + 4].copy_from_slice(&offset.to_le_bytes());
+        self.command = command;
+    }
+
+    /// A block of neither words nor octets: the response to an error, and to many commands.
+    pub fn empty(&mut self) {
+        self.begin_words(0);
+        self.begin_bytes();
+        self.end();
+    }
+
+    /// Whether strings are UTF-16LE.
+    pub const fn is_unicode(&self) -> bool {
+        self.unicode
+    }
+
+    /// Offset of what is next, from the start of the message.
+    pub fn offset(&self) -> usize {
+        self.out.len() - self.base
+    }
+
+    /// Octets of the message until now.
+    pub fn message(&self) -> &[u8] {
+        &self.out[self.base..]
+    }
+
+    /// Begin a block of `count` words.
+    pub(super) fn begin_words(&mut self, count: u8) {
+        self.block_at = self.out.len();
+        self.out.push(count);
+    }
+
+    /// Begin the words of a block whose first four octets lead to the next one.
+    pub(super) fn begin_andx_words(&mut self, count: u8) {
+        self.begin_words(count);
+        self.out.extend_from_slice(&[command::NONE, 0, 0, 0]);
+    }
+
+    /// Begin the octets after the words.
+    pub(super) fn begin_bytes(&mut self) {
+        debug_assert_eq!(
+            self.out.len() - self.block_at - 1,
+            2 * usize::from(self.out[self.block_at]),
+            "words of {}",
+            command::name(self.command)
+        );
+        self.bytes_at = self.out.len() + 2;
+        self.out.extend_from_slice(&[0, 0]);
+    }
+
+    /// End the block.
+    pub(super) fn end(&mut self) {
+        self.end_before(0);
+    }
+
+    /// End the block, of which `more` octets are to follow. A count above 16 bits loses its high
+    /// bits: large reads and writes have their length among the words.
+    pub(super) fn end_before(&mut self, more: usize) {
+        let count = (self.out.len() - self.bytes_at + more) as u16;
+        self.out[self.bytes_at - 2..self.bytes_at].copy_from_slice(&count.to_le_bytes());
+    }
+
+    pub(super) fn u8(&mut self, value: u8) {
+        self.out.push(value);
+    }
+
+    pub(super) fn u16(&mut self, value: u16) {
+        self.out.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(super) fn u32(&mut self, value: u32) {
+        self.out.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(super) fn u64(&mut self, value: u64) {
+        self.out.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(super) fn octets(&mut self, octets: &[u8]) {
+        self.out.extend_from_slice(octets);
+    }
+
+    pub(super) fn zeros(&mut self, count: usize) {
+        self.out.resize(self.out.len() + count, 0);
+    }
+
+    /// Zeros up to a multiple of `to` from the start of the message.
+    pub(super) fn align(&mut self, to: usize) {
+        while !self.offset().is_multiple_of(to) {
+            self.out.push(0);
+        }
+    }
+
+    /// A string with its terminator, aligned if it is UTF-16LE.
+    pub(super) fn text(&mut self, text: Text<'_>) {
+        if text.is_unicode() {
+            self.align(2);
+        }
+        self.unaligned_text(text);
+    }
+
+    /// A string with its terminator.
+    pub(super) fn unaligned_text(&mut self, text: Text<'_>) {
+        self.octets(text.octets());
+        self.zeros(if text.is_unicode() { 2 } else { 1 });
+    }
+
+    /// A string with the octet before it that says so ([MS-CIFS] 2.2.3.3, `BufferFormat` 4).
+    pub(super) fn path(&mut self, text: Text<'_>) {
+        self.u8(super::ASCII);
+        self.text(text);
+    }
+
+    /// Write `value` over the two octets at `offset` of the message.
+    pub(super) fn patch_u16(&mut self, offset: usize, value: u16) {
+        let at = self.base + offset;
+        self.out[at..at + 2].copy_from_slice(&value.to_le_bytes());
+    }
+
+    /// Write `octets` as the signature of the message.
+    pub fn sign(&mut self, signature: [u8; 8]) {
+        self.out[self.base..][header::SIGNATURE].copy_from_slice(&signature);
+    }
+}
