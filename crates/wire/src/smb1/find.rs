@@ -1,0 +1,182 @@
+//! Listings of directories by transaction 2: parameters and entries.
+//!
+//! Source: [MS-CIFS] 2.2.6.2 and 2.2.6.3 (find first, find next), 2.2.8.1 (entries), 2.2.4.48
+//! (find close 2).
+
+use super::andx::Block;
+use super::reader::Reader;
+use super::strings::Text;
+use super::transaction2::put_text;
+use super::writer::Writer;
+use crate::Error;
+
+const FORMAT: &str = "smb1 find";
+
+/// Flags of a request.
+pub mod flags {
+    /// End the search after this response.
+    pub const CLOSE_AFTER_REQUEST: u16 = 0x0001;
+    /// End the search once all was listed.
+    pub const CLOSE_AT_END: u16 = 0x0002;
+    /// Entries have resume keys.
+    pub const RETURN_RESUME_KEYS: u16 = 0x0004;
+    /// Go on after the last entry, not after the name of the request.
+    pub const CONTINUE_FROM_LAST: u16 = 0x0008;
+    /// The client only backs up.
+    pub const BACKUP_INTENT: u16 = 0x0010;
+}
+
+/// Information levels.
+pub mod level {
+    /// [`Standard`](super::Standard): the form of LAN Manager.
+    pub const STANDARD: u16 = 0x0001;
+    /// [`BothDirectory`](super::BothDirectory): the form of Windows NT, with long and short names.
+    pub const BOTH_DIRECTORY: u16 = 0x0104;
+}
+
+/// Parameters of a find first request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct First<'a> {
+    /// Attributes that files may have.
+    pub search_attributes: u16,
+    /// Most entries of the response.
+    pub search_count: u16,
+    /// Bits of [`flags`].
+    pub flags: u16,
+    /// One of [`level`].
+    pub level: u16,
+    /// Directories or files only. Servers ignore it.
+    pub storage_type: u32,
+    /// Directory and pattern.
+    pub name: Text<'a>,
+}
+
+impl<'a> First<'a> {
+    /// Read the parameters.
+    pub fn parse(parameters: &'a [u8], unicode: bool) -> Result<Self, Error> {
+        let mut reader = Reader::whole(FORMAT, parameters);
+        Ok(Self {
+            search_attributes: reader.u16()?,
+            search_count: reader.u16()?,
+            flags: reader.u16()?,
+            level: reader.u16()?,
+            storage_type: reader.u32()?,
+            name: reader.unaligned_text(unicode),
+        })
+    }
+
+    /// Append the parameters.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        for word in [self.search_attributes, self.search_count, self.flags, self.level] {
+            out.extend_from_slice(&word.to_le_bytes());
+        }
+        out.extend_from_slice(&self.storage_type.to_le_bytes());
+        put_text(self.name, out);
+    }
+}
+
+/// Parameters of a find next request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Next<'a> {
+    /// Identifier of the search.
+    pub sid: u16,
+    /// Most entries of the response.
+    pub search_count: u16,
+    /// One of [`level`].
+    pub level: u16,
+    /// Key of the entry to go on after.
+    pub resume_key: u32,
+    /// Bits of [`flags`].
+    pub flags: u16,
+    /// Name of the entry to go on after.
+    pub name: Text<'a>,
+}
+
+impl<'a> Next<'a> {
+    /// Read the parameters.
+    pub fn parse(parameters: &'a [u8], unicode: bool) -> Result<Self, Error> {
+        let mut reader = Reader::whole(FORMAT, parameters);
+        Ok(Self {
+            sid: reader.u16()?,
+            search_count: reader.u16()?,
+            level: reader.u16()?,
+            resume_key: reader.u32()?,
+            flags: reader.u16()?,
+            name: reader.unaligned_text(unicode),
+        })
+    }
+
+    /// Append the parameters.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        for word in [self.sid, self.search_count, self.level] {
+            out.extend_from_slice(&word.to_le_bytes());
+        }
+        out.extend_from_slice(&self.resume_key.to_le_bytes());
+        out.extend_from_slice(&self.flags.to_le_bytes());
+        put_text(self.name, out);
+    }
+}
+
+/// Parameters of both responses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Found {
+    /// Identifier of the search. Only after find first.
+    pub sid: Option<u16>,
+    /// Entries of the response.
+    pub count: u16,
+    /// Whether all was listed.
+    pub end_of_search: bool,
+    /// Where the wrong extended attribute of the request is. Zero is nowhere.
+    pub ea_error_offset: u16,
+    /// Where the last entry is among the data, for a find next by name.
+    pub last_name_offset: u16,
+}
+
+impl Found {
+    /// Read the parameters. `first` after find first.
+    pub fn parse(parameters: &[u8], first: bool) -> Result<Self, Error> {
+        let mut reader = Reader::whole(FORMAT, parameters);
+        Ok(Self {
+            sid: if first { Some(reader.u16()?) } else { None },
+            count: reader.u16()?,
+            end_of_search: reader.u16()? != 0,
+            ea_error_offset: reader.u16()?,
+            last_name_offset: reader.u16()?,
+        })
+    }
+
+    /// Append the parameters.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        if let Some(sid) = self.sid {
+            out.extend_from_slice(&sid.to_le_bytes());
+        }
+        let end = u16::from(self.end_of_search);
+        for word in [self.count, end, self.ea_error_offset, self.last_name_offset] {
+            out.extend_from_slice(&word.to_le_bytes());
+        }
+    }
+}
+
+/// Request to end a search. The response is an empty block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Close2 {
+    /// Identifier of the search.
+    pub sid: u16,
+}
+
+impl Close2 {
+    /// Read the request.
+    pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
+        Ok(Self { sid: block.words(1)?.u16()? })
+    }
+
+    /// Write the request.
+    pub fn emit(&self, writer: &mut Writer<'_>) {
+        writer.begin_words(1);
+        writer.u16(self.sid);
+        writer.begin_bytes();
+        writer.end();
+    }
+}
+
+pub use super::find_entries::{BothDirectories, BothDirectory, Standard, Standards};

@@ -1,0 +1,246 @@
+//! Entries of listings by transaction 2.
+//!
+//! Source: [MS-CIFS] 2.2.8.1.1 (standard), 2.2.8.1.7 (both directory).
+
+use super::query_information2::DateTime;
+use super::reader::Reader;
+use super::strings::Text;
+use crate::Error;
+
+const FORMAT: &str = "smb1 find";
+
+/// Octets of a both directory entry before its name.
+const BOTH_DIRECTORY_LEN: usize = 94;
+/// Octets of the short name of an entry.
+const SHORT_NAME_LEN: usize = 24;
+
+/// Entry of LAN Manager.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Standard<'a> {
+    /// Where the listing goes on after this entry, if the request asked for it.
+    pub resume_key: Option<u32>,
+    /// Creation.
+    pub creation: DateTime,
+    /// Last access.
+    pub last_access: DateTime,
+    /// Last write.
+    pub last_write: DateTime,
+    /// Octets in the file.
+    pub size: u32,
+    /// Octets set aside for the file.
+    pub allocation_size: u32,
+    /// Attributes of the file.
+    pub attributes: u16,
+    /// Name of the file, at most 255 octets.
+    pub name: Text<'a>,
+}
+
+impl<'a> Standard<'a> {
+    fn read(reader: &mut Reader<'a>, resume_keys: bool, unicode: bool) -> Result<Self, Error> {
+        let mut entry = Self {
+            resume_key: if resume_keys { Some(reader.u32()?) } else { None },
+            creation: DateTime::read(reader)?,
+            last_access: DateTime::read(reader)?,
+            last_write: DateTime::read(reader)?,
+            size: reader.u32()?,
+            allocation_size: reader.u32()?,
+            attributes: reader.u16()?,
+            name: Text::default(),
+        };
+        let len = usize::from(reader.u8()?);
+        if unicode {
+            reader.align();
+        }
+        entry.name = reader.text_of(len, unicode)?;
+        // The terminator, which the last entry of some servers lacks.
+        reader.skip(if unicode { 2 } else { 1 }.min(reader.left()))?;
+        Ok(entry)
+    }
+
+    /// Octets that the entry takes at `offset` of the data.
+    pub fn len_at(&self, offset: usize) -> usize {
+        let (unicode, name) = (self.name.is_unicode(), self.name.octets().len());
+        let at = offset + if self.resume_key.is_some() { 27 } else { 23 };
+        let at = if unicode { at.next_multiple_of(2) } else { at };
+        at + name + if unicode { 2 } else { 1 } - offset
+    }
+
+    /// Append the entry to the data of a response, which begin at `start` of `out`.
+    pub fn emit(&self, start: usize, out: &mut Vec<u8>) {
+        if let Some(key) = self.resume_key {
+            out.extend_from_slice(&key.to_le_bytes());
+        }
+        for moment in [self.creation, self.last_access, self.last_write] {
+            out.extend_from_slice(&moment.date.to_le_bytes());
+            out.extend_from_slice(&moment.time.to_le_bytes());
+        }
+        out.extend_from_slice(&self.size.to_le_bytes());
+        out.extend_from_slice(&self.allocation_size.to_le_bytes());
+        out.extend_from_slice(&self.attributes.to_le_bytes());
+        out.push(self.name.octets().len() as u8);
+        if self.name.is_unicode() && !(out.len() - start).is_multiple_of(2) {
+            out.push(0);
+        }
+        super::transaction2::put_text(self.name, out);
+    }
+}
+
+/// Entries of LAN Manager in the data of a response.
+#[derive(Debug, Clone)]
+pub struct Standards<'a> {
+    reader: Reader<'a>,
+    left: u16,
+    resume_keys: bool,
+    unicode: bool,
+}
+
+impl<'a> Standards<'a> {
+    /// Walk `count` entries of `data`. `resume_keys` if the request asked for them.
+    pub const fn new(data: &'a [u8], count: u16, resume_keys: bool, unicode: bool) -> Self {
+        Self { reader: Reader::whole(FORMAT, data), left: count, resume_keys, unicode }
+    }
+}
+
+impl<'a> Iterator for Standards<'a> {
+    type Item = Result<Standard<'a>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let entry = Standard::read(&mut self.reader, self.resume_keys, self.unicode);
+        if entry.is_err() {
+            self.left = 0;
+        }
+        Some(entry)
+    }
+}
+
+/// Entry of Windows NT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BothDirectory<'a> {
+    /// Where the listing goes on after this entry.
+    pub file_index: u32,
+    /// Time of creation, 100 ns since 1601.
+    pub creation_time: u64,
+    /// Time of the last access, 100 ns since 1601.
+    pub last_access_time: u64,
+    /// Time of the last write, 100 ns since 1601.
+    pub last_write_time: u64,
+    /// Time of the last change, 100 ns since 1601.
+    pub change_time: u64,
+    /// Octets in the file.
+    pub end_of_file: u64,
+    /// Octets set aside for the file.
+    pub allocation_size: u64,
+    /// Attributes of the file.
+    pub attributes: u32,
+    /// Octets of extended attributes.
+    pub ea_size: u32,
+    /// Name in 8.3 form, at most 24 octets. Empty if the name has that form. Always UTF-16LE.
+    pub short_name: &'a [u8],
+    /// Name of the file.
+    pub name: Text<'a>,
+}
+
+impl<'a> BothDirectory<'a> {
+    /// Read the entry, also its offset to the next one.
+    fn read(reader: &mut Reader<'a>, unicode: bool) -> Result<(u32, Self), Error> {
+        let next = reader.u32()?;
+        let mut entry = Self {
+            file_index: reader.u32()?,
+            creation_time: reader.u64()?,
+            last_access_time: reader.u64()?,
+            last_write_time: reader.u64()?,
+            change_time: reader.u64()?,
+            end_of_file: reader.u64()?,
+            allocation_size: reader.u64()?,
+            attributes: reader.u32()?,
+            ..Self::default()
+        };
+        let name_len = reader.u32()? as usize;
+        entry.ea_size = reader.u32()?;
+        let at = reader.offset();
+        let short_name_len = usize::from(reader.u8()?);
+        reader.skip(1)?;
+        let short_name = reader.take(SHORT_NAME_LEN)?;
+        let Some(short_name) = short_name.get(..short_name_len) else {
+            return Err(reader.forbidden("ShortNameLength", at, short_name_len as u64));
+        };
+        entry.short_name = short_name;
+        entry.name = reader.text_of(name_len, unicode)?;
+        Ok((next, entry))
+    }
+
+    /// Octets of the entry, without what comes before the next one.
+    pub fn len(&self) -> usize {
+        BOTH_DIRECTORY_LEN + self.name.octets().len()
+    }
+
+    /// Append the entry to the data of a response, which begin at `start` of `out`. `last` is where
+    /// the entry before begins in `out`; the result is where this one does.
+    pub fn emit(&self, start: usize, last: Option<usize>, out: &mut Vec<u8>) -> usize {
+        if let Some(last) = last {
+            while !(out.len() - start).is_multiple_of(8) {
+                out.push(0);
+            }
+            let next = (out.len() - last) as u32;
+            out[last..last + 4].copy_from_slice(&next.to_le_bytes());
+        }
+        let at = out.len();
+        out.extend_from_slice(&[0; 4]);
+        out.extend_from_slice(&self.file_index.to_le_bytes());
+        for value in [
+            self.creation_time,
+            self.last_access_time,
+            self.last_write_time,
+            self.change_time,
+            self.end_of_file,
+            self.allocation_size,
+        ] {
+            out.extend_from_slice(&value.to_le_bytes());
+        }
+        out.extend_from_slice(&self.attributes.to_le_bytes());
+        out.extend_from_slice(&(self.name.octets().len() as u32).to_le_bytes());
+        out.extend_from_slice(&self.ea_size.to_le_bytes());
+        let short_name = &self.short_name[..self.short_name.len().min(SHORT_NAME_LEN)];
+        out.extend_from_slice(&[short_name.len() as u8, 0]);
+        out.extend_from_slice(short_name);
+        out.resize(at + BOTH_DIRECTORY_LEN, 0);
+        out.extend_from_slice(self.name.octets());
+        at
+    }
+}
+
+/// Entries of Windows NT in the data of a response. Each leads forward to the next one.
+#[derive(Debug, Clone)]
+pub struct BothDirectories<'a> {
+    data: &'a [u8],
+    at: Option<usize>,
+    left: u16,
+    unicode: bool,
+}
+
+impl<'a> BothDirectories<'a> {
+    /// Walk at most `count` entries of `data`.
+    pub const fn new(data: &'a [u8], count: u16, unicode: bool) -> Self {
+        Self { data, at: Some(0), left: count, unicode }
+    }
+}
+
+impl<'a> Iterator for BothDirectories<'a> {
+    type Item = Result<BothDirectory<'a>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let at = self.at.take()?;
+        let entry = Reader::new(FORMAT, self.data, at, self.data.len()).and_then(|mut reader| {
+            let (next, entry) = BothDirectory::read(&mut reader, self.unicode)?;
+            let end = reader.offset() - at;
+            if next != 0 && (next as usize) < end {
+                return Err(reader.forbidden("NextEntryOffset", at, u64::from(next)));
+            }
+            self.at = at.checked_add(next as usize).filter(|_| next != 0);
+            Ok(entry)
+        });
+        Some(entry)
+    }
+}

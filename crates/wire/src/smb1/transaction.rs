@@ -1,0 +1,319 @@
+//! Transactions: parameters and data of a subcommand, in one message or in several.
+//!
+//! Source: [MS-CIFS] 2.2.4.33 (transaction, secondary), 2.2.4.46 and 2.2.4.47 (transaction 2).
+//! What a subcommand of transaction 2 holds is in [`transaction2`](super::transaction2). Of
+//! transactions on named pipes only this outline is read.
+
+use super::andx::Block;
+use super::command;
+use super::reader::Reader;
+use super::writer::Writer;
+use crate::Error;
+
+/// Flag: end the tree connection afterwards.
+pub const DISCONNECT_TID: u16 = 0x0001;
+/// Flag: there is to be no response.
+pub const NO_RESPONSE: u16 = 0x0002;
+
+/// The first message of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Request<'a> {
+    /// Octets of parameters in all messages.
+    pub total_parameters: u16,
+    /// Octets of data in all messages.
+    pub total_data: u16,
+    /// Most octets of parameters in the response.
+    pub max_parameters: u16,
+    /// Most octets of data in the response.
+    pub max_data: u16,
+    /// Most words of setup in the response.
+    pub max_setup: u8,
+    /// [`DISCONNECT_TID`] and [`NO_RESPONSE`].
+    pub flags: u16,
+    /// Time to wait, ms. Zero is at once.
+    pub timeout_ms: u32,
+    /// Setup words: the first is the subcommand.
+    pub setup: &'a [u8],
+    /// Octets before the parameters: the name of a pipe with its terminator, in transaction 2 only
+    /// a terminator.
+    pub lead: &'a [u8],
+    /// Parameters in this message.
+    pub parameters: &'a [u8],
+    /// Data in this message.
+    pub data: &'a [u8],
+}
+
+impl<'a> Request<'a> {
+    /// A request of transaction 2 in one message.
+    pub fn whole(setup: &'a [u8; 2], parameters: &'a [u8], data: &'a [u8]) -> Self {
+        Self {
+            total_parameters: parameters.len() as u16,
+            total_data: data.len() as u16,
+            setup,
+            lead: &[0],
+            parameters,
+            data,
+            ..Self::default()
+        }
+    }
+
+    /// The subcommand.
+    pub fn subcommand(&self) -> Option<u16> {
+        self.setup.first_chunk().map(|word| u16::from_le_bytes(*word))
+    }
+
+    /// Whether no secondary message has to follow.
+    pub const fn is_whole(&self) -> bool {
+        self.parameters.len() == self.total_parameters as usize
+            && self.data.len() == self.total_data as usize
+    }
+
+    /// Read the message.
+    pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
+        let mut words = block.words(14)?;
+        let (total_parameters, total_data) = (words.u16()?, words.u16()?);
+        let (max_parameters, max_data) = (words.u16()?, words.u16()?);
+        let max_setup = words.u8()?;
+        words.skip(1)?;
+        let flags = words.u16()?;
+        let timeout_ms = words.u32()?;
+        words.skip(2)?;
+        let parameters = Part::read(&mut words, block, "ParameterOffset")?;
+        let data = Part::read(&mut words, block, "DataOffset")?;
+        parameters.check(&words, "ParameterCount", 0, total_parameters)?;
+        data.check(&words, "DataCount", 0, total_data)?;
+        let setup = setup(&mut words)?;
+        let mut bytes = block.bytes()?;
+        let first = match (parameters.octets.is_empty(), data.octets.is_empty()) {
+            (true, true) => bytes.offset() + bytes.left(),
+            (false, _) => parameters.offset,
+            (true, false) => data.offset,
+        };
+        let lead = bytes.take(first.saturating_sub(bytes.offset()).min(bytes.left()))?;
+        Ok(Self {
+            total_parameters,
+            total_data,
+            max_parameters,
+            max_data,
+            max_setup,
+            flags,
+            timeout_ms,
+            setup,
+            lead,
+            parameters: parameters.octets,
+            data: data.octets,
+        })
+    }
+
+    /// Write the message.
+    pub fn emit(&self, writer: &mut Writer<'_>) {
+        writer.begin_words(14 + (self.setup.len() / 2) as u8);
+        writer.u16(self.total_parameters);
+        writer.u16(self.total_data);
+        writer.u16(self.max_parameters);
+        writer.u16(self.max_data);
+        writer.u8(self.max_setup);
+        writer.u8(0);
+        writer.u16(self.flags);
+        writer.u32(self.timeout_ms);
+        writer.u16(0);
+        let parts_at = writer.offset();
+        writer.zeros(8);
+        writer.u8((self.setup.len() / 2) as u8);
+        writer.u8(0);
+        writer.octets(self.setup);
+        writer.begin_bytes();
+        writer.octets(self.lead);
+        emit_part(self.parameters, parts_at, writer);
+        emit_part(self.data, parts_at + 4, writer);
+        writer.end();
+    }
+}
+
+/// A further message of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Secondary<'a> {
+    /// Octets of parameters in all messages. Not more than in the first message.
+    pub total_parameters: u16,
+    /// Octets of data in all messages. Not more than in the first message.
+    pub total_data: u16,
+    /// Where the parameters belong among all.
+    pub parameter_displacement: u16,
+    /// Where the data belong among all.
+    pub data_displacement: u16,
+    /// Open file. Only in transaction 2.
+    pub fid: Option<u16>,
+    /// Parameters in this message.
+    pub parameters: &'a [u8],
+    /// Data in this message.
+    pub data: &'a [u8],
+}
+
+impl<'a> Secondary<'a> {
+    /// Read the message.
+    pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
+        let with_fid = block.command() == command::TRANSACTION2_SECONDARY;
+        let mut words = block.words(if with_fid { 9 } else { 8 })?;
+        let (total_parameters, total_data) = (words.u16()?, words.u16()?);
+        let parameters = Part::read(&mut words, block, "ParameterOffset")?;
+        let parameter_displacement = words.u16()?;
+        let data = Part::read(&mut words, block, "DataOffset")?;
+        let data_displacement = words.u16()?;
+        let fid = if with_fid { Some(words.u16()?) } else { None };
+        parameters.check(&words, "ParameterCount", parameter_displacement, total_parameters)?;
+        data.check(&words, "DataCount", data_displacement, total_data)?;
+        Ok(Self {
+            total_parameters,
+            total_data,
+            parameter_displacement,
+            data_displacement,
+            fid,
+            parameters: parameters.octets,
+            data: data.octets,
+        })
+    }
+
+    /// Write the message.
+    pub fn emit(&self, writer: &mut Writer<'_>) {
+        writer.begin_words(if self.fid.is_some() { 9 } else { 8 });
+        writer.u16(self.total_parameters);
+        writer.u16(self.total_data);
+        let parts_at = writer.offset();
+        writer.zeros(4);
+        writer.u16(self.parameter_displacement);
+        writer.zeros(4);
+        writer.u16(self.data_displacement);
+        if let Some(fid) = self.fid {
+            writer.u16(fid);
+        }
+        writer.begin_bytes();
+        emit_part(self.parameters, parts_at, writer);
+        emit_part(self.data, parts_at + 6, writer);
+        writer.end();
+    }
+}
+
+/// A message of a response. An empty block instead asks for the secondary messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Response<'a> {
+    /// Octets of parameters in all messages. May be less in a later message.
+    pub total_parameters: u16,
+    /// Octets of data in all messages. May be less in a later message.
+    pub total_data: u16,
+    /// Where the parameters belong among all.
+    pub parameter_displacement: u16,
+    /// Where the data belong among all.
+    pub data_displacement: u16,
+    /// Setup words.
+    pub setup: &'a [u8],
+    /// Parameters in this message.
+    pub parameters: &'a [u8],
+    /// Data in this message.
+    pub data: &'a [u8],
+}
+
+impl<'a> Response<'a> {
+    /// A response in one message.
+    pub fn whole(parameters: &'a [u8], data: &'a [u8]) -> Self {
+        Self {
+            total_parameters: parameters.len() as u16,
+            total_data: data.len() as u16,
+            parameters,
+            data,
+            ..Self::default()
+        }
+    }
+
+    /// Whether no further message has to follow.
+    pub const fn is_whole(&self) -> bool {
+        self.parameters.len() == self.total_parameters as usize
+            && self.data.len() == self.total_data as usize
+    }
+
+    /// Read the message.
+    pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
+        let mut words = block.words(10)?;
+        let (total_parameters, total_data) = (words.u16()?, words.u16()?);
+        words.skip(2)?;
+        let parameters = Part::read(&mut words, block, "ParameterOffset")?;
+        let parameter_displacement = words.u16()?;
+        let data = Part::read(&mut words, block, "DataOffset")?;
+        let data_displacement = words.u16()?;
+        parameters.check(&words, "ParameterCount", parameter_displacement, total_parameters)?;
+        data.check(&words, "DataCount", data_displacement, total_data)?;
+        let setup = setup(&mut words)?;
+        Ok(Self {
+            total_parameters,
+            total_data,
+            parameter_displacement,
+            data_displacement,
+            setup,
+            parameters: parameters.octets,
+            data: data.octets,
+        })
+    }
+
+    /// Write the message.
+    pub fn emit(&self, writer: &mut Writer<'_>) {
+        writer.begin_words(10 + (self.setup.len() / 2) as u8);
+        writer.u16(self.total_parameters);
+        writer.u16(self.total_data);
+        writer.u16(0);
+        let parts_at = writer.offset();
+        writer.zeros(4);
+        writer.u16(self.parameter_displacement);
+        writer.zeros(4);
+        writer.u16(self.data_displacement);
+        writer.u8((self.setup.len() / 2) as u8);
+        writer.u8(0);
+        writer.octets(self.setup);
+        writer.begin_bytes();
+        emit_part(self.parameters, parts_at, writer);
+        if !self.data.is_empty() {
+            emit_part(self.data, parts_at + 6, writer);
+        }
+        writer.end();
+    }
+}
+
+/// Parameters or data of a message.
+struct Part<'a> {
+    offset: usize,
+    octets: &'a [u8],
+}
+
+impl<'a> Part<'a> {
+    fn read(words: &mut Reader<'_>, block: &Block<'a>, field: &'static str) -> Result<Self, Error> {
+        let (len, offset) = (usize::from(words.u16()?), usize::from(words.u16()?));
+        Ok(Self { offset, octets: block.data(field, offset, len)? })
+    }
+
+    /// Parts of all messages together must not be more than the total.
+    fn check(
+        &self,
+        words: &Reader<'_>,
+        field: &'static str,
+        displacement: u16,
+        total: u16,
+    ) -> Result<(), Error> {
+        if usize::from(displacement) + self.octets.len() > usize::from(total) {
+            return Err(words.forbidden(field, words.offset(), self.octets.len() as u64));
+        }
+        Ok(())
+    }
+}
+
+fn setup<'a>(words: &mut Reader<'a>) -> Result<&'a [u8], Error> {
+    let count = usize::from(words.u8()?);
+    words.skip(1)?;
+    words.take(2 * count)
+}
+
+/// Write a part at a multiple of four, and its length and offset at `at`.
+fn emit_part(octets: &[u8], at: usize, writer: &mut Writer<'_>) {
+    writer.align(4);
+    let offset = writer.offset() as u16;
+    writer.patch_u16(at, octets.len() as u16);
+    writer.patch_u16(at + 2, offset);
+    writer.octets(octets);
+}

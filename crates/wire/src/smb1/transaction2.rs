@@ -1,0 +1,134 @@
+//! Subcommands of transaction 2 on paths and open files, and their parameters.
+//!
+//! Source: [MS-CIFS] 2.2.6. Listings are in [`find`](super::find), what is known of a file in
+//! [`file_information`](super::file_information), of a file system in
+//! [`file_system_information`](super::file_system_information).
+
+use super::reader::Reader;
+use super::strings::Text;
+use crate::Error;
+
+/// `TRANS2_FIND_FIRST2`.
+pub const FIND_FIRST2: u16 = 0x0001;
+/// `TRANS2_FIND_NEXT2`.
+pub const FIND_NEXT2: u16 = 0x0002;
+/// `TRANS2_QUERY_FS_INFORMATION`.
+pub const QUERY_FS_INFORMATION: u16 = 0x0003;
+/// `TRANS2_QUERY_PATH_INFORMATION`.
+pub const QUERY_PATH_INFORMATION: u16 = 0x0005;
+/// `TRANS2_SET_PATH_INFORMATION`.
+pub const SET_PATH_INFORMATION: u16 = 0x0006;
+/// `TRANS2_QUERY_FILE_INFORMATION`.
+pub const QUERY_FILE_INFORMATION: u16 = 0x0007;
+/// `TRANS2_SET_FILE_INFORMATION`.
+pub const SET_FILE_INFORMATION: u16 = 0x0008;
+/// `TRANS2_CREATE_DIRECTORY`.
+pub const CREATE_DIRECTORY: u16 = 0x000d;
+/// `TRANS2_GET_DFS_REFERRAL`.
+pub const GET_DFS_REFERRAL: u16 = 0x0010;
+
+const FORMAT: &str = "smb1 transaction 2";
+
+pub(super) fn put_text(text: Text<'_>, out: &mut Vec<u8>) {
+    out.extend_from_slice(text.octets());
+    out.extend_from_slice(if text.is_unicode() { &[0, 0] } else { &[0] });
+}
+
+/// Parameters to query a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileSystemQuery {
+    /// Information level.
+    pub level: u16,
+}
+
+impl FileSystemQuery {
+    /// Read the parameters.
+    pub fn parse(parameters: &[u8]) -> Result<Self, Error> {
+        Ok(Self { level: Reader::whole(FORMAT, parameters).u16()? })
+    }
+
+    /// Append the parameters.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.level.to_le_bytes());
+    }
+}
+
+/// Parameters to query or set a file by its path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Path<'a> {
+    /// Information level.
+    pub level: u16,
+    /// File or directory.
+    pub name: Text<'a>,
+}
+
+impl<'a> Path<'a> {
+    /// Read the parameters. The strings of all parameters begin at even offsets.
+    pub fn parse(parameters: &'a [u8], unicode: bool) -> Result<Self, Error> {
+        let mut reader = Reader::whole(FORMAT, parameters);
+        let level = reader.u16()?;
+        reader.skip(4)?;
+        Ok(Self { level, name: reader.unaligned_text(unicode) })
+    }
+
+    /// Append the parameters.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.level.to_le_bytes());
+        out.extend_from_slice(&[0; 4]);
+        put_text(self.name, out);
+    }
+}
+
+/// Parameters to query or set an open file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct File {
+    /// Open file.
+    pub fid: u16,
+    /// Information level.
+    pub level: u16,
+}
+
+impl File {
+    /// Read the parameters. Two reserved octets after them, in a request to set, may be left out.
+    pub fn parse(parameters: &[u8]) -> Result<Self, Error> {
+        let mut reader = Reader::whole(FORMAT, parameters);
+        Ok(Self { fid: reader.u16()?, level: reader.u16()? })
+    }
+
+    /// Append the parameters of a query.
+    pub fn emit_query(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.fid.to_le_bytes());
+        out.extend_from_slice(&self.level.to_le_bytes());
+    }
+
+    /// Append the parameters of a change.
+    pub fn emit_set(&self, out: &mut Vec<u8>) {
+        self.emit_query(out);
+        out.extend_from_slice(&[0; 2]);
+    }
+}
+
+/// Parameters to create a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CreateDirectory<'a> {
+    /// Directory.
+    pub name: Text<'a>,
+}
+
+impl<'a> CreateDirectory<'a> {
+    /// Read the parameters.
+    pub fn parse(parameters: &'a [u8], unicode: bool) -> Result<Self, Error> {
+        let mut reader = Reader::whole(FORMAT, parameters);
+        reader.skip(4)?;
+        Ok(Self { name: reader.unaligned_text(unicode) })
+    }
+
+    /// Append the parameters.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&[0; 4]);
+        put_text(self.name, out);
+    }
+}
+
+/// Response parameters of queries, changes and creates: no extended attribute was wrong.
+pub const NO_EA_ERROR: [u8; 2] = [0; 2];
