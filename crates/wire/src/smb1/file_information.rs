@@ -3,9 +3,9 @@
 //! Source: [MS-CIFS] 2.2.8.3 (query levels), 2.2.8.4 (set levels); levels from 1000 on pass through
 //! those of Windows NT ([MS-FSCC] 2.4).
 
-use super::query_information2::DateTime;
 use super::reader::Reader;
 use super::strings::Text;
+use super::time::DateTime;
 use crate::Error;
 
 const FORMAT: &str = "smb1 file information";

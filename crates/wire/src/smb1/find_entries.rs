@@ -2,9 +2,9 @@
 //!
 //! Source: [MS-CIFS] 2.2.8.1.1 (standard), 2.2.8.1.7 (both directory).
 
-use super::query_information2::DateTime;
 use super::reader::Reader;
 use super::strings::Text;
+use super::time::DateTime;
 use crate::Error;
 
 const FORMAT: &str = "smb1 find";
@@ -170,8 +170,8 @@ impl<'a> BothDirectory<'a> {
         Ok((next, entry))
     }
 
-    /// Octets of the entry, without what comes before the next one.
-    pub fn len(&self) -> usize {
+    /// Octets that the entry takes, without the zeros before the next one.
+    pub fn entry_len(&self) -> usize {
         BOTH_DIRECTORY_LEN + self.name.octets().len()
     }
 

@@ -3,30 +3,10 @@
 //! Source: [MS-CIFS] 2.2.4.31 (query), 2.2.4.30 (set).
 
 use super::andx::Block;
-use super::reader::Reader;
 use super::writer::Writer;
 use crate::Error;
 
-/// Date and time as DOS has them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct DateTime {
-    /// Years since 1980, month, day. Zero leaves a time as it is.
-    pub date: u16,
-    /// Hour, minute, two seconds.
-    pub time: u16,
-}
-
-impl DateTime {
-    /// Read a date and the time after it.
-    pub fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
-        Ok(Self { date: reader.u16()?, time: reader.u16()? })
-    }
-
-    fn write(self, writer: &mut Writer<'_>) {
-        writer.u16(self.date);
-        writer.u16(self.time);
-    }
-}
+pub use super::time::DateTime;
 
 /// Request of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +65,7 @@ impl Response {
     pub fn emit(&self, writer: &mut Writer<'_>) {
         writer.begin_words(11);
         for moment in [self.creation, self.last_access, self.last_write] {
-            moment.write(writer);
+            writer.moment(moment);
         }
         writer.u32(self.size);
         writer.u32(self.allocation_size);
@@ -125,7 +105,7 @@ impl SetRequest {
         writer.begin_words(7);
         writer.u16(self.fid);
         for moment in [self.creation, self.last_access, self.last_write] {
-            moment.write(writer);
+            writer.moment(moment);
         }
         writer.begin_bytes();
         writer.end();

@@ -5,9 +5,9 @@
 //! close).
 
 use super::andx::Block;
-use super::query_information2::DateTime;
 use super::reader::Reader;
 use super::strings::Text;
+use super::time::DateTime;
 use super::writer::Writer;
 use super::{ASCII, VARIABLE};
 use crate::Error;

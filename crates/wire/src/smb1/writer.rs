@@ -3,6 +3,7 @@
 use super::command;
 use super::header::{self, Header};
 use super::strings::Text;
+use super::time::DateTime;
 
 /// Appends a message to a caller's memory: the header, then block after block.
 ///
@@ -114,6 +115,12 @@ impl<'a> Writer<'a> {
 
     pub(super) fn u64(&mut self, value: u64) {
         self.out.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// A date and the time after it.
+    pub(super) fn moment(&mut self, moment: DateTime) {
+        self.u16(moment.date);
+        self.u16(moment.time);
     }
 
     pub(super) fn octets(&mut self, octets: &[u8]) {

@@ -1,0 +1,184 @@
+//! Times of messages: date and time of DOS, seconds of LAN Manager, ticks of Windows NT.
+//!
+//! Source: [MS-CIFS] 2.2.1.4; [MS-DTYP] 2.3.3. Times of DOS and LAN Manager are of the server's
+//! zone, those of Windows NT of UTC. The caller adds the zone.
+
+use chrono::{DateTime as ChronoDateTime, Datelike, NaiveDate, Timelike};
+
+use super::reader::Reader;
+use crate::Error;
+
+/// Ticks of 100 ns from 1601 to 1970.
+const TICKS_1601_TO_1970: u64 = 116_444_736_000_000_000;
+const TICKS_PER_S: u64 = 10_000_000;
+/// The year that dates of DOS are counted from. They end after 127 more.
+const FIRST_YEAR: i32 = 1980;
+const LAST_YEAR: i32 = FIRST_YEAR + 127;
+
+/// Date and time as DOS has them, to two seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct DateTime {
+    /// Years since 1980 in the high 7 bits, month in 4, day in 5. Zero is no date.
+    pub date: u16,
+    /// Hour in the high 5 bits, minute in 6, half the seconds in 5.
+    pub time: u16,
+}
+
+impl DateTime {
+    /// The first moment of DOS.
+    const MIN: Self = Self { date: 1 << 5 | 1, time: 0 };
+    /// The last one.
+    const MAX: Self = Self { date: 127 << 9 | 12 << 5 | 31, time: 23 << 11 | 59 << 5 | 29 };
+
+    /// Read a date and the time after it.
+    pub fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
+        Ok(Self { date: reader.u16()?, time: reader.u16()? })
+    }
+
+    /// The moment at or before `since_1970_s`, s in the zone of the server. Years before 1980 and
+    /// after 2107 become the first and the last moment.
+    pub fn from_unix(since_1970_s: i64) -> Self {
+        let Some(found) = ChronoDateTime::from_timestamp_secs(since_1970_s) else {
+            return if since_1970_s < 0 { Self::MIN } else { Self::MAX };
+        };
+        let year = found.year();
+        if year < FIRST_YEAR {
+            return Self::MIN;
+        }
+        if year > LAST_YEAR {
+            return Self::MAX;
+        }
+        let date = ((year - FIRST_YEAR) as u32) << 9 | found.month() << 5 | found.day();
+        let time = found.hour() << 11 | found.minute() << 5 | found.second() / 2;
+        Self { date: date as u16, time: time as u16 }
+    }
+
+    /// Seconds since 1970 in the zone of the server. `None` if there is no such date or time.
+    pub fn to_unix(self) -> Option<i64> {
+        let (date, time) = (u32::from(self.date), u32::from(self.time));
+        let year = FIRST_YEAR + (date >> 9).cast_signed();
+        let date = NaiveDate::from_ymd_opt(year, date >> 5 & 15, date & 31)?;
+        let moment = date.and_hms_opt(time >> 11, time >> 5 & 63, 2 * (time & 31))?;
+        Some(moment.and_utc().timestamp())
+    }
+}
+
+/// Ticks of Windows NT, 100 ns since 1601 in UTC, of a time in ns since 1970. Times outside what
+/// they hold become the first or the last.
+pub const fn ticks_from_unix_ns(since_1970_ns: i128) -> u64 {
+    let ticks = since_1970_ns.div_euclid(100) + TICKS_1601_TO_1970 as i128;
+    if ticks < 0 {
+        0
+    } else if ticks > i64::MAX as i128 {
+        i64::MAX as u64
+    } else {
+        ticks as u64
+    }
+}
+
+/// Nanoseconds since 1970 of ticks of Windows NT. `None` if they are zero or have the highest bit,
+/// which both say that there is no time.
+pub const fn ticks_to_unix_ns(ticks: u64) -> Option<i128> {
+    if ticks == 0 || ticks > i64::MAX as u64 {
+        return None;
+    }
+    Some((ticks as i128 - TICKS_1601_TO_1970 as i128) * 100)
+}
+
+/// Ticks of Windows NT of whole seconds since 1970 in UTC.
+pub const fn ticks_from_unix(since_1970_s: u32) -> u64 {
+    since_1970_s as u64 * TICKS_PER_S + TICKS_1601_TO_1970
+}
+
+/// Seconds of LAN Manager: `since_1970_s` of UTC in a zone that is `timezone_min` behind it. Times
+/// outside what 32 bits hold become the first or the last; zero and all ones say that there is none.
+pub const fn seconds_in_zone(since_1970_s: i64, timezone_min: i16) -> u32 {
+    let local = since_1970_s.saturating_sub(timezone_min as i64 * 60);
+    if local < 1 {
+        1
+    } else if local > u32::MAX as i64 - 1 {
+        u32::MAX - 1
+    } else {
+        local as u32
+    }
+}
+
+/// Seconds since 1970 in UTC of seconds of LAN Manager. `None` if they say that there is no time.
+pub const fn seconds_to_utc(seconds: u32, timezone_min: i16) -> Option<i64> {
+    if seconds == 0 || seconds == u32::MAX {
+        return None;
+    }
+    Some(seconds as i64 + timezone_min as i64 * 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// 1994-11-23 15:42:30 UTC by `date -u +%s`.
+    const MOMENT_S: i64 = 785_605_350;
+
+    #[test]
+    fn a_moment_has_the_bits_of_the_specification() {
+        let moment = DateTime::from_unix(MOMENT_S);
+        assert_eq!(moment.date, 14 << 9 | 11 << 5 | 23);
+        assert_eq!(moment.time, 15 << 11 | 42 << 5 | 15);
+        assert_eq!(moment.to_unix(), Some(MOMENT_S));
+        assert_eq!(DateTime::from_unix(MOMENT_S + 1), moment);
+    }
+
+    #[test]
+    fn moments_outside_those_of_dos_become_the_first_and_the_last() {
+        for (since_1970_s, expected) in [
+            (i64::MIN, DateTime::MIN),
+            (0, DateTime::MIN),
+            (5_000_000_000, DateTime::MAX),
+            (i64::MAX, DateTime::MAX),
+        ] {
+            assert_eq!(DateTime::from_unix(since_1970_s), expected, "{since_1970_s}");
+        }
+        assert_eq!(DateTime::MAX.to_unix(), Some(4_354_819_198));
+    }
+
+    #[test]
+    fn what_is_no_date_or_no_time_is_none() {
+        for (date, time) in [(0, 0), (14 << 9 | 2 << 5 | 30, 0), (33, 24 << 11), (33, 60 << 5)] {
+            assert_eq!(DateTime { date, time }.to_unix(), None, "{date:#x} {time:#x}");
+        }
+    }
+
+    #[test]
+    fn ticks_are_counted_from_1601() {
+        assert_eq!(ticks_from_unix_ns(0), 116_444_736_000_000_000);
+        assert_eq!(ticks_from_unix(1), 116_444_736_010_000_000);
+        assert_eq!(ticks_from_unix_ns(i128::MIN), 0);
+        assert_eq!(ticks_from_unix_ns(i128::MAX), i64::MAX as u64);
+        assert_eq!(ticks_to_unix_ns(1), Some(-11_644_473_599_999_999_900));
+        assert_eq!((ticks_to_unix_ns(0), ticks_to_unix_ns(u64::MAX)), (None, None));
+    }
+
+    #[test]
+    fn seconds_of_lan_manager_are_of_the_zone() {
+        // Central European Time is 60 minutes ahead of UTC.
+        assert_eq!(seconds_in_zone(MOMENT_S, -60), MOMENT_S as u32 + 3600);
+        assert_eq!(seconds_to_utc(MOMENT_S as u32 + 3600, -60), Some(MOMENT_S));
+        assert_eq!((seconds_in_zone(0, 720), seconds_in_zone(i64::MAX, 0)), (1, u32::MAX - 1));
+        assert_eq!((seconds_to_utc(0, 0), seconds_to_utc(u32::MAX, 0)), (None, None));
+    }
+
+    proptest! {
+        #[test]
+        fn every_date_and_time_comes_back(date: u16, time: u16) {
+            let moment = DateTime { date, time };
+            if let Some(since_1970_s) = moment.to_unix() {
+                prop_assert_eq!(DateTime::from_unix(since_1970_s), moment);
+            }
+        }
+
+        #[test]
+        fn every_tick_comes_back(ticks in 1..=i64::MAX as u64) {
+            prop_assert_eq!(ticks_to_unix_ns(ticks).map(ticks_from_unix_ns), Some(ticks));
+        }
+    }
+}
