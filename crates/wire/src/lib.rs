@@ -6,6 +6,7 @@
 pub mod calendar;
 mod error;
 pub mod http_chunks;
+pub mod nbns;
 pub mod nbss;
 pub mod netbios_name;
 pub mod nfs3;

@@ -26,9 +26,17 @@ pub struct DateTime {
 
 impl DateTime {
     /// The first moment of DOS.
-    const MIN: Self = Self { date: 1 << 5 | 1, time: 0 };
+    const MIN: Self = Self::packed([0, 1, 1], [0, 0, 0]);
     /// The last one.
-    const MAX: Self = Self { date: 127 << 9 | 12 << 5 | 31, time: 23 << 11 | 59 << 5 | 29 };
+    const MAX: Self = Self::packed([127, 12, 31], [23, 59, 58]);
+
+    /// Years since 1980, month and day; hour, minute and second.
+    const fn packed([years, month, day]: [u32; 3], [hour, minute, second]: [u32; 3]) -> Self {
+        Self {
+            date: (years << 9 | month << 5 | day) as u16,
+            time: (hour << 11 | minute << 5 | (second / 2)) as u16,
+        }
+    }
 
     /// Read a date and the time after it.
     pub fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
@@ -48,9 +56,8 @@ impl DateTime {
         if year > LAST_YEAR {
             return Self::MAX;
         }
-        let date = ((year - FIRST_YEAR) as u32) << 9 | found.month() << 5 | found.day();
-        let time = found.hour() << 11 | found.minute() << 5 | found.second() / 2;
-        Self { date: date as u16, time: time as u16 }
+        let date = [(year - FIRST_YEAR) as u32, found.month(), found.day()];
+        Self::packed(date, [found.hour(), found.minute(), found.second()])
     }
 
     /// Seconds since 1970 in the zone of the server. `None` if there is no such date or time.
@@ -122,8 +129,8 @@ mod tests {
     #[test]
     fn a_moment_has_the_bits_of_the_specification() {
         let moment = DateTime::from_unix(MOMENT_S);
-        assert_eq!(moment.date, 14 << 9 | 11 << 5 | 23);
-        assert_eq!(moment.time, 15 << 11 | 42 << 5 | 15);
+        assert_eq!(moment.date, 0b0001110_1011_10111);
+        assert_eq!(moment.time, 0b01111_101010_01111);
         assert_eq!(moment.to_unix(), Some(MOMENT_S));
         assert_eq!(DateTime::from_unix(MOMENT_S + 1), moment);
     }
@@ -143,8 +150,15 @@ mod tests {
 
     #[test]
     fn what_is_no_date_or_no_time_is_none() {
-        for (date, time) in [(0, 0), (14 << 9 | 2 << 5 | 30, 0), (33, 24 << 11), (33, 60 << 5)] {
-            assert_eq!(DateTime { date, time }.to_unix(), None, "{date:#x} {time:#x}");
+        assert_eq!(DateTime::default().to_unix(), None);
+        for (date, time) in [
+            ([14, 2, 30], [0, 0, 0]),
+            ([0, 13, 1], [0, 0, 0]),
+            ([0, 1, 1], [24, 0, 0]),
+            ([0, 1, 1], [0, 60, 0]),
+            ([0, 1, 1], [0, 0, 60]),
+        ] {
+            assert_eq!(DateTime::packed(date, time).to_unix(), None, "{date:?} {time:?}");
         }
     }
 

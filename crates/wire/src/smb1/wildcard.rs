@@ -98,10 +98,9 @@ pub fn matches(pattern: &str, name: &str) -> bool {
             let next = |row: &[bool]| row.get(at + 1).copied().unwrap_or(false);
             let found = name.get(at).copied();
             here[at] = match (expected, found) {
-                ('*', _) => after[at] || next(&here),
                 ('?', found) => found.is_some() && next(&after),
                 ('<', Some(_)) if last_dot == Some(at) => after[at] || next(&after),
-                ('<', _) => after[at] || next(&here),
+                ('*' | '<', _) => after[at] || next(&here),
                 ('>', None | Some('.')) | ('"', None) => after[at],
                 ('>', Some(_)) => next(&after),
                 ('"', found) => found == Some('.') && next(&after),

@@ -1,0 +1,281 @@
+//! Datagrams of the NetBIOS name service: which address has a name, and which names a host has.
+//!
+//! Source: RFC 1002, section 4.2, on UDP port 137. All fields big-endian. Names are claimed
+//! nowhere here: a server answers for its own name, a client asks.
+
+use core::net::Ipv4Addr;
+
+use crate::netbios_name::{NAME_LEN, Name};
+use crate::{Error, take};
+
+const FORMAT: &str = "nbns";
+
+/// Port of the name service.
+pub const PORT: u16 = 137;
+/// Longest datagram (RFC 1002, section 4.2.1.1 and RFC 1001, section 17.1.3), octets.
+pub const MAX_DATAGRAM_LEN: usize = 576;
+
+const HEADER_LEN: usize = 12;
+const RESPONSE: u16 = 0x8000;
+const OPCODE: u16 = 0x7800;
+const AUTHORITATIVE: u16 = 0x0400;
+const RECURSION_DESIRED: u16 = 0x0100;
+const BROADCAST: u16 = 0x0010;
+const RETURN_CODE: u16 = 0x000f;
+
+const TYPE_NAME: u16 = 0x0020;
+const TYPE_NULL: u16 = 0x000a;
+const TYPE_STATUS: u16 = 0x0021;
+const CLASS_INTERNET: u16 = 1;
+/// Octets of the statistics after the names of a status response.
+const STATISTICS_LEN: usize = 46;
+
+/// Code of a response that the name does not exist (RFC 1002, section 4.2.14).
+pub const NAME_ERROR: u8 = 3;
+/// Flag of a name: it is a group's.
+pub const GROUP: u16 = 0x8000;
+/// Flag of a name in a status response: it is in use.
+pub const ACTIVE: u16 = 0x0400;
+
+/// What a query asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Question {
+    /// Addresses of a name (section 4.2.12).
+    Addresses,
+    /// Names of a host (section 4.2.17).
+    Status,
+}
+
+/// A query. Names are without a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Query {
+    /// Which query of the sender.
+    pub id: u16,
+    /// Whether it was sent to all hosts.
+    pub broadcast: bool,
+    /// Whether a name server is to ask others.
+    pub recursion_desired: bool,
+    /// What it asks for.
+    pub question: Question,
+    /// The name. A status query may have [`Name::ANY`].
+    pub name: Name,
+}
+
+impl Query {
+    /// Read a query.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if the datagram is short, [`Error::Forbidden`] if it is no query of one
+    /// name.
+    pub fn parse(datagram: &[u8]) -> Result<Self, Error> {
+        let flags = word(datagram, 2)?;
+        let forbidden = |field, offset, value: u16| {
+            Err(Error::Forbidden { format: FORMAT, field, offset, value: u64::from(value) })
+        };
+        if flags & (RESPONSE | OPCODE) != 0 {
+            return forbidden("FLAGS", 2, flags);
+        }
+        let questions = word(datagram, 4)?;
+        if questions != 1 {
+            return forbidden("QDCOUNT", 4, questions);
+        }
+        let (name, name_len) = Name::parse_and_skip_scope(rest(datagram, HEADER_LEN)?)?;
+        let at = HEADER_LEN + name_len;
+        let question = match word(datagram, at)? {
+            TYPE_NAME => Question::Addresses,
+            TYPE_STATUS => Question::Status,
+            other => return forbidden("QUESTION_TYPE", at, other),
+        };
+        let class = word(datagram, at + 2)?;
+        if class != CLASS_INTERNET {
+            return forbidden("QUESTION_CLASS", at + 2, class);
+        }
+        Ok(Self {
+            id: word(datagram, 0)?,
+            broadcast: flags & BROADCAST != 0,
+            recursion_desired: flags & RECURSION_DESIRED != 0,
+            question,
+            name,
+        })
+    }
+
+    /// Append the query.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        let kind = match self.question {
+            Question::Addresses => TYPE_NAME,
+            Question::Status => TYPE_STATUS,
+        };
+        let mut flags = if self.recursion_desired { RECURSION_DESIRED } else { 0 };
+        if self.broadcast {
+            flags |= BROADCAST;
+        }
+        put_words(&[self.id, flags, 1, 0, 0, 0], out);
+        self.name.emit_plain(out);
+        put_words(&[kind, CLASS_INTERNET], out);
+    }
+}
+
+/// A response, which names the query by `id`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Response<'a> {
+    /// The query's.
+    pub id: u16,
+    /// The query's name.
+    pub name: Name,
+    /// What is known of it.
+    pub answer: Answer<'a>,
+}
+
+/// What is known of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer<'a> {
+    /// Its addresses (section 4.2.13).
+    Addresses {
+        /// How long they hold, s.
+        ttl_s: u32,
+        /// The addresses.
+        addresses: Records<'a, 6>,
+    },
+    /// Names of the host (section 4.2.18).
+    Status {
+        /// The names.
+        names: Records<'a, 18>,
+    },
+    /// Nothing, for this reason (section 4.2.14).
+    Negative {
+        /// Code of the reason: [`NAME_ERROR`] or another one that is not zero.
+        code: u8,
+    },
+}
+
+/// Records of `N` octets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Records<'a, const N: usize>(&'a [u8]);
+
+impl Records<'_, 6> {
+    /// Flags and address of each record.
+    pub fn iter(&self) -> impl Iterator<Item = (u16, Ipv4Addr)> {
+        self.0.chunks_exact(6).map(|record| {
+            let flags = u16::from_be_bytes(take(record, 0..2));
+            (flags, Ipv4Addr::from(take::<4>(record, 2..6)))
+        })
+    }
+}
+
+impl Records<'_, 18> {
+    /// Name and flags of each record.
+    pub fn iter(&self) -> impl Iterator<Item = (Name, u16)> {
+        self.0.chunks_exact(NAME_LEN + 2).map(|record| {
+            let flags = u16::from_be_bytes(take(record, NAME_LEN..NAME_LEN + 2));
+            (Name(take(record, 0..NAME_LEN)), flags)
+        })
+    }
+}
+
+impl<'a> Response<'a> {
+    /// Read a response.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if the datagram is short, [`Error::Forbidden`] if it is no response of
+    /// one record.
+    pub fn parse(datagram: &'a [u8]) -> Result<Self, Error> {
+        let flags = word(datagram, 2)?;
+        let forbidden = |field, offset, value: u16| {
+            Err(Error::Forbidden { format: FORMAT, field, offset, value: u64::from(value) })
+        };
+        if flags & (RESPONSE | OPCODE) != RESPONSE {
+            return forbidden("FLAGS", 2, flags);
+        }
+        let (questions, answers) = (word(datagram, 4)?, word(datagram, 6)?);
+        if questions != 0 {
+            return forbidden("QDCOUNT", 4, questions);
+        }
+        let id = word(datagram, 0)?;
+        let (name, name_len) = Name::parse_and_skip_scope(rest(datagram, HEADER_LEN)?)?;
+        let code = (flags & RETURN_CODE) as u8;
+        if code != 0 {
+            return Ok(Self { id, name, answer: Answer::Negative { code } });
+        }
+        if answers != 1 {
+            return forbidden("ANCOUNT", 6, answers);
+        }
+        let at = HEADER_LEN + name_len;
+        let kind = word(datagram, at)?;
+        let ttl_s = u32::from(word(datagram, at + 4)?) << 16 | u32::from(word(datagram, at + 6)?);
+        let len = usize::from(word(datagram, at + 8)?);
+        let data = rest(datagram, at + 10)?;
+        let Some(data) = data.get(..len) else {
+            let (need, got) = (at + 10 + len, datagram.len());
+            return Err(Error::Truncated { format: FORMAT, need, got });
+        };
+        let answer = match kind {
+            TYPE_NAME => Answer::Addresses { ttl_s, addresses: Records(data) },
+            TYPE_STATUS => {
+                let count = usize::from(*data.first().unwrap_or(&0));
+                let need = at + 11 + count * (NAME_LEN + 2);
+                let truncated = Error::Truncated { format: FORMAT, need, got: at + 10 + len };
+                let names = data.get(1..=count * (NAME_LEN + 2)).ok_or(truncated)?;
+                Answer::Status { names: Records(names) }
+            }
+            other => return forbidden("RR_TYPE", at, other),
+        };
+        Ok(Self { id, name, answer })
+    }
+}
+
+/// Append the response to a query for addresses.
+pub fn emit_addresses(query: &Query, ttl_s: u32, addresses: &[(u16, Ipv4Addr)], out: &mut Vec<u8>) {
+    let flags = RESPONSE | AUTHORITATIVE | RECURSION_DESIRED;
+    put_words(&[query.id, flags, 0, 1, 0, 0], out);
+    query.name.emit_plain(out);
+    put_words(&[TYPE_NAME, CLASS_INTERNET], out);
+    out.extend_from_slice(&ttl_s.to_be_bytes());
+    put_words(&[(6 * addresses.len()) as u16], out);
+    for (flags, address) in addresses {
+        put_words(&[*flags], out);
+        out.extend_from_slice(&address.octets());
+    }
+}
+
+/// Append the response to a query for names, at most 255, with statistics of zero.
+pub fn emit_status(query: &Query, names: &[(Name, u16)], out: &mut Vec<u8>) {
+    let names = &names[..names.len().min(255)];
+    put_words(&[query.id, RESPONSE | AUTHORITATIVE, 0, 1, 0, 0], out);
+    query.name.emit_plain(out);
+    let len = 1 + names.len() * (NAME_LEN + 2) + STATISTICS_LEN;
+    put_words(&[TYPE_STATUS, CLASS_INTERNET, 0, 0, len as u16], out);
+    out.push(names.len() as u8);
+    for (name, flags) in names {
+        out.extend_from_slice(&name.0);
+        put_words(&[*flags], out);
+    }
+    out.resize(out.len() + STATISTICS_LEN, 0);
+}
+
+/// Append the response that a name is not known.
+pub fn emit_negative(query: &Query, code: u8, out: &mut Vec<u8>) {
+    let code = u16::from(code) & RETURN_CODE;
+    let flags = RESPONSE | AUTHORITATIVE | RECURSION_DESIRED | code;
+    put_words(&[query.id, flags, 0, 0, 0, 0], out);
+    query.name.emit_plain(out);
+    put_words(&[TYPE_NULL, CLASS_INTERNET, 0, 0, 0], out);
+}
+
+fn rest(datagram: &[u8], at: usize) -> Result<&[u8], Error> {
+    let truncated = Error::Truncated { format: FORMAT, need: at, got: datagram.len() };
+    datagram.get(at..).ok_or(truncated)
+}
+
+fn word(datagram: &[u8], at: usize) -> Result<u16, Error> {
+    let truncated = Error::Truncated { format: FORMAT, need: at + 2, got: datagram.len() };
+    datagram.get(at..at + 2).map(|word| u16::from_be_bytes([word[0], word[1]])).ok_or(truncated)
+}
+
+fn put_words(words: &[u16], out: &mut Vec<u8>) {
+    for word in words {
+        out.extend_from_slice(&word.to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+use super::*;
+use crate::netbios_name::suffix;
+use proptest::prelude::*;
+
+const FRAMES: &str = include_str!("../../tests/frames/nbns.hex");
+
+/// A datagram of the capture.
+fn frame(name: &str) -> Vec<u8> {
+    let line = FRAMES.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    hex::decode(line.unwrap()).unwrap()
+}
+
+fn emitted(query: &Query) -> Vec<u8> {
+    let mut out = Vec::new();
+    query.emit(&mut out);
+    out
+}
+
+#[test]
+fn queries_of_samba_are_read_and_written_alike() {
+    let server = |suffix| Name::new("SERVER", suffix).unwrap();
+    let query = |id, name| Query {
+        id,
+        broadcast: false,
+        recursion_desired: false,
+        question: Question::Addresses,
+        name,
+    };
+    for (name, expected) in [
+        ("query", query(0x1fed, server(suffix::WORKSTATION))),
+        ("query-server", query(0x749f, server(suffix::SERVER))),
+        ("query-unknown", query(0x5d59, Name::new("NOSUCH", 0).unwrap())),
+        ("status", Query { question: Question::Status, ..query(0x3ef7, Name::ANY) }),
+        (
+            "query-broadcast",
+            Query { broadcast: true, recursion_desired: true, ..query(0x71c4, server(0)) },
+        ),
+    ] {
+        assert_eq!(Query::parse(&frame(name)), Ok(expected), "{name}");
+        assert_eq!(emitted(&expected), frame(name), "{name}");
+    }
+}
+
+#[test]
+fn addresses_of_samba_are_read_and_written_alike() {
+    for kind in ["query", "query-server", "query-broadcast"] {
+        let query = Query::parse(&frame(kind)).unwrap();
+        let mut octets = frame(&format!("{kind}-response"));
+        let response = Response::parse(&octets).unwrap();
+        assert_eq!((response.id, response.name), (query.id, query.name));
+        let Answer::Addresses { ttl_s, addresses } = response.answer else {
+            panic!("{response:?}")
+        };
+        let addresses: Vec<_> = addresses.iter().collect();
+        assert_eq!(ttl_s, 259_200);
+        assert_eq!(addresses, [(0x6000, Ipv4Addr::new(10, 9, 9, 1))]);
+
+        let mut out = Vec::new();
+        emit_addresses(&query, ttl_s, &addresses, &mut out);
+        octets[3] &= !0x80; // Samba says that it would ask others, which our servers do not.
+        assert_eq!(out, octets);
+    }
+}
+
+#[test]
+fn names_of_a_host_are_read_and_written_alike() {
+    let query = Query::parse(&frame("status")).unwrap();
+    let octets = frame("status-response");
+    let response = Response::parse(&octets).unwrap();
+    let Answer::Status { names } = response.answer else { panic!("{response:?}") };
+    let names: Vec<_> = names.iter().collect();
+    let said: Vec<_> = names
+        .iter()
+        .map(|(name, flags)| (name.text(), name.suffix(), flags & GROUP != 0))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            ("SERVER".into(), 0x00, false),
+            ("SERVER".into(), 0x03, false),
+            ("SERVER".into(), 0x20, false),
+            ("??__MSBROWSE__?".into(), 0x01, true),
+            ("LAB".into(), 0x00, true),
+            ("LAB".into(), 0x1e, true),
+        ]
+    );
+    assert!(names.iter().all(|(_, flags)| flags & ACTIVE != 0));
+
+    let mut out = Vec::new();
+    emit_status(&query, &names, &mut out);
+    assert_eq!(out, octets);
+}
+
+#[test]
+fn a_name_that_is_not_there_is_said_so() {
+    let query = Query::parse(&frame("query-unknown")).unwrap();
+    let mut octets = frame("query-unknown-response");
+    let answer = Response::parse(&octets).unwrap().answer;
+    assert_eq!(answer, Answer::Negative { code: NAME_ERROR });
+    let mut out = Vec::new();
+    emit_negative(&query, NAME_ERROR, &mut out);
+    octets[3] &= !0x80;
+    assert_eq!(out, octets);
+}
+
+#[test]
+fn what_is_no_query_or_no_response_is_refused() {
+    for (name, query, response) in [
+        ("registration", "0x2910", "0x2910"),
+        ("query", "", "0x0"),
+        ("query-response", "0x8580", ""),
+    ] {
+        let said = |error: Option<Error>| error.map(|error| error.to_string()).unwrap_or_default();
+        let sentence = |value: &str| match value {
+            "" => String::new(),
+            value => format!("nbns: field `FLAGS` at octet 2 has forbidden value {value}"),
+        };
+        assert_eq!(said(Query::parse(&frame(name)).err()), sentence(query), "{name}");
+        assert_eq!(said(Response::parse(&frame(name)).err()), sentence(response), "{name}");
+    }
+}
+
+#[test]
+fn every_cut_is_refused() {
+    for name in ["query", "status"] {
+        let octets = frame(name);
+        for len in 0..octets.len() {
+            assert!(Query::parse(&octets[..len]).is_err(), "{name} {len}");
+        }
+    }
+    let octets = frame("status-response");
+    for len in 0..octets.len() {
+        assert!(Response::parse(&octets[..len]).is_err(), "{len}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn parse_never_panics(at in 0..500_usize, value: u8, octets: Vec<u8>) {
+        for mut datagram in [octets, frame("query"), frame("status-response")] {
+            let _ = (Query::parse(&datagram), Response::parse(&datagram));
+            if let Some(octet) = datagram.get_mut(at) {
+                *octet = value;
+            }
+            let _ = Query::parse(&datagram);
+            if let Ok(Response { answer: Answer::Status { names }, .. }) = Response::parse(&datagram) {
+                prop_assert!(names.iter().count() * 18 <= datagram.len());
+            }
+        }
+    }
+}
