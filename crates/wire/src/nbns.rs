@@ -252,11 +252,11 @@ pub fn emit_status(query: &Query, names: &[(Name, u16)], out: &mut Vec<u8>) {
     out.resize(out.len() + STATISTICS_LEN, 0);
 }
 
-/// Append the response that a name is not known.
+/// Append the response that a name is not known, with its record of no data counted as Samba does.
 pub fn emit_negative(query: &Query, code: u8, out: &mut Vec<u8>) {
     let code = u16::from(code) & RETURN_CODE;
     let flags = RESPONSE | AUTHORITATIVE | RECURSION_DESIRED | code;
-    put_words(&[query.id, flags, 0, 0, 0, 0], out);
+    put_words(&[query.id, flags, 0, 1, 0, 0], out);
     query.name.emit_plain(out);
     put_words(&[TYPE_NULL, CLASS_INTERNET, 0, 0, 0], out);
 }

@@ -129,8 +129,9 @@ mod tests {
     #[test]
     fn a_moment_has_the_bits_of_the_specification() {
         let moment = DateTime::from_unix(MOMENT_S);
-        assert_eq!(moment.date, 0b0001110_1011_10111);
-        assert_eq!(moment.time, 0b01111_101010_01111);
+        // 14 years, month 11, day 23; 15 hours, 42 minutes, 15 times two seconds.
+        assert_eq!(format!("{:016b}", moment.date), ["0001110", "1011", "10111"].concat());
+        assert_eq!(format!("{:016b}", moment.time), ["01111", "101010", "01111"].concat());
         assert_eq!(moment.to_unix(), Some(MOMENT_S));
         assert_eq!(DateTime::from_unix(MOMENT_S + 1), moment);
     }
