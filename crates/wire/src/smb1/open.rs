@@ -182,7 +182,7 @@ pub struct CreatedTemporary<'a> {
 }
 
 impl<'a> CreatedTemporary<'a> {
-    /// Read the response. Some servers leave out the octet before the name.
+    /// Read the response. The name is never UTF-16LE; Samba leaves out the octet before it.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let fid = block.words(1)?.u16()?;
         let mut bytes = block.bytes()?;
@@ -190,7 +190,7 @@ impl<'a> CreatedTemporary<'a> {
         if ahead.format(ASCII).is_ok() {
             bytes = ahead;
         }
-        Ok(Self { fid, name: bytes.text(block.is_unicode()) })
+        Ok(Self { fid, name: bytes.text(false) })
     }
 
     /// Write the response.

@@ -63,14 +63,16 @@ impl<'a> SetRequest<'a> {
         })
     }
 
-    /// Write the request.
+    /// Write the request. An empty string follows the name, as clients send it.
     pub fn emit(&self, writer: &mut Writer<'_>) {
+        let empty = if self.name.is_unicode() { Text::Utf16(&[]) } else { Text::Oem(&[]) };
         writer.begin_words(8);
         writer.u16(self.attributes);
         writer.u32(self.last_write_time);
         writer.zeros(10);
         writer.begin_bytes();
         writer.path(self.name);
+        writer.path(empty);
         writer.end();
     }
 }

@@ -70,10 +70,12 @@ impl<'a> Request<'a> {
             writer.u32((self.offset >> 32) as u32);
         }
         writer.begin_bytes();
-        writer.align(2);
-        let data_offset = writer.offset() as u16;
-        writer.patch_u16(data_offset_at, data_offset);
-        writer.octets(self.data);
+        if !self.data.is_empty() {
+            writer.align(2);
+            let data_offset = writer.offset() as u16;
+            writer.patch_u16(data_offset_at, data_offset);
+            writer.octets(self.data);
+        }
         writer.end();
     }
 }
