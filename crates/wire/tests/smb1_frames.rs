@@ -1,0 +1,136 @@
+//! Packets of other clients and servers: they are read as tshark reads them, and written again to
+//! the same octets.
+
+#[path = "smb1/again.rs"]
+mod again;
+#[path = "smb1/facts.rs"]
+mod facts;
+
+use std::collections::BTreeMap;
+
+use again::again;
+use lanlab_wire::nbss::{Framing, HEADER_LEN, Header, Kind, Packet};
+use lanlab_wire::smb1::{command, header};
+use proptest::prelude::*;
+
+const FRAMES: &str = include_str!("frames/smb1.txt");
+
+/// A packet and what tshark makes of it.
+struct Frame {
+    from_client: bool,
+    packet: Vec<u8>,
+    fields: BTreeMap<&'static str, &'static str>,
+}
+
+impl Frame {
+    fn message(&self) -> &[u8] {
+        &self.packet[HEADER_LEN..]
+    }
+}
+
+/// Every packet of the file.
+fn frames() -> Vec<Frame> {
+    let lines: Vec<_> = FRAMES.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(lines.len(), 598, "two lines for each packet");
+    let pairs = lines.chunks_exact(2);
+    pairs
+        .map(|pair| Frame {
+            from_client: pair[0].starts_with('>'),
+            packet: hex::decode(&pair[0][2..]).unwrap(),
+            fields: pair[1].trim().split('\t').filter_map(|field| field.split_once('=')).collect(),
+        })
+        .collect()
+}
+
+/// Those that hold a message of SMB 1.
+fn messages() -> Vec<Frame> {
+    let is_message = |frame: &Frame| frame.message().starts_with(b"\xffSMB");
+    frames().into_iter().filter(is_message).collect()
+}
+
+#[test]
+fn packets_of_the_session_service_are_written_to_the_same_octets() {
+    let mut kinds = BTreeMap::new();
+    for frame in frames() {
+        let header = Header::parse(&frame.packet, Framing::Direct).unwrap();
+        assert_eq!(header.len, frame.message().len());
+        let packet = Packet::parse(header.kind, frame.message()).unwrap();
+        let mut out = Vec::new();
+        packet.emit(Framing::Direct, &mut out).unwrap();
+        assert_eq!(out, frame.packet);
+        if let Packet::Request { called, calling } = packet {
+            assert_eq!((called.text().as_str(), called.suffix()), ("SERVER", 0x20));
+            assert_eq!((calling.text().as_str(), calling.suffix()), ("CLIENT", 0x00));
+        }
+        let name = match header.kind {
+            Kind::Message => "message",
+            Kind::Request => "request",
+            Kind::Positive => "positive",
+            _ => "other",
+        };
+        *kinds.entry(name).or_insert(0) += 1;
+    }
+    assert_eq!(kinds, BTreeMap::from([("message", 297), ("positive", 1), ("request", 1)]));
+}
+
+#[test]
+fn messages_are_read_as_tshark_reads_them() {
+    let mut compared = BTreeMap::new();
+    for frame in messages() {
+        let Ok(facts) = facts::facts(frame.message()) else { continue };
+        for (name, value) in facts {
+            if let Some(expected) = frame.fields.get(name) {
+                assert_eq!(value, *expected, "{name} of {}", hex::encode(frame.message()));
+                *compared.entry(name).or_insert(0) += 1;
+            }
+        }
+    }
+    println!("{compared:?}");
+}
+
+#[test]
+fn messages_are_written_to_the_same_octets() {
+    let (mut same, mut others) = (0, BTreeMap::new());
+    for frame in messages() {
+        let octets = frame.message();
+        match again(octets) {
+            Ok(Some(written)) if written == octets => same += 1,
+            Ok(Some(written)) => {
+                // The same once more: what was read of it is what was written.
+                assert_eq!(again(&written), Ok(Some(written.clone())), "{}", hex::encode(octets));
+                let side = if frame.from_client { "request" } else { "response" };
+                let name = command::name(octets[4]);
+                let words = octets[header::LEN];
+                *others.entry(format!("{name} {side} of {words} words")).or_insert(0) += 1;
+            }
+            Ok(None) => panic!("not read: {}", hex::encode(octets)),
+            Err(error) => *others.entry(error.to_string()).or_insert(0) += 1,
+        }
+    }
+    println!("{same} {others:#?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn no_change_of_a_message_panics(
+        which: prop::sample::Index, len: prop::sample::Index, changes: Vec<(prop::sample::Index, u8)>,
+    ) {
+        let frames = messages();
+        let mut octets = which.get(&frames).message().to_vec();
+        if changes.len() % 4 == 3 {
+            octets.truncate(len.index(octets.len() + 1));
+        }
+        if !octets.is_empty() {
+            for (at, value) in changes.iter().take(6) {
+                let at = at.index(octets.len());
+                octets[at] = *value;
+            }
+        }
+        if let Ok(Some(written)) = again(&octets) {
+            let _ = again(&written);
+        }
+        let _ = facts::facts(&octets);
+    }
+}
