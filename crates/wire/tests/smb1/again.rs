@@ -11,8 +11,9 @@ use lanlab_wire::smb1::{
     tree_connect_andx, write, write_andx, write_raw,
 };
 
-/// Read `message` and write it again. `None` if a block of it is of a command that is not read.
-pub fn again(message: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+/// Read `message` of a client or of a server and write it again. `None` if a block of it is of a
+/// command that is not read.
+pub fn again(message: &[u8], from_client: bool) -> Result<Option<Vec<u8>>, Error> {
     let header = Header::parse(message)?;
     let mut out = Vec::with_capacity(message.len());
     let mut writer = Writer::begin(&mut out, &header);
@@ -21,10 +22,10 @@ pub fn again(message: &[u8]) -> Result<Option<Vec<u8>>, Error> {
         if at > 0 {
             writer.chain(block.command());
         }
-        let known = if header.is_response() {
-            response(&block, &mut writer)?
-        } else {
+        let known = if from_client {
             request(&block, &mut writer)?
+        } else {
+            response(&block, &mut writer)?
         };
         if !known {
             return Ok(None);
@@ -103,7 +104,6 @@ fn request(block: &Block<'_>, w: &mut Writer<'_>) -> Result<bool, Error> {
         }
         command::NT_CREATE_ANDX => read_and_write!(block, w, nt_create_andx::Request<'_>),
         command::TREE_DISCONNECT | command::PROCESS_EXIT | command::QUERY_INFORMATION_DISK => {
-            assert!(block.is_empty());
             w.empty();
         }
         _ => return Ok(false),

@@ -15,8 +15,8 @@ use lanlab_wire::smb1::{
 /// Names and values.
 pub type Facts = Vec<(&'static str, String)>;
 
-/// What `message` says.
-pub fn facts(message: &[u8]) -> Result<Facts, Error> {
+/// What `message` of a client or of a server says.
+pub fn facts(message: &[u8], from_client: bool) -> Result<Facts, Error> {
     let header = Header::parse(message)?;
     let mut facts = vec![
         ("flags", format!("{:#04x}", header.flags)),
@@ -49,10 +49,10 @@ pub fn facts(message: &[u8]) -> Result<Facts, Error> {
     facts.push(("wct", numbers(blocks.iter().map(Block::word_count).collect())));
     facts.push(("bcc", numbers(blocks.iter().map(Block::byte_count).collect())));
     if let [block] = &blocks[..] {
-        if header.is_response() {
-            response(block, &mut facts)?;
-        } else {
+        if from_client {
             request(block, &mut facts)?;
+        } else {
+            response(block, &mut facts)?;
         }
     }
     Ok(facts)
