@@ -5,49 +5,17 @@
 mod again;
 #[path = "smb1/facts.rs"]
 mod facts;
+#[path = "smb1/frames.rs"]
+mod frames;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use again::again;
-use lanlab_wire::nbss::{Framing, HEADER_LEN, Header, Kind, Packet};
+use frames::{Frame, frames, messages};
+use lanlab_wire::nbss::{Framing, Header, Kind, Packet};
 use lanlab_wire::smb1::{command, header};
 use proptest::prelude::*;
-
-const FRAMES: &str = include_str!("frames/smb1.txt");
-
-/// A packet and what tshark makes of it.
-struct Frame {
-    from_client: bool,
-    packet: Vec<u8>,
-    fields: BTreeMap<&'static str, &'static str>,
-}
-
-impl Frame {
-    fn message(&self) -> &[u8] {
-        &self.packet[HEADER_LEN..]
-    }
-}
-
-/// Every packet of the file.
-fn frames() -> Vec<Frame> {
-    let lines: Vec<_> = FRAMES.lines().filter(|line| !line.starts_with('#')).collect();
-    assert_eq!(lines.len(), 586, "two lines for each packet");
-    let pairs = lines.chunks_exact(2);
-    pairs
-        .map(|pair| Frame {
-            from_client: pair[0].starts_with('>'),
-            packet: hex::decode(&pair[0][2..]).unwrap(),
-            fields: pair[1].trim().split('\t').filter_map(|field| field.split_once('=')).collect(),
-        })
-        .collect()
-}
-
-/// Those that hold a message of SMB 1.
-fn messages() -> Vec<Frame> {
-    let is_message = |frame: &Frame| frame.message().starts_with(b"\xffSMB");
-    frames().into_iter().filter(is_message).collect()
-}
 
 #[test]
 fn packets_of_the_session_service_are_written_to_the_same_octets() {
@@ -72,7 +40,10 @@ fn packets_of_the_session_service_are_written_to_the_same_octets() {
         };
         *kinds.entry(name).or_insert(0) += 1;
     }
-    assert_eq!(kinds, BTreeMap::from([("keep-alive", 1), ("message", 290), ("positive", 1), ("request", 1)]));
+    assert_eq!(
+        kinds,
+        BTreeMap::from([("keep-alive", 1), ("message", 290), ("positive", 1), ("request", 1)])
+    );
 }
 
 #[test]
@@ -101,7 +72,12 @@ fn messages_are_written_to_the_same_octets() {
             Ok(Some(written)) if written == octets => same += 1,
             Ok(Some(written)) => {
                 // The same once more: what was read of it is what was written.
-                assert_eq!(again(&written, frame.from_client), Ok(Some(written.clone())), "{}", hex::encode(octets));
+                assert_eq!(
+                    again(&written, frame.from_client),
+                    Ok(Some(written.clone())),
+                    "{}",
+                    hex::encode(octets)
+                );
                 let side = if frame.from_client { "request" } else { "response" };
                 let name = command::name(octets[4]);
                 let words = octets[header::LEN];
