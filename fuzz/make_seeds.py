@@ -194,6 +194,26 @@ def texts() -> dict[str, bytes]:
     }
 
 
+def smb1() -> dict[str, bytes]:
+    """The first message of each command and side, and the other things that are parsed."""
+    frames = CORPUS.parents[1] / "crates" / "wire" / "tests" / "frames"
+    seeds = {"listing": b"\4\2\2" + bytes(96), "name": b"\5F?o*.txtfoobar.txt"}
+    for line in (frames / "smb1.txt").read_text().splitlines():
+        if line[:1] not in "<>":
+            continue
+        packet = bytes.fromhex(line[2:])
+        if packet[4:8] == b"\xffSMB":
+            side = "request" if line[0] == ">" else "response"
+            seeds.setdefault(f"{packet[8]:02x}-{side}", bytes([line[0] == ">"]) + packet[4:])
+        else:
+            seeds.setdefault(f"packet-{packet[0]:02x}", b"\3" + packet)
+    for line in (frames / "nbns.hex").read_text().splitlines():
+        if not line.startswith("#"):
+            name, octets = line.split()
+            seeds[f"nbns-{name}"] = b"\2" + bytes.fromhex(octets)
+    return seeds
+
+
 def main() -> None:
     for target, seeds in {
         "probe": probes(),
@@ -208,6 +228,7 @@ def main() -> None:
         "nfs_calls": services.nfs_calls(),
         "s3_requests": services.s3_requests(),
         "sftp_messages": services.sftp_messages(),
+        "smb1_messages": smb1(),
     }.items():
         folder = CORPUS / target
         folder.mkdir(parents=True, exist_ok=True)

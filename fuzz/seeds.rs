@@ -13,7 +13,7 @@ pub fn seeds(target: &str) -> impl Iterator<Item = Vec<u8>> {
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
         .map(|entry| entry.unwrap().path())
         .collect();
-    assert!((8..=50).contains(&seeds.len()), "{} seeds of {target}", seeds.len());
+    assert!((8..=100).contains(&seeds.len()), "{} seeds of {target}", seeds.len());
     seeds.into_iter().map(|seed| {
         // Said if what it is fed to panics.
         println!("{}", seed.display());

@@ -1,5 +1,7 @@
 //! What a message says, by the names that tshark has for it.
 
+use std::fmt::Display;
+
 use lanlab_wire::Error;
 use lanlab_wire::smb1::andx::{Block, Chain};
 use lanlab_wire::smb1::header::Header;
@@ -66,10 +68,11 @@ fn fid(fid: u16) -> (&'static str, String) {
     ("fid", format!("{fid:#06x}"))
 }
 
-fn number(name: &'static str, value: impl ToString) -> (&'static str, String) {
+fn number(name: &'static str, value: impl Display + Copy) -> (&'static str, String) {
     (name, value.to_string())
 }
 
+#[expect(clippy::too_many_lines, reason = "a line or a few for each command")]
 fn request(block: &Block<'_>, facts: &mut Facts) -> Result<(), Error> {
     match block.command() {
         command::CREATE_DIRECTORY
