@@ -46,11 +46,13 @@ pub use system::process::{
     raise_descriptor_limit_to, user_and_group,
 };
 pub use system::readiness::{Readiness, wait_readable, wait_writable};
-pub use system::tcp::{choose_port_late, receive_now, send_now, set_congestion_control, tcp_info};
+pub use system::tcp::{
+    choose_port_late, limit_tcp, receive_now, send_now, set_congestion_control, tcp_info,
+};
 pub use system::usage::{process_cpu_ns, thread_cpu_ns, thread_usage};
 pub use system::virtual_hosts::{read_hosts, set_up_hosts};
 pub use system::wake::Wake;
-pub use tcp_info::TcpInfo;
+pub use tcp_info::{TcpInfo, TcpLimits};
 pub use usage::Usage;
 pub use virtual_hosts::{HostInterface, HostPlan, HostQueue, HostSettings};
 

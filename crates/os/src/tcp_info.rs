@@ -29,4 +29,23 @@ pub struct TcpInfo {
     pub receive_window_limited_ns: u64,
     /// Time limited by the send buffer, nanoseconds.
     pub send_buffer_limited_ns: u64,
+    /// Receive window that this end announces now, octets; 0 before Linux 6.2.
+    pub window_bytes: u64,
+    /// Receive window that the peer announces now, octets.
+    pub peer_window_bytes: u64,
+    /// Whether segments carry timestamps (RFC 7323).
+    pub has_timestamps: bool,
+    /// Whether selective acknowledgement is agreed on (RFC 2018).
+    pub has_selective_acknowledgement: bool,
+    /// Whether window scaling is agreed on (RFC 7323).
+    pub has_window_scaling: bool,
+}
+
+/// Limits of a TCP socket of this end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TcpLimits {
+    /// Largest segment that is announced and sent, octets of data without TCP options.
+    pub maximum_segment_bytes: u32,
+    /// Largest receive window that is announced, octets.
+    pub window_bytes: u32,
 }

@@ -1,12 +1,13 @@
 //! Clocks, CPU time, TCP and devices, as far as this system has them.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 
 use lanlab_os::{
-    Usage, capabilities, monotonic, prepare_thread, realtime_ns, set_congestion_control,
-    sleep_until, tcp_info, thread_usage,
+    TcpLimits, Usage, capabilities, limit_tcp, monotonic, prepare_thread, realtime_ns,
+    set_congestion_control, sleep_until, tcp_info, thread_usage,
 };
+use socket2::{Domain, Protocol, Socket, Type};
 
 #[test]
 fn the_monotonic_clock_does_not_go_back() {
@@ -189,4 +190,43 @@ mod linux {
         }
         assert!(offloads("lo\0eth0").is_err());
     }
+}
+
+#[test]
+fn limits_of_tcp_hold_in_both_directions() {
+    let limits = TcpLimits { maximum_segment_bytes: 1460, window_bytes: 8760 };
+    let socket = |limits| {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).unwrap();
+        match limit_tcp(&socket, limits) {
+            Ok(()) => Some(socket),
+            Err(error) => {
+                assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
+                None
+            }
+        }
+    };
+    let (Some(listener), Some(client)) = (socket(limits), socket(limits)) else { return };
+    listener.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();
+    listener.listen(1).unwrap();
+    client.connect(&listener.local_addr().unwrap()).unwrap();
+    let (server, _) = listener.accept().unwrap();
+    for end in [&client, &server] {
+        let info = tcp_info(end).unwrap();
+        let timestamps = if info.has_timestamps { 12 } else { 0 };
+        assert_eq!(info.maximum_segment_bytes, 1460 - timestamps);
+    }
+
+    let reader = std::thread::spawn(move || {
+        let (mut server, mut octets) = (server, vec![0; 65_536]);
+        while server.read(&mut octets).unwrap() > 0 {}
+    });
+    let (mut client, mut largest) = (client, 0);
+    let message = vec![0; 100_000];
+    for _ in 0..100 {
+        client.write_all(&message).unwrap();
+        largest = largest.max(tcp_info(&client).unwrap().peer_window_bytes);
+    }
+    drop(client);
+    reader.join().unwrap();
+    assert!((2_920..=8_760).contains(&largest), "{largest}");
 }

@@ -1,7 +1,7 @@
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
-use crate::TcpInfo;
+use crate::{TcpInfo, TcpLimits};
 
 fn unsupported<T>(what: &str) -> io::Result<T> {
     Err(io::Error::new(io::ErrorKind::Unsupported, format!("{what} is not known on this system")))
@@ -11,7 +11,7 @@ fn unsupported<T>(what: &str) -> io::Result<T> {
 ///
 /// # Errors
 /// Always `Unsupported`.
-pub fn tcp_info(_connection: &TcpStream) -> io::Result<TcpInfo> {
+pub fn tcp_info<S>(_connection: &S) -> io::Result<TcpInfo> {
     unsupported("TCP_INFO")
 }
 
@@ -21,6 +21,14 @@ pub fn tcp_info(_connection: &TcpStream) -> io::Result<TcpInfo> {
 /// Always `Unsupported`.
 pub fn set_congestion_control<S>(_socket: &S, _name: &str) -> io::Result<()> {
     unsupported("choosing a congestion control")
+}
+
+/// Not known here.
+///
+/// # Errors
+/// Always `Unsupported`.
+pub fn limit_tcp<S>(_socket: &S, _limits: TcpLimits) -> io::Result<()> {
+    unsupported("limiting the segments and the window of TCP")
 }
 
 /// Not known here, and nothing is done: a bound socket has its port at once.
