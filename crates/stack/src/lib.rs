@@ -4,3 +4,5 @@
 //! of numbered sessions. So the same code runs over TCP, over raw Ethernet and in the simulator.
 
 pub mod carrier;
+pub mod redirector;
+pub mod smb;

@@ -127,6 +127,13 @@ impl<'a> Block<'a> {
         reader.take(len)
     }
 
+    /// Where `part` of the message begins in it. A part that is empty may begin anywhere.
+    pub fn offset_of(&self, part: &[u8]) -> usize {
+        (part.as_ptr() as usize)
+            .saturating_sub(self.message.as_ptr() as usize)
+            .min(self.message.len())
+    }
+
     /// Command and offset of the next block, if there is one and the offset is allowed.
     fn next(&self) -> Result<Option<Self>, Error> {
         if !command::is_andx(self.command) || self.word_count() < 2 {

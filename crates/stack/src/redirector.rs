@@ -1,0 +1,228 @@
+//! What makes calls of a program into messages to a file server, and its messages into answers.
+//!
+//! A redirector knows neither a clock nor a socket. Its driver moves whole messages:
+//!
+//! 1. [`call`](Redirector::call) as often as it likes;
+//! 2. while [`poll_message`](Redirector::poll_message) gives a message, send it;
+//! 3. [`handle_message`](Redirector::handle_message) for each message of the server;
+//! 4. while [`poll_done`](Redirector::poll_done) gives an answer, hand it to its caller; then 2 again.
+
+use std::fmt;
+use std::ops::Range;
+
+/// A call, by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CallId(pub u64);
+
+/// An open file of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileId(pub u32);
+
+/// What a file is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Read what is there.
+    Read,
+    /// Write a new file; refused if the name is taken.
+    Create,
+    /// Write a new file in the place of what has the name.
+    Replace,
+    /// Read and write what is there.
+    Update,
+}
+
+/// What is asked of the server. Paths are names joined by `/`, empty for the root of the share.
+#[derive(Debug, Clone, Copy)]
+pub enum Call<'a> {
+    /// Open a file.
+    Open {
+        /// Its path.
+        path: &'a str,
+        /// What for.
+        access: Access,
+    },
+    /// Read once; the answer may be shorter, and is empty at the end of the file.
+    Read {
+        /// Which file.
+        file: FileId,
+        /// From where, octets.
+        offset: u64,
+        /// Most octets.
+        count: u32,
+    },
+    /// Write once, two parts one behind the other; the answer may say that fewer octets were written.
+    Write {
+        /// Which file.
+        file: FileId,
+        /// From where, octets.
+        offset: u64,
+        /// The octets.
+        parts: [&'a [u8]; 2],
+    },
+    /// Bring what was written to the disk.
+    Flush {
+        /// Which file.
+        file: FileId,
+    },
+    /// End with a file.
+    Close {
+        /// Which file.
+        file: FileId,
+    },
+    /// Remove a file.
+    Remove {
+        /// Its path.
+        path: &'a str,
+    },
+    /// List a directory.
+    List {
+        /// Its path.
+        path: &'a str,
+    },
+    /// Make a directory.
+    MakeDirectory {
+        /// Its path.
+        path: &'a str,
+    },
+    /// Remove an empty directory.
+    RemoveDirectory {
+        /// Its path.
+        path: &'a str,
+    },
+    /// Succeed if there is a directory of this path.
+    CheckDirectory {
+        /// Its path.
+        path: &'a str,
+    },
+    /// Give another name to a file or directory.
+    Rename {
+        /// The path that it has.
+        from: &'a str,
+        /// The path that it gets.
+        to: &'a str,
+    },
+    /// Ask whether the server answers.
+    Echo,
+    /// Ask for the space of the disk.
+    DiskSpace,
+    /// Take leave.
+    End,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Done {
+    /// It is done, and there is nothing to say of it.
+    Nothing,
+    /// A file is open.
+    Opened {
+        /// By this number.
+        file: FileId,
+        /// Octets in it.
+        size_bytes: u64,
+    },
+    /// What was read: these octets of the `data` of [`Redirector::poll_done`].
+    Read(Range<usize>),
+    /// Octets that were written.
+    Written(u32),
+    /// What is in a directory, without `.` and `..`.
+    Listed(Vec<Listed>),
+    /// Octets of the disk in all, and free ones.
+    Space {
+        /// In all.
+        total_bytes: u64,
+        /// Free.
+        free_bytes: u64,
+    },
+}
+
+/// An entry of a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name, as the server wrote it.
+    pub name: String,
+    /// Octets of a file.
+    pub size_bytes: u64,
+    /// Whether it is a directory.
+    pub is_directory: bool,
+}
+
+/// What kind of thing went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// There is no such file, directory or share.
+    Missing,
+    /// It is there already, or is not empty.
+    Exists,
+    /// The user may not, or another one has it open.
+    Denied,
+    /// User or password are not accepted.
+    Login,
+    /// No space is left.
+    NoSpace,
+    /// The server cannot hold such a name.
+    Name,
+    /// Server or dialect cannot do that.
+    Unsupported,
+    /// What came cannot be understood, or the server says that it failed.
+    Protocol,
+}
+
+/// Why a call failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What kind of thing went wrong.
+    pub reason: Reason,
+    /// What was found and, where it can be said, what was allowed.
+    pub message: String,
+}
+
+impl Refusal {
+    /// A refusal for a reason.
+    pub fn new(reason: Reason, message: impl Into<String>) -> Self {
+        Self { reason, message: message.into() }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// What both ends agreed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RedirectorFacts {
+    /// Protocol with its dialect, as `SMB 1, NT LM 0.12`.
+    pub protocol: String,
+    /// How users prove who they are and how messages are protected, as `not encrypted, NTLMv2`.
+    pub protection: String,
+    /// What the server calls itself, if it does.
+    pub server: Option<String>,
+    /// Octets of one [`Call::Read`].
+    pub read_bytes: u32,
+    /// Octets of one [`Call::Write`].
+    pub write_bytes: u32,
+    /// Requests that may be outstanding.
+    pub depth: u16,
+    /// Whether names have at most 8 characters, a dot and 3 characters.
+    pub short_names: bool,
+}
+
+/// See the module. After an error of the protocol every call is refused with it.
+pub trait Redirector {
+    /// Begin a call. Its number comes back in [`poll_done`](Self::poll_done).
+    fn call(&mut self, call: Call<'_>) -> CallId;
+
+    /// Take a whole message of the server. The memory may be exchanged for another.
+    fn handle_message(&mut self, message: &mut Vec<u8>);
+
+    /// The next message to the server. The memory may be exchanged for another.
+    fn poll_message(&mut self, into: &mut Vec<u8>) -> bool;
+
+    /// A call that has ended. What was read is in `data`, whose memory may be exchanged for another.
+    fn poll_done(&mut self, data: &mut Vec<u8>) -> Option<(CallId, Result<Done, Refusal>)>;
+
+    /// What both ends agreed on, once the session is there.
+    fn facts(&self) -> Option<&RedirectorFacts>;
+}

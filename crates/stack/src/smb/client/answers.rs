@@ -1,0 +1,81 @@
+//! What responses to calls say.
+
+use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::{
+    command, nt_create_andx, open, open_andx, query_information_disk, read, read_andx, write,
+    write_andx,
+};
+
+use super::{malformed, protocol, refused};
+use crate::redirector::{Done, FileId, Refusal};
+
+/// The error that a response says, if it says one.
+fn check(block: &Block<'_>) -> Result<(), Refusal> {
+    if block.header().status.is_success() { Ok(()) } else { Err(refused(block)) }
+}
+
+/// A response with nothing in it.
+pub fn nothing(block: &Block<'_>) -> Result<Done, Refusal> {
+    check(block).map(|()| Done::Nothing)
+}
+
+/// An opened file.
+pub fn opened(block: &Block<'_>) -> Result<Done, Refusal> {
+    check(block)?;
+    let (fid, size_bytes) = match block.command() {
+        command::NT_CREATE_ANDX => {
+            let response = nt_create_andx::Response::parse(block).map_err(malformed)?;
+            (response.fid, response.end_of_file)
+        }
+        command::OPEN_ANDX => {
+            let response = open_andx::Response::parse(block).map_err(malformed)?;
+            (response.fid, u64::from(response.size))
+        }
+        command::OPEN => {
+            let response = open::Response::parse(block).map_err(malformed)?;
+            (response.fid, u64::from(response.size))
+        }
+        _ => (open::Created::parse(block).map_err(malformed)?.fid, 0),
+    };
+    Ok(Done::Opened { file: FileId(u32::from(fid)), size_bytes })
+}
+
+/// What was read, as octets of the message.
+pub fn read(block: &Block<'_>, count: u32) -> Result<Done, Refusal> {
+    check(block)?;
+    let (at, data) = if block.command() == command::READ {
+        let response = read::Response::parse(block).map_err(malformed)?;
+        (block.offset_of(response.data), response.data)
+    } else {
+        let response = read_andx::Response::parse(block).map_err(malformed)?;
+        (block.offset_of(response.data), response.data)
+    };
+    if data.len() > count as usize {
+        let found = data.len();
+        return Err(protocol(format!("{}: found {found} octets of {count}", block.format())));
+    }
+    Ok(Done::Read(at..at + data.len()))
+}
+
+/// Octets that were written.
+pub fn written(block: &Block<'_>, count: u32) -> Result<Done, Refusal> {
+    check(block)?;
+    let written = if block.command() == command::WRITE {
+        u32::from(write::Response::parse(block).map_err(malformed)?.count)
+    } else {
+        write_andx::Response::parse(block).map_err(malformed)?.count
+    };
+    if written > count || written == 0 && count > 0 {
+        let name = block.format();
+        return Err(protocol(format!("{name}: the server wrote {written} octets of {count}")));
+    }
+    Ok(Done::Written(written))
+}
+
+/// The space of a disk.
+pub fn disk_space(block: &Block<'_>) -> Result<Done, Refusal> {
+    check(block)?;
+    let response = query_information_disk::Response::parse(block).map_err(malformed)?;
+    let (total_bytes, free_bytes) = response.bytes();
+    Ok(Done::Space { total_bytes, free_bytes })
+}

@@ -1,0 +1,284 @@
+//! Requests for calls, by what the dialect has for them.
+
+use lanlab_wire::smb1::header::Header;
+use lanlab_wire::smb1::writer::Writer;
+use lanlab_wire::smb1::{
+    attributes, close, command, echo, logoff_andx, nt_create_andx, open, open_andx, path, read,
+    read_andx, rename, write, write_andx,
+};
+
+use super::connecting::Agreed;
+use super::listing::Listing;
+use super::{Client, Dialect, Step, protocol};
+use crate::redirector::{Access, Call, CallId, FileId, Reason, Refusal};
+
+/// What a file may be for `DELETE` to remove it.
+const ANY_FILE: u16 = attributes::HIDDEN | attributes::SYSTEM;
+/// Opens a file for others as well, as far as the dialect lets it.
+const DENY_NONE: u16 = open::access::DENY_NONE;
+
+impl Client {
+    /// Begin a call of a session that is there.
+    pub(super) fn begin(&mut self, id: CallId, call: Call<'_>) -> Result<(), Refusal> {
+        let Some(agreed) = self.agreed.clone() else { return Err(protocol("no session yet")) };
+        match call {
+            Call::Open { path, access } => self.open(id, &agreed, path, access),
+            Call::Read { file, offset, count } => self.read(id, &agreed, file, offset, count),
+            Call::Write { file, offset, parts } => self.write(id, &agreed, file, offset, parts),
+            Call::Flush { file } => {
+                let flush = close::Flush { fid: fid(file) };
+                self.ask(id, command::FLUSH, Step::Other, |writer| flush.emit(writer));
+                Ok(())
+            }
+            Call::Close { file } => {
+                let close = close::Request { fid: fid(file), last_write_time: close::KEEP_TIME };
+                self.ask(id, command::CLOSE, Step::Other, |writer| close.emit(writer));
+                Ok(())
+            }
+            Call::Remove { path } => {
+                let name = self.path(path)?;
+                let delete = path::Delete { search_attributes: ANY_FILE, name: name.text() };
+                self.ask(id, command::DELETE, Step::Other, |writer| delete.emit(writer));
+                Ok(())
+            }
+            Call::Rename { from, to } => {
+                let (old, new) = (self.path(from)?, self.path(to)?);
+                let rename = rename::Request {
+                    search_attributes: ANY_FILE | attributes::DIRECTORY,
+                    old_name: old.text(),
+                    new_name: new.text(),
+                };
+                self.ask(id, command::RENAME, Step::Other, |writer| rename.emit(writer));
+                Ok(())
+            }
+            Call::MakeDirectory { path } => self.of_path(id, command::CREATE_DIRECTORY, path),
+            Call::RemoveDirectory { path } => self.of_path(id, command::DELETE_DIRECTORY, path),
+            Call::CheckDirectory { path } => self.of_path(id, command::CHECK_DIRECTORY, path),
+            Call::List { path } => {
+                let listing = Listing::new(self, &agreed, path)?;
+                self.list(id, Box::new(listing));
+                Ok(())
+            }
+            Call::Echo => {
+                let echo = echo::Echo { number: 1, data: b"lanlab" };
+                self.ask(id, command::ECHO, Step::Other, |writer| echo.emit(writer));
+                Ok(())
+            }
+            Call::DiskSpace => {
+                self.ask(id, command::QUERY_INFORMATION_DISK, Step::DiskSpace, |writer| {
+                    writer.empty()
+                });
+                Ok(())
+            }
+            Call::End => {
+                if agreed.dialect == Dialect::Core {
+                    self.ask(id, command::TREE_DISCONNECT, Step::Other, |writer| writer.empty());
+                } else {
+                    self.ask(id, command::LOGOFF_ANDX, Step::Other, logoff_andx::emit);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Send a request of one block.
+    pub(super) fn ask(
+        &mut self,
+        id: CallId,
+        command: u8,
+        step: Step,
+        emit: impl FnOnce(&mut Writer<'_>),
+    ) {
+        let header = self.header(command);
+        self.ask_as(&header, id, step, emit);
+    }
+
+    /// The same with a header of its own.
+    pub(super) fn ask_as(
+        &mut self,
+        header: &Header,
+        id: CallId,
+        step: Step,
+        emit: impl FnOnce(&mut Writer<'_>),
+    ) {
+        let mut message = self.memory();
+        emit(&mut Writer::begin(&mut message, header));
+        self.send(id, header.command, step, message);
+    }
+
+    fn of_path(&mut self, id: CallId, command: u8, path: &str) -> Result<(), Refusal> {
+        let name = self.path(path)?;
+        let request = path::Request { name: name.text() };
+        self.ask(id, command, Step::Other, |writer| request.emit(writer));
+        Ok(())
+    }
+
+    fn open(
+        &mut self,
+        id: CallId,
+        agreed: &Agreed,
+        path: &str,
+        access: Access,
+    ) -> Result<(), Refusal> {
+        let name = self.path(path)?;
+        let name = name.text();
+        match agreed.dialect {
+            Dialect::Nt => {
+                let request = nt_create_andx::Request { name, ..nt_open(access) };
+                let header = self.header(command::NT_CREATE_ANDX);
+                self.ask_as(&header, id, Step::Open, |writer| request.emit(writer));
+            }
+            Dialect::LanMan1 | Dialect::LanMan2 => {
+                use open_andx::function as f;
+                let (mode, function) = match access {
+                    Access::Read => (open::access::READ, f::OPEN),
+                    Access::Update => (open::access::READ_WRITE, f::OPEN),
+                    Access::Create => (open::access::READ_WRITE, f::CREATE | f::FAIL_IF_EXISTS),
+                    Access::Replace => (open::access::READ_WRITE, f::CREATE | f::TRUNCATE),
+                };
+                let request = open_andx::Request {
+                    access: mode | DENY_NONE,
+                    search_attributes: ANY_FILE,
+                    function,
+                    name,
+                    ..open_andx::Request::default()
+                };
+                self.ask(id, command::OPEN_ANDX, Step::Open, |writer| request.emit(writer));
+            }
+            Dialect::Core => match access {
+                Access::Read | Access::Update => {
+                    let mode = match access {
+                        Access::Read => open::access::READ,
+                        _ => open::access::READ_WRITE,
+                    };
+                    let request = open::Request {
+                        access: mode | DENY_NONE,
+                        search_attributes: ANY_FILE,
+                        name,
+                    };
+                    self.ask(id, command::OPEN, Step::Open, |writer| request.emit(writer));
+                }
+                Access::Create | Access::Replace => {
+                    let request = open::Create { attributes: 0, creation_time: 0, name };
+                    let command = match access {
+                        Access::Create => command::CREATE_NEW,
+                        _ => command::CREATE,
+                    };
+                    self.ask(id, command, Step::Open, |writer| request.emit(writer));
+                }
+            },
+        }
+        Ok(())
+    }
+
+    fn read(
+        &mut self,
+        id: CallId,
+        agreed: &Agreed,
+        file: FileId,
+        offset: u64,
+        count: u32,
+    ) -> Result<(), Refusal> {
+        let count = count.min(agreed.read_bytes);
+        check_end(agreed, offset, count)?;
+        let step = Step::Read { count };
+        if agreed.dialect == Dialect::Core {
+            let request = read::Request {
+                fid: fid(file),
+                count: count as u16,
+                offset: offset as u32,
+                remaining: 0,
+            };
+            self.ask(id, command::READ, step, |writer| request.emit(writer));
+        } else {
+            let wide = agreed.has_large_files();
+            let request = read_andx::Request::new(fid(file), offset, count, wide);
+            self.ask(id, command::READ_ANDX, step, |writer| request.emit(writer));
+        }
+        Ok(())
+    }
+
+    fn write(
+        &mut self,
+        id: CallId,
+        agreed: &Agreed,
+        file: FileId,
+        offset: u64,
+        [first, second]: [&[u8]; 2],
+    ) -> Result<(), Refusal> {
+        let most = agreed.write_bytes as usize;
+        let first = &first[..first.len().min(most)];
+        let second = &second[..second.len().min(most - first.len())];
+        let count = (first.len() + second.len()) as u32;
+        check_end(agreed, offset, count)?;
+        // To write nothing would cut the file here ([MS-CIFS] 2.2.4.12).
+        if count == 0 {
+            self.end(id, Ok(crate::redirector::Done::Written(0)));
+            return Ok(());
+        }
+        let command = match agreed.dialect {
+            Dialect::Core => command::WRITE,
+            _ => command::WRITE_ANDX,
+        };
+        let header = self.header(command);
+        let mut message = self.memory();
+        let mut writer = Writer::begin(&mut message, &header);
+        if agreed.dialect == Dialect::Core {
+            let request =
+                write::Request { fid: fid(file), offset: offset as u32, remaining: 0, data: &[] };
+            request.emit_before_data(count as u16, &mut writer);
+        } else {
+            let request = write_andx::Request {
+                fid: fid(file),
+                offset,
+                timeout_ms: 0,
+                mode: 0,
+                remaining: 0,
+                wide: agreed.has_large_files(),
+                data: &[],
+            };
+            request.emit_before_data(count as usize, &mut writer);
+        }
+        message.extend_from_slice(first);
+        message.extend_from_slice(second);
+        self.send(id, command, Step::Write { count }, message);
+        Ok(())
+    }
+}
+
+/// Whether an offset fits the dialect, which has 32 bits for it before large files.
+fn check_end(agreed: &Agreed, offset: u64, count: u32) -> Result<(), Refusal> {
+    let end = offset.saturating_add(u64::from(count));
+    if agreed.has_large_files() || u32::try_from(end).is_ok() {
+        return Ok(());
+    }
+    let dialect = agreed.dialect.name();
+    let message = format!("{end} octets; allowed: {} in dialect {dialect}", u32::MAX);
+    Err(Refusal::new(Reason::Unsupported, message))
+}
+
+fn fid(file: FileId) -> u16 {
+    file.0 as u16
+}
+
+fn nt_open(access: Access) -> nt_create_andx::Request<'static> {
+    use nt_create_andx::{access as a, disposition as d, options, share};
+    let read = a::READ_DATA | a::READ_ATTRIBUTES | a::SYNCHRONIZE;
+    let write =
+        a::WRITE_DATA | a::APPEND_DATA | a::WRITE_ATTRIBUTES | a::READ_ATTRIBUTES | a::SYNCHRONIZE;
+    let (access, disposition) = match access {
+        Access::Read => (read, d::OPEN),
+        Access::Update => (read | write, d::OPEN),
+        Access::Create => (write, d::CREATE),
+        Access::Replace => (write, d::OVERWRITE_IF),
+    };
+    nt_create_andx::Request {
+        access,
+        attributes: attributes::NORMAL,
+        share: share::READ | share::WRITE | share::DELETE,
+        disposition,
+        options: options::NON_DIRECTORY,
+        impersonation: 2,
+        ..nt_create_andx::Request::default()
+    }
+}

@@ -1,0 +1,487 @@
+//! From the offer of dialects to the share.
+
+use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::header::{Header, flags2};
+use lanlab_wire::smb1::negotiate::{self, NO_DIALECT, NtLm, Security, capabilities, security};
+use lanlab_wire::smb1::session_setup_andx::{self, Logon, action};
+use lanlab_wire::smb1::status::error;
+use lanlab_wire::smb1::strings::{CodePage, Encoded, Text};
+use lanlab_wire::smb1::{command, tree_connect, tree_connect_andx};
+
+use super::{Client, Dialect, Signing, Step, User, malformed, names, protocol, reason, refused};
+use crate::redirector::{Done, Reason, RedirectorFacts, Refusal};
+use crate::smb::responses::{self, CHALLENGE_LEN};
+
+/// Longest message that is taken outside large reads: what Samba and Windows NT announce.
+const MAX_BUFFER: u16 = 16_644;
+/// Requests that are outstanding at most, whatever a server would take.
+const MAX_OUTSTANDING: u16 = 50;
+/// Octets of a message around the data of a read or write, at most.
+const AROUND_DATA: u32 = 64;
+/// Data of a large read or write: 60 KiB, which every server of Windows takes.
+const LARGE_BYTES: u32 = 60 << 10;
+/// The same where the server has the extensions for Unix, as Samba does: below 17 bits with its header.
+const LARGEST_BYTES: u32 = 120 << 10;
+/// Bit of the capabilities for these extensions.
+const UNIX_EXTENSIONS: u32 = 0x0080_0000;
+
+/// How a password is proved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Login {
+    /// No user.
+    Guest,
+    /// The password itself.
+    Plain,
+    /// LM response.
+    Lm,
+    /// NTLM and LM responses of version 1.
+    Version1,
+    /// Responses of version 2.
+    Version2,
+}
+
+impl Login {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Guest => "no login",
+            Self::Plain => "plain password",
+            Self::Lm => "LM",
+            Self::Version1 => "NTLM",
+            Self::Version2 => "NTLMv2",
+        }
+    }
+}
+
+/// What server and client agreed on.
+#[derive(Debug, Clone)]
+pub struct Agreed {
+    pub dialect: Dialect,
+    /// Bits of every header.
+    pub flags2: u16,
+    /// Bits of [`capabilities`].
+    pub capabilities: u32,
+    /// Longest message that the server takes.
+    pub max_buffer: u32,
+    pub max_mpx: u16,
+    pub read_bytes: u32,
+    pub write_bytes: u32,
+    security_mode: u16,
+    session_key: u32,
+    challenge: Option<[u8; CHALLENGE_LEN]>,
+    server: Option<String>,
+    login: Login,
+}
+
+impl Agreed {
+    /// Whether strings are UTF-16LE.
+    pub const fn is_unicode(&self) -> bool {
+        self.flags2 & flags2::UNICODE != 0
+    }
+
+    /// Whether offsets have 64 bits.
+    pub const fn has_large_files(&self) -> bool {
+        self.capabilities & capabilities::LARGE_FILES != 0
+    }
+
+    const fn has(&self, bits: u16) -> bool {
+        self.security_mode & bits != 0
+    }
+
+    /// Octets of data of a read or write that fits messages of `buffer` octets: whole sectors of 512,
+    /// where it is more than one.
+    fn data_bytes(buffer: u32) -> u32 {
+        let most = buffer.saturating_sub(AROUND_DATA).min(u32::from(u16::MAX));
+        if most > 512 { most / 512 * 512 } else { most.max(1) }
+    }
+
+    fn set_data_bytes(&mut self, longest_message: u32) {
+        let small = Self::data_bytes(self.max_buffer.min(u32::from(MAX_BUFFER)));
+        let large =
+            if self.capabilities & UNIX_EXTENSIONS == 0 { LARGE_BYTES } else { LARGEST_BYTES };
+        let large = large.min(longest_message.saturating_sub(AROUND_DATA));
+        let of = |bit| if self.capabilities & bit == 0 { small } else { large };
+        self.read_bytes = of(capabilities::LARGE_READX);
+        self.write_bytes = of(capabilities::LARGE_WRITEX);
+    }
+}
+
+impl Client {
+    fn offered(&self) -> Vec<Dialect> {
+        self.plan.dialect.map_or_else(|| Dialect::ALL.to_vec(), |dialect| vec![dialect])
+    }
+
+    /// Offer dialects.
+    pub(super) fn negotiate(&mut self) {
+        let offered: Vec<_> = self.offered().into_iter().map(Dialect::name).collect();
+        let newest = self.plan.dialect.is_none_or(|dialect| dialect == Dialect::Nt);
+        let mut header = self.header(command::NEGOTIATE);
+        if newest {
+            header.flags2 |= flags2::LONG_NAMES | flags2::NT_STATUS | flags2::UNICODE;
+            header.status = lanlab_wire::smb1::status::Status::success(header.flags2);
+        }
+        self.ask_as(&header, Self::CONNECTED, Step::Negotiate, |writer| {
+            negotiate::emit_request(&offered, writer);
+        });
+    }
+
+    /// The server has chosen.
+    pub(super) fn negotiated(&mut self, block: &Block<'_>) -> Result<(), Refusal> {
+        if !block.header().status.is_success() {
+            return Err(refused(block));
+        }
+        let offered = self.offered();
+        let response = negotiate::Response::parse(block).map_err(malformed)?;
+        let index = match &response {
+            negotiate::Response::Core { index } => *index,
+            negotiate::Response::LanMan(response) => response.index,
+            negotiate::Response::NtLm(response) => response.index,
+        };
+        let names = offered.iter().map(|dialect| format!("`{}`", dialect.name()));
+        let names = names.collect::<Vec<_>>().join(", ");
+        if index == NO_DIALECT {
+            let message = format!("the server speaks none of the dialects {names}");
+            return Err(Refusal::new(Reason::Unsupported, message));
+        }
+        let Some(dialect) = offered.get(usize::from(index)).copied() else {
+            return Err(protocol(format!("dialect {index} chosen; offered: {names}")));
+        };
+        let mut agreed = Agreed {
+            dialect,
+            flags2: 0,
+            capabilities: 0,
+            max_buffer: u32::from(MAX_BUFFER),
+            max_mpx: 1,
+            read_bytes: 0,
+            write_bytes: 0,
+            security_mode: 0,
+            session_key: 0,
+            challenge: None,
+            server: None,
+            login: Login::Guest,
+        };
+        let is_of = match response {
+            negotiate::Response::Core { .. } => dialect == Dialect::Core,
+            negotiate::Response::LanMan(response) => {
+                agreed.max_buffer = u32::from(response.max_buffer);
+                agreed.max_mpx = response.max_mpx;
+                agreed.security_mode = response.security_mode;
+                agreed.session_key = response.session_key;
+                agreed.challenge = response.challenge.try_into().ok();
+                matches!(dialect, Dialect::LanMan1 | Dialect::LanMan2)
+            }
+            negotiate::Response::NtLm(response) => {
+                agreed.of_nt(&response)?;
+                dialect == Dialect::Nt
+            }
+        };
+        if !is_of {
+            return Err(protocol(format!(
+                "a response that is not of dialect `{}`",
+                dialect.name()
+            )));
+        }
+        agreed.max_mpx = agreed.max_mpx.clamp(1, MAX_OUTSTANDING);
+        if dialect == Dialect::LanMan2 {
+            agreed.flags2 |= flags2::LONG_NAMES;
+        }
+        agreed.set_data_bytes(self.plan.carrier.longest_message);
+        if agreed.max_buffer < 2 * AROUND_DATA {
+            let found = agreed.max_buffer;
+            return Err(protocol(format!("a server that takes messages of {found} octets")));
+        }
+        if agreed.has(security::SIGNING_REQUIRED) && dialect != Dialect::Nt {
+            return Err(protocol("signed messages wanted in a dialect that has none"));
+        }
+        agreed.login = self.first_login(&agreed)?;
+        let login = agreed.login;
+        self.agreed = Some(agreed);
+        if dialect == Dialect::Core { self.connect_by_password() } else { self.log_in(login) }
+    }
+
+    /// How the password is proved at first.
+    fn first_login(&self, agreed: &Agreed) -> Result<Login, Refusal> {
+        let Some(user) = &self.plan.user else { return Ok(Login::Guest) };
+        if agreed.has(security::ENCRYPTED) {
+            if agreed.challenge.is_none() {
+                return Err(protocol(format!("a challenge that has not {CHALLENGE_LEN} octets")));
+            }
+            return Ok(match agreed.dialect {
+                // A password of a share belongs to no user, whom version 2 would need.
+                Dialect::Nt if agreed.has(security::USER_LEVEL) => Login::Version2,
+                Dialect::Nt => Login::Version1,
+                _ => Login::Lm,
+            });
+        }
+        // Who can change messages could have any password sent like this.
+        if self.plan.dialect.is_none() && !user.password.is_empty() {
+            let dialect = agreed.dialect.name();
+            let message = format!(
+                "the server wants the password unencrypted, in dialect `{dialect}`; allowed: only \
+                 where the dialect was asked for"
+            );
+            return Err(Refusal::new(Reason::Login, message));
+        }
+        Ok(Login::Plain)
+    }
+
+    /// LM and NT field of a login, with the key for signatures.
+    fn proof(&self, login: Login) -> Result<Proof, Refusal> {
+        let Some(User { name, password, domain }) = &self.plan.user else {
+            return Ok(Proof::default());
+        };
+        let challenge =
+            self.agreed.as_ref().and_then(|agreed| agreed.challenge).unwrap_or_default();
+        Ok(match login {
+            Login::Guest => Proof::default(),
+            Login::Plain => Proof { lm: oem(password, self.plan.code_page)?, ..Proof::default() },
+            Login::Lm => {
+                let response = responses::lm(password, self.plan.code_page, challenge);
+                let message = "a password of LM has at most 14 characters of the code page";
+                let response = response.ok_or_else(|| Refusal::new(Reason::Login, message))?;
+                Proof { lm: response.to_vec(), ..Proof::default() }
+            }
+            Login::Version1 => {
+                let nt = responses::nt(password, challenge).to_vec();
+                // A password that LM cannot hold is proved by the NT response alone.
+                let lm = responses::lm(password, self.plan.code_page, challenge);
+                let lm = lm.map_or_else(|| nt.clone(), |lm| lm.to_vec());
+                Proof { lm, nt, session_key: responses::session_key(password) }
+            }
+            Login::Version2 => {
+                let (nonce, time) = (self.plan.nonce, self.plan.time);
+                let who = (name.as_str(), domain.as_str(), password.as_str());
+                let found = responses::version2(who, challenge, nonce, time);
+                Proof { lm: found.lm.to_vec(), nt: found.nt, session_key: found.session_key }
+            }
+        })
+    }
+
+    fn encoded(&self, text: &str) -> Result<Encoded, Refusal> {
+        let unicode = self.agreed.as_ref().is_some_and(Agreed::is_unicode);
+        Encoded::new(text, unicode, self.plan.code_page).map_err(malformed)
+    }
+
+    fn log_in(&mut self, login: Login) -> Result<(), Refusal> {
+        let Some(agreed) = self.agreed.clone() else { return Err(protocol("no dialect yet")) };
+        // Where shares have passwords, the session has none.
+        let proof =
+            if agreed.has(security::USER_LEVEL) { self.proof(login)? } else { Proof::default() };
+        let user = self.plan.user.clone();
+        let (name, domain) = user.map(|user| (user.name, user.domain)).unwrap_or_default();
+        let (account, domain) = (self.encoded(&name)?, self.encoded(&domain)?);
+        let (system, redirector) = (self.encoded("Unix")?, self.encoded("lanlab")?);
+        let plain = if login == Login::Plain { [&proof.lm[..], &[0]].concat() } else { proof.lm };
+        let logon = if agreed.dialect == Dialect::Nt {
+            Logon::Nt {
+                oem_password: &plain,
+                unicode_password: &proof.nt,
+                capabilities: agreed.capabilities & CAPABILITIES,
+                account: account.text(),
+                domain: domain.text(),
+            }
+        } else {
+            Logon::LanMan { password: &plain, account: account.text(), domain: domain.text() }
+        };
+        let request = session_setup_andx::Request {
+            max_buffer: MAX_BUFFER,
+            max_mpx: agreed.max_mpx,
+            // Zero would end other sessions of this host, which stations of a study are.
+            vc_number: 1,
+            session_key: agreed.session_key,
+            logon,
+            native_os: system.text(),
+            native_lan_manager: redirector.text(),
+        };
+        let step = Step::Login(login);
+        self.ask(Self::CONNECTED, command::SESSION_SETUP_ANDX, step, |writer| request.emit(writer));
+        Ok(())
+    }
+
+    /// The server has judged a login.
+    pub(super) fn logged_in(
+        &mut self,
+        header: &Header,
+        block: &Block<'_>,
+        login: Login,
+    ) -> Result<(), Refusal> {
+        if !header.status.is_success() {
+            // Servers before version 2 know its responses for wrong ones.
+            let is_old =
+                header.status.is(error::LOGON_FAILURE) || header.status.is(error::WRONG_PASSWORD);
+            if login == Login::Version2 && is_old {
+                return self.log_in(Login::Version1);
+            }
+            let refusal = refused(block);
+            let reason = match reason(header.status) {
+                Reason::Denied | Reason::Protocol => Reason::Login,
+                other => other,
+            };
+            return Err(Refusal { reason, ..refusal });
+        }
+        let response = session_setup_andx::Response::parse(block).map_err(malformed)?;
+        let proof = self.proof(login)?;
+        let Some(agreed) = &mut self.agreed else { return Err(protocol("no dialect yet")) };
+        if response.action & action::GUEST != 0 && login != Login::Guest {
+            let message = "the server let this user in as a guest; allowed: a user that it knows";
+            if agreed.has(security::USER_LEVEL) {
+                return Err(Refusal::new(Reason::Login, message));
+            }
+        }
+        agreed.login = login;
+        let text = |text: Text<'_>| text.decode(self.plan.code_page).into_owned();
+        agreed.server = response.names.map(|names| text(names.native_lan_manager));
+        agreed.server.take_if(|name| name.is_empty());
+        if agreed.has(security::SIGNING_REQUIRED) {
+            if login == Login::Guest {
+                let message = "the server wants signed messages, which a guest cannot make";
+                return Err(Refusal::new(Reason::Login, message));
+            }
+            self.signing = Some(Signing::new(proof.session_key, &proof.nt));
+        }
+        self.uid = header.uid;
+        self.connect()
+    }
+
+    fn share(&self) -> Result<Encoded, Refusal> {
+        self.encoded(&format!("\\\\{}\\{}", self.plan.server, self.plan.share).to_uppercase())
+    }
+
+    fn connect(&mut self) -> Result<(), Refusal> {
+        let Some(agreed) = &self.agreed else { return Err(protocol("no dialect yet")) };
+        let mut password = vec![0];
+        if !agreed.has(security::USER_LEVEL) {
+            let proof = self.proof(agreed.login)?;
+            password = if proof.nt.is_empty() { proof.lm } else { proof.nt };
+            if agreed.login == Login::Plain || agreed.login == Login::Guest {
+                password.push(0);
+            }
+        }
+        let share = self.share()?;
+        let request = tree_connect_andx::Request {
+            flags: 0,
+            password: &password,
+            path: share.text(),
+            service: Text::Oem(b"A:"),
+        };
+        let command = command::TREE_CONNECT_ANDX;
+        self.ask(Self::CONNECTED, command, Step::Connect, |writer| request.emit(writer));
+        Ok(())
+    }
+
+    fn connect_by_password(&mut self) -> Result<(), Refusal> {
+        let password = match &self.plan.user {
+            Some(user) => oem(&user.password, self.plan.code_page)?,
+            None => Vec::new(),
+        };
+        let share = self.share()?;
+        let request = tree_connect::Request {
+            path: share.text(),
+            password: Text::Oem(&password),
+            service: Text::Oem(b"A:"),
+        };
+        let command = command::TREE_CONNECT;
+        self.ask(Self::CONNECTED, command, Step::Connect, |writer| request.emit(writer));
+        Ok(())
+    }
+
+    /// The share is there, or is not.
+    pub(super) fn connected(&mut self, header: &Header, block: &Block<'_>) -> Result<(), Refusal> {
+        if !header.status.is_success() {
+            return Err(refused(block));
+        }
+        let longest = self.plan.carrier.longest_message;
+        let Some(agreed) = &mut self.agreed else { return Err(protocol("no dialect yet")) };
+        self.tid = header.tid;
+        if agreed.dialect == Dialect::Core {
+            let response = tree_connect::Response::parse(block).map_err(malformed)?;
+            self.tid = response.tid;
+            agreed.max_buffer = u32::from(response.max_buffer);
+            if agreed.max_buffer < 2 * AROUND_DATA {
+                let found = agreed.max_buffer;
+                return Err(protocol(format!("a server that takes messages of {found} octets")));
+            }
+            agreed.set_data_bytes(longest);
+        } else {
+            let response = tree_connect_andx::Response::parse(block).map_err(malformed)?;
+            if !response.service.is_ascii("A:") {
+                let found = response.service.decode(self.plan.code_page);
+                let message = format!("a share of `{found}`; allowed: files (`A:`)");
+                return Err(Refusal::new(Reason::Missing, message));
+            }
+        }
+        let signed = if self.signing.is_some() { ", signed, MD5" } else { "" };
+        self.facts = Some(RedirectorFacts {
+            protocol: format!("SMB 1, {}", agreed.dialect.name()),
+            protection: format!("none, {}{signed}", agreed.login.name()),
+            server: agreed.server.clone(),
+            read_bytes: agreed.read_bytes,
+            write_bytes: agreed.write_bytes,
+            depth: agreed.max_mpx,
+            short_names: names::are_short(agreed.dialect),
+        });
+        self.end(Self::CONNECTED, Ok(Done::Nothing));
+        Ok(())
+    }
+}
+
+/// Capabilities that this client has, of those that the server has.
+const CAPABILITIES: u32 = capabilities::UNICODE
+    | capabilities::LARGE_FILES
+    | capabilities::NT_SMBS
+    | capabilities::STATUS32
+    | capabilities::NT_FIND
+    | capabilities::LARGE_READX
+    | capabilities::LARGE_WRITEX
+    | UNIX_EXTENSIONS;
+
+impl Agreed {
+    fn of_nt(&mut self, response: &NtLm<'_>) -> Result<(), Refusal> {
+        self.capabilities = response.capabilities & CAPABILITIES;
+        let needed = [
+            (capabilities::NT_SMBS, "the commands of Windows NT"),
+            (capabilities::NT_FIND, "its listings"),
+        ];
+        for (bit, name) in needed {
+            if self.capabilities & bit == 0 {
+                let message = format!("a server of dialect `NT LM 0.12` without {name}");
+                return Err(Refusal::new(Reason::Unsupported, message));
+            }
+        }
+        self.max_buffer = response.max_buffer;
+        self.max_mpx = response.max_mpx;
+        self.security_mode = u16::from(response.security_mode);
+        self.session_key = response.session_key;
+        self.flags2 = flags2::LONG_NAMES;
+        if self.capabilities & capabilities::UNICODE != 0 {
+            self.flags2 |= flags2::UNICODE;
+        }
+        if self.capabilities & capabilities::STATUS32 != 0 {
+            self.flags2 |= flags2::NT_STATUS;
+        }
+        match &response.security {
+            Security::Challenge { challenge, .. } => {
+                self.challenge = (*challenge).try_into().ok();
+                Ok(())
+            }
+            Security::Extended { .. } => {
+                let message = "the server wants extended security, which was not offered";
+                Err(Refusal::new(Reason::Unsupported, message))
+            }
+        }
+    }
+}
+
+/// What proves a password.
+#[derive(Default)]
+struct Proof {
+    lm: Vec<u8>,
+    nt: Vec<u8>,
+    session_key: [u8; 16],
+}
+
+/// A password in the code page.
+fn oem(password: &str, code_page: CodePage) -> Result<Vec<u8>, Refusal> {
+    let octets: Option<Vec<u8>> = password.chars().map(|one| code_page.octet(one)).collect();
+    let message = "a password with a character that the code page lacks";
+    octets.ok_or_else(|| Refusal::new(Reason::Login, message))
+}

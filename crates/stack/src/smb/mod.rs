@@ -1,0 +1,37 @@
+//! SMB 1 without a carrier: the redirector of a client.
+//!
+//! Source: [MS-CIFS] and [MS-SMB].
+
+pub mod client;
+pub mod responses;
+mod signing;
+
+use lanlab_wire::smb1::negotiate::dialect;
+
+/// The dialects that are spoken here, from the oldest to the newest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Dialect {
+    /// The core protocol, IBM PC LAN Program and MS-NET: a password for each share, names of 8.3.
+    Core,
+    /// LAN Manager 1.0: users, chains of commands, reads and writes of a larger buffer.
+    LanMan1,
+    /// LAN Manager 1.2 and 2.0: transactions, long names in listings.
+    LanMan2,
+    /// Windows NT: UTF-16LE, files above 4 GiB, large reads and writes.
+    Nt,
+}
+
+impl Dialect {
+    /// Every dialect, from the oldest to the newest.
+    pub const ALL: [Self; 4] = [Self::Core, Self::LanMan1, Self::LanMan2, Self::Nt];
+
+    /// Its name on the wire ([MS-CIFS] 1.7).
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Core => dialect::CORE,
+            Self::LanMan1 => dialect::LANMAN1,
+            Self::LanMan2 => dialect::LM12,
+            Self::Nt => dialect::NT_LM,
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Responses to the challenge of a server: LM, NTLM version 1 and version 2.
+//!
+//! Source: [MS-NLMP] 3.3. What they are worth: DES of halves of an upper-case password (LM), MD4
+//! without salt (NTLM). All but NTLM version 2 are broken in hours on one machine.
+
+use des::Des;
+use des::cipher::{BlockCipherEncrypt, KeyInit};
+use hmac::{Hmac, Mac};
+use lanlab_wire::smb1::strings::CodePage;
+use md4::{Digest, Md4};
+use md5::Md5;
+
+/// Octets of a challenge.
+pub const CHALLENGE_LEN: usize = 8;
+/// Octets of an LM or NTLM response of version 1.
+pub const RESPONSE_LEN: usize = 24;
+/// What the halves of a password encrypt.
+const LM_TEXT: [u8; 8] = *b"KGS!@#$%";
+/// Octets of the part of a version 2 response that proves the password.
+const PROOF_LEN: usize = 16;
+
+/// A response of NTLM version 2 with its session key.
+#[derive(Clone)]
+pub struct Version2 {
+    /// For the field of the NTLM response.
+    pub nt: Vec<u8>,
+    /// For the field of the LM response.
+    pub lm: [u8; RESPONSE_LEN],
+    /// Key of the session, for signatures.
+    pub session_key: [u8; 16],
+}
+
+/// Key of DES from 7 octets: 7 bits in each octet, the parity is not looked at.
+fn des_key(seven: &[u8]) -> [u8; 8] {
+    let bits = seven.iter().fold(0_u64, |bits, octet| bits << 8 | u64::from(*octet));
+    core::array::from_fn(|index| ((bits >> (49 - 7 * index)) as u8 & 0x7f) << 1)
+}
+
+fn encrypt(key: &[u8], text: [u8; 8]) -> [u8; 8] {
+    let mut block = text.into();
+    Des::new(&des_key(key).into()).encrypt_block(&mut block);
+    block.into()
+}
+
+/// A hash of 16 octets, padded with zeros, as three keys that encrypt the challenge.
+fn desl(hash: [u8; 16], challenge: [u8; CHALLENGE_LEN]) -> [u8; RESPONSE_LEN] {
+    let mut keys = [0; 21];
+    keys[..16].copy_from_slice(&hash);
+    let mut response = [0; RESPONSE_LEN];
+    for (part, key) in response.chunks_exact_mut(8).zip(keys.chunks_exact(7)) {
+        part.copy_from_slice(&encrypt(key, challenge));
+    }
+    response
+}
+
+fn utf16(text: &str) -> Vec<u8> {
+    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+/// LM hash. `None` if the password is longer than 14 characters or has one that the code page lacks.
+pub fn lm_hash(password: &str, code_page: CodePage) -> Option<[u8; 16]> {
+    let mut octets = [0; 14];
+    let mut places = octets.iter_mut();
+    for character in password.chars().flat_map(char::to_uppercase) {
+        *places.next()? = code_page.octet(character)?;
+    }
+    let mut hash = [0; 16];
+    hash[..8].copy_from_slice(&encrypt(&octets[..7], LM_TEXT));
+    hash[8..].copy_from_slice(&encrypt(&octets[7..], LM_TEXT));
+    Some(hash)
+}
+
+/// NT hash.
+pub fn nt_hash(password: &str) -> [u8; 16] {
+    Md4::digest(utf16(password)).into()
+}
+
+/// LM response. `None` as of [`lm_hash`].
+pub fn lm(
+    password: &str,
+    code_page: CodePage,
+    challenge: [u8; CHALLENGE_LEN],
+) -> Option<[u8; RESPONSE_LEN]> {
+    Some(desl(lm_hash(password, code_page)?, challenge))
+}
+
+/// NTLM response of version 1.
+pub fn nt(password: &str, challenge: [u8; CHALLENGE_LEN]) -> [u8; RESPONSE_LEN] {
+    desl(nt_hash(password), challenge)
+}
+
+/// Session key of version 1.
+pub fn session_key(password: &str) -> [u8; 16] {
+    Md4::digest(nt_hash(password)).into()
+}
+
+fn hmac(key: &[u8], parts: &[&[u8]]) -> [u8; 16] {
+    let mut mac = Hmac::<Md5>::new_from_slice(key).unwrap_or_else(|_| unreachable!("any length"));
+    for part in parts {
+        mac.update(part);
+    }
+    mac.finalize().into_bytes().into()
+}
+
+/// Key of version 2: of a user in a domain.
+fn version2_key(user: &str, domain: &str, password: &str) -> [u8; 16] {
+    let user = user.to_uppercase();
+    hmac(&nt_hash(password), &[&utf16(&user), &utf16(domain)])
+}
+
+/// Responses of version 2. `nonce` is random, `time` in 100 ns since 1601.
+pub fn version2(
+    (user, domain, password): (&str, &str, &str),
+    challenge: [u8; CHALLENGE_LEN],
+    nonce: [u8; 8],
+    time: u64,
+) -> Version2 {
+    let key = version2_key(user, domain, password);
+    // [MS-NLMP] 2.2.2.7, with a list of names that holds the domain.
+    let mut blob = vec![1, 1, 0, 0, 0, 0, 0, 0];
+    blob.extend_from_slice(&time.to_le_bytes());
+    blob.extend_from_slice(&nonce);
+    blob.extend_from_slice(&[0; 4]);
+    let name = utf16(domain);
+    blob.extend_from_slice(&[2, 0]);
+    blob.extend_from_slice(&(name.len() as u16).to_le_bytes());
+    blob.extend_from_slice(&name);
+    blob.extend_from_slice(&[0; 8]);
+    let proof = hmac(&key, &[&challenge, &blob]);
+    let mut lm = [0; RESPONSE_LEN];
+    lm[..16].copy_from_slice(&hmac(&key, &[&challenge, &nonce]));
+    lm[16..].copy_from_slice(&nonce);
+    Version2 { nt: [&proof[..], &blob].concat(), lm, session_key: hmac(&key, &[&proof]) }
+}
+
+/// Whether `response` answers `challenge` with the password: of version 1 or 2 by its length, or an
+/// LM response where the code page says how. A comparison takes the same time for any response.
+pub fn is_nt(
+    (user, domain, password): (&str, &str, &str),
+    challenge: [u8; CHALLENGE_LEN],
+    response: &[u8],
+) -> bool {
+    if response.len() == RESPONSE_LEN {
+        return same(&nt(password, challenge), response);
+    }
+    let Some((proof, blob)) = response.split_at_checked(PROOF_LEN) else { return false };
+    let key = version2_key(user, domain, password);
+    !blob.is_empty() && same(&hmac(&key, &[&challenge, blob]), proof)
+}
+
+/// Whether `response` is the LM response, or the one of version 2 that stands in its field.
+pub fn is_lm(
+    (user, domain, password): (&str, &str, &str),
+    code_page: CodePage,
+    challenge: [u8; CHALLENGE_LEN],
+    response: &[u8],
+) -> bool {
+    let Some((proof, nonce)) = response.split_at_checked(PROOF_LEN) else { return false };
+    if response.len() != RESPONSE_LEN {
+        return false;
+    }
+    let key = version2_key(user, domain, password);
+    let of_version2 = same(&hmac(&key, &[&challenge, nonce]), proof);
+    let of_version1 = lm(password, code_page, challenge);
+    of_version2 || of_version1.is_some_and(|expected| same(&expected, response))
+}
+
+fn same(expected: &[u8], found: &[u8]) -> bool {
+    let differences =
+        expected.iter().zip(found).fold(0, |differences, (one, other)| differences | (one ^ other));
+    expected.len() == found.len() && differences == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Values of [MS-NLMP] 4.2: user `User`, domain `Domain`, password `Password`.
+    const CHALLENGE: [u8; 8] = [0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef];
+    const WHO: (&str, &str, &str) = ("User", "Domain", "Password");
+
+    #[test]
+    fn hashes_are_those_of_the_specification() {
+        let lm = lm_hash("Password", CodePage::Cp437).unwrap();
+        assert_eq!(hex::encode(lm), "e52cac67419a9a224a3b108f3fa6cb6d");
+        assert_eq!(hex::encode(nt_hash("Password")), "a4f49c406510bdcab6824ee7c30fd852");
+        let key = version2_key("User", "Domain", "Password");
+        assert_eq!(hex::encode(key), "0c868a403bfd7a93a3001ef22ef02e3f");
+    }
+
+    #[test]
+    fn responses_of_version_1_are_those_of_the_specification() {
+        let expected = "67c43011f30298a2ad35ece64f16331c44bdbed927841f94";
+        assert_eq!(hex::encode(nt("Password", CHALLENGE)), expected);
+        let expected = "98def7b87f88aa5dafe2df779688a172def11c7d5ccdef13";
+        let found = lm("Password", CodePage::Cp437, CHALLENGE).unwrap();
+        assert_eq!(hex::encode(found), expected);
+        assert_eq!(hex::encode(session_key("Password")), "d87262b0cde4b1cb7499becccdf10784");
+        assert!(is_nt(WHO, CHALLENGE, &nt("Password", CHALLENGE)));
+        assert!(is_lm(WHO, CodePage::Cp437, CHALLENGE, &found));
+        assert!(!is_nt(WHO, CHALLENGE, &nt("password", CHALLENGE)));
+    }
+
+    #[test]
+    fn responses_of_version_2_are_those_of_the_specification() {
+        let responses = version2(WHO, CHALLENGE, [0xaa; 8], 0);
+        let expected = "86c35097ac9cec102554764a57cccc19aaaaaaaaaaaaaaaa";
+        assert_eq!(hex::encode(responses.lm), expected);
+        assert!(is_nt(WHO, CHALLENGE, &responses.nt));
+        assert!(is_lm(WHO, CodePage::Cp437, CHALLENGE, &responses.lm));
+        assert!(!is_nt(("User", "Domain", "other"), CHALLENGE, &responses.nt));
+        // The octets that [MS-NLMP] 4.2.4.2.2 answers, with its names of server and domain.
+        let names = "02000c0044006f006d00610069006e0001000c00530065007200760065007200";
+        let blob =
+            format!("0101000000000000{:016}{}00000000{names}00000000{:08}", 0, "aa".repeat(8), 0);
+        let key = version2_key("User", "Domain", "Password");
+        let proof = hmac(&key, &[&CHALLENGE, &hex::decode(&blob).unwrap()]);
+        assert_eq!(hex::encode(proof), "68cd0ab851e51c96aabc927bebef6a1c");
+        assert_eq!(hex::encode(hmac(&key, &[&proof])), "8de40ccadbc14a82f15cb0ad0de95ca3");
+    }
+
+    #[test]
+    fn what_is_no_response_proves_nothing() {
+        for len in [0, 1, 15, 16, 23, 25] {
+            assert!(!is_nt(WHO, CHALLENGE, &vec![0; len]), "{len}");
+            assert!(!is_lm(WHO, CodePage::Cp437, CHALLENGE, &vec![0; len]), "{len}");
+        }
+        assert_eq!(lm_hash("fifteen letters", CodePage::Cp437), None);
+        assert_eq!(lm_hash("€", CodePage::Cp437), None);
+    }
+}
