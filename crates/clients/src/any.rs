@@ -136,5 +136,6 @@ services! {
     Webdav in webdav for Webdav | Webdavs;
     Nfs in nfs for Nfs;
     Smb in smb for Smb;
+    Smb1 in smb1 for Smb1;
     S3 in s3 for S3 | S3s;
 }

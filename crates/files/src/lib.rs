@@ -14,4 +14,4 @@ pub use fault::{Class, Fault, Result};
 pub use minimum_rate::MinimumRate;
 pub use path::{BadPath, ServicePath};
 pub use session::{Access, Entry, Facts, Session, TransferCapabilities, is_name};
-pub use target::{Credentials, ServiceKind, Target, Trust};
+pub use target::{Credentials, Dialect, ServiceKind, Target, Trust};

@@ -30,10 +30,28 @@ pub enum ServiceKind {
     Nfs,
     /// SMB 2 and 3 ([MS-SMB2]).
     Smb,
+    /// SMB 1 ([MS-CIFS]) over NetBIOS over TCP, or directly over TCP.
+    Smb1,
     /// The protocol of Amazon S3, over HTTP/1.1, addressed by path.
     S3,
     /// The same over TLS.
     S3s,
+}
+
+/// Dialects of SMB 1, from the oldest to the newest.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Dialect {
+    /// `PC NETWORK PROGRAM 1.0`.
+    Core,
+    /// `LANMAN1.0`.
+    Lanman1,
+    /// `LM1.2X002`.
+    Lm12x002,
+    /// `NT LM 0.12`.
+    Nt1,
 }
 
 /// A directory of a file service.
@@ -64,6 +82,9 @@ pub struct Target {
     /// As whom; absent: as nobody (anonymous, guest, no signature).
     #[serde(default)]
     pub credentials: Option<Credentials>,
+    /// The only dialect of SMB 1 to speak; absent: the newest that both ends have.
+    #[serde(default)]
+    pub dialect: Option<Dialect>,
     /// Whom to take for the server.
     #[serde(default)]
     pub trust: Trust,

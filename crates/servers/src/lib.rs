@@ -157,6 +157,10 @@ pub async fn serve_within(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         ServiceKind::Webdav | ServiceKind::Webdavs => webdav::serve(offer, bounds),
         ServiceKind::Nfs => nfs::serve(offer, bounds).await,
         ServiceKind::Smb => smb::serve(offer, bounds).await,
+        ServiceKind::Smb1 => {
+            let message = "there is no embedded server of SMB 1 yet";
+            Err(Fault::new(Class::Unsupported, message).hint("use `--server samba`"))
+        }
         ServiceKind::S3 | ServiceKind::S3s => s3::serve(offer, bounds),
     }
 }

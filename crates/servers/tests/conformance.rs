@@ -43,6 +43,7 @@ async fn served(service: ServiceKind, root: &Path) -> (Option<Serving>, Target) 
         share: None,
         directory: String::new(),
         credentials: Some(user()),
+        dialect: None,
         trust: Trust::System,
         timeout_ns: 10_000_000_000,
         send_buffer_bytes: None,

@@ -33,6 +33,7 @@ async fn with_small_parts(root: &std::path::Path) -> (Serving, Session) {
         share: serving.share().map(str::to_owned),
         directory: String::new(),
         credentials,
+        dialect: None,
         trust: Trust::System,
         timeout_ns: 10_000_000_000,
         send_buffer_bytes: None,

@@ -96,6 +96,7 @@ pub fn target(service: ServiceKind, port: u16) -> Target {
         share: is_s3.then(|| "lanlab".to_owned()),
         directory: String::new(),
         credentials: Some(user()),
+        dialect: None,
         trust: Trust::System,
         timeout_ns: 20_000_000_000,
         send_buffer_bytes: None,

@@ -54,6 +54,7 @@ pub fn target(service: ServiceKind, port: u16) -> Target {
         share: Some(share.to_owned()),
         directory: String::new(),
         credentials: Some(user()),
+        dialect: None,
         trust: Trust::System,
         timeout_ns: 10_000_000_000,
         send_buffer_bytes: None,

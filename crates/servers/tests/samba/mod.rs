@@ -1,5 +1,6 @@
 //! Samba's server, client and tests, where they are installed.
 
+mod smb1;
 mod torture;
 
 use std::fs;

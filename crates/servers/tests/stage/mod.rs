@@ -62,6 +62,7 @@ pub fn target(service: ServiceKind, port: u16) -> Target {
         share: None,
         directory: String::new(),
         credentials: Some(user()),
+        dialect: None,
         trust: Trust::System,
         timeout_ns: 20_000_000_000,
         send_buffer_bytes: None,

@@ -18,6 +18,7 @@ pub fn spec() -> StationsSpec {
             share: None,
             directory: "made up".to_owned(),
             credentials: None,
+            dialect: None,
             trust: Trust::System,
             timeout_ns: 1_000_000_000,
             send_buffer_bytes: None,

@@ -1,0 +1,348 @@
+//! A session of a historic service: calls go through its redirector, messages through a port.
+//!
+//! Calls of one session belong to one task. Whichever of them is polled moves the messages of all.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::io;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use lanlab_files as files;
+use lanlab_files::{
+    Access, Class, Entry, Facts, Fault, Result, ServicePath, TransferCapabilities, is_name,
+};
+use lanlab_stack::redirector::{
+    self, Call, CallId, Done, FileId, Reason, Redirector, RedirectorFacts, Refusal,
+};
+
+use crate::multiplex::{during, shown};
+use crate::port::KernelPort;
+
+/// Calls under way at once when a whole file is moved. Measured with Samba 4.17 on loopback.
+const DEPTH: u16 = 8;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Redirected<R> {
+    exchange: RefCell<Exchange<R>>,
+    facts: RedirectorFacts,
+    /// Directory to work in, from the root of the share: empty, or ending with `/`.
+    base: String,
+    patience: Duration,
+}
+
+/// An open file.
+#[derive(Debug)]
+pub struct File {
+    id: FileId,
+    path: String,
+    /// Octets in it when it was opened, if it was opened to be read.
+    size_bytes: Option<u64>,
+}
+
+/// What moves messages.
+#[derive(Debug)]
+struct Exchange<R> {
+    redirector: R,
+    port: KernelPort,
+    outgoing: Vec<u8>,
+    /// Whether a message in `outgoing` is not sent yet.
+    is_sending: bool,
+    incoming: Vec<u8>,
+    data: Vec<u8>,
+    /// What came of calls that were not polled since, with what was read.
+    ended: BTreeMap<CallId, (std::result::Result<Done, Refusal>, Vec<u8>)>,
+    broken: Option<Fault>,
+}
+
+impl<R: Redirector> Exchange<R> {
+    /// Move what can be moved until a call has ended. What it read is in `data` then.
+    fn poll(&mut self, cx: &mut Context<'_>, id: CallId) -> Poll<Result<Done>> {
+        loop {
+            if let Some((outcome, data)) = self.ended.remove(&id) {
+                self.data = data;
+                return Poll::Ready(outcome.map_err(|refusal| fault(&refusal)));
+            }
+            if let Some(outcome) = self.drain(id) {
+                return Poll::Ready(outcome.map_err(|refusal| fault(&refusal)));
+            }
+            if let Some(fault) = &self.broken {
+                return Poll::Ready(Err(fault.clone()));
+            }
+            match self.transfer(cx) {
+                Ok(true) => {}
+                Ok(false) => return Poll::Pending,
+                Err(error) => self.broken = Some(Fault::of_connection("SMB 1", &error)),
+            }
+        }
+    }
+
+    /// Keep what came of other calls; give what came of this one.
+    fn drain(&mut self, id: CallId) -> Option<std::result::Result<Done, Refusal>> {
+        while let Some((ended, outcome)) = self.redirector.poll_done(&mut self.data) {
+            if ended == id {
+                return Some(outcome);
+            }
+            self.ended.insert(ended, (outcome, std::mem::take(&mut self.data)));
+        }
+        None
+    }
+
+    /// Send and receive what can be without waiting. Whether anything was received.
+    fn transfer(&mut self, cx: &mut Context<'_>) -> io::Result<bool> {
+        loop {
+            if !self.is_sending {
+                self.is_sending = self.redirector.poll_message(&mut self.outgoing);
+            }
+            if !self.is_sending {
+                break;
+            }
+            match self.port.poll_send(cx, &self.outgoing) {
+                Poll::Ready(sent) => sent?,
+                Poll::Pending => break,
+            }
+            self.is_sending = false;
+        }
+        match self.port.poll_receive(cx, &mut self.incoming) {
+            Poll::Ready(received) => received?,
+            Poll::Pending => return Ok(false),
+        }
+        self.redirector.handle_message(&mut self.incoming);
+        Ok(true)
+    }
+}
+
+impl<R: Redirector> Redirected<R> {
+    /// Wait until the session is there, which the call `connected` says, and look at the directory.
+    pub async fn begin(
+        redirector: R,
+        port: KernelPort,
+        connected: CallId,
+        directory: &str,
+        patience: Duration,
+    ) -> Result<Self> {
+        let mut exchange = Exchange {
+            redirector,
+            port,
+            outgoing: Vec::new(),
+            is_sending: false,
+            incoming: Vec::new(),
+            data: Vec::new(),
+            ended: BTreeMap::new(),
+            broken: None,
+        };
+        let waited = poll_fn(|cx| exchange.poll(cx, connected));
+        tokio::time::timeout(patience, waited).await.unwrap_or_else(|_| Err(late(patience)))?;
+        let Some(facts) = exchange.redirector.facts().cloned() else {
+            return Err(Fault::new(Class::Protocol, "a session without a dialect"));
+        };
+        let mut base = directory.trim_matches('/').to_owned();
+        let looked = (!base.is_empty()).then(|| base.clone());
+        if looked.is_some() {
+            base.push('/');
+        }
+        let session = Self { exchange: RefCell::new(exchange), facts, base, patience };
+        if let Some(path) = looked {
+            let found = session.ask(Call::CheckDirectory { path: &path }).await;
+            found.map_err(during("directory", directory))?;
+        }
+        Ok(session)
+    }
+
+    /// Make a call, and wait for what comes of it.
+    async fn ask(&self, call: Call<'_>) -> Result<Done> {
+        let id = self.exchange.borrow_mut().redirector.call(call);
+        let ended = poll_fn(|cx| self.exchange.borrow_mut().poll(cx, id));
+        tokio::time::timeout(self.patience, ended)
+            .await
+            .unwrap_or_else(|_| Err(late(self.patience)))
+    }
+
+    /// The same of a call that has nothing to say.
+    async fn command(&self, call: Call<'_>) -> Result<()> {
+        self.ask(call).await.map(drop)
+    }
+
+    fn path(&self, path: &ServicePath) -> String {
+        format!("{}{}", self.base, path.as_str())
+    }
+
+    async fn open_file(&self, path: &ServicePath, access: Access) -> Result<File> {
+        let (access, to_read) = match access {
+            Access::Read => (redirector::Access::Read, true),
+            Access::Update => (redirector::Access::Update, false),
+            Access::Create { .. } => (redirector::Access::Create, false),
+            Access::Replace { .. } => (redirector::Access::Replace, false),
+        };
+        match self.ask(Call::Open { path: &self.path(path), access }).await? {
+            Done::Opened { file, size_bytes } => {
+                let size_bytes = to_read.then_some(size_bytes);
+                Ok(File { id: file, path: path.as_str().to_owned(), size_bytes })
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    async fn read(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        let count = buffer.len().min(self.facts.read_bytes as usize);
+        let id = {
+            let call = Call::Read { file: file.id, offset, count: count as u32 };
+            self.exchange.borrow_mut().redirector.call(call)
+        };
+        let read = poll_fn(|cx| {
+            let exchange = &mut *self.exchange.borrow_mut();
+            exchange.poll(cx, id).map(|ended| match ended? {
+                // Copied at once: the next call that is polled may take the memory.
+                Done::Read(range) => {
+                    let data = &exchange.data[range];
+                    buffer[..data.len()].copy_from_slice(data);
+                    Ok(data.len())
+                }
+                other => Err(unexpected(&other)),
+            })
+        });
+        let read = tokio::time::timeout(self.patience, read).await;
+        let read = read.unwrap_or_else(|_| Err(late(self.patience)))?;
+        match file.size_bytes {
+            Some(size_bytes) if read == 0 && count > 0 && offset < size_bytes => {
+                let message = format!("nothing at {offset} of a file of {size_bytes} octets");
+                Err(Fault::new(Class::Length, message))
+            }
+            _ => Ok(read),
+        }
+    }
+
+    async fn write(&self, file: &File, mut offset: u64, mut parts: [&[u8]; 2]) -> Result<()> {
+        while !(parts[0].is_empty() && parts[1].is_empty()) {
+            match self.ask(Call::Write { file: file.id, offset, parts }).await? {
+                Done::Written(count) => {
+                    offset += u64::from(count);
+                    let first = parts[0].len().min(count as usize);
+                    parts = [&parts[0][first..], &parts[1][count as usize - first..]];
+                }
+                other => return Err(unexpected(&other)),
+            }
+        }
+        Ok(())
+    }
+
+    async fn entries(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
+        let path = match path {
+            Some(path) => self.path(path),
+            None => self.base.trim_end_matches('/').to_owned(),
+        };
+        match self.ask(Call::List { path: &path }).await? {
+            Done::Listed(listed) => {
+                let names = listed.into_iter().filter(|entry| is_name(&entry.name));
+                Ok(names
+                    .map(|entry| Entry {
+                        name: entry.name,
+                        size_bytes: entry.size_bytes,
+                        is_directory: entry.is_directory,
+                    })
+                    .collect())
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+}
+
+impl<R: Redirector> files::Session for Redirected<R> {
+    type File = File;
+
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
+            in_order: false,
+            block_bytes: self.facts.read_bytes.min(self.facts.write_bytes),
+            depth: self.facts.depth.min(DEPTH),
+            blocking: false,
+            can_update: true,
+            can_create: true,
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            protocol: self.facts.protocol.clone(),
+            protection: self.facts.protection.clone(),
+            server: self.facts.server.clone(),
+            no_delay: self.exchange.borrow().port.stream().nodelay().ok(),
+        }
+    }
+
+    async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
+        self.open_file(path, access).await.map_err(during("open", path.as_str()))
+    }
+
+    async fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        self.read(file, offset, buffer).await.map_err(during("read", &file.path))
+    }
+
+    async fn write_at(&self, file: &File, offset: u64, data: &[u8]) -> Result<()> {
+        self.write(file, offset, [data, &[]]).await.map_err(during("write", &file.path))
+    }
+
+    async fn write_parts_at(&self, file: &File, offset: u64, parts: [&[u8]; 2]) -> Result<()> {
+        self.write(file, offset, parts).await.map_err(during("write", &file.path))
+    }
+
+    async fn sync(&self, file: &File) -> Result<()> {
+        let flushed = self.command(Call::Flush { file: file.id }).await;
+        flushed.map_err(during("sync", &file.path))
+    }
+
+    async fn close(&self, file: File) -> Result<()> {
+        let closed = self.command(Call::Close { file: file.id }).await;
+        closed.map_err(during("close", &file.path))
+    }
+
+    async fn remove(&self, path: &ServicePath) -> Result<()> {
+        let removed = self.command(Call::Remove { path: &self.path(path) }).await;
+        removed.map_err(during("remove", path.as_str()))
+    }
+
+    async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
+        self.entries(path).await.map_err(during("list", shown(path)))
+    }
+
+    async fn make_directory(&self, path: &ServicePath) -> Result<()> {
+        let made = self.command(Call::MakeDirectory { path: &self.path(path) }).await;
+        made.map_err(during("make directory", path.as_str()))
+    }
+
+    async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
+        let removed = self.command(Call::RemoveDirectory { path: &self.path(path) }).await;
+        removed.map_err(during("remove directory", path.as_str()))
+    }
+
+    async fn end(self) -> Result<()> {
+        // It ends with its connection in any case.
+        let _ = self.command(Call::End).await;
+        Ok(())
+    }
+}
+
+fn late(patience: Duration) -> Fault {
+    let waited_s = patience.as_secs_f64();
+    Fault::new(Class::TimedOut, format!("no answer within {waited_s} s"))
+}
+
+fn unexpected(done: &Done) -> Fault {
+    Fault::new(Class::Protocol, format!("found {done:?}"))
+}
+
+fn fault(refusal: &Refusal) -> Fault {
+    let class = match refusal.reason {
+        Reason::Missing => Class::Missing,
+        Reason::Exists => Class::Exists,
+        Reason::Denied => Class::Denied,
+        Reason::Login => Class::Login,
+        Reason::NoSpace => Class::NoSpace,
+        Reason::Name => Class::Name,
+        Reason::Unsupported => Class::Unsupported,
+        Reason::Protocol => Class::Protocol,
+    };
+    Fault::new(class, refusal.message.clone())
+}

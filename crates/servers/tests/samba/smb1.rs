@@ -1,0 +1,106 @@
+//! Our client of SMB 1 at Samba with its old dialects.
+
+use lanlab_clients::connect;
+use lanlab_files::ServiceKind::Smb1;
+use lanlab_files::{Access, Class, Credentials, Dialect, Session, Target};
+
+use super::Samba;
+use crate::multiplexed::{
+    content, get, holds_names, lists_many, moves_a_large_file, path, put, run, shares_a_file,
+    tells_why_not,
+};
+
+/// What lets in clients of every dialect that Samba still speaks.
+const OLD: &str = "server min protocol = LANMAN1\nntlm auth = yes\nlanman auth = yes\n\
+                   client min protocol = LANMAN1";
+
+fn target(samba: &Samba, dialect: Option<Dialect>) -> Target {
+    Target { service: Smb1, dialect, ..samba.target() }
+}
+
+#[test]
+fn samba_is_understood_in_nt_lm_0_12() {
+    let Some(samba) = Samba::start(OLD) else { return };
+    run(async {
+        let target = target(&samba, None);
+        let share = samba.folder.path().join("share");
+        let session = connect(&target).await.unwrap();
+        assert_eq!(session.facts().protocol, "SMB 1, NT LM 0.12");
+        assert_eq!(session.facts().protection, "none, NTLMv2");
+        session.end().await.unwrap();
+        moves_a_large_file(&target, &share).await;
+        holds_names(&target, &share).await;
+        shares_a_file(&target).await;
+        tells_why_not(&target).await;
+        lists_many(&target, &share).await;
+        let wrong =
+            Credentials { secret: "wrong".to_owned(), ..target.credentials.clone().unwrap() };
+        let fault = connect(&Target { credentials: Some(wrong), ..target }).await.unwrap_err();
+        assert_eq!(fault.class, Class::Login, "{fault}");
+    });
+}
+
+#[test]
+fn samba_is_understood_in_the_dialects_of_lan_manager() {
+    let Some(samba) = Samba::start(OLD) else { return };
+    for (dialect, name) in [(Dialect::Lanman1, "LANMAN1.0"), (Dialect::Lm12x002, "LM1.2X002")] {
+        run(async {
+            let target = target(&samba, Some(dialect));
+            let session = connect(&target).await.unwrap();
+            assert_eq!(session.facts().protocol, format!("SMB 1, {name}"));
+            assert_eq!(session.facts().protection, "none, LM");
+            let data = content(300_000);
+            put(&session, &path("file.dat"), &data).await;
+            assert_eq!(get(&session, &path("file.dat")).await, data);
+            session.make_directory(&path("dir")).await.unwrap();
+            let again = session.make_directory(&path("dir")).await.unwrap_err();
+            assert_eq!(again.class, Class::Exists, "{again}");
+            for number in 0..600 {
+                let name = format!("dir/f{number:05}.dat");
+                put(&session, &path(&name), b"some").await;
+            }
+            let mut entries = session.list(Some(&path("dir"))).await.unwrap();
+            entries.sort();
+            assert_eq!(entries.len(), 600);
+            for (number, entry) in entries.iter().enumerate() {
+                assert_eq!(entry.name, format!("f{number:05}.dat"));
+                assert_eq!((entry.size_bytes, entry.is_directory), (4, false));
+            }
+            let full = session.remove_directory(&path("dir")).await.unwrap_err();
+            assert_eq!(full.class, Class::Exists, "{full}");
+            let there = Access::Create { size_bytes: 1 };
+            let there = session.open(&path("file.dat"), there).await.unwrap_err();
+            assert_eq!(there.class, Class::Exists, "{there}");
+            let missing = session.open(&path("none.dat"), Access::Read).await.unwrap_err();
+            assert_eq!(missing.class, Class::Missing, "{missing}");
+            for number in 0..600 {
+                session.remove(&path(&format!("dir/f{number:05}.dat"))).await.unwrap();
+            }
+            session.remove_directory(&path("dir")).await.unwrap();
+            session.remove(&path("file.dat")).await.unwrap();
+            assert_eq!(session.list(None).await.unwrap(), []);
+            session.end().await.unwrap();
+        });
+    }
+}
+
+#[test]
+fn a_name_that_is_not_8_3_is_refused_in_old_dialects() {
+    let Some(samba) = Samba::start(OLD) else { return };
+    run(async {
+        let session = connect(&target(&samba, Some(Dialect::Lanman1))).await.unwrap();
+        for name in ["ninechars", "a.long", "a.b.c", "with space", "a+b"] {
+            let fault = session.open(&path(name), Access::Read).await.unwrap_err();
+            assert_eq!(fault.class, Class::Name, "{fault}");
+        }
+    });
+}
+
+#[test]
+fn a_server_without_the_core_dialect_says_so() {
+    let Some(samba) = Samba::start(OLD) else { return };
+    run(async {
+        let fault = connect(&target(&samba, Some(Dialect::Core))).await.unwrap_err();
+        assert!(matches!(fault.class, Class::Unsupported | Class::Reset), "{fault}");
+    });
+}
