@@ -84,6 +84,7 @@ pub fn http() -> Result<Http, Fault> {
         share: None,
         directory: String::new(),
         credentials: None,
+        dialect: None,
         trust: Trust::default(),
         timeout_ns: 10_000_000_000,
         send_buffer_bytes: None,

@@ -49,7 +49,7 @@ fn samba_is_understood_in_the_dialects_of_lan_manager() {
             let session = connect(&target).await.unwrap();
             assert_eq!(session.facts().protocol, format!("SMB 1, {name}"));
             assert_eq!(session.facts().protection, "none, LM");
-            let data = content(300_000);
+            let data = content(300_000, 5);
             put(&session, &path("file.dat"), &data).await;
             assert_eq!(get(&session, &path("file.dat")).await, data);
             session.make_directory(&path("dir")).await.unwrap();
