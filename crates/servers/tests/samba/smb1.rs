@@ -26,7 +26,7 @@ fn samba_is_understood_in_nt_lm_0_12() {
         let share = samba.folder.path().join("share");
         let session = connect(&target).await.unwrap();
         assert_eq!(session.facts().protocol, "SMB 1, NT LM 0.12");
-        assert_eq!(session.facts().protection, "none, NTLMv2");
+        assert_eq!(session.facts().protection, "none, NTLMSSP, NTLMv2");
         session.end().await.unwrap();
         moves_a_large_file(&target, &share).await;
         holds_names(&target, &share).await;
@@ -103,4 +103,24 @@ fn a_server_without_the_core_dialect_says_so() {
         let fault = connect(&target(&samba, Some(Dialect::Core))).await.unwrap_err();
         assert!(matches!(fault.class, Class::Unsupported | Class::Reset), "{fault}");
     });
+}
+
+#[test]
+fn each_login_and_signatures_of_samba_are_spoken() {
+    for (settings, protection) in [
+        ("raw NTLMv2 auth = yes", "none, NTLMSSP, NTLMv2"),
+        ("use spnego = no\nraw NTLMv2 auth = yes", "none, NTLMv2"),
+        ("use spnego = no", "none, NTLM"),
+        ("server signing = mandatory", "none, NTLMSSP, NTLMv2, signed, MD5"),
+    ] {
+        let Some(samba) = Samba::start(&format!("{OLD}\n{settings}")) else { return };
+        run(async {
+            let session = connect(&target(&samba, None)).await.unwrap();
+            assert_eq!(session.facts().protection, protection, "{settings}");
+            let data = content(1_000_000, 7);
+            put(&session, &path("file"), &data).await;
+            assert_eq!(get(&session, &path("file")).await, data);
+            session.end().await.unwrap();
+        });
+    }
 }

@@ -3,6 +3,7 @@
 //! Source: [MS-CIFS] and [MS-SMB].
 
 pub mod client;
+mod ntlmssp;
 pub mod responses;
 mod signing;
 

@@ -10,6 +10,7 @@ use lanlab_wire::smb1::{command, tree_connect, tree_connect_andx};
 
 use super::{Client, Dialect, Signing, Step, User, malformed, names, protocol, reason, refused};
 use crate::redirector::{Done, Reason, RedirectorFacts, Refusal};
+use crate::smb::ntlmssp;
 use crate::smb::responses::{self, CHALLENGE_LEN};
 
 /// Longest message that is taken outside large reads: what Samba and Windows NT announce.
@@ -38,6 +39,10 @@ pub enum Login {
     Version1,
     /// Responses of version 2.
     Version2,
+    /// Version 2 by extended security: the challenge is awaited.
+    Challenge,
+    /// Version 2 by extended security: its responses are judged.
+    Extended,
 }
 
 impl Login {
@@ -48,6 +53,7 @@ impl Login {
             Self::Lm => "LM",
             Self::Version1 => "NTLM",
             Self::Version2 => "NTLMv2",
+            Self::Challenge | Self::Extended => "NTLMSSP, NTLMv2",
         }
     }
 }
@@ -76,6 +82,11 @@ impl Agreed {
     /// Whether strings are UTF-16LE.
     pub const fn is_unicode(&self) -> bool {
         self.flags2 & flags2::UNICODE != 0
+    }
+
+    /// Whether users log in by tokens.
+    const fn is_extended(&self) -> bool {
+        self.flags2 & flags2::EXTENDED_SECURITY != 0
     }
 
     /// Whether offsets have 64 bits.
@@ -116,7 +127,9 @@ impl Client {
         let newest = self.plan.dialect.is_none_or(|dialect| dialect == Dialect::Nt);
         let mut header = self.header(command::NEGOTIATE);
         if newest {
-            header.flags2 |= flags2::LONG_NAMES | flags2::NT_STATUS | flags2::UNICODE;
+            // A guest has nothing to prove.
+            let extended = if self.plan.user.is_some() { flags2::EXTENDED_SECURITY } else { 0 };
+            header.flags2 |= flags2::LONG_NAMES | flags2::NT_STATUS | flags2::UNICODE | extended;
             header.status = lanlab_wire::smb1::status::Status::success(header.flags2);
         }
         self.ask_as(&header, Self::CONNECTED, Step::Negotiate, |writer| {
@@ -201,6 +214,9 @@ impl Client {
     /// How the password is proved at first.
     fn first_login(&self, agreed: &Agreed) -> Result<Login, Refusal> {
         let Some(user) = &self.plan.user else { return Ok(Login::Guest) };
+        if agreed.is_extended() {
+            return Ok(Login::Challenge);
+        }
         if agreed.has(security::ENCRYPTED) {
             if agreed.challenge.is_none() {
                 return Err(protocol(format!("a challenge that has not {CHALLENGE_LEN} octets")));
@@ -232,7 +248,9 @@ impl Client {
         let challenge =
             self.agreed.as_ref().and_then(|agreed| agreed.challenge).unwrap_or_default();
         Ok(match login {
-            Login::Guest => Proof::default(),
+            // The first token says nothing of the user.
+            Login::Challenge => Proof { nt: ntlmssp::negotiate(), ..Proof::default() },
+            Login::Guest | Login::Extended => Proof::default(),
             Login::Plain => Proof { lm: oem(password, self.plan.code_page)?, ..Proof::default() },
             Login::Lm => {
                 let response = responses::lm(password, self.plan.code_page, challenge);
@@ -250,7 +268,8 @@ impl Client {
             Login::Version2 => {
                 let (nonce, time) = (self.plan.nonce, self.plan.time);
                 let who = (name.as_str(), domain.as_str(), password.as_str());
-                let found = responses::version2(who, challenge, nonce, time);
+                let found =
+                    responses::version2(who, challenge, nonce, time, &responses::names_of(domain));
                 Proof { lm: found.lm.to_vec(), nt: found.nt, session_key: found.session_key }
             }
         })
@@ -271,11 +290,17 @@ impl Client {
         let (account, domain) = (self.encoded(&name)?, self.encoded(&domain)?);
         let (system, redirector) = (self.encoded("Unix")?, self.encoded("lanlab")?);
         let plain = if login == Login::Plain { [&proof.lm[..], &[0]].concat() } else { proof.lm };
-        let logon = if agreed.dialect == Dialect::Nt {
+        let logon = if agreed.is_extended() {
+            Logon::Extended {
+                blob: &proof.nt,
+                capabilities: agreed.capabilities | capabilities::EXTENDED_SECURITY,
+                domain: None,
+            }
+        } else if agreed.dialect == Dialect::Nt {
             Logon::Nt {
                 oem_password: &plain,
                 unicode_password: &proof.nt,
-                capabilities: agreed.capabilities & CAPABILITIES,
+                capabilities: agreed.capabilities,
                 account: account.text(),
                 domain: domain.text(),
             }
@@ -304,8 +329,12 @@ impl Client {
         block: &Block<'_>,
         login: Login,
     ) -> Result<(), Refusal> {
+        if login == Login::Challenge && header.status.is(error::MORE_PROCESSING_REQUIRED) {
+            return self.challenged(header, block);
+        }
         if !header.status.is_success() {
-            // Servers before version 2 know its responses for wrong ones.
+            // Servers before version 2 take its responses for wrong ones; Samba takes them only by
+            // extended security, unless `raw NTLMv2 auth` is set.
             let is_old =
                 header.status.is(error::LOGON_FAILURE) || header.status.is(error::WRONG_PASSWORD);
             if login == Login::Version2 && is_old {
@@ -336,10 +365,27 @@ impl Client {
                 let message = "the server wants signed messages, which a guest cannot make";
                 return Err(Refusal::new(Reason::Login, message));
             }
-            self.signing = Some(Signing::new(proof.session_key, &proof.nt));
+            let key = self.extended_key.take().unwrap_or(proof.session_key);
+            self.signing = Some(Signing::new(key, &proof.nt));
         }
         self.uid = header.uid;
         self.connect()
+    }
+
+    /// The server has asked by extended security.
+    fn challenged(&mut self, header: &Header, block: &Block<'_>) -> Result<(), Refusal> {
+        let response = session_setup_andx::Response::parse(block).map_err(malformed)?;
+        let challenge = response.blob.and_then(ntlmssp::Challenge::parse);
+        let (Some(challenge), Some(user)) = (challenge, &self.plan.user) else {
+            let message = "extended security without a challenge of NTLMSSP";
+            return Err(Refusal::new(Reason::Unsupported, message));
+        };
+        let (nonce, time) = (self.plan.nonce, self.plan.time);
+        let (token, key) = ntlmssp::authenticate(&challenge, user, nonce, time);
+        self.extended_key = Some(key);
+        self.uid = header.uid;
+        let Some(agreed) = self.agreed.clone() else { return Err(protocol("no dialect yet")) };
+        self.prove(&agreed, Login::Extended, Proof { nt: token, ..Proof::default() })
     }
 
     fn share(&self) -> Result<Encoded, Refusal> {
@@ -461,13 +507,10 @@ impl Agreed {
         match &response.security {
             Security::Challenge { challenge, .. } => {
                 self.challenge = (*challenge).try_into().ok();
-                Ok(())
             }
-            Security::Extended { .. } => {
-                let message = "the server wants extended security, which was not offered";
-                Err(Refusal::new(Reason::Unsupported, message))
-            }
+            Security::Extended { .. } => self.flags2 |= flags2::EXTENDED_SECURITY,
         }
+        Ok(())
     }
 }
 

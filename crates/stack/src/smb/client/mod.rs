@@ -95,6 +95,8 @@ pub struct Client {
     agreed: Option<Agreed>,
     facts: Option<RedirectorFacts>,
     signing: Option<Signing>,
+    /// Key of a login by extended security that is not judged yet.
+    extended_key: Option<[u8; 16]>,
     uid: u16,
     tid: u16,
     next_mid: u16,
@@ -126,6 +128,7 @@ impl Client {
             agreed: None,
             facts: None,
             signing: None,
+            extended_key: None,
             uid: 0,
             tid: 0,
             next_mid: 1,

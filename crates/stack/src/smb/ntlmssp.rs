@@ -1,0 +1,149 @@
+//! Login of extended security: NTLM version 2 in messages of its own.
+//!
+//! Source: [MS-NLMP] 2.2.1. Servers take these messages without SPNEGO around them ([MS-SMB] 3.2.4.2.4).
+
+use super::client::User;
+use super::responses::{self, CHALLENGE_LEN};
+
+const SIGNATURE: [u8; 8] = *b"NTLMSSP\0";
+/// Octets of an AUTHENTICATE message before its fields.
+const AUTHENTICATE_LEN: usize = 64;
+/// Octets of a CHALLENGE message before its fields.
+const CHALLENGE_HEAD_LEN: usize = 48;
+/// Pair of the server's names that holds its time.
+const TIMESTAMP: u16 = 7;
+
+/// Bits of `NegotiateFlags` (2.2.2.5): UTF-16LE, name of the server, signatures, NTLM, extended session
+/// security, names of the server, keys of 128 bits.
+const FLAGS: u32 = 0x0000_0001
+    | 0x0000_0004
+    | 0x0000_0010
+    | 0x0000_0200
+    | 0x0000_8000
+    | 0x0008_0000
+    | 0x0080_0000
+    | 0x2000_0000;
+
+/// The first message.
+pub fn negotiate() -> Vec<u8> {
+    let mut message = SIGNATURE.to_vec();
+    message.extend_from_slice(&1_u32.to_le_bytes());
+    message.extend_from_slice(&FLAGS.to_le_bytes());
+    message.resize(message.len() + 16, 0);
+    message
+}
+
+/// What a server's message asks.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Challenge<'a> {
+    flags: u32,
+    challenge: [u8; CHALLENGE_LEN],
+    names: &'a [u8],
+}
+
+impl<'a> Challenge<'a> {
+    /// Read the message, wherever it begins in the token. `None` if there is none.
+    pub fn parse(token: &'a [u8]) -> Option<Self> {
+        let at = token.windows(SIGNATURE.len()).position(|window| window == SIGNATURE)?;
+        let message = &token[at..];
+        let head = message.get(..CHALLENGE_HEAD_LEN)?;
+        let word = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);
+        let long = |at: usize| u32::from(word(at + 2)) << 16 | u32::from(word(at));
+        if long(8) != 2 {
+            return None;
+        }
+        let (len, offset) = (usize::from(word(40)), long(44) as usize);
+        let names = message.get(offset..offset.checked_add(len)?)?;
+        let challenge = core::array::from_fn(|index| head[24 + index]);
+        Some(Self { flags: long(20), challenge, names })
+    }
+
+    /// The server's time, 100 ns since 1601.
+    fn time(&self) -> Option<u64> {
+        let mut rest = self.names;
+        while let Some((head, after)) = rest.split_first_chunk::<4>() {
+            let [id, len] = [[head[0], head[1]], [head[2], head[3]]].map(u16::from_le_bytes);
+            let (value, after) = after.split_at_checked(usize::from(len))?;
+            if id == TIMESTAMP {
+                return value.try_into().ok().map(u64::from_le_bytes);
+            }
+            rest = after;
+        }
+        None
+    }
+}
+
+/// The last message, and the key of the session.
+pub fn authenticate(
+    challenge: &Challenge<'_>,
+    user: &User,
+    nonce: [u8; 8],
+    time: u64,
+) -> (Vec<u8>, [u8; 16]) {
+    let who = (user.name.as_str(), user.domain.as_str(), user.password.as_str());
+    let server_time = challenge.time();
+    let time = server_time.unwrap_or(time);
+    let names = if challenge.names.is_empty() { &[0; 4] } else { challenge.names };
+    let found = responses::version2(who, challenge.challenge, nonce, time, names);
+    // Where the server says its time, the LM response is zeros (3.1.5.1.2).
+    let lm = if server_time.is_some() { [0; responses::RESPONSE_LEN] } else { found.lm };
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let (domain, name, host) = (utf16(&user.domain), utf16(&user.name), utf16("LANLAB"));
+
+    let mut message = SIGNATURE.to_vec();
+    message.extend_from_slice(&3_u32.to_le_bytes());
+    let fields: [&[u8]; 6] = [&lm, &found.nt, &domain, &name, &host, &[]];
+    let mut at = AUTHENTICATE_LEN;
+    for field in fields {
+        let len = (field.len() as u16).to_le_bytes();
+        message.extend_from_slice(&len);
+        message.extend_from_slice(&len);
+        message.extend_from_slice(&(at as u32).to_le_bytes());
+        at += field.len();
+    }
+    message.extend_from_slice(&(FLAGS & challenge.flags).to_le_bytes());
+    for field in fields {
+        message.extend_from_slice(field);
+    }
+    (message, found.session_key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The CHALLENGE message of [MS-NLMP] 4.2.4.3.
+    const CHALLENGE: &str = "4e544c4d53535000020000000c000c003800000033828ae20123456789abcdef\
+                             00000000000000002400240044000000060070170000000f53006500720076006500\
+                             720002000c0044006f006d00610069006e0001000c00530065007200760065007200\
+                             00000000";
+
+    fn user() -> User {
+        let (name, password) = ("User".to_owned(), "Password".to_owned());
+        User { name, password, domain: "Domain".to_owned() }
+    }
+
+    #[test]
+    fn the_challenge_of_the_specification_is_answered_as_there() {
+        let octets = hex::decode(CHALLENGE).unwrap();
+        let challenge = Challenge::parse(&octets).unwrap();
+        let (message, key) = authenticate(&challenge, &user(), [0xaa; 8], 0);
+        assert_eq!(hex::encode(key), "8de40ccadbc14a82f15cb0ad0de95ca3");
+        let lm = "86c35097ac9cec102554764a57cccc19aaaaaaaaaaaaaaaa";
+        let nt = "68cd0ab851e51c96aabc927bebef6a1c";
+        assert_eq!(hex::encode(&message[64..104]), format!("{lm}{nt}"));
+    }
+
+    #[test]
+    fn what_is_no_challenge_is_none() {
+        let octets = hex::decode(CHALLENGE).unwrap();
+        for len in 0..octets.len() {
+            let cut = &octets[..len];
+            assert!(Challenge::parse(cut).is_none_or(|found| found.names.len() < 36), "{len}");
+        }
+        assert_eq!(Challenge::parse(&negotiate()), None);
+        let mut far = octets;
+        far[44..48].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert_eq!(Challenge::parse(&far), None);
+    }
+}
