@@ -285,6 +285,11 @@ impl Client {
         // Where shares have passwords, the session has none.
         let proof =
             if agreed.has(security::USER_LEVEL) { self.proof(login)? } else { Proof::default() };
+        self.prove(&agreed, login, proof)
+    }
+
+    /// Send what proves who the user is.
+    fn prove(&mut self, agreed: &Agreed, login: Login, proof: Proof) -> Result<(), Refusal> {
         let user = self.plan.user.clone();
         let (name, domain) = user.map(|user| (user.name, user.domain)).unwrap_or_default();
         let (account, domain) = (self.encoded(&name)?, self.encoded(&domain)?);
