@@ -1,4 +1,4 @@
-//! Whole messages of historic services on a connection of the kernel's TCP: NetBIOS over TCP on port
+//! Whole messages of historic services on a connection of the kernel's TCP: `NetBIOS` over TCP on port
 //! 139, the same framing without a session request elsewhere (RFC 1002, [MS-SMB] 2.1).
 
 use std::io::{self, ErrorKind, IoSlice};
@@ -13,9 +13,9 @@ use tokio::net::TcpStream;
 
 use crate::transport;
 
-/// Port of the NetBIOS session service.
+/// Port of the `NetBIOS` session service.
 const SESSION_PORT: u16 = 139;
-/// Port of SMB without NetBIOS.
+/// Port of SMB without `NetBIOS`.
 const DIRECT_PORT: u16 = 445;
 /// Name by which every server of Windows NT and Samba is called, whatever its own is.
 const ANY_SERVER: &str = "*SMBSERVER";
@@ -154,7 +154,7 @@ impl KernelPort {
     }
 }
 
-/// The name that a server is called by: its own, if it is one of NetBIOS.
+/// The name that a server is called by: its own, if it is one of `NetBIOS`.
 fn called(target: &Target) -> Name {
     let own = target.server_name.as_deref().and_then(|name| name.split('.').next());
     own.filter(|name| name.parse::<u8>().is_err())

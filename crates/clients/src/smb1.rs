@@ -1,4 +1,4 @@
-//! SMB 1 ([MS-CIFS]) over NetBIOS over TCP or directly over TCP: the redirector of the `stack` crate.
+//! SMB 1 ([MS-CIFS]) over `NetBIOS` over TCP or directly over TCP: the redirector of the `stack` crate.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -30,7 +30,7 @@ pub enum ServiceKind {
     Nfs,
     /// SMB 2 and 3 ([MS-SMB2]).
     Smb,
-    /// SMB 1 ([MS-CIFS]) over NetBIOS over TCP, or directly over TCP.
+    /// SMB 1 ([MS-CIFS]) over `NetBIOS` over TCP, or directly over TCP.
     Smb1,
     /// The protocol of Amazon S3, over HTTP/1.1, addressed by path.
     S3,

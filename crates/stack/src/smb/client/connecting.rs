@@ -3,18 +3,16 @@
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::header::{Header, flags2};
 use lanlab_wire::smb1::negotiate::{self, NO_DIALECT, NtLm, Security, capabilities, security};
-use lanlab_wire::smb1::session_setup_andx::{self, Logon, action};
-use lanlab_wire::smb1::status::error;
-use lanlab_wire::smb1::strings::{CodePage, Encoded, Text};
+use lanlab_wire::smb1::strings::{Encoded, Text};
 use lanlab_wire::smb1::{command, tree_connect, tree_connect_andx};
 
-use super::{Client, Dialect, Signing, Step, User, malformed, names, protocol, reason, refused};
+use super::login::{Login, oem};
+use super::{Client, Dialect, Step, malformed, names, protocol, refused};
 use crate::redirector::{Done, Reason, RedirectorFacts, Refusal};
-use crate::smb::ntlmssp;
-use crate::smb::responses::{self, CHALLENGE_LEN};
+use crate::smb::responses::CHALLENGE_LEN;
 
 /// Longest message that is taken outside large reads: what Samba and Windows NT announce.
-const MAX_BUFFER: u16 = 16_644;
+pub const MAX_BUFFER: u16 = 16_644;
 /// Requests that are outstanding at most, whatever a server would take.
 const MAX_OUTSTANDING: u16 = 50;
 /// Octets of a message around the data of a read or write, at most.
@@ -25,38 +23,6 @@ const LARGE_BYTES: u32 = 60 << 10;
 const LARGEST_BYTES: u32 = 120 << 10;
 /// Bit of the capabilities for these extensions.
 const UNIX_EXTENSIONS: u32 = 0x0080_0000;
-
-/// How a password is proved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Login {
-    /// No user.
-    Guest,
-    /// The password itself.
-    Plain,
-    /// LM response.
-    Lm,
-    /// NTLM and LM responses of version 1.
-    Version1,
-    /// Responses of version 2.
-    Version2,
-    /// Version 2 by extended security: the challenge is awaited.
-    Challenge,
-    /// Version 2 by extended security: its responses are judged.
-    Extended,
-}
-
-impl Login {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Guest => "no login",
-            Self::Plain => "plain password",
-            Self::Lm => "LM",
-            Self::Version1 => "NTLM",
-            Self::Version2 => "NTLMv2",
-            Self::Challenge | Self::Extended => "NTLMSSP, NTLMv2",
-        }
-    }
-}
 
 /// What server and client agreed on.
 #[derive(Debug, Clone)]
@@ -71,11 +37,11 @@ pub struct Agreed {
     pub max_mpx: u16,
     pub read_bytes: u32,
     pub write_bytes: u32,
-    security_mode: u16,
-    session_key: u32,
-    challenge: Option<[u8; CHALLENGE_LEN]>,
-    server: Option<String>,
-    login: Login,
+    pub security_mode: u16,
+    pub session_key: u32,
+    pub challenge: Option<[u8; CHALLENGE_LEN]>,
+    pub server: Option<String>,
+    pub login: Login,
 }
 
 impl Agreed {
@@ -85,7 +51,7 @@ impl Agreed {
     }
 
     /// Whether users log in by tokens.
-    const fn is_extended(&self) -> bool {
+    pub const fn is_extended(&self) -> bool {
         self.flags2 & flags2::EXTENDED_SECURITY != 0
     }
 
@@ -94,7 +60,7 @@ impl Agreed {
         self.capabilities & capabilities::LARGE_FILES != 0
     }
 
-    const fn has(&self, bits: u16) -> bool {
+    pub const fn has(&self, bits: u16) -> bool {
         self.security_mode & bits != 0
     }
 
@@ -211,193 +177,16 @@ impl Client {
         if dialect == Dialect::Core { self.connect_by_password() } else { self.log_in(login) }
     }
 
-    /// How the password is proved at first.
-    fn first_login(&self, agreed: &Agreed) -> Result<Login, Refusal> {
-        let Some(user) = &self.plan.user else { return Ok(Login::Guest) };
-        if agreed.is_extended() {
-            return Ok(Login::Challenge);
-        }
-        if agreed.has(security::ENCRYPTED) {
-            if agreed.challenge.is_none() {
-                return Err(protocol(format!("a challenge that has not {CHALLENGE_LEN} octets")));
-            }
-            return Ok(match agreed.dialect {
-                // A password of a share belongs to no user, whom version 2 would need.
-                Dialect::Nt if agreed.has(security::USER_LEVEL) => Login::Version2,
-                Dialect::Nt => Login::Version1,
-                _ => Login::Lm,
-            });
-        }
-        // Who can change messages could have any password sent like this.
-        if self.plan.dialect.is_none() && !user.password.is_empty() {
-            let dialect = agreed.dialect.name();
-            let message = format!(
-                "the server wants the password unencrypted, in dialect `{dialect}`; allowed: only \
-                 where the dialect was asked for"
-            );
-            return Err(Refusal::new(Reason::Login, message));
-        }
-        Ok(Login::Plain)
-    }
-
-    /// LM and NT field of a login, with the key for signatures.
-    fn proof(&self, login: Login) -> Result<Proof, Refusal> {
-        let Some(User { name, password, domain }) = &self.plan.user else {
-            return Ok(Proof::default());
-        };
-        let challenge =
-            self.agreed.as_ref().and_then(|agreed| agreed.challenge).unwrap_or_default();
-        Ok(match login {
-            // The first token says nothing of the user.
-            Login::Challenge => Proof { nt: ntlmssp::negotiate(), ..Proof::default() },
-            Login::Guest | Login::Extended => Proof::default(),
-            Login::Plain => Proof { lm: oem(password, self.plan.code_page)?, ..Proof::default() },
-            Login::Lm => {
-                let response = responses::lm(password, self.plan.code_page, challenge);
-                let message = "a password of LM has at most 14 characters of the code page";
-                let response = response.ok_or_else(|| Refusal::new(Reason::Login, message))?;
-                Proof { lm: response.to_vec(), ..Proof::default() }
-            }
-            Login::Version1 => {
-                let nt = responses::nt(password, challenge).to_vec();
-                // A password that LM cannot hold is proved by the NT response alone.
-                let lm = responses::lm(password, self.plan.code_page, challenge);
-                let lm = lm.map_or_else(|| nt.clone(), |lm| lm.to_vec());
-                Proof { lm, nt, session_key: responses::session_key(password) }
-            }
-            Login::Version2 => {
-                let (nonce, time) = (self.plan.nonce, self.plan.time);
-                let who = (name.as_str(), domain.as_str(), password.as_str());
-                let found =
-                    responses::version2(who, challenge, nonce, time, &responses::names_of(domain));
-                Proof { lm: found.lm.to_vec(), nt: found.nt, session_key: found.session_key }
-            }
-        })
-    }
-
-    fn encoded(&self, text: &str) -> Result<Encoded, Refusal> {
+    pub(super) fn encoded(&self, text: &str) -> Result<Encoded, Refusal> {
         let unicode = self.agreed.as_ref().is_some_and(Agreed::is_unicode);
         Encoded::new(text, unicode, self.plan.code_page).map_err(malformed)
-    }
-
-    fn log_in(&mut self, login: Login) -> Result<(), Refusal> {
-        let Some(agreed) = self.agreed.clone() else { return Err(protocol("no dialect yet")) };
-        // Where shares have passwords, the session has none.
-        let proof =
-            if agreed.has(security::USER_LEVEL) { self.proof(login)? } else { Proof::default() };
-        self.prove(&agreed, login, proof)
-    }
-
-    /// Send what proves who the user is.
-    fn prove(&mut self, agreed: &Agreed, login: Login, proof: Proof) -> Result<(), Refusal> {
-        let user = self.plan.user.clone();
-        let (name, domain) = user.map(|user| (user.name, user.domain)).unwrap_or_default();
-        let (account, domain) = (self.encoded(&name)?, self.encoded(&domain)?);
-        let (system, redirector) = (self.encoded("Unix")?, self.encoded("lanlab")?);
-        let plain = if login == Login::Plain { [&proof.lm[..], &[0]].concat() } else { proof.lm };
-        let logon = if agreed.is_extended() {
-            Logon::Extended {
-                blob: &proof.nt,
-                capabilities: agreed.capabilities | capabilities::EXTENDED_SECURITY,
-                domain: None,
-            }
-        } else if agreed.dialect == Dialect::Nt {
-            Logon::Nt {
-                oem_password: &plain,
-                unicode_password: &proof.nt,
-                capabilities: agreed.capabilities,
-                account: account.text(),
-                domain: domain.text(),
-            }
-        } else {
-            Logon::LanMan { password: &plain, account: account.text(), domain: domain.text() }
-        };
-        let request = session_setup_andx::Request {
-            max_buffer: MAX_BUFFER,
-            max_mpx: agreed.max_mpx,
-            // Zero would end other sessions of this host, which stations of a study are.
-            vc_number: 1,
-            session_key: agreed.session_key,
-            logon,
-            native_os: system.text(),
-            native_lan_manager: redirector.text(),
-        };
-        let step = Step::Login(login);
-        self.ask(Self::CONNECTED, command::SESSION_SETUP_ANDX, step, |writer| request.emit(writer));
-        Ok(())
-    }
-
-    /// The server has judged a login.
-    pub(super) fn logged_in(
-        &mut self,
-        header: &Header,
-        block: &Block<'_>,
-        login: Login,
-    ) -> Result<(), Refusal> {
-        if login == Login::Challenge && header.status.is(error::MORE_PROCESSING_REQUIRED) {
-            return self.challenged(header, block);
-        }
-        if !header.status.is_success() {
-            // Servers before version 2 take its responses for wrong ones; Samba takes them only by
-            // extended security, unless `raw NTLMv2 auth` is set.
-            let is_old =
-                header.status.is(error::LOGON_FAILURE) || header.status.is(error::WRONG_PASSWORD);
-            if login == Login::Version2 && is_old {
-                return self.log_in(Login::Version1);
-            }
-            let refusal = refused(block);
-            let reason = match reason(header.status) {
-                Reason::Denied | Reason::Protocol => Reason::Login,
-                other => other,
-            };
-            return Err(Refusal { reason, ..refusal });
-        }
-        let response = session_setup_andx::Response::parse(block).map_err(malformed)?;
-        let proof = self.proof(login)?;
-        let Some(agreed) = &mut self.agreed else { return Err(protocol("no dialect yet")) };
-        if response.action & action::GUEST != 0 && login != Login::Guest {
-            let message = "the server let this user in as a guest; allowed: a user that it knows";
-            if agreed.has(security::USER_LEVEL) {
-                return Err(Refusal::new(Reason::Login, message));
-            }
-        }
-        agreed.login = login;
-        let text = |text: Text<'_>| text.decode(self.plan.code_page).into_owned();
-        agreed.server = response.names.map(|names| text(names.native_lan_manager));
-        agreed.server.take_if(|name| name.is_empty());
-        if agreed.has(security::SIGNING_REQUIRED) {
-            if login == Login::Guest {
-                let message = "the server wants signed messages, which a guest cannot make";
-                return Err(Refusal::new(Reason::Login, message));
-            }
-            let key = self.extended_key.take().unwrap_or(proof.session_key);
-            self.signing = Some(Signing::new(key, &proof.nt));
-        }
-        self.uid = header.uid;
-        self.connect()
-    }
-
-    /// The server has asked by extended security.
-    fn challenged(&mut self, header: &Header, block: &Block<'_>) -> Result<(), Refusal> {
-        let response = session_setup_andx::Response::parse(block).map_err(malformed)?;
-        let challenge = response.blob.and_then(ntlmssp::Challenge::parse);
-        let (Some(challenge), Some(user)) = (challenge, &self.plan.user) else {
-            let message = "extended security without a challenge of NTLMSSP";
-            return Err(Refusal::new(Reason::Unsupported, message));
-        };
-        let (nonce, time) = (self.plan.nonce, self.plan.time);
-        let (token, key) = ntlmssp::authenticate(&challenge, user, nonce, time);
-        self.extended_key = Some(key);
-        self.uid = header.uid;
-        let Some(agreed) = self.agreed.clone() else { return Err(protocol("no dialect yet")) };
-        self.prove(&agreed, Login::Extended, Proof { nt: token, ..Proof::default() })
     }
 
     fn share(&self) -> Result<Encoded, Refusal> {
         self.encoded(&format!("\\\\{}\\{}", self.plan.server, self.plan.share).to_uppercase())
     }
 
-    fn connect(&mut self) -> Result<(), Refusal> {
+    pub(super) fn connect(&mut self) -> Result<(), Refusal> {
         let Some(agreed) = &self.agreed else { return Err(protocol("no dialect yet")) };
         let mut password = vec![0];
         if !agreed.has(security::USER_LEVEL) {
@@ -517,19 +306,4 @@ impl Agreed {
         }
         Ok(())
     }
-}
-
-/// What proves a password.
-#[derive(Default)]
-struct Proof {
-    lm: Vec<u8>,
-    nt: Vec<u8>,
-    session_key: [u8; 16],
-}
-
-/// A password in the code page.
-fn oem(password: &str, code_page: CodePage) -> Result<Vec<u8>, Refusal> {
-    let octets: Option<Vec<u8>> = password.chars().map(|one| code_page.octet(one)).collect();
-    let message = "a password with a character that the code page lacks";
-    octets.ok_or_else(|| Refusal::new(Reason::Login, message))
 }

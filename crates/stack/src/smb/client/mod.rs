@@ -7,6 +7,7 @@ mod answers;
 mod calls;
 mod connecting;
 mod listing;
+mod login;
 mod names;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -20,8 +21,9 @@ use super::Dialect;
 use super::signing::Signing;
 use crate::carrier::CarrierFacts;
 use crate::redirector::{Call, CallId, Done, Reason, Redirector, RedirectorFacts, Refusal};
-use connecting::{Agreed, Login};
+use connecting::Agreed;
 use listing::Listing;
+use login::Login;
 
 /// Messages whose memory is kept.
 const MAX_SPARE: usize = 64;
