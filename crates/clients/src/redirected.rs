@@ -26,7 +26,7 @@ const DEPTH: u16 = 8;
 /// See the module.
 #[derive(Debug)]
 pub struct Redirected<R> {
-    exchange: RefCell<Exchange<R>>,
+    exchange: RefCell<Box<Exchange<R>>>,
     facts: RedirectorFacts,
     /// Directory to work in, from the root of the share: empty, or ending with `/`.
     base: String,
@@ -123,7 +123,7 @@ impl<R: Redirector> Redirected<R> {
         directory: &str,
         patience: Duration,
     ) -> Result<Self> {
-        let mut exchange = Exchange {
+        let mut exchange = Box::new(Exchange {
             redirector,
             port,
             outgoing: Vec::new(),
@@ -132,7 +132,7 @@ impl<R: Redirector> Redirected<R> {
             data: Vec::new(),
             ended: BTreeMap::new(),
             broken: None,
-        };
+        });
         let waited = poll_fn(|cx| exchange.poll(cx, connected));
         tokio::time::timeout(patience, waited).await.unwrap_or_else(|_| Err(late(patience)))?;
         let Some(facts) = exchange.redirector.facts().cloned() else {
@@ -192,7 +192,7 @@ impl<R: Redirector> Redirected<R> {
             self.exchange.borrow_mut().redirector.call(call)
         };
         let read = poll_fn(|cx| {
-            let exchange = &mut *self.exchange.borrow_mut();
+            let exchange = &mut **self.exchange.borrow_mut();
             exchange.poll(cx, id).map(|ended| match ended? {
                 // Copied at once: the next call that is polled may take the memory.
                 Done::Read(range) => {

@@ -94,12 +94,16 @@ fn check(spec: &CopySpec) -> Result<Cost, Failure> {
 
 /// Check the name of a trial's directory, and what stands in its mark.
 pub fn check_words(name: &str, token: &str) -> Result<(), Failure> {
-    let is_name = name.strip_prefix("lanlab-").is_some_and(|rest| {
+    let is_long = name.strip_prefix("lanlab-").is_some_and(|rest| {
         (1..=80).contains(&rest.len())
             && rest.bytes().all(|octet| octet.is_ascii_alphanumeric() || octet == b'-')
     });
-    if !is_name {
-        let allowed = "`lanlab-` and up to 80 letters, digits and `-`";
+    let is_short = name
+        .strip_suffix(service_paths::SHORT)
+        .is_some_and(|rest| rest.len() == 8 && rest.bytes().all(|octet| octet.is_ascii_hexdigit()));
+    if !is_long && !is_short {
+        let allowed =
+            "`lanlab-` and up to 80 letters, digits and `-`; 8 hexadecimal digits and `.lab`";
         return Err(Failure::value("working_name", "another text", allowed));
     }
     if token.len() != 32 || !token.bytes().all(|octet| octet.is_ascii_hexdigit()) {

@@ -5,6 +5,10 @@ use lanlab_files::ServicePath;
 use crate::messages::{CopySpec, Failure};
 
 const MARK_NAME: &str = "lanlab-mark";
+/// The same where names have 8 characters, a dot and 3 characters.
+const SHORT_MARK_NAME: &str = "mark.lab";
+/// End of the working name there.
+pub const SHORT: &str = ".lab";
 
 /// Where the files of a trial are at the service.
 pub fn files_path(spec: &CopySpec) -> Result<ServicePath, Failure> {
@@ -23,5 +27,6 @@ pub fn path(text: String) -> Result<ServicePath, Failure> {
 
 /// Where the mark of a trial is.
 pub fn mark_path(working_name: &str) -> Result<ServicePath, Failure> {
-    path(format!("{working_name}/{MARK_NAME}"))
+    let name = if working_name.ends_with(SHORT) { SHORT_MARK_NAME } else { MARK_NAME };
+    path(format!("{working_name}/{name}"))
 }

@@ -65,14 +65,12 @@ impl Client {
                 Ok(())
             }
             Call::DiskSpace => {
-                self.ask(id, command::QUERY_INFORMATION_DISK, Step::DiskSpace, |writer| {
-                    writer.empty()
-                });
+                self.ask(id, command::QUERY_INFORMATION_DISK, Step::DiskSpace, nothing);
                 Ok(())
             }
             Call::End => {
                 if agreed.dialect == Dialect::Core {
-                    self.ask(id, command::TREE_DISCONNECT, Step::Other, |writer| writer.empty());
+                    self.ask(id, command::TREE_DISCONNECT, Step::Other, nothing);
                 } else {
                     self.ask(id, command::LOGOFF_ANDX, Step::Other, logoff_andx::emit);
                 }
@@ -281,4 +279,9 @@ fn nt_open(access: Access) -> nt_create_andx::Request<'static> {
         impersonation: 2,
         ..nt_create_andx::Request::default()
     }
+}
+
+/// A request that says nothing but its command.
+fn nothing(writer: &mut Writer<'_>) {
+    writer.empty();
 }

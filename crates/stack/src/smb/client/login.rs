@@ -126,7 +126,7 @@ impl Client {
         let (account, domain) = (self.encoded(&name)?, self.encoded(&domain)?);
         let (system, redirector) = (self.encoded("Unix")?, self.encoded("lanlab")?);
         let plain = if login == Login::Plain { [&proof.lm[..], &[0]].concat() } else { proof.lm };
-        let logon = if agreed.is_extended() {
+        let form = if agreed.is_extended() {
             Logon::Extended {
                 blob: &proof.nt,
                 capabilities: agreed.capabilities | capabilities::EXTENDED_SECURITY,
@@ -149,7 +149,7 @@ impl Client {
             // Zero would end other sessions of this host, which stations of a study are.
             vc_number: 1,
             session_key: agreed.session_key,
-            logon,
+            logon: form,
             native_os: system.text(),
             native_lan_manager: redirector.text(),
         };
