@@ -34,6 +34,10 @@ class Service:
     has_users: bool = True
     #: Whether it reads and writes parts of a file, or whole files only.
     has_blocks: bool = False
+    #: Dialects that can be asked for, the oldest first; none: there is nothing to choose.
+    dialects: tuple[str, ...] = ()
+    #: Whether the engine has a server of it.
+    has_embedded: bool = True
     #: Whether files are copied by it; one that only `stations` has is there to measure lanlab.
     has_files: bool = True
 
@@ -41,6 +45,11 @@ class Service:
     def is_local(self) -> bool:
         """Whether it goes over no link."""
         return self.port is None
+
+    @property
+    def has_short_names(self) -> bool:
+        """Whether a server may know only names of 8 characters, a dot and 3 characters."""
+        return bool(self.dialects)
 
 
 _ROWS = (
@@ -54,6 +63,15 @@ _ROWS = (
     # The port of NFS is the portmapper's to tell: here, where servers commonly are.
     Service("nfs", "NFS", 2049, share="export", has_users=False, has_blocks=True),
     Service("smb", "SMB", 445, share="share", has_blocks=True),
+    Service(
+        "smb1",
+        "SMB 1",
+        445,
+        share="share",
+        has_blocks=True,
+        dialects=("core", "lanman1", "lm12x002", "nt1"),
+        has_embedded=False,
+    ),
     Service("s3", "S3", 80, share="bucket"),
     Service("s3s", "S3 with TLS", 443, share="bucket", has_identity=True),
 )

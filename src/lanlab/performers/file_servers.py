@@ -109,6 +109,7 @@ def target_of(url: servers.ServerUrl, parameters: ServiceParameters, client: Eng
     """
     target = servers.target_of(url, parameters.trust)
     if url.service != "directory":
+        target["dialect"] = parameters.dialect
         target["address"] = resolved(client, url.host, parameters.address_family)
     return target
 
@@ -116,7 +117,9 @@ def target_of(url: servers.ServerUrl, parameters: ServiceParameters, client: Eng
 def _credentials(parameters: ServiceParameters) -> Request | None:
     if not SERVICES[parameters.service].has_users:
         return None
-    return {"user": _USER, "secret": secrets.token_hex(16)}
+    # A password of LM has at most 14 characters.
+    octets = 6 if SERVICES[parameters.service].dialects else 16
+    return {"user": _USER, "secret": secrets.token_hex(octets)}
 
 
 @contextlib.contextmanager
@@ -188,6 +191,7 @@ def _real(
             "bind": client.address,
             "share": running.share,
             "credentials": credentials,
+            "dialect": parameters.dialect,
             "trust": "system" if sha256 is None else {"sha256": sha256},
         }
         facts = {"server": parameters.server, "version": running.version}

@@ -34,6 +34,8 @@ class ServerUrl:
     user: str | None
     share: str | None
     directory: str
+    #: The only dialect to speak; `None`: none was asked for.
+    dialect: str | None = None
 
     @property
     def needs_password(self) -> bool:
@@ -76,7 +78,13 @@ def parse_url(text: str) -> ServerUrl:
         allowed = ", ".join(sorted(known))
         raise UsageError(f"`{parts.scheme}://`: no such file service; allowed: {allowed}")
     service = found.name
-    if parts.query or parts.fragment:
+    dialect: str | None = None
+    if found.dialects and parts.query.startswith("dialect=") and not parts.fragment:
+        dialect = parts.query.removeprefix("dialect=")
+        if dialect not in found.dialects:
+            allowed = ", ".join(found.dialects)
+            raise UsageError(f"`{text}`: found dialect `{dialect}`; allowed: {allowed}")
+    elif parts.query or parts.fragment:
         raise UsageError(f"`{text}`: found `?` or `#`; write them as %3F and %23")
     path = unquote(parts.path)
     if found.is_local:
@@ -95,7 +103,8 @@ def parse_url(text: str) -> ServerUrl:
             raise UsageError(f"`{text}`: no {what}; write it as {service}://HOST/{what.upper()}")
         share = names.pop(0)
     user = unquote(parts.username) if parts.username else None
-    return ServerUrl(text, service, parts.hostname, port, user, share, "/".join(names))
+    directory = "/".join(names)
+    return ServerUrl(text, service, parts.hostname, port, user, share, directory, dialect)
 
 
 def is_local(text: str) -> bool:
@@ -164,7 +173,7 @@ def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
         # The engine reads it; here it is judged, before anything is run.
         read_user_file(Path(trusted["file"]), "trust file", _MOST_TRUST_BYTES)
     credentials = None if url.user is None else {"user": url.user, "secret": secret or ""}
-    if credentials is not None and url.service == "smb" and ";" in credentials["user"]:
+    if credentials is not None and url.service in ("smb", "smb1") and ";" in credentials["user"]:
         domain, _, user = credentials["user"].partition(";")
         credentials |= {"user": user, "domain": domain}
     return {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads.parameters import nanoseconds
+from lanlab.workloads.service_parameters import working_name
 from lanlab.workloads.steps import TOO_LONG_HINT, Part, Request, Server, Stage, Steps, Told
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def _spec(parameters: CopyParameters, target: Request, directory: str | None) ->
             "send_buffer_bytes": parameters.send_buffer_bytes,
             "receive_buffer_bytes": parameters.receive_buffer_bytes,
         },
-        "working_name": f"lanlab-{secrets.token_hex(6)}",
+        "working_name": working_name(parameters),
         "token": secrets.token_hex(16),
         "direction": parameters.direction,
         "files": {"dataset": _dataset(parameters)} if tree is None else {"tree": tree},

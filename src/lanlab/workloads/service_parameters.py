@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Literal, Self
 
 from pydantic import field_validator, model_validator
 
 from lanlab.errors import UsageError
-from lanlab.services import EMBEDDED, services_of
+from lanlab.services import EMBEDDED, SERVICES, services_of
 from lanlab.workloads import copy_server as servers
 from lanlab.workloads.definitions import parameter
 from lanlab.workloads.drivers.registry import OWN
@@ -28,6 +29,12 @@ class ServiceParameters(IpParameters):
         EMBEDDED,
         "Server that lanlab starts: `embedded`, a real one by its name (`lanlab doctor` lists "
         "them), or `installed` for the first that is installed.",
+        metavar="NAME",
+    )
+    dialect: str | None = parameter(
+        None,
+        "The only dialect of SMB 1 to speak: core, lanman1, lm12x002 or nt1. Default: the newest "
+        "that the server has.",
         metavar="NAME",
     )
     server_medium: Literal["tmpfs", "disk"] = parameter(
@@ -67,11 +74,40 @@ class ServiceParameters(IpParameters):
                 raise ValueError(error.message) from None
             # Frozen once it is checked; the service is the URL's to say.
             object.__setattr__(self, "service", url.service)
+            if url.dialect is not None:
+                if self.dialect not in (None, url.dialect):
+                    raise ValueError(
+                        f"dialect: found `{self.dialect}`, and `{url.dialect}` in the URL; "
+                        "allowed: one of them"
+                    )
+                object.__setattr__(self, "dialect", url.dialect)
         elif self.trust is not None:
             raise ValueError("trust: found one for a server that lanlab starts; allowed: none")
+        elif self.server == EMBEDDED and not SERVICES[self.service].has_embedded:
+            raise ValueError(
+                f"service: found `{self.service}`, which has no embedded server yet; allowed: a "
+                "real server (server `samba`) or a URL"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _known_dialect(self) -> Self:
+        allowed = SERVICES[self.service].dialects
+        if self.dialect is not None and self.dialect not in allowed:
+            found = f"dialect: found `{self.dialect}`"
+            if not allowed:
+                raise ValueError(f"{found} for service `{self.service}`; allowed: none")
+            raise ValueError(f"{found}; allowed: {', '.join(allowed)}")
         return self
 
     @property
     def is_users_server(self) -> bool:
         """Whether the server is one that was there before."""
         return servers.is_url(self.server)
+
+
+def working_name(parameters: ServiceParameters) -> str:
+    """A new name for the directory of a trial, one that its server can hold."""
+    if SERVICES[parameters.service].has_short_names:
+        return f"{secrets.token_hex(4)}.lab"
+    return f"lanlab-{secrets.token_hex(6)}"

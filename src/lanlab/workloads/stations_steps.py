@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lanlab.errors import EngineError, UnmetNeed
 from lanlab.services import SERVICES
 from lanlab.workloads.parameters import nanoseconds
+from lanlab.workloads.service_parameters import working_name
 from lanlab.workloads.stations_merging import merged
 from lanlab.workloads.stations_readings import columns_of, start_skew_ns, thinned, within
 from lanlab.workloads.stations_results import summed
@@ -162,7 +163,7 @@ def _spec(parameters: StationsParameters, target: Request) -> Request:
             **{key: value for key, value in target.items() if value is not None},
             "timeout_ns": nanoseconds(parameters.timeout_s),
         },
-        "working_name": f"lanlab-{secrets.token_hex(6)}",
+        "working_name": working_name(parameters),
         "token": secrets.token_hex(16),
         "stations": parameters.stations,
         "own": {"first": 0, "count": parameters.stations},

@@ -1,5 +1,5 @@
 """
-Samba, for SMB 2 and 3.
+Samba, for SMB 2 and 3, and with its old dialects switched on for SMB 1.
 
 It has users of its own, but each must be one of the system as well. The server's own user is that,
 by the name that was asked for (`username map`).
@@ -21,7 +21,7 @@ disable netbios = yes
 smb ports = {port}
 interfaces = {address}
 bind interfaces only = yes
-server min protocol = SMB2_02
+{dialects}
 map to guest = never
 guest account = {guest}
 restrict anonymous = 2
@@ -63,12 +63,19 @@ wide links = no
 follow symlinks = no
 """
 
+_NEW_DIALECTS = "server min protocol = SMB2_02"
+# The responses of these dialects are weak, and are taken only where SMB 1 was asked for.
+_OLD_DIALECTS = """\
+server min protocol = LANMAN1
+ntlm auth = ntlmv1-permitted
+lanman auth = yes"""
+
 
 class Samba(Server):
     """See the module."""
 
     name = "samba"
-    services = ("smb",)
+    services = ("smb", "smb1")
     programs = ("smbd", "pdbedit")
     how_to_get = "apt install samba"
 
@@ -96,6 +103,7 @@ class Samba(Server):
             address=place.address,
             guest=_another_user(place.user),
             private=place.private,
+            dialects=_OLD_DIALECTS if place.service == "smb1" else _NEW_DIALECTS,
             settings="\n".join(self._settings),
             share=SHARE,
             served=place.served,
