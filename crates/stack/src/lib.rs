@@ -1,7 +1,7 @@
 //! Historic network protocols without a clock or a socket.
 //!
-//! Between carriers below and redirectors and file servers above there is one line: whole messages
-//! of numbered sessions. So the same code runs over TCP, over raw Ethernet and in the simulator.
+//! Between a carrier below and a redirector above there is one line: whole messages of a session. So
+//! the same code runs over any carrier, in real and in virtual time.
 
 pub mod carrier;
 pub mod redirector;

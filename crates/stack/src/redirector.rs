@@ -193,9 +193,9 @@ impl fmt::Display for Refusal {
 /// What both ends agreed on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RedirectorFacts {
-    /// Protocol with its dialect, as `SMB 1, NT LM 0.12`.
+    /// Protocol with its dialect and how the user proved who he is, as `SMB 1, NT LM 0.12, NTLM login`.
     pub protocol: String,
-    /// How users prove who they are and how messages are protected, as `not encrypted, NTLMv2`.
+    /// How messages are protected, as `signed, MD5`; `none`.
     pub protection: String,
     /// What the server calls itself, if it does.
     pub server: Option<String>,

@@ -249,10 +249,10 @@ impl Client {
                 return Err(Refusal::new(Reason::Missing, message));
             }
         }
-        let signed = if self.signing.is_some() { ", signed, MD5" } else { "" };
+        let (dialect, login) = (agreed.dialect.name(), agreed.login.name());
         self.facts = Some(RedirectorFacts {
-            protocol: format!("SMB 1, {}", agreed.dialect.name()),
-            protection: format!("none, {}{signed}", agreed.login.name()),
+            protocol: format!("SMB 1, {dialect}, {login}"),
+            protection: if self.signing.is_some() { "signed, MD5" } else { "none" }.to_owned(),
             server: agreed.server.clone(),
             read_bytes: agreed.read_bytes,
             write_bytes: agreed.write_bytes,

@@ -37,11 +37,11 @@ impl Login {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Guest => "no login",
-            Self::Plain => "plain password",
-            Self::Lm => "LM",
-            Self::Version1 => "NTLM",
-            Self::Version2 => "NTLMv2",
-            Self::Challenge | Self::Extended => "NTLMSSP, NTLMv2",
+            Self::Plain => "login with a plain password",
+            Self::Lm => "LM login",
+            Self::Version1 => "NTLM login",
+            Self::Version2 => "NTLMv2 login",
+            Self::Challenge | Self::Extended => "NTLMSSP login",
         }
     }
 }
