@@ -49,7 +49,7 @@ from lanlab.workloads.copy_datasets import NAMED
 
 _MEMORY = Path("/dev/shm")
 _WHO = Credentials("lab", "Secret-1")
-_SERVICES = ("ftp", "sftp", "webdav", "smb", "s3", "nfs")
+_SERVICES = ("ftp", "sftp", "webdav", "smb", "smb1", "s3", "nfs")
 #: Without a real server that lanlab starts: S3 is spoken to lanlab's own alone.
 _ONLY_EMBEDDED = ("s3",)
 PEERS: tuple[Peer, ...] = (*OWN_TOOLS, Rclone())

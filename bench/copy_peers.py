@@ -355,7 +355,7 @@ class SmbClient(Peer):
     """`smbclient` with `mput` or `mget`."""
 
     program = "smbclient"
-    services = ("smb",)
+    services = ("smb", "smb1")
 
     def command(self, copying: Copying, streams: int) -> tuple[list[str], str, dict[str, str]]:
         """See `Peer.command`."""
@@ -363,6 +363,8 @@ class SmbClient(Peer):
         argv = [self.program, f"//{copying.address}/{server.share}", "-p", str(server.port)]
         commands = f"cd {copying.name}; prompt off; {'mput' if copying.is_upload else 'mget'} *"
         login = ["-U", f"{copying.user}%{copying.secret}"]
+        if copying.service == "smb1":
+            login += ["-m", "NT1", "--option=client min protocol=NT1"]
         return [*argv, *login, "-s", "/dev/null", "-c", commands], "", {}
 
 

@@ -107,11 +107,14 @@ class Client:
 
     def _move(self, action: str, file: Path, name: str, who: Credentials | None) -> str:
         service, port = self.server.service, self.server.port
-        if service == "smb":
+        if service in ("smb", "smb1"):
             assert who is not None
             command = f'put "{file}" "{name}"' if action == "put" else f'get "{name}" "{file}"'
             share = f"//{self.address}/{self.server.share}"
-            login = ["-U", f"{who.user}%{who.secret}", "-m", "SMB3"]
+            dialect = ["-m", "SMB3"]
+            if service == "smb1":
+                dialect = ["-m", "NT1", "--option=client min protocol=NT1"]
+            login = ["-U", f"{who.user}%{who.secret}", *dialect]
             return self._run([client("smbclient"), share, "-p", str(port), *login, "-c", command])
         if service == "sftp":
             return self._sftp(action, file, name, who)
