@@ -148,7 +148,7 @@ def _url(copying: Copying) -> str:
         # The portmapper tells the ports of a real one. What is mounted is what is exported.
         port = f":{server.port}" if isinstance(server, Embedded) else ""
         return f"nfs://{address}{port}{server.share}"
-    share = f"/{server.share}" if server.share and server.service in ("smb", "s3") else ""
+    share = f"/{server.share}" if server.share and server.service in ("smb", "smb1", "s3") else ""
     return f"{server.service}://{copying.user}@{address}:{server.port}{share}/{copying.name}"
 
 
@@ -363,7 +363,7 @@ class SmbClient(Peer):
         argv = [self.program, f"//{copying.address}/{server.share}", "-p", str(server.port)]
         commands = f"cd {copying.name}; prompt off; {'mput' if copying.is_upload else 'mget'} *"
         login = ["-U", f"{copying.user}%{copying.secret}"]
-        if copying.service == "smb1":
+        if copying.server.service == "smb1":
             login += ["-m", "NT1", "--option=client min protocol=NT1"]
         return [*argv, *login, "-s", "/dev/null", "-c", commands], "", {}
 

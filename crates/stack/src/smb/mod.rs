@@ -4,6 +4,7 @@
 
 pub mod client;
 mod ntlmssp;
+mod plan;
 pub mod responses;
 mod signing;
 

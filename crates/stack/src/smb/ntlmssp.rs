@@ -2,7 +2,7 @@
 //!
 //! Source: [MS-NLMP] 2.2.1. Servers take these messages without SPNEGO around them ([MS-SMB] 3.2.4.2.4).
 
-use super::client::User;
+use super::plan::User;
 use super::responses::{self, CHALLENGE_LEN};
 
 const SIGNATURE: [u8; 8] = *b"NTLMSSP\0";

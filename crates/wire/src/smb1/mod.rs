@@ -34,6 +34,7 @@ pub mod file_system_information;
 pub mod find;
 mod find_entries;
 pub mod header;
+mod header_flags;
 pub mod locking_andx;
 pub mod logoff_andx;
 pub mod negotiate;

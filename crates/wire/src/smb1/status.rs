@@ -2,7 +2,7 @@
 //!
 //! Source: [MS-CIFS] 2.2.2.4, whose table also says which of the one form stands for the other.
 
-use super::header::flags2;
+use super::header_flags::flags2;
 
 /// How a request ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

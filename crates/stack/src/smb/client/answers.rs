@@ -6,7 +6,7 @@ use lanlab_wire::smb1::{
     write_andx,
 };
 
-use super::{malformed, protocol, refused};
+use super::refusals::{malformed, protocol, refused};
 use crate::redirector::{Done, FileId, Refusal};
 
 /// The error that a response says, if it says one.

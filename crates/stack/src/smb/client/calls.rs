@@ -1,16 +1,19 @@
 //! Requests for calls, by what the dialect has for them.
 
-use lanlab_wire::smb1::header::Header;
+use lanlab_wire::smb1::strings::Encoded;
 use lanlab_wire::smb1::writer::Writer;
 use lanlab_wire::smb1::{
     attributes, close, command, echo, logoff_andx, nt_create_andx, open, open_andx, path, read,
     read_andx, rename, write, write_andx,
 };
 
-use super::connecting::Agreed;
+use super::agreed::Agreed;
 use super::listing::Listing;
-use super::{Client, Dialect, Step, protocol};
-use crate::redirector::{Access, Call, CallId, FileId, Reason, Refusal};
+use super::names;
+use super::refusals::protocol;
+use super::state::{Client, Step};
+use crate::redirector::{Access, Call, CallId, Done, FileId, Reason, Refusal};
+use crate::smb::Dialect;
 
 /// What a file may be for `DELETE` to remove it.
 const ANY_FILE: u16 = attributes::HIDDEN | attributes::SYSTEM;
@@ -55,7 +58,7 @@ impl Client {
             Call::RemoveDirectory { path } => self.of_path(id, command::DELETE_DIRECTORY, path),
             Call::CheckDirectory { path } => self.of_path(id, command::CHECK_DIRECTORY, path),
             Call::List { path } => {
-                let listing = Listing::new(self, &agreed, path)?;
+                let listing = Listing::new(&agreed, self.plan.code_page, path)?;
                 self.list(id, Box::new(listing));
                 Ok(())
             }
@@ -79,29 +82,26 @@ impl Client {
         }
     }
 
-    /// Send a request of one block.
-    pub(super) fn ask(
-        &mut self,
-        id: CallId,
-        command: u8,
-        step: Step,
-        emit: impl FnOnce(&mut Writer<'_>),
-    ) {
-        let header = self.header(command);
-        self.ask_as(&header, id, step, emit);
-    }
-
-    /// The same with a header of its own.
-    pub(super) fn ask_as(
-        &mut self,
-        header: &Header,
-        id: CallId,
-        step: Step,
-        emit: impl FnOnce(&mut Writer<'_>),
-    ) {
-        let mut message = self.memory();
-        emit(&mut Writer::begin(&mut message, header));
-        self.send(id, header.command, step, message);
+    /// A path, names joined by `/`, as the server has it: from the root of the share.
+    pub(super) fn path(&self, path: &str) -> Result<Encoded, Refusal> {
+        let Some(agreed) = &self.agreed else {
+            return Err(Refusal::new(Reason::Protocol, "no session yet"));
+        };
+        let mut text = String::with_capacity(path.len() + 1);
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            names::check(name, agreed.dialect)?;
+            text.push('\\');
+            if names::are_short(agreed.dialect) {
+                text.extend(name.chars().flat_map(char::to_uppercase));
+            } else {
+                text.push_str(name);
+            }
+        }
+        if text.is_empty() {
+            text.push('\\');
+        }
+        Encoded::new(&text, agreed.is_unicode(), self.plan.code_page)
+            .map_err(|error| Refusal::new(Reason::Name, format!("path `{path}`: {error}")))
     }
 
     fn of_path(&mut self, id: CallId, command: u8, path: &str) -> Result<(), Refusal> {
@@ -211,7 +211,7 @@ impl Client {
         check_end(agreed, offset, count)?;
         // To write nothing would cut the file here ([MS-CIFS] 2.2.4.12).
         if count == 0 {
-            self.end(id, Ok(crate::redirector::Done::Written(0)));
+            self.end(id, Ok(Done::Written(0)));
             return Ok(());
         }
         let command = match agreed.dialect {

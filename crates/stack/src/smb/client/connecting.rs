@@ -2,85 +2,17 @@
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::header::{Header, flags2};
-use lanlab_wire::smb1::negotiate::{self, NO_DIALECT, NtLm, Security, capabilities, security};
+use lanlab_wire::smb1::negotiate::{self, NO_DIALECT, security};
 use lanlab_wire::smb1::strings::{Encoded, Text};
 use lanlab_wire::smb1::{command, tree_connect, tree_connect_andx};
 
-use super::login::{Login, oem};
-use super::{Client, Dialect, Step, malformed, names, protocol, refused};
+use super::agreed::{AROUND_DATA, Agreed, Login, MAX_BUFFER, MAX_OUTSTANDING};
+use super::login::oem;
+use super::names;
+use super::refusals::{malformed, protocol, refused};
+use super::state::{Client, Step};
 use crate::redirector::{Done, Reason, RedirectorFacts, Refusal};
-use crate::smb::responses::CHALLENGE_LEN;
-
-/// Longest message that is taken outside large reads: what Samba and Windows NT announce.
-pub const MAX_BUFFER: u16 = 16_644;
-/// Requests that are outstanding at most, whatever a server would take.
-const MAX_OUTSTANDING: u16 = 50;
-/// Octets of a message around the data of a read or write, at most.
-const AROUND_DATA: u32 = 64;
-/// Data of a large read or write: 60 KiB, which every server of Windows takes.
-const LARGE_BYTES: u32 = 60 << 10;
-/// The same where the server has the extensions for Unix, as Samba does: below 17 bits with its header.
-const LARGEST_BYTES: u32 = 120 << 10;
-/// Bit of the capabilities for these extensions.
-const UNIX_EXTENSIONS: u32 = 0x0080_0000;
-
-/// What server and client agreed on.
-#[derive(Debug, Clone)]
-pub struct Agreed {
-    pub dialect: Dialect,
-    /// Bits of every header.
-    pub flags2: u16,
-    /// Bits of [`capabilities`].
-    pub capabilities: u32,
-    /// Longest message that the server takes.
-    pub max_buffer: u32,
-    pub max_mpx: u16,
-    pub read_bytes: u32,
-    pub write_bytes: u32,
-    pub security_mode: u16,
-    pub session_key: u32,
-    pub challenge: Option<[u8; CHALLENGE_LEN]>,
-    pub server: Option<String>,
-    pub login: Login,
-}
-
-impl Agreed {
-    /// Whether strings are UTF-16LE.
-    pub const fn is_unicode(&self) -> bool {
-        self.flags2 & flags2::UNICODE != 0
-    }
-
-    /// Whether users log in by tokens.
-    pub const fn is_extended(&self) -> bool {
-        self.flags2 & flags2::EXTENDED_SECURITY != 0
-    }
-
-    /// Whether offsets have 64 bits.
-    pub const fn has_large_files(&self) -> bool {
-        self.capabilities & capabilities::LARGE_FILES != 0
-    }
-
-    pub const fn has(&self, bits: u16) -> bool {
-        self.security_mode & bits != 0
-    }
-
-    /// Octets of data of a read or write that fits messages of `buffer` octets: whole sectors of 512,
-    /// where it is more than one.
-    fn data_bytes(buffer: u32) -> u32 {
-        let most = buffer.saturating_sub(AROUND_DATA).min(u32::from(u16::MAX));
-        if most > 512 { most / 512 * 512 } else { most.max(1) }
-    }
-
-    fn set_data_bytes(&mut self, longest_message: u32) {
-        let small = Self::data_bytes(self.max_buffer.min(u32::from(MAX_BUFFER)));
-        let large =
-            if self.capabilities & UNIX_EXTENSIONS == 0 { LARGE_BYTES } else { LARGEST_BYTES };
-        let large = large.min(longest_message.saturating_sub(AROUND_DATA));
-        let of = |bit| if self.capabilities & bit == 0 { small } else { large };
-        self.read_bytes = of(capabilities::LARGE_READX);
-        self.write_bytes = of(capabilities::LARGE_WRITEX);
-    }
-}
+use crate::smb::Dialect;
 
 impl Client {
     fn offered(&self) -> Vec<Dialect> {
@@ -260,50 +192,6 @@ impl Client {
             short_names: names::are_short(agreed.dialect),
         });
         self.end(Self::CONNECTED, Ok(Done::Nothing));
-        Ok(())
-    }
-}
-
-/// Capabilities that this client has, of those that the server has.
-const CAPABILITIES: u32 = capabilities::UNICODE
-    | capabilities::LARGE_FILES
-    | capabilities::NT_SMBS
-    | capabilities::STATUS32
-    | capabilities::NT_FIND
-    | capabilities::LARGE_READX
-    | capabilities::LARGE_WRITEX
-    | UNIX_EXTENSIONS;
-
-impl Agreed {
-    fn of_nt(&mut self, response: &NtLm<'_>) -> Result<(), Refusal> {
-        self.capabilities = response.capabilities & CAPABILITIES;
-        let needed = [
-            (capabilities::NT_SMBS, "the commands of Windows NT"),
-            (capabilities::NT_FIND, "its listings"),
-        ];
-        for (bit, name) in needed {
-            if self.capabilities & bit == 0 {
-                let message = format!("a server of dialect `NT LM 0.12` without {name}");
-                return Err(Refusal::new(Reason::Unsupported, message));
-            }
-        }
-        self.max_buffer = response.max_buffer;
-        self.max_mpx = response.max_mpx;
-        self.security_mode = u16::from(response.security_mode);
-        self.session_key = response.session_key;
-        self.flags2 = flags2::LONG_NAMES;
-        if self.capabilities & capabilities::UNICODE != 0 {
-            self.flags2 |= flags2::UNICODE;
-        }
-        if self.capabilities & capabilities::STATUS32 != 0 {
-            self.flags2 |= flags2::NT_STATUS;
-        }
-        match &response.security {
-            Security::Challenge { challenge, .. } => {
-                self.challenge = (*challenge).try_into().ok();
-            }
-            Security::Extended { .. } => self.flags2 |= flags2::EXTENDED_SECURITY,
-        }
         Ok(())
     }
 }

@@ -8,43 +8,15 @@ use lanlab_wire::smb1::session_setup_andx::{self, Logon, action};
 use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::strings::{CodePage, Text};
 
-use super::connecting::{Agreed, MAX_BUFFER};
-use super::{Client, Dialect, Signing, Step, User, malformed, protocol, reason, refused};
+use super::agreed::{Agreed, Login, MAX_BUFFER};
+use super::refusals::{malformed, protocol, reason, refused};
+use super::state::{Client, Step};
 use crate::redirector::{Reason, Refusal};
+use crate::smb::Dialect;
 use crate::smb::ntlmssp;
+use crate::smb::plan::User;
 use crate::smb::responses::{self, CHALLENGE_LEN};
-
-/// How a password is proved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Login {
-    /// No user.
-    Guest,
-    /// The password itself.
-    Plain,
-    /// LM response.
-    Lm,
-    /// NTLM and LM responses of version 1.
-    Version1,
-    /// Responses of version 2.
-    Version2,
-    /// Version 2 by extended security: the challenge is awaited.
-    Challenge,
-    /// Version 2 by extended security: its responses are judged.
-    Extended,
-}
-
-impl Login {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Guest => "no login",
-            Self::Plain => "login with a plain password",
-            Self::Lm => "LM login",
-            Self::Version1 => "NTLM login",
-            Self::Version2 => "NTLMv2 login",
-            Self::Challenge | Self::Extended => "NTLMSSP login",
-        }
-    }
-}
+use crate::smb::signing::Signing;
 
 impl Client {
     /// How the password is proved at first.

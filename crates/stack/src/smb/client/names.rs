@@ -1,9 +1,7 @@
 //! Names of files as a server of the dialect takes them.
 
-use lanlab_wire::smb1::strings::Encoded;
-
-use super::{Client, Dialect};
 use crate::redirector::{Reason, Refusal};
+use crate::smb::Dialect;
 
 /// Characters that no name may have ([MS-CIFS] 2.2.1.1.1); `/` and `\` a path has between names.
 const FORBIDDEN: [char; 9] = ['"', '*', '/', ':', '<', '>', '?', '\\', '|'];
@@ -43,28 +41,4 @@ pub fn listed(name: String, dialect: Dialect) -> String {
         return name.to_lowercase();
     }
     name
-}
-
-impl Client {
-    /// A path, names joined by `/`, as the server has it: from the root of the share.
-    pub(super) fn path(&self, path: &str) -> Result<Encoded, Refusal> {
-        let Some(agreed) = &self.agreed else {
-            return Err(Refusal::new(Reason::Protocol, "no session yet"));
-        };
-        let mut text = String::with_capacity(path.len() + 1);
-        for name in path.split('/').filter(|name| !name.is_empty()) {
-            check(name, agreed.dialect)?;
-            text.push('\\');
-            if are_short(agreed.dialect) {
-                text.extend(name.chars().flat_map(char::to_uppercase));
-            } else {
-                text.push_str(name);
-            }
-        }
-        if text.is_empty() {
-            text.push('\\');
-        }
-        Encoded::new(&text, agreed.is_unicode(), self.plan.code_page)
-            .map_err(|error| Refusal::new(Reason::Name, format!("path `{path}`: {error}")))
-    }
 }

@@ -1,0 +1,123 @@
+//! Messages in and out.
+
+use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::command;
+use lanlab_wire::smb1::header::Header;
+
+use super::answers;
+use super::refusals::{malformed, protocol};
+use super::state::{Client, Step};
+use crate::redirector::{Call, CallId, Done, Redirector, RedirectorFacts, Refusal};
+
+impl Client {
+    fn take(&mut self, message: &mut Vec<u8>) -> Result<(), Refusal> {
+        let header = Header::parse(message).map_err(malformed)?;
+        if !header.is_response() {
+            // A server breaks an opportunistic lock of its own accord; none was asked for.
+            return match header.command {
+                command::LOCKING_ANDX => Ok(()),
+                other => Err(protocol(format!("{}: found a request", command::name(other)))),
+            };
+        }
+        let Some(mut pending) = self.pending.remove(&header.mid) else {
+            let message =
+                format!("{}: found a response to no request", command::name(header.command));
+            return Err(protocol(message));
+        };
+        let (call, expected) = (pending.call, pending.command);
+        if header.command != expected {
+            let (found, asked) = (command::name(header.command), command::name(expected));
+            self.pending.insert(header.mid, pending);
+            return Err(protocol(format!("found a response of {found} to {asked}")));
+        }
+        if let (Some(signing), Some(number)) = (&self.signing, pending.number)
+            && !signing.is_signed(message, number)
+        {
+            self.pending.insert(header.mid, pending);
+            let name = command::name(expected);
+            return Err(protocol(format!("{name}: the signature of the response is wrong")));
+        }
+        self.sent = self.sent.saturating_sub(1);
+        let block = match Block::first(&header, message) {
+            Ok(block) => block,
+            Err(error) => {
+                self.pending.insert(header.mid, pending);
+                return Err(malformed(error));
+            }
+        };
+        if let Step::Read { count } = pending.step {
+            let outcome = answers::read(&block, count);
+            let mut memory = self.memory();
+            std::mem::swap(&mut memory, message);
+            self.done.push_back((call, outcome, memory));
+            return Ok(());
+        }
+        match std::mem::replace(&mut pending.step, Step::Other) {
+            Step::Negotiate => self.negotiated(&block)?,
+            Step::Login(login) => self.logged_in(&header, &block, login)?,
+            Step::Connect => self.connected(&header, &block)?,
+            Step::List(listing) => self.listed(call, &header, &block, listing),
+            Step::Open => self.end(call, answers::opened(&block)),
+            Step::Write { count } => self.end(call, answers::written(&block, count)),
+            Step::DiskSpace => self.end(call, answers::disk_space(&block)),
+            Step::Other | Step::Read { .. } => self.end(call, answers::nothing(&block)),
+        }
+        Ok(())
+    }
+}
+
+impl Redirector for Client {
+    fn call(&mut self, call: Call<'_>) -> CallId {
+        let id = CallId(self.next_call);
+        self.next_call += 1;
+        let begun = match &self.broken {
+            Some(refusal) => Err(refusal.clone()),
+            None => self.begin(id, call),
+        };
+        if let Err(refusal) = begun {
+            self.end(id, Err(refusal));
+        }
+        id
+    }
+
+    fn handle_message(&mut self, message: &mut Vec<u8>) {
+        if self.broken.is_some() {
+            return;
+        }
+        if let Err(refusal) = self.take(message) {
+            self.fail(&refusal);
+            // What fails while the session is made has no request of its own any more.
+            if self.facts.is_none() && !self.done.iter().any(|ended| ended.0 == Self::CONNECTED) {
+                self.end(Self::CONNECTED, Err(refusal));
+            }
+        }
+    }
+
+    fn poll_message(&mut self, into: &mut Vec<u8>) -> bool {
+        if self.sent >= self.depth() {
+            return false;
+        }
+        let Some((mid, mut message)) = self.waiting.pop_front() else { return false };
+        if let Some(signing) = &mut self.signing {
+            let number = signing.sign(&mut message);
+            if let Some(pending) = self.pending.get_mut(&mid) {
+                pending.number = Some(number);
+            }
+        }
+        self.sent += 1;
+        std::mem::swap(into, &mut message);
+        self.keep(message);
+        true
+    }
+
+    fn poll_done(&mut self, data: &mut Vec<u8>) -> Option<(CallId, Result<Done, Refusal>)> {
+        let (call, outcome, mut message) = self.done.pop_front()?;
+        std::mem::swap(data, &mut message);
+        self.keep(message);
+        Some((call, outcome))
+    }
+
+    fn facts(&self) -> Option<&RedirectorFacts> {
+        self.facts.as_ref()
+    }
+}

@@ -1,0 +1,61 @@
+//! Why a call cannot be done.
+
+use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::status;
+
+use crate::redirector::{Reason, Refusal};
+
+/// What came is not of the protocol.
+pub fn protocol(message: impl Into<String>) -> Refusal {
+    Refusal::new(Reason::Protocol, message)
+}
+
+pub fn malformed(error: lanlab_wire::Error) -> Refusal {
+    protocol(error.to_string())
+}
+
+/// Why a server refused a command.
+pub fn refused(block: &Block<'_>) -> Refusal {
+    let found = block.header().status;
+    Refusal::new(reason(found), format!("{}: {found}", block.format()))
+}
+
+/// What kind of thing a status says went wrong.
+pub fn reason(found: status::Status) -> Reason {
+    use status::error as e;
+    let rows: [(Reason, &[e::Row]); 7] = [
+        (
+            Reason::Missing,
+            &[
+                e::NO_SUCH_FILE,
+                e::OBJECT_NAME_NOT_FOUND,
+                e::OBJECT_PATH_NOT_FOUND,
+                e::NOT_A_DIRECTORY,
+                e::BAD_NETWORK_NAME,
+                e::DELETE_PENDING,
+            ],
+        ),
+        (
+            Reason::Exists,
+            &[e::OBJECT_NAME_COLLISION, e::DIRECTORY_NOT_EMPTY, e::FILE_IS_A_DIRECTORY],
+        ),
+        (
+            Reason::Denied,
+            &[
+                e::ACCESS_DENIED,
+                e::CANNOT_DELETE,
+                e::SHARING_VIOLATION,
+                e::FILE_LOCK_CONFLICT,
+                e::LOCK_NOT_GRANTED,
+                e::NETWORK_ACCESS_DENIED,
+                e::MEDIA_WRITE_PROTECTED,
+            ],
+        ),
+        (Reason::Login, &[e::LOGON_FAILURE, e::WRONG_PASSWORD, e::SMB_BAD_UID]),
+        (Reason::NoSpace, &[e::DISK_FULL]),
+        (Reason::Name, &[e::OBJECT_NAME_INVALID, e::NAME_TOO_LONG]),
+        (Reason::Unsupported, &[e::NOT_SUPPORTED, e::INVALID_FUNCTION, e::SMB_BAD_COMMAND]),
+    ];
+    let known = rows.iter().find(|(_, rows)| rows.iter().any(|row| found.is(*row)));
+    known.map_or(Reason::Protocol, |(reason, _)| *reason)
+}

@@ -1,0 +1,196 @@
+//! What a client knows of its session, and of requests that are not answered yet.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use lanlab_wire::smb1::header::{Header, flags, flags2};
+use lanlab_wire::smb1::writer::Writer;
+
+use super::agreed::{Agreed, Login};
+use super::listing::Listing;
+use crate::redirector::{CallId, Done, RedirectorFacts, Refusal};
+use crate::smb::Dialect;
+use crate::smb::plan::Plan;
+use crate::smb::signing::Signing;
+
+/// Messages whose memory is kept.
+const MAX_SPARE: usize = 64;
+
+/// What a response is awaited for.
+pub enum Step {
+    Negotiate,
+    Login(Login),
+    Connect,
+    Open,
+    Read { count: u32 },
+    Write { count: u32 },
+    DiskSpace,
+    List(Box<Listing>),
+    Other,
+}
+
+/// A request that is not answered yet.
+pub struct Pending {
+    pub call: CallId,
+    pub command: u8,
+    pub step: Step,
+    /// Number that the signature of the response has.
+    pub number: Option<u32>,
+}
+
+/// A call that has ended, with the message that holds what was read.
+pub type Ended = (CallId, Result<Done, Refusal>, Vec<u8>);
+
+/// See the module.
+pub struct Client {
+    pub(super) plan: Plan,
+    pub(super) agreed: Option<Agreed>,
+    pub(super) facts: Option<RedirectorFacts>,
+    pub(super) signing: Option<Signing>,
+    /// Key of a login by extended security that is not judged yet.
+    pub(super) extended_key: Option<[u8; 16]>,
+    pub(super) uid: u16,
+    pub(super) tid: u16,
+    pub(super) next_mid: u16,
+    pub(super) next_call: u64,
+    pub(super) pending: BTreeMap<u16, Pending>,
+    /// Requests that wait for their turn, with their number.
+    pub(super) waiting: VecDeque<(u16, Vec<u8>)>,
+    pub(super) sent: usize,
+    pub(super) done: VecDeque<Ended>,
+    pub(super) spare: Vec<Vec<u8>>,
+    /// Why nothing more is possible.
+    pub(super) broken: Option<Refusal>,
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("smb::Client").field("facts", &self.facts).finish_non_exhaustive()
+    }
+}
+
+impl Client {
+    /// The call that ends when the session is there.
+    pub const CONNECTED: CallId = CallId(0);
+
+    /// Begin a session. Its first message is the offer of dialects.
+    pub fn new(plan: Plan) -> Self {
+        let mut client = Self {
+            plan,
+            agreed: None,
+            facts: None,
+            signing: None,
+            extended_key: None,
+            uid: 0,
+            tid: 0,
+            next_mid: 1,
+            next_call: 1,
+            pending: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            sent: 0,
+            done: VecDeque::new(),
+            spare: Vec::new(),
+            broken: None,
+        };
+        client.negotiate();
+        client
+    }
+
+    /// Header of a request.
+    pub(super) fn header(&self, command: u8) -> Header {
+        let (flags, mut flags2) = match self.agreed.as_ref().map(|agreed| agreed.dialect) {
+            None | Some(Dialect::Core) => (0, 0),
+            Some(_) => (flags::CASE_INSENSITIVE | flags::CANONICALIZED_PATHS, 0),
+        };
+        if let Some(agreed) = &self.agreed {
+            flags2 |= agreed.flags2;
+        }
+        if self.signing.is_some() {
+            flags2 |= flags2::SIGNED | flags2::SIGNATURE_REQUIRED;
+        }
+        // The process is always the same one; zero would be one that old servers take for none.
+        Header { pid: 1, tid: self.tid, uid: self.uid, ..Header::request(command, flags, flags2) }
+    }
+
+    /// Memory for a message.
+    pub(super) fn memory(&mut self) -> Vec<u8> {
+        let mut memory = self.spare.pop().unwrap_or_default();
+        memory.clear();
+        memory
+    }
+
+    pub(super) fn keep(&mut self, memory: Vec<u8>) {
+        if self.spare.len() < MAX_SPARE && memory.capacity() > 0 {
+            self.spare.push(memory);
+        }
+    }
+
+    /// Have a request sent when it is its turn.
+    pub(super) fn send(&mut self, call: CallId, command: u8, step: Step, mut message: Vec<u8>) {
+        let mut mid = self.next_mid;
+        // 0xffff is what a server says of its own accord ([MS-CIFS] 2.2.1.6.2).
+        while mid == u16::MAX || self.pending.contains_key(&mid) {
+            mid = mid.wrapping_add(1);
+        }
+        self.next_mid = mid.wrapping_add(1);
+        message[30..32].copy_from_slice(&mid.to_le_bytes());
+        self.pending.insert(mid, Pending { call, command, step, number: None });
+        self.waiting.push_back((mid, message));
+    }
+
+    /// Wait for another message of the same response.
+    pub(super) fn wait_for_more(
+        &mut self,
+        mid: u16,
+        call: CallId,
+        command: u8,
+        listing: Box<Listing>,
+    ) {
+        self.sent += 1;
+        let step = Step::List(listing);
+        self.pending.insert(mid, Pending { call, command, step, number: None });
+    }
+
+    pub(super) fn end(&mut self, call: CallId, outcome: Result<Done, Refusal>) {
+        let memory = self.memory();
+        self.done.push_back((call, outcome, memory));
+    }
+
+    /// Nothing more is possible: every call that is under way ends.
+    pub(super) fn fail(&mut self, refusal: &Refusal) {
+        self.broken = Some(refusal.clone());
+        self.waiting.clear();
+        for (_, pending) in std::mem::take(&mut self.pending) {
+            self.end(pending.call, Err(refusal.clone()));
+        }
+    }
+
+    /// Requests that may be outstanding.
+    pub(super) fn depth(&self) -> usize {
+        self.agreed.as_ref().map_or(1, |agreed| usize::from(agreed.max_mpx))
+    }
+
+    /// Send a request of one block.
+    pub(super) fn ask(
+        &mut self,
+        id: CallId,
+        command: u8,
+        step: Step,
+        emit: impl FnOnce(&mut Writer<'_>),
+    ) {
+        let header = self.header(command);
+        self.ask_as(&header, id, step, emit);
+    }
+
+    /// The same with a header of its own.
+    pub(super) fn ask_as(
+        &mut self,
+        header: &Header,
+        id: CallId,
+        step: Step,
+        emit: impl FnOnce(&mut Writer<'_>),
+    ) {
+        let mut message = self.memory();
+        emit(&mut Writer::begin(&mut message, header));
+        self.send(id, header.command, step, message);
+    }
+}

@@ -1,0 +1,44 @@
+//! What a session is made with.
+
+use lanlab_wire::smb1::strings::CodePage;
+
+use super::Dialect;
+use crate::carrier::CarrierFacts;
+
+/// To what, as whom and how to connect.
+#[derive(Clone)]
+pub struct Plan {
+    /// The only dialect to speak; absent: the newest that the server speaks.
+    pub dialect: Option<Dialect>,
+    /// Name of the server, for the path of the share.
+    pub server: String,
+    /// Name of the share.
+    pub share: String,
+    /// As whom; absent: as a guest.
+    pub user: Option<User>,
+    /// Code page of both ends where strings are not UTF-16LE.
+    pub code_page: CodePage,
+    /// Random octets, new for each session.
+    pub nonce: [u8; 8],
+    /// Time now, 100 ns since 1601.
+    pub time: u64,
+    /// What the carrier can do.
+    pub carrier: CarrierFacts,
+}
+
+/// A user.
+#[derive(Clone)]
+pub struct User {
+    /// Name.
+    pub name: String,
+    /// Password.
+    pub password: String,
+    /// Domain, or empty.
+    pub domain: String,
+}
+
+impl std::fmt::Debug for User {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "User {:?}", self.name)
+    }
+}
