@@ -214,6 +214,47 @@ def smb1() -> dict[str, bytes]:
     return seeds
 
 
+def smb1_sessions() -> dict[str, bytes]:
+    """Answers of Samba, one after another, as a client of each dialect would get them."""
+    frames = CORPUS.parents[1] / "crates" / "wire" / "tests" / "frames" / "smb1.txt"
+    answers: dict[int, list[bytes]] = {}
+    for line in frames.read_text().splitlines():
+        packet = bytes.fromhex(line[2:]) if line.startswith("<") else b""
+        if packet[4:8] == b"\xffSMB":
+            status, body = packet[9:13], packet[36:]
+            answer = b"\0\xff" + status + len(body).to_bytes(2, "little") + body
+            answers.setdefault(packet[8], []).append(answer)
+
+    nothing = b"\0\xff" + bytes(4) + b"\3\0" + bytes(3)
+
+    def session(dialect: int, words: int, *commands: int) -> bytes:
+        # The first answer must be of the dialect: its number of words tells it, its index is zero.
+        first = next(one for one in answers[0x72] if one[8] == words)
+        octets = bytes([dialect]) + first[:9] + b"\0\0" + first[11:]
+        return octets + b"".join(answers.get(command, [nothing])[0] for command in commands)
+
+    def alone(dialect: int, command: int, which: int) -> bytes:
+        return session(dialect, 17, 0x73, 0x75) + 4 * answers[command][which]
+
+    seeds = {
+        "nt": session(0, 17, 0x73, 0x75, 0xA2, 0xA2, 0x2E, 0x2F, 0x32, 0x05, 0x00, 0x07, 0x80),
+        "guest": session(0x80, 17, 0x73, 0x75, 0x2E, 0x2B, 0x04, 0x74),
+        "lan-manager-1": session(2, 13, 0x73, 0x75, 0x2D, 0x2D, 0x2E, 0x2F, 0x81),
+        "lan-manager-2": session(3, 13, 0x73, 0x75, 0x2D, 0x2D, 0x2E, 0x2F, 0x32),
+        "core": b"\1\0\xff"
+        + bytes(4)
+        + b"\5\0\1\0\0\0\0"
+        + b"\0\xff"
+        + bytes(4)
+        + b"\7\0\2\0\x10\7\0\0\0",
+        "no-dialect": b"\1\0\xff" + bytes(4) + b"\5\0\1\xff\xff\0\0",
+        "silence": b"\0",
+    }
+    for which in range(min(8, len(answers[0x32]))):
+        seeds[f"transaction-{which}"] = alone(0, 0x32, which)
+    return seeds
+
+
 def main() -> None:
     for target, seeds in {
         "probe": probes(),
@@ -228,6 +269,7 @@ def main() -> None:
         "nfs_calls": services.nfs_calls(),
         "s3_requests": services.s3_requests(),
         "sftp_messages": services.sftp_messages(),
+        "smb1_client": smb1_sessions(),
         "smb1_messages": smb1(),
     }.items():
         folder = CORPUS / target

@@ -1,0 +1,377 @@
+//! The redirector of SMB 1 with a server of a few lines, which says what it is made to say.
+
+use lanlab_stack::carrier::CarrierFacts;
+use lanlab_stack::redirector::{
+    Access, Call, CallId, Done, FileId, Reason, Redirector, RedirectorFacts, Refusal,
+};
+use lanlab_stack::smb::Dialect;
+use lanlab_stack::smb::client::{Client, Plan, User};
+use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::header::Header;
+use lanlab_wire::smb1::negotiate::{self, LanMan, NtLm, Security, capabilities, security};
+use lanlab_wire::smb1::search::{self, ResumeKey};
+use lanlab_wire::smb1::session_setup_andx::{self, action};
+use lanlab_wire::smb1::status::{Status, error};
+use lanlab_wire::smb1::strings::{CodePage, Text};
+use lanlab_wire::smb1::writer::Writer;
+use lanlab_wire::smb1::{command, read_andx, time, tree_connect_andx, write_andx};
+
+const FILE: FileId = FileId(7);
+
+fn plan(dialect: Option<Dialect>, password: &str) -> Plan {
+    let user = User { name: "me".into(), password: password.into(), domain: String::new() };
+    Plan {
+        dialect,
+        server: "server".into(),
+        share: "share".into(),
+        user: Some(user),
+        code_page: CodePage::Cp850,
+        nonce: [7; 8],
+        time: 0,
+        carrier: CarrierFacts { longest_message: 0x1_ffff },
+    }
+}
+
+/// Both ends of a session.
+struct Session {
+    client: Client,
+    mode: u16,
+    action: u16,
+    refused: u32,
+}
+
+impl Session {
+    fn new(plan: Plan) -> Self {
+        let mode = security::USER_LEVEL | security::ENCRYPTED;
+        Self { client: Client::new(plan), mode, action: 0, refused: 0 }
+    }
+
+    fn request(&mut self) -> (Header, Vec<u8>) {
+        let mut message = Vec::new();
+        assert!(self.client.poll_message(&mut message), "no request");
+        (Header::parse(&message).unwrap(), message)
+    }
+
+    fn respond(&mut self, header: Header, emit: impl FnOnce(&mut Writer<'_>)) {
+        let mut message = Vec::new();
+        emit(&mut Writer::begin(&mut message, &header));
+        self.client.handle_message(&mut message);
+    }
+
+    fn done(&mut self) -> (CallId, Result<Done, Refusal>, Vec<u8>) {
+        let mut data = Vec::new();
+        let (call, outcome) = self.client.poll_done(&mut data).expect("no call has ended");
+        (call, outcome, data)
+    }
+
+    /// Answer the offer of dialects, the login and the connection to the share.
+    fn connect(&mut self) -> Result<RedirectorFacts, Refusal> {
+        let (header, message) = self.request();
+        let request = negotiate::Request::parse(&Block::first(&header, &message).unwrap()).unwrap();
+        let (mode, challenge) = (self.mode, &[1; 8]);
+        let newest = request.dialects().last().unwrap().to_vec();
+        let index = request.index_of(std::str::from_utf8(&newest).unwrap()).unwrap();
+        let response = header.response(Status::success(header.flags2));
+        self.respond(response, |writer| {
+            let response = if newest == b"NT LM 0.12" {
+                negotiate::Response::NtLm(NtLm {
+                    index,
+                    security_mode: mode as u8,
+                    max_mpx: 3,
+                    max_vcs: 1,
+                    max_buffer: 4356,
+                    max_raw: 65_536,
+                    session_key: 0,
+                    capabilities: capabilities::NT_SMBS
+                        | capabilities::NT_FIND
+                        | capabilities::STATUS32
+                        | capabilities::LARGE_FILES,
+                    time: 0,
+                    timezone_min: 0,
+                    security: Security::Challenge {
+                        challenge,
+                        domain: Text::Oem(b"D"),
+                        server: None,
+                    },
+                })
+            } else {
+                negotiate::Response::LanMan(LanMan {
+                    index,
+                    security_mode: mode,
+                    max_buffer: 4356,
+                    max_mpx: 2,
+                    max_vcs: 1,
+                    raw_mode: 0,
+                    session_key: 0,
+                    time: 0,
+                    date: 0,
+                    timezone_min: 0,
+                    challenge,
+                    domain: None,
+                })
+            };
+            response.emit(writer);
+        });
+        for _ in 0..=self.refused {
+            if self.client.facts().is_some() || !self.log_in() {
+                break;
+            }
+        }
+        let (call, outcome, _) = self.done();
+        assert_eq!(call, Client::CONNECTED);
+        outcome.map(|_| self.client.facts().unwrap().clone())
+    }
+
+    /// Answer a login, then the connection. Whether another login may come.
+    fn log_in(&mut self) -> bool {
+        let mut message = Vec::new();
+        if !self.client.poll_message(&mut message) {
+            return false;
+        }
+        let header = Header::parse(&message).unwrap();
+        assert_eq!(header.command, command::SESSION_SETUP_ANDX);
+        if self.refused > 0 {
+            self.refused -= 1;
+            let refused = header.response(Status::of(error::LOGON_FAILURE, header.flags2));
+            self.respond(refused, |writer| writer.empty());
+            return self.log_in();
+        }
+        let (uid, action) = (5, self.action);
+        let accepted = Header { uid, ..header.response(Status::success(header.flags2)) };
+        self.respond(accepted, |writer| {
+            session_setup_andx::Response { action, blob: None, names: None }.emit(writer);
+        });
+        if !self.client.poll_message(&mut message) {
+            return false;
+        }
+        let header = Header::parse(&message).unwrap();
+        assert_eq!((header.command, header.uid), (command::TREE_CONNECT_ANDX, 5));
+        let response = Header { tid: 9, ..header.response(Status::success(header.flags2)) };
+        self.respond(response, |writer| {
+            tree_connect_andx::Response {
+                optional_support: None,
+                max_access: None,
+                service: Text::Oem(b"A:"),
+                file_system: None,
+            }
+            .emit(writer);
+        });
+        false
+    }
+}
+
+/// A session in the newest dialect.
+fn connected() -> Session {
+    let mut session = Session::new(plan(None, "Secret-1"));
+    session.connect().unwrap();
+    session
+}
+
+#[test]
+fn a_session_has_what_was_agreed_on() {
+    let mut session = Session::new(plan(None, "Secret-1"));
+    let facts = session.connect().unwrap();
+    assert_eq!(facts.protocol, "SMB 1, NT LM 0.12, NTLMv2 login");
+    assert_eq!((facts.read_bytes, facts.write_bytes, facts.depth), (4096, 4096, 3));
+    let mut session = Session::new(plan(Some(Dialect::LanMan1), "Secret-1"));
+    let facts = session.connect().unwrap();
+    assert_eq!(facts.protocol, "SMB 1, LANMAN1.0, LM login");
+    assert!(facts.short_names);
+}
+
+#[test]
+fn a_server_before_version_2_gets_version_1_and_then_says_no() {
+    let mut session = Session { refused: 1, ..Session::new(plan(None, "Secret-1")) };
+    assert_eq!(session.connect().unwrap().protocol, "SMB 1, NT LM 0.12, NTLM login");
+    let mut session = Session { refused: 2, ..Session::new(plan(None, "Secret-1")) };
+    assert_eq!(session.connect().unwrap_err().reason, Reason::Login);
+}
+
+#[test]
+fn a_password_is_plain_only_where_the_dialect_was_asked_for() {
+    let mode = security::USER_LEVEL;
+    let mut session = Session { mode, ..Session::new(plan(None, "Secret-1")) };
+    let refusal = session.connect().unwrap_err();
+    assert_eq!(refusal.reason, Reason::Login);
+    assert!(!refusal.message.contains("Secret-1"));
+    let mut session = Session { mode, ..Session::new(plan(Some(Dialect::LanMan1), "Secret-1")) };
+    assert_eq!(
+        session.connect().unwrap().protocol,
+        "SMB 1, LANMAN1.0, login with a plain password"
+    );
+}
+
+#[test]
+fn a_user_who_was_let_in_as_a_guest_is_refused() {
+    let mut session = Session { action: action::GUEST, ..Session::new(plan(None, "Secret-1")) };
+    assert!(session.connect().unwrap_err().message.contains("as a guest"));
+}
+
+#[test]
+fn a_password_that_lm_cannot_hold_is_refused_before_it_is_sent() {
+    let mut session = Session::new(plan(Some(Dialect::LanMan2), "fifteen letters"));
+    assert!(session.connect().unwrap_err().message.contains("at most 14 characters"));
+}
+
+#[test]
+fn signatures_are_made_and_one_that_is_wrong_ends_the_session() {
+    let mode = security::USER_LEVEL | security::ENCRYPTED | security::SIGNING_REQUIRED;
+    let mut session = Session { mode, ..Session::new(plan(None, "Secret-1")) };
+    // The connection to the share is the first signed message, and its response is not.
+    assert!(session.connect().unwrap_err().message.contains("signature of the response is wrong"));
+}
+
+#[test]
+fn no_more_is_outstanding_than_the_server_takes() {
+    let mut session = connected();
+    for _ in 0..5 {
+        session.client.call(Call::Read { file: FILE, offset: 0, count: 100 });
+    }
+    let requests: Vec<_> = (0..3).map(|_| session.request().0).collect();
+    assert!(!session.client.poll_message(&mut Vec::new()));
+    // Answers come in any order, each with what it has to say.
+    for (header, text) in requests.iter().rev().zip([b"one", b"two", b"six"]) {
+        session.respond(header.response(Status::success(header.flags2)), |writer| {
+            let response =
+                read_andx::Response { available: 0, data_compaction_mode: 0, data: text };
+            response.emit(writer);
+        });
+        let (_, outcome, data) = session.done();
+        let Ok(Done::Read(range)) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(&data[range], text);
+    }
+    assert!(session.client.poll_message(&mut Vec::new()));
+}
+
+/// What becomes of a read and of another call if the read is answered like this.
+fn after(answer: impl FnOnce(&mut Session, Header)) -> Vec<Refusal> {
+    let mut session = connected();
+    session.client.call(Call::Read { file: FILE, offset: 0, count: 100 });
+    session.client.call(Call::Echo);
+    let (header, _) = session.request();
+    session.request();
+    answer(&mut session, header.response(Status::success(header.flags2)));
+    let mut refusals = Vec::new();
+    while let Some((_, outcome)) = session.client.poll_done(&mut Vec::new()) {
+        refusals.extend(outcome.err());
+    }
+    refusals
+}
+
+fn read_of(len: usize) -> impl FnOnce(&mut Writer<'_>) {
+    move |writer| {
+        let data = vec![1; len];
+        read_andx::Response { available: 0, data_compaction_mode: 0, data: &data }.emit(writer);
+    }
+}
+
+#[test]
+fn an_answer_to_anothers_request_ends_the_session() {
+    let refusals = after(|session, header| {
+        session.respond(Header { mid: header.mid + 1000, ..header }, read_of(10));
+    });
+    assert_eq!(refusals.len(), 2);
+    assert!(refusals.iter().all(|one| one.message.contains("a response to no request")));
+}
+
+#[test]
+fn an_answer_of_another_command_ends_the_session() {
+    let refusals = after(|session, header| {
+        session.respond(Header { command: command::CLOSE, ..header }, |writer| writer.empty());
+    });
+    assert_eq!(refusals.len(), 2);
+    assert_eq!(refusals[0].message, "found a response of smb1 close to smb1 read andx");
+}
+
+#[test]
+fn a_request_of_the_server_ends_the_session() {
+    let refusals = after(|session, header| {
+        session.respond(Header { flags: 0, ..header }, read_of(10));
+    });
+    assert_eq!(refusals.len(), 2);
+}
+
+#[test]
+fn what_is_cut_anywhere_ends_the_session_and_is_never_data() {
+    for len in 0..60 {
+        let refusals = after(|session, header| {
+            let mut message = Vec::new();
+            read_of(100)(&mut Writer::begin(&mut message, &header));
+            message.truncate(len);
+            session.client.handle_message(&mut message);
+        });
+        assert!(!refusals.is_empty(), "{len}");
+    }
+}
+
+#[test]
+fn more_than_was_asked_for_is_refused() {
+    let refusals = after(|session, header| session.respond(header, read_of(101)));
+    assert_eq!(refusals[0].message, "smb1 read andx: found 101 octets of 100");
+}
+
+#[test]
+fn a_write_of_nothing_or_of_more_than_was_sent_is_refused() {
+    for count in [0, 6] {
+        let mut session = connected();
+        session.client.call(Call::Write { file: FILE, offset: 0, parts: [b"abc", b"de"] });
+        let (header, _) = session.request();
+        session.respond(header.response(Status::success(header.flags2)), |writer| {
+            write_andx::Response { count, available: 0 }.emit(writer);
+        });
+        assert_eq!(session.done().1.unwrap_err().reason, Reason::Protocol);
+    }
+}
+
+#[test]
+fn nothing_beyond_32_bits_is_asked_for_in_old_dialects() {
+    let mut session = Session::new(plan(Some(Dialect::LanMan1), "Secret-1"));
+    session.connect().unwrap();
+    let far = u64::from(u32::MAX) - 50;
+    session.client.call(Call::Read { file: FILE, offset: far, count: 100 });
+    assert_eq!(session.done().1.unwrap_err().reason, Reason::Unsupported);
+    session.client.call(Call::Write { file: FILE, offset: far, parts: [&[0; 100], &[]] });
+    assert_eq!(session.done().1.unwrap_err().reason, Reason::Unsupported);
+}
+
+#[test]
+fn a_listing_that_begins_again_without_end_is_ended() {
+    let mut session = Session::new(plan(Some(Dialect::LanMan1), "Secret-1"));
+    session.connect().unwrap();
+    session.client.call(Call::List { path: "" });
+    let entry = search::Entry {
+        resume_key: ResumeKey([3; search::RESUME_KEY_LEN]),
+        attributes: 0,
+        last_write: time::DateTime::default(),
+        size: 3,
+        name: search::Entry::name_field(b"A.TXT").unwrap(),
+    };
+    for _ in 0..2 {
+        let (header, _) = session.request();
+        session.respond(header.response(Status::success(header.flags2)), |writer| {
+            search::emit_response(&[entry], writer);
+        });
+    }
+    let Ok(Done::Listed(entries)) = session.done().1 else { panic!("no listing") };
+    assert_eq!(entries.iter().map(|entry| &entry.name).collect::<Vec<_>>(), ["a.txt", "a.txt"]);
+}
+
+#[test]
+fn each_refusal_of_a_server_has_its_reason() {
+    for (row, reason) in [
+        (error::OBJECT_NAME_NOT_FOUND, Reason::Missing),
+        (error::OBJECT_NAME_COLLISION, Reason::Exists),
+        (error::SHARING_VIOLATION, Reason::Denied),
+        (error::DISK_FULL, Reason::NoSpace),
+        (error::OBJECT_NAME_INVALID, Reason::Name),
+        (error::NOT_SUPPORTED, Reason::Unsupported),
+        (error::UNSUCCESSFUL_IO, Reason::Protocol),
+    ] {
+        let mut session = connected();
+        session.client.call(Call::Open { path: "a/b.txt", access: Access::Read });
+        let (header, _) = session.request();
+        let refused = header.response(Status::of(row, header.flags2));
+        session.respond(refused, |writer| writer.empty());
+        assert_eq!(session.done().1.unwrap_err().reason, reason, "{}", row.name);
+    }
+}
