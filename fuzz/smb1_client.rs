@@ -21,7 +21,7 @@ pub fn smb1_client(octets: &[u8]) {
     while let Some((head, after)) = rest.split_first_chunk::<8>() {
         let len = usize::from(u16::from_le_bytes([head[6], head[7]])).min(after.len());
         let (body, after) = after.split_at(len);
-        harness.answer(head, body);
+        harness.answer(*head, body);
         rest = after;
     }
     harness.check();
@@ -56,7 +56,7 @@ impl Harness {
     }
 
     /// An answer to the request that was sent longest ago, or to another one.
-    fn answer(&mut self, head: &[u8; 8], body: &[u8]) {
+    fn answer(&mut self, head: [u8; 8], body: &[u8]) {
         let which = usize::from(head[0]) % self.sent.len().max(1);
         let request = if self.sent.is_empty() { Vec::new() } else { self.sent.remove(which) };
         let mut message = match Header::parse(&request) {

@@ -96,6 +96,7 @@ impl files::Session for Session {
             protection: "none".to_owned(),
             server: None,
             no_delay: None,
+            tcp: None,
         }
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, IoSlice};
 use std::task::{Context, Poll, ready};
 
 use bytes::BufMut;
-use lanlab_files::{Class, Fault, Result, Target};
+use lanlab_files::{Class, Fault, Result, Target, TcpAgreed, TcpProfile};
 use lanlab_wire::nbss::{Framing, HEADER_LEN, Header, Kind, Packet};
 use lanlab_wire::netbios_name::{Name, suffix};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -31,6 +31,7 @@ pub const LONGEST_MESSAGE: u32 = lanlab_wire::nbss::MAX_SESSION_LEN as u32;
 #[derive(Debug)]
 pub struct KernelPort {
     stream: TcpStream,
+    profile: Option<TcpProfile>,
     framing: Framing,
     /// Octets of the message under way that were sent, with its header.
     sent: usize,
@@ -54,12 +55,18 @@ impl KernelPort {
             transport::within(target, &what, request(&mut stream, called, &what)).await?;
         }
         let ahead = Vec::with_capacity(READ_AHEAD_BYTES);
-        Ok(Self { stream, framing, sent: 0, ahead, taken: 0, expected: None })
+        let profile = target.tcp_profile;
+        Ok(Self { stream, profile, framing, sent: 0, ahead, taken: 0, expected: None })
     }
 
     /// The connection.
     pub fn stream(&self) -> &TcpStream {
         &self.stream
+    }
+
+    /// What came of the profile of TCP that was asked for.
+    pub fn tcp_agreed(&self) -> Option<TcpAgreed> {
+        transport::tcp_agreed(self.profile, &self.stream)
     }
 
     /// Send a message. Until that is done the same message is to be given again.

@@ -269,6 +269,7 @@ impl<R: Redirector> files::Session for Redirected<R> {
             protection: self.facts.protection.clone(),
             server: self.facts.server.clone(),
             no_delay: self.exchange.borrow().port.stream().nodelay().ok(),
+            tcp: self.exchange.borrow().port.tcp_agreed(),
         }
     }
 

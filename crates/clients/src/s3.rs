@@ -175,6 +175,7 @@ impl files::Session for Session {
             protection: self.http.protection(),
             server: self.http.server(),
             no_delay: Some(true),
+            tcp: None,
         }
     }
 

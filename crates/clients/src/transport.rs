@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lanlab_files::{Class, Fault, MinimumRate, Result, Target};
+use lanlab_files::{Class, Fault, MinimumRate, Result, Target, TcpAgreed, TcpProfile};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio::net::{TcpSocket, TcpStream};
@@ -76,6 +76,9 @@ pub async fn connect_to(target: &Target, peer: SocketAddr) -> Result<TcpStream> 
             if let Some(bytes) = target.receive_buffer_bytes {
                 socket.set_recv_buffer_size(bytes)?;
             }
+            if let Some(profile) = target.tcp_profile {
+                lanlab_os::limit_tcp(&socket, limits(profile))?;
+            }
             let Some(address) = target.bind else { return Ok(()) };
             lanlab_os::choose_port_late(&socket)?;
             socket.bind(SocketAddr::new(address, 0))
@@ -84,6 +87,29 @@ pub async fn connect_to(target: &Target, peer: SocketAddr) -> Result<TcpStream> 
         socket.connect(peer).await.map_err(|error| failed(&error))
     };
     within(target, &what, connecting).await
+}
+
+/// What a socket is set to for a profile.
+fn limits(profile: TcpProfile) -> lanlab_os::TcpLimits {
+    match profile {
+        TcpProfile::Nt4 => {
+            lanlab_os::TcpLimits { maximum_segment_bytes: 1460, window_bytes: 6 * 1460 }
+        }
+    }
+}
+
+/// What came of the profile that the target asks for, if it asks for one.
+pub fn tcp_agreed(profile: Option<TcpProfile>, stream: &TcpStream) -> Option<TcpAgreed> {
+    let (profile, info) = (profile?, lanlab_os::tcp_info(stream).ok()?);
+    Some(TcpAgreed {
+        profile,
+        maximum_segment_bytes: info.maximum_segment_bytes,
+        window_bytes: info.window_bytes,
+        server_window_bytes: info.peer_window_bytes,
+        has_selective_acknowledgement: info.has_selective_acknowledgement,
+        has_timestamps: info.has_timestamps,
+        has_window_scaling: info.has_window_scaling,
+    })
 }
 
 /// What checks the server's certificate as [`Target::trust`] asks for.

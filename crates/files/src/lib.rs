@@ -13,5 +13,5 @@ pub mod target;
 pub use fault::{Class, Fault, Result};
 pub use minimum_rate::MinimumRate;
 pub use path::{BadPath, ServicePath};
-pub use session::{Access, Entry, Facts, Session, TransferCapabilities, is_name};
-pub use target::{Credentials, Dialect, ServiceKind, Target, Trust};
+pub use session::{Access, Entry, Facts, Session, TcpAgreed, TransferCapabilities, is_name};
+pub use target::{Credentials, Dialect, ServiceKind, Target, TcpProfile, Trust};

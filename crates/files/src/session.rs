@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::fault::Result;
 use crate::path::ServicePath;
+use crate::target::TcpProfile;
 
 /// One connection of one user to a file service.
 ///
@@ -133,6 +134,29 @@ pub struct Facts {
     pub server: Option<String>,
     /// Whether `TCP_NODELAY` is known to be set at this end; `None` without a socket of our own.
     pub no_delay: Option<bool>,
+    /// What came of a [`crate::TcpProfile`], where one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpAgreed>,
+}
+
+/// What a connection has of a profile, as the kernel says: a socket chooses segment and window, the
+/// system the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TcpAgreed {
+    /// The profile that was asked for.
+    pub profile: TcpProfile,
+    /// Data of the largest segment that this end sends, without TCP options.
+    pub maximum_segment_bytes: u64,
+    /// Receive window that this end announces.
+    pub window_bytes: u64,
+    /// Receive window that the server announces, which it chooses itself.
+    pub server_window_bytes: u64,
+    /// Selective acknowledgement, of the system.
+    pub has_selective_acknowledgement: bool,
+    /// Timestamps, of the system.
+    pub has_timestamps: bool,
+    /// Window scaling, of the system.
+    pub has_window_scaling: bool,
 }
 
 /// Whether what a server calls an entry of a directory is one name, not a way to somewhere else.

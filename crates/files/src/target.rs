@@ -54,6 +54,15 @@ pub enum Dialect {
     Nt1,
 }
 
+/// How TCP of a system of the time is set, as far as a socket of today can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TcpProfile {
+    /// Windows NT 4 and 9x on Ethernet: segments of 1460 octets, a window of six of them,
+    /// acknowledgements delayed.
+    Nt4,
+}
+
 /// A directory of a file service.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -85,6 +94,9 @@ pub struct Target {
     /// The only dialect of SMB 1 to speak; absent: the newest that both ends have.
     #[serde(default)]
     pub dialect: Option<Dialect>,
+    /// How TCP is set; absent: as the system has it.
+    #[serde(default)]
+    pub tcp_profile: Option<TcpProfile>,
     /// Whom to take for the server.
     #[serde(default)]
     pub trust: Trust,

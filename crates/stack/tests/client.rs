@@ -133,7 +133,7 @@ impl Session {
         if self.refused > 0 {
             self.refused -= 1;
             let refused = header.response(Status::of(error::LOGON_FAILURE, header.flags2));
-            self.respond(refused, |writer| writer.empty());
+            self.respond(refused, nothing);
             return self.log_in();
         }
         let (uid, action) = (5, self.action);
@@ -277,7 +277,7 @@ fn an_answer_to_anothers_request_ends_the_session() {
 #[test]
 fn an_answer_of_another_command_ends_the_session() {
     let refusals = after(|session, header| {
-        session.respond(Header { command: command::CLOSE, ..header }, |writer| writer.empty());
+        session.respond(Header { command: command::CLOSE, ..header }, nothing);
     });
     assert_eq!(refusals.len(), 2);
     assert_eq!(refusals[0].message, "found a response of smb1 close to smb1 read andx");
@@ -371,7 +371,12 @@ fn each_refusal_of_a_server_has_its_reason() {
         session.client.call(Call::Open { path: "a/b.txt", access: Access::Read });
         let (header, _) = session.request();
         let refused = header.response(Status::of(row, header.flags2));
-        session.respond(refused, |writer| writer.empty());
+        session.respond(refused, nothing);
         assert_eq!(session.done().1.unwrap_err().reason, reason, "{}", row.name);
     }
+}
+
+/// A response that says nothing but its status.
+fn nothing(writer: &mut Writer<'_>) {
+    writer.empty();
 }

@@ -82,6 +82,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
             line.chars().filter(|c| !c.is_control()).take(100).collect::<String>().trim().to_owned()
         }),
         no_delay: control.wire().socket().nodelay().ok(),
+        tcp: None,
     };
     let data = DataConnections::new(Arc::new(kept), server, tls);
     Ok(Session { control: Mutex::new(control), data, facts, abilities, base })

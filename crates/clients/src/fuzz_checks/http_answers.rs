@@ -85,6 +85,7 @@ pub fn http() -> Result<Http, Fault> {
         directory: String::new(),
         credentials: None,
         dialect: None,
+        tcp_profile: None,
         trust: Trust::default(),
         timeout_ns: 10_000_000_000,
         send_buffer_bytes: None,

@@ -324,6 +324,7 @@ impl files::Session for Session {
             protection: "none".to_owned(),
             server: None,
             no_delay: Some(true),
+            tcp: None,
         }
     }
 

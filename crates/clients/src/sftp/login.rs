@@ -116,6 +116,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         protection: learnt.protection.unwrap_or_else(|| "SSH 2".to_owned()),
         server: learnt.server,
         no_delay: exchange.no_delay(),
+        tcp: None,
     };
     Ok(Session { exchange, facts, abilities, base })
 }

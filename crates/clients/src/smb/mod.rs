@@ -124,6 +124,7 @@ fn facts(agreed: &handshake::Agreed) -> Facts {
         protection: protection.to_owned(),
         server: None,
         no_delay: Some(true),
+        tcp: None,
     }
 }
 

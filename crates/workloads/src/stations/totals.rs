@@ -120,7 +120,8 @@ fn ended_by(job: &Job, counts: &Counts) -> StationsEnd {
 /// No station came so far as to agree on anything.
 fn nobody() -> (Facts, TransferCapabilities) {
     let none = || "none".to_owned();
-    let facts = Facts { protocol: none(), protection: none(), server: None, no_delay: None };
+    let facts =
+        Facts { protocol: none(), protection: none(), server: None, no_delay: None, tcp: None };
     let manner = TransferCapabilities {
         in_order: false,
         block_bytes: 0,

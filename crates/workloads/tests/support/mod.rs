@@ -190,7 +190,13 @@ impl Session for ServerSession {
 
     fn facts(&self) -> Facts {
         let none = || "none".to_owned();
-        Facts { protocol: "model".to_owned(), protection: none(), server: None, no_delay: None }
+        Facts {
+            protocol: "model".to_owned(),
+            protection: none(),
+            server: None,
+            no_delay: None,
+            tcp: None,
+        }
     }
 
     async fn open(&self, path: &ServicePath, access: Access) -> Result<String> {
