@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -57,3 +59,59 @@ def test_a_dialect_that_the_server_lacks_is_said(lanlab: Lanlab) -> None:
     said = lanlab("copy", "3x6kB", *args)
     assert said.code != 0
     assert "the server speaks none of the dialects `PC NETWORK PROGRAM 1.0`" in said.err
+
+
+def frames(pcap: Path, *fields: str, only: str = "smb || nbss") -> list[list[str]]:
+    """What tshark reads of a capture: a list of fields for each frame."""
+    tshark = shutil.which("tshark")
+    if tshark is None:
+        missing("`tshark` is not installed")
+    wanted = [argument for field in fields for argument in ("-e", field)]
+    # Samba listens elsewhere than at 445.
+    ports = [argument for port in nbss_ports(pcap) for argument in ("-d", f"tcp.port=={port},nbss")]
+    argv = [tshark, "-r", str(pcap), *ports, "-Y", only, "-T", "fields", *wanted]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def nbss_ports(pcap: Path) -> set[str]:
+    """Ports that were connected to."""
+    tshark = shutil.which("tshark")
+    assert tshark is not None
+    only = "tcp.flags.syn == 1 && tcp.flags.ack == 0"
+    argv = [tshark, "-r", str(pcap), "-Y", only, "-T", "fields", "-e", "tcp.dstport"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("dialect", ["nt1", "lm12x002", "lanman1"])
+def test_tshark_reads_every_message(lanlab: Lanlab, tmp_path: Path, dialect: str) -> None:
+    pcap = tmp_path / "copy.pcap"
+    link = ("--link", "100M", "--pcap", str(pcap))
+    result(lanlab, "copy", "40x20kB", "--dialect", dialect, *link)
+    # Samba's first token of extended security has a hint that tshark 4.0 takes for malformed.
+    malformed = "_ws.malformed && !(smb.cmd == 0x72 && smb.flags.response == 1)"
+    assert frames(pcap, "frame.number", only=malformed) == []
+    messages = frames(pcap, "smb.cmd", "_ws.col.Info")
+    commands = {int(each, 16) for cells in messages for each in cells[0].split(",") if each}
+    # Negotiate, session setup, tree connect, make and remove directory, write, close, delete.
+    assert commands >= {0x72, 0x73, 0x75, 0x00, 0x01, 0x2F, 0x04, 0x06}
+    assert not [cells[1] for cells in messages if "unknown" in cells[1].lower()]
+
+
+def test_tcp_is_as_windows_nt_4_had_it(lanlab: Lanlab, tmp_path: Path) -> None:
+    pcap = tmp_path / "copy.pcap"
+    link = ("--link", "100M", "--pcap", str(pcap))
+    result(lanlab, "copy", "1x300kB", "--download", "--tcp-profile", "nt4", *link)
+    server = next(iter(nbss_ports(pcap)))
+    of_client = f"tcp.dstport == {server}"
+    announced = frames(pcap, "tcp.options.mss_val", only=f"tcp.flags.syn == 1 && {of_client}")
+    assert {cells[0] for cells in announced} == {"1460"}
+    windows = [int(cells[0]) for cells in frames(pcap, "tcp.window_size", only=of_client)]
+    assert 2_920 <= max(windows[2:]) <= 8_760
+
+
+def test_a_profile_of_tcp_is_for_smb1_alone(lanlab: Lanlab) -> None:
+    said = lanlab("copy", "3x6kB", "--service", "ftp", "--tcp-profile", "nt4")
+    assert said.code == 2
+    assert "it needs --service `smb1`" in said.err

@@ -109,9 +109,15 @@ def target_of(url: servers.ServerUrl, parameters: ServiceParameters, client: Eng
     """
     target = servers.target_of(url, parameters.trust)
     if url.service != "directory":
-        target["dialect"] = parameters.dialect
+        target |= _of_smb1(parameters)
         target["address"] = resolved(client, url.host, parameters.address_family)
     return target
+
+
+def _of_smb1(parameters: ServiceParameters) -> Request:
+    """What only SMB 1 has."""
+    profile = None if parameters.tcp_profile == "system" else parameters.tcp_profile
+    return {"dialect": parameters.dialect, "tcp_profile": profile}
 
 
 def _credentials(parameters: ServiceParameters) -> Request | None:
@@ -191,7 +197,7 @@ def _real(
             "bind": client.address,
             "share": running.share,
             "credentials": credentials,
-            "dialect": parameters.dialect,
+            **_of_smb1(parameters),
             "trust": "system" if sha256 is None else {"sha256": sha256},
         }
         facts = {"server": parameters.server, "version": running.version}

@@ -13,6 +13,7 @@ from lanlab.workloads import copy_server as servers
 from lanlab.workloads.definitions import parameter
 from lanlab.workloads.drivers.registry import OWN
 from lanlab.workloads.parameters import DriverName, IpParameters, Seconds
+from lanlab.workloads.without_effect import SERVICE_NEEDS, refuse_without_effect
 
 
 class ServiceParameters(IpParameters):
@@ -36,6 +37,11 @@ class ServiceParameters(IpParameters):
         "The only dialect of SMB 1 to speak: core, lanman1, lm12x002 or nt1. Default: the newest "
         "that the server has.",
         metavar="NAME",
+    )
+    tcp_profile: Literal["system", "nt4"] = parameter(
+        "system",
+        "TCP of SMB 1: as this system has it, or `nt4` with segments of 1460 B and a window of at "
+        "most 8760 B.",
     )
     server_medium: Literal["tmpfs", "disk"] = parameter(
         "disk", "Where a server that lanlab starts keeps files.", option=None
@@ -98,6 +104,11 @@ class ServiceParameters(IpParameters):
             if not allowed:
                 raise ValueError(f"{found} for service `{self.service}`; allowed: none")
             raise ValueError(f"{found}; allowed: {', '.join(allowed)}")
+        return self
+
+    @model_validator(mode="after")
+    def _profile_has_effect(self) -> Self:
+        refuse_without_effect(self, SERVICE_NEEDS)
         return self
 
     @property

@@ -48,6 +48,8 @@ ECHO_NEEDS = (
         ("kernel",),
     ),
 )
+#: Of `copy` and `stations`.
+SERVICE_NEEDS = (Need("tcp_profile", lambda p: p.service == "smb1", "service `smb1`"),)
 COPY_NEEDS = (
     Need(
         "medium",
