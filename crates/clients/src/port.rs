@@ -54,9 +54,12 @@ impl KernelPort {
             let what = format!("session request to `{}`", called.text());
             transport::within(target, &what, request(&mut stream, called, &what)).await?;
         }
+        Ok(Self::over(stream, framing, target.tcp_profile))
+    }
+
+    fn over(stream: TcpStream, framing: Framing, profile: Option<TcpProfile>) -> Self {
         let ahead = Vec::with_capacity(READ_AHEAD_BYTES);
-        let profile = target.tcp_profile;
-        Ok(Self { stream, profile, framing, sent: 0, ahead, taken: 0, expected: None })
+        Self { stream, profile, framing, sent: 0, ahead, taken: 0, expected: None }
     }
 
     /// The connection.
@@ -203,3 +206,6 @@ async fn request(stream: &mut TcpStream, called: Name, what: &str) -> Result<()>
         other => Err(wrong(format!("found {other:?}; allowed: an answer"))),
     }
 }
+
+#[cfg(test)]
+mod tests;
