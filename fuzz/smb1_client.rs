@@ -47,7 +47,8 @@ impl Harness {
             code_page: CodePage::Cp850,
             nonce: [7; 8],
             time: 0,
-            carrier: CarrierFacts { longest_message: 0x1_ffff },
+            raw: choice & 0x40 != 0,
+            carrier: CarrierFacts { longest_message: 0x1_ffff, keeps_raw: true },
         });
         let (sent, calls, ended) = (Vec::new(), vec![Client::CONNECTED], Vec::new());
         let mut harness = Self { client, sent, calls, ended, gave: 0 };

@@ -46,6 +46,13 @@ def test_files_are_copied_in_each_dialect(
     assert (found["faults"], found["retries"]) == (0, 0)
 
 
+@pytest.mark.parametrize("way", [(), ("--download",)], ids=["upload", "download"])
+def test_files_are_copied_raw(lanlab: Lanlab, way: tuple[str, ...]) -> None:
+    found = result(lanlab, "copy", "3x300kB", "--dialect", "lanman1", "--raw", *way)
+    assert "SMB 1, LANMAN1.0, LM login, raw" in json.dumps(found)
+    assert (found["copied_bytes"], found["faults"]) == (900_000, 0)
+
+
 def test_stations_read_blocks(lanlab: Lanlab) -> None:
     found = result(lanlab, "stations", "--stations", "1,3", "--size", "750", "--time", "0.5s")
     assert [each["factors"]["stations"] for each in found["conditions"]][:2] == [1, 3]
@@ -88,14 +95,16 @@ def nbss_ports(pcap: Path) -> set[str]:
 def test_tshark_reads_every_message(lanlab: Lanlab, tmp_path: Path, dialect: str) -> None:
     pcap = tmp_path / "copy.pcap"
     link = ("--link", "100M", "--pcap", str(pcap))
-    result(lanlab, "copy", "40x20kB", "--dialect", dialect, *link)
+    raw = ("--raw",) if dialect == "lm12x002" else ()
+    result(lanlab, "copy", "40x20kB", "--dialect", dialect, *raw, *link)
     # Samba's first token of extended security has a hint that tshark 4.0 takes for malformed.
     malformed = "_ws.malformed && !(smb.cmd == 0x72 && smb.flags.response == 1)"
     assert frames(pcap, "frame.number", only=malformed) == []
     messages = frames(pcap, "smb.cmd", "_ws.col.Info")
     commands = {int(each, 16) for cells in messages for each in cells[0].split(",") if each}
     # Negotiate, session setup, tree connect, make and remove directory, write, close, delete.
-    assert commands >= {0x72, 0x73, 0x75, 0x00, 0x01, 0x2F, 0x04, 0x06}
+    written = 0x1D if raw else 0x2F
+    assert commands >= {0x72, 0x73, 0x75, 0x00, 0x01, written, 0x04, 0x06}
     assert not [cells[1] for cells in messages if "unknown" in cells[1].lower()]
 
 

@@ -41,7 +41,8 @@ pub async fn connect(target: &Target) -> Result<Session> {
         code_page: CodePage::Cp850,
         nonce,
         time: ticks_from_unix_ns(since_1970.as_nanos().cast_signed()),
-        carrier: CarrierFacts { longest_message: LONGEST_MESSAGE },
+        raw: target.raw,
+        carrier: CarrierFacts { longest_message: LONGEST_MESSAGE, keeps_raw: true },
     };
     let port = KernelPort::connect(target).await?;
     let patience = Duration::from_nanos(target.timeout_ns);

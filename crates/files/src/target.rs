@@ -94,6 +94,9 @@ pub struct Target {
     /// The only dialect of SMB 1 to speak; absent: the newest that both ends have.
     #[serde(default)]
     pub dialect: Option<Dialect>,
+    /// Whether to read and write by raw messages, one call at a time, as SMB 1 has them.
+    #[serde(default)]
+    pub raw: bool,
     /// How TCP is set; absent: as the system has it.
     #[serde(default)]
     pub tcp_profile: Option<TcpProfile>,

@@ -44,6 +44,7 @@ async fn served(service: ServiceKind, root: &Path) -> (Option<Serving>, Target) 
         directory: String::new(),
         credentials: Some(user()),
         dialect: None,
+        raw: false,
         tcp_profile: None,
         trust: Trust::System,
         timeout_ns: 10_000_000_000,

@@ -28,7 +28,8 @@ fn plan(dialect: Option<Dialect>, password: &str) -> Plan {
         code_page: CodePage::Cp850,
         nonce: [7; 8],
         time: 0,
-        carrier: CarrierFacts { longest_message: 0x1_ffff },
+        raw: false,
+        carrier: CarrierFacts { longest_message: 0x1_ffff, keeps_raw: true },
     }
 }
 

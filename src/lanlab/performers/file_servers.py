@@ -117,7 +117,7 @@ def target_of(url: servers.ServerUrl, parameters: ServiceParameters, client: Eng
 def _of_smb1(parameters: ServiceParameters) -> Request:
     """What only SMB 1 has."""
     profile = None if parameters.tcp_profile == "system" else parameters.tcp_profile
-    return {"dialect": parameters.dialect, "tcp_profile": profile}
+    return {"dialect": parameters.dialect, "raw": parameters.raw, "tcp_profile": profile}
 
 
 def _credentials(parameters: ServiceParameters) -> Request | None:

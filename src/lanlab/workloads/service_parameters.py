@@ -38,6 +38,11 @@ class ServiceParameters(IpParameters):
         "that the server has.",
         metavar="NAME",
     )
+    raw: bool = parameter(
+        False,
+        "Read and write by raw messages of SMB 1, one call at a time, as redirectors of LAN Manager "
+        "did.",
+    )
     tcp_profile: Literal["system", "nt4"] = parameter(
         "system",
         "TCP of SMB 1: as this system has it, or `nt4` with segments of 1460 B and a window of at "

@@ -49,7 +49,10 @@ ECHO_NEEDS = (
     ),
 )
 #: Of `copy` and `stations`.
-SERVICE_NEEDS = (Need("tcp_profile", lambda p: p.service == "smb1", "service `smb1`"),)
+SERVICE_NEEDS = (
+    Need("raw", lambda p: p.service == "smb1", "service `smb1`"),
+    Need("tcp_profile", lambda p: p.service == "smb1", "service `smb1`"),
+)
 COPY_NEEDS = (
     Need(
         "medium",

@@ -85,6 +85,7 @@ pub fn http() -> Result<Http, Fault> {
         directory: String::new(),
         credentials: None,
         dialect: None,
+        raw: false,
         tcp_profile: None,
         trust: Trust::default(),
         timeout_ns: 10_000_000_000,

@@ -34,6 +34,7 @@ async fn with_small_parts(root: &std::path::Path) -> (Serving, Session) {
         directory: String::new(),
         credentials,
         dialect: None,
+        raw: false,
         tcp_profile: None,
         trust: Trust::System,
         timeout_ns: 10_000_000_000,

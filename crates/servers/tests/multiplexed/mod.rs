@@ -55,6 +55,7 @@ pub fn target(service: ServiceKind, port: u16) -> Target {
         directory: String::new(),
         credentials: Some(user()),
         dialect: None,
+        raw: false,
         tcp_profile: None,
         trust: Trust::System,
         timeout_ns: 10_000_000_000,

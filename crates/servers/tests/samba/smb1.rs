@@ -85,6 +85,43 @@ fn samba_is_understood_in_the_dialects_of_lan_manager() {
 }
 
 #[test]
+fn samba_is_read_and_written_raw() {
+    let Some(samba) = Samba::start(OLD) else { return };
+    for dialect in [Dialect::Lanman1, Dialect::Lm12x002, Dialect::Nt1] {
+        run(async {
+            let target = Target { raw: true, ..target(&samba, Some(dialect)) };
+            let session = connect(&target).await.unwrap();
+            assert!(session.facts().protocol.ends_with(" login, raw"), "{:?}", session.facts());
+            assert_eq!(session.capabilities().depth, 1);
+            let data = content(1_000_001, 11);
+            put(&session, &path("raw.dat"), &data).await;
+            assert!(std::fs::metadata(samba.folder.path().join("share")).unwrap().is_dir());
+            assert!(get(&session, &path("raw.dat")).await == data);
+            // Several at once wait for each other, and calls of other kinds for them.
+            let file = session.open(&path("raw.dat"), Access::Update).await.unwrap();
+            let (mut first, mut last) = ([0; 9], [0; 9]);
+            let (one, two, listed) = tokio::join!(
+                session.read_at(&file, 0, &mut first),
+                session.read_at(&file, 999_992, &mut last),
+                session.list(None),
+            );
+            assert_eq!((one.unwrap(), two.unwrap(), listed.unwrap().len()), (9, 9, 1));
+            assert!(first == data[..9] && last == data[999_992..]);
+            assert_eq!(session.read_at(&file, 1_000_001, &mut first).await.unwrap(), 0);
+            session.close(file).await.unwrap();
+            // A read-only file shows how a write that is refused ends.
+            let file = session.open(&path("raw.dat"), Access::Read).await.unwrap();
+            let refused = session.write_at(&file, 0, b"x").await.unwrap_err();
+            assert!(matches!(refused.class, Class::Denied | Class::Protocol), "{refused}");
+            session.close(file).await.unwrap();
+            assert!(get(&session, &path("raw.dat")).await == data);
+            session.remove(&path("raw.dat")).await.unwrap();
+            session.end().await.unwrap();
+        });
+    }
+}
+
+#[test]
 fn a_name_that_is_not_8_3_is_refused_in_old_dialects() {
     let Some(samba) = Samba::start(OLD) else { return };
     run(async {

@@ -22,6 +22,8 @@ pub struct Plan {
     pub nonce: [u8; 8],
     /// Time now, 100 ns since 1601.
     pub time: u64,
+    /// Whether to read and write raw, one call at a time.
+    pub raw: bool,
     /// What the carrier can do.
     pub carrier: CarrierFacts,
 }

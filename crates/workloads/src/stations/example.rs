@@ -19,6 +19,7 @@ pub fn spec() -> StationsSpec {
             directory: "made up".to_owned(),
             credentials: None,
             dialect: None,
+            raw: false,
             tcp_profile: None,
             trust: Trust::System,
             timeout_ns: 1_000_000_000,

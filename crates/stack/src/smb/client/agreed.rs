@@ -65,6 +65,12 @@ pub struct Agreed {
     pub max_mpx: u16,
     pub read_bytes: u32,
     pub write_bytes: u32,
+    /// The same of reads and writes that are not raw, where others are.
+    pub framed_bytes: u32,
+    /// Whether the server has raw reads and writes.
+    pub has_raw: bool,
+    /// Whether files are read and written raw.
+    pub is_raw: bool,
     pub security_mode: u16,
     pub session_key: u32,
     pub challenge: Option<[u8; CHALLENGE_LEN]>,
@@ -107,6 +113,14 @@ impl Agreed {
         let of = |bit| if self.capabilities & bit == 0 { small } else { large };
         self.read_bytes = of(capabilities::LARGE_READX);
         self.write_bytes = of(capabilities::LARGE_WRITEX);
+        self.framed_bytes = self.read_bytes.min(self.write_bytes);
+    }
+
+    /// Read and write raw from here on.
+    pub fn set_raw(&mut self) {
+        self.is_raw = true;
+        self.read_bytes = LARGE_BYTES;
+        self.write_bytes = LARGE_BYTES;
     }
 }
 
@@ -133,6 +147,7 @@ impl Agreed {
                 return Err(Refusal::new(Reason::Unsupported, message));
             }
         }
+        self.has_raw = response.capabilities & capabilities::RAW_MODE != 0;
         self.max_buffer = response.max_buffer;
         self.max_mpx = response.max_mpx;
         self.security_mode = u16::from(response.security_mode);

@@ -179,6 +179,24 @@ impl Client {
     ) -> Result<(), Refusal> {
         let count = count.min(agreed.read_bytes);
         check_end(agreed, offset, count)?;
+        if agreed.is_raw {
+            self.read_raw(id, agreed, file, offset, count);
+            return Ok(());
+        }
+        self.read_framed(id, agreed, file, offset, count);
+        Ok(())
+    }
+
+    /// Read with data in the response.
+    pub(super) fn read_framed(
+        &mut self,
+        id: CallId,
+        agreed: &Agreed,
+        file: FileId,
+        offset: u64,
+        count: u32,
+    ) {
+        let count = if agreed.is_raw { count.min(agreed.framed_bytes) } else { count };
         let step = Step::Read { count };
         if agreed.dialect == Dialect::Core {
             let request = read::Request {
@@ -193,7 +211,6 @@ impl Client {
             let request = read_andx::Request::new(fid(file), offset, count, wide);
             self.ask(id, command::READ_ANDX, step, |writer| request.emit(writer));
         }
-        Ok(())
     }
 
     fn write(
@@ -214,6 +231,27 @@ impl Client {
             self.end(id, Ok(Done::Written(0)));
             return Ok(());
         }
+        if agreed.is_raw {
+            self.write_raw(id, agreed, file, offset, [first, second]);
+            return Ok(());
+        }
+        self.write_framed(id, agreed, file, offset, [first, second]);
+        Ok(())
+    }
+
+    /// Write with data in the request.
+    pub(super) fn write_framed(
+        &mut self,
+        id: CallId,
+        agreed: &Agreed,
+        file: FileId,
+        offset: u64,
+        [first, second]: [&[u8]; 2],
+    ) {
+        let most = if agreed.is_raw { agreed.framed_bytes } else { agreed.write_bytes } as usize;
+        let first = &first[..first.len().min(most)];
+        let second = &second[..second.len().min(most - first.len())];
+        let count = (first.len() + second.len()) as u32;
         let command = match agreed.dialect {
             Dialect::Core => command::WRITE,
             _ => command::WRITE_ANDX,
@@ -240,7 +278,6 @@ impl Client {
         message.extend_from_slice(first);
         message.extend_from_slice(second);
         self.send(id, command, Step::Write { count }, message);
-        Ok(())
     }
 }
 
@@ -255,7 +292,8 @@ fn check_end(agreed: &Agreed, offset: u64, count: u32) -> Result<(), Refusal> {
     Err(Refusal::new(Reason::Unsupported, message))
 }
 
-fn fid(file: FileId) -> u16 {
+/// Number of a file on the wire.
+pub fn fid(file: FileId) -> u16 {
     file.0 as u16
 }
 

@@ -1,8 +1,10 @@
 //! From the offer of dialects to the share.
 
+use std::sync::Arc;
+
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::header::{Header, flags2};
-use lanlab_wire::smb1::negotiate::{self, NO_DIALECT, security};
+use lanlab_wire::smb1::negotiate::{self, NO_DIALECT, raw_mode, security};
 use lanlab_wire::smb1::strings::{Encoded, Text};
 use lanlab_wire::smb1::{command, tree_connect, tree_connect_andx};
 
@@ -64,6 +66,9 @@ impl Client {
             max_mpx: 1,
             read_bytes: 0,
             write_bytes: 0,
+            framed_bytes: 0,
+            has_raw: false,
+            is_raw: false,
             security_mode: 0,
             session_key: 0,
             challenge: None,
@@ -75,6 +80,8 @@ impl Client {
             negotiate::Response::LanMan(response) => {
                 agreed.max_buffer = u32::from(response.max_buffer);
                 agreed.max_mpx = response.max_mpx;
+                let both = raw_mode::READ | raw_mode::WRITE;
+                agreed.has_raw = response.raw_mode & both == both;
                 agreed.security_mode = response.security_mode;
                 agreed.session_key = response.session_key;
                 agreed.challenge = response.challenge.try_into().ok();
@@ -105,12 +112,12 @@ impl Client {
         }
         agreed.login = self.first_login(&agreed)?;
         let login = agreed.login;
-        self.agreed = Some(agreed);
+        self.agreed = Some(Arc::new(agreed));
         if dialect == Dialect::Core { self.connect_by_password() } else { self.log_in(login) }
     }
 
     pub(super) fn encoded(&self, text: &str) -> Result<Encoded, Refusal> {
-        let unicode = self.agreed.as_ref().is_some_and(Agreed::is_unicode);
+        let unicode = self.agreed.as_ref().is_some_and(|agreed| agreed.is_unicode());
         Encoded::new(text, unicode, self.plan.code_page).map_err(malformed)
     }
 
@@ -162,7 +169,10 @@ impl Client {
             return Err(refused(block));
         }
         let longest = self.plan.carrier.longest_message;
-        let Some(agreed) = &mut self.agreed else { return Err(protocol("no dialect yet")) };
+        let is_signed = self.signing.is_some();
+        let Some(agreed) = self.agreed.as_mut().map(Arc::make_mut) else {
+            return Err(protocol("no dialect yet"));
+        };
         self.tid = header.tid;
         if agreed.dialect == Dialect::Core {
             let response = tree_connect::Response::parse(block).map_err(malformed)?;
@@ -181,14 +191,23 @@ impl Client {
                 return Err(Refusal::new(Reason::Missing, message));
             }
         }
+        if self.plan.raw {
+            // What has no header cannot be signed.
+            if !agreed.has_raw || is_signed || !self.plan.carrier.keeps_raw {
+                let message = "raw reads and writes, which server or connection do not have";
+                return Err(Refusal::new(Reason::Unsupported, message));
+            }
+            agreed.set_raw();
+        }
         let (dialect, login) = (agreed.dialect.name(), agreed.login.name());
+        let raw = if agreed.is_raw { ", raw" } else { "" };
         self.facts = Some(RedirectorFacts {
-            protocol: format!("SMB 1, {dialect}, {login}"),
+            protocol: format!("SMB 1, {dialect}, {login}{raw}"),
             protection: if self.signing.is_some() { "signed, MD5" } else { "none" }.to_owned(),
             server: agreed.server.clone(),
             read_bytes: agreed.read_bytes,
             write_bytes: agreed.write_bytes,
-            depth: agreed.max_mpx,
+            depth: if agreed.is_raw { 1 } else { agreed.max_mpx },
             short_names: names::are_short(agreed.dialect),
         });
         self.end(Self::CONNECTED, Ok(Done::Nothing));

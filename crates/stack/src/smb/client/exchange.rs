@@ -11,8 +11,15 @@ use crate::redirector::{Call, CallId, Done, Redirector, RedirectorFacts, Refusal
 
 impl Client {
     fn take(&mut self, message: &mut Vec<u8>) -> Result<(), Refusal> {
+        if let Some(mid) = self.raw
+            && self.pending.get(&mid).is_some_and(|one| matches!(one.step, Step::ReadRaw { .. }))
+        {
+            self.sent = self.sent.saturating_sub(1);
+            return self.took_raw(mid, message);
+        }
         let header = Header::parse(message).map_err(malformed)?;
-        if !header.is_response() {
+        // Samba 4.17 lets a raw write go on by a response that is not marked as one.
+        if !header.is_response() && header.command != command::WRITE_RAW {
             // A server breaks an opportunistic lock of its own accord; none was asked for.
             return match header.command {
                 command::LOCKING_ANDX => Ok(()),
@@ -25,7 +32,10 @@ impl Client {
             return Err(protocol(message));
         };
         let (call, expected) = (pending.call, pending.command);
-        if header.command != expected {
+        // The final response of Samba has the command of the first one.
+        let is_final =
+            matches!(pending.step, Step::WriteRest { .. }) && header.command == command::WRITE_RAW;
+        if header.command != expected && !is_final {
             let (found, asked) = (command::name(header.command), command::name(expected));
             self.pending.insert(header.mid, pending);
             return Err(protocol(format!("found a response of {found} to {asked}")));
@@ -60,7 +70,16 @@ impl Client {
             Step::Open => self.end(call, answers::opened(&block)),
             Step::Write { count } => self.end(call, answers::written(&block, count)),
             Step::DiskSpace => self.end(call, answers::disk_space(&block)),
-            Step::Other | Step::Read { .. } => self.end(call, answers::nothing(&block)),
+            Step::WriteRaw { file, offset, data } => {
+                self.may_write_raw(header.mid, &block, (call, file, offset, data))?;
+            }
+            Step::WriteRest { count } => {
+                let written = self.wrote_raw(&block, count);
+                self.end(call, written);
+            }
+            Step::Other | Step::Read { .. } | Step::ReadRaw { .. } => {
+                self.end(call, answers::nothing(&block));
+            }
         }
         Ok(())
     }
@@ -94,10 +113,21 @@ impl Redirector for Client {
     }
 
     fn poll_message(&mut self, into: &mut Vec<u8>) -> bool {
-        if self.sent >= self.depth() {
+        if let Some(mut data) = self.raw_rest.take() {
+            std::mem::swap(into, &mut data);
+            self.keep(data);
+            return true;
+        }
+        let Some((mid, _)) = self.waiting.front() else { return false };
+        let is_raw = self.pending.get(mid).is_some_and(|pending| {
+            matches!(pending.step, Step::ReadRaw { .. } | Step::WriteRaw { .. })
+        });
+        let depth = if is_raw { 1 } else { self.depth() };
+        if self.raw.is_some() || self.sent >= depth {
             return false;
         }
         let Some((mid, mut message)) = self.waiting.pop_front() else { return false };
+        self.raw = is_raw.then_some(mid);
         if let Some(signing) = &mut self.signing {
             let number = signing.sign(&mut message);
             if let Some(pending) = self.pending.get_mut(&mid) {

@@ -1,5 +1,7 @@
 //! How a user proves who he is: plain, by responses to a challenge, by extended security.
 
+use std::sync::Arc;
+
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::command;
 use lanlab_wire::smb1::header::Header;
@@ -157,7 +159,9 @@ impl Client {
         }
         let response = session_setup_andx::Response::parse(block).map_err(malformed)?;
         let proof = self.proof(login)?;
-        let Some(agreed) = &mut self.agreed else { return Err(protocol("no dialect yet")) };
+        let Some(agreed) = self.agreed.as_mut().map(Arc::make_mut) else {
+            return Err(protocol("no dialect yet"));
+        };
         if response.action & action::GUEST != 0 && login != Login::Guest {
             let message = "the server let this user in as a guest; allowed: a user that it knows";
             if agreed.has(security::USER_LEVEL) {

@@ -12,6 +12,7 @@ mod listing;
 mod lists;
 mod login;
 mod names;
+mod raw;
 mod refusals;
 mod state;
 

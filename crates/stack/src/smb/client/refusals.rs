@@ -23,6 +23,7 @@ pub fn refused(block: &Block<'_>) -> Refusal {
 /// What kind of thing a status says went wrong.
 pub fn reason(found: status::Status) -> Reason {
     use status::error as e;
+    // Denied stands before the rest: errors of DOS have one code for it and for directories.
     let rows: [(Reason, &[e::Row]); 7] = [
         (
             Reason::Missing,
@@ -36,10 +37,6 @@ pub fn reason(found: status::Status) -> Reason {
             ],
         ),
         (
-            Reason::Exists,
-            &[e::OBJECT_NAME_COLLISION, e::DIRECTORY_NOT_EMPTY, e::FILE_IS_A_DIRECTORY],
-        ),
-        (
             Reason::Denied,
             &[
                 e::ACCESS_DENIED,
@@ -50,6 +47,10 @@ pub fn reason(found: status::Status) -> Reason {
                 e::NETWORK_ACCESS_DENIED,
                 e::MEDIA_WRITE_PROTECTED,
             ],
+        ),
+        (
+            Reason::Exists,
+            &[e::OBJECT_NAME_COLLISION, e::DIRECTORY_NOT_EMPTY, e::FILE_IS_A_DIRECTORY],
         ),
         (Reason::Login, &[e::LOGON_FAILURE, e::WRONG_PASSWORD, e::SMB_BAD_UID]),
         (Reason::NoSpace, &[e::DISK_FULL]),

@@ -1,13 +1,14 @@
 //! What a client knows of its session, and of requests that are not answered yet.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use lanlab_wire::smb1::header::{Header, flags, flags2};
 use lanlab_wire::smb1::writer::Writer;
 
 use super::agreed::{Agreed, Login};
 use super::listing::Listing;
-use crate::redirector::{CallId, Done, RedirectorFacts, Refusal};
+use crate::redirector::{CallId, Done, FileId, RedirectorFacts, Refusal};
 use crate::smb::Dialect;
 use crate::smb::plan::Plan;
 use crate::smb::signing::Signing;
@@ -21,8 +22,27 @@ pub enum Step {
     Login(Login),
     Connect,
     Open,
-    Read { count: u32 },
-    Write { count: u32 },
+    Read {
+        count: u32,
+    },
+    Write {
+        count: u32,
+    },
+    ReadRaw {
+        file: FileId,
+        offset: u64,
+        count: u32,
+    },
+    /// The server is asked to wait for data.
+    WriteRaw {
+        file: FileId,
+        offset: u64,
+        data: Vec<u8>,
+    },
+    /// The data is sent.
+    WriteRest {
+        count: u32,
+    },
     DiskSpace,
     List(Box<Listing>),
     Other,
@@ -43,7 +63,7 @@ pub type Ended = (CallId, Result<Done, Refusal>, Vec<u8>);
 /// See the module.
 pub struct Client {
     pub(super) plan: Plan,
-    pub(super) agreed: Option<Agreed>,
+    pub(super) agreed: Option<Arc<Agreed>>,
     pub(super) facts: Option<RedirectorFacts>,
     pub(super) signing: Option<Signing>,
     /// Key of a login by extended security that is not judged yet.
@@ -56,6 +76,10 @@ pub struct Client {
     /// Requests that wait for their turn, with their number.
     pub(super) waiting: VecDeque<(u16, Vec<u8>)>,
     pub(super) sent: usize,
+    /// Number of the raw read or write that is under way, which is alone.
+    pub(super) raw: Option<u16>,
+    /// Data of a raw write that the server waits for.
+    pub(super) raw_rest: Option<Vec<u8>>,
     pub(super) done: VecDeque<Ended>,
     pub(super) spare: Vec<Vec<u8>>,
     /// Why nothing more is possible.
@@ -87,6 +111,8 @@ impl Client {
             pending: BTreeMap::new(),
             waiting: VecDeque::new(),
             sent: 0,
+            raw: None,
+            raw_rest: None,
             done: VecDeque::new(),
             spare: Vec::new(),
             broken: None,
@@ -145,8 +171,12 @@ impl Client {
         command: u8,
         listing: Box<Listing>,
     ) {
+        self.await_again(mid, call, command, Step::List(listing));
+    }
+
+    /// Wait for another response with the same number.
+    pub(super) fn await_again(&mut self, mid: u16, call: CallId, command: u8, step: Step) {
         self.sent += 1;
-        let step = Step::List(listing);
         self.pending.insert(mid, Pending { call, command, step, number: None });
     }
 

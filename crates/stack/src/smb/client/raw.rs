@@ -1,0 +1,121 @@
+//! Raw reads and writes: messages of nothing but data, as redirectors of LAN Manager moved files.
+//!
+//! Source: [MS-CIFS] 2.2.4.22 and 2.2.4.25. Nothing else may be outstanding meanwhile, as data has no
+//! header that would say whose it is.
+
+use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::{command, read_raw, write_raw};
+
+use super::agreed::Agreed;
+use super::calls::fid;
+use super::refusals::{malformed, protocol, refused};
+use super::state::{Client, Step};
+use crate::redirector::{CallId, Done, FileId, Refusal};
+
+impl Client {
+    /// Ask for data in a message of its own.
+    pub(super) fn read_raw(
+        &mut self,
+        id: CallId,
+        agreed: &Agreed,
+        file: FileId,
+        offset: u64,
+        count: u32,
+    ) {
+        let wide = agreed.has_large_files();
+        let (max_count, min_count) = (count as u16, 0);
+        let request =
+            read_raw::Request { fid: fid(file), offset, max_count, min_count, timeout_ms: 0, wide };
+        let step = Step::ReadRaw { file, offset, count };
+        self.ask(id, command::READ_RAW, step, |writer| request.emit(writer));
+    }
+
+    /// The data has come, or nothing: at the end of the file, and where the server refuses. A read of
+    /// the other kind says then which it is.
+    pub(super) fn took_raw(&mut self, mid: u16, message: &mut Vec<u8>) -> Result<(), Refusal> {
+        let (Some(pending), Some(agreed)) = (self.pending.remove(&mid), self.agreed.clone()) else {
+            return Err(protocol("raw data of no request"));
+        };
+        let Step::ReadRaw { file, offset, count } = pending.step else {
+            return Err(protocol("raw data of another request"));
+        };
+        self.raw_is_over();
+        if message.is_empty() {
+            self.read_framed(pending.call, &agreed, file, offset, count);
+            return Ok(());
+        }
+        if message.len() > count as usize {
+            let refusal = protocol(format!("raw data of {} octets of {count}", message.len()));
+            self.end(pending.call, Err(refusal.clone()));
+            return Err(refusal);
+        }
+        let mut memory = self.memory();
+        std::mem::swap(&mut memory, message);
+        self.done.push_back((pending.call, Ok(Done::Read(0..memory.len())), memory));
+        Ok(())
+    }
+
+    /// Announce data that is to follow in a message of its own.
+    pub(super) fn write_raw(
+        &mut self,
+        id: CallId,
+        agreed: &Agreed,
+        file: FileId,
+        offset: u64,
+        parts: [&[u8]; 2],
+    ) {
+        let mut data = self.memory();
+        data.extend_from_slice(parts[0]);
+        data.extend_from_slice(parts[1]);
+        let request = write_raw::Request {
+            fid: fid(file),
+            total_count: data.len() as u16,
+            offset,
+            timeout_ms: 0,
+            // Without it nothing would say how much was written.
+            mode: write_raw::WRITE_THROUGH,
+            wide: agreed.has_large_files(),
+            data: &[],
+        };
+        let step = Step::WriteRaw { file, offset, data };
+        self.ask(id, command::WRITE_RAW, step, |writer| request.emit(writer));
+    }
+
+    /// The server waits for the data, or wants it otherwise.
+    pub(super) fn may_write_raw(
+        &mut self,
+        mid: u16,
+        block: &Block<'_>,
+        (call, file, offset, data): (CallId, FileId, u64, Vec<u8>),
+    ) -> Result<(), Refusal> {
+        if !block.header().status.is_success() {
+            self.raw_is_over();
+            let Some(agreed) = self.agreed.clone() else { return Err(refused(block)) };
+            self.write_framed(call, &agreed, file, offset, [&data, &[]]);
+            self.keep(data);
+            return Ok(());
+        }
+        let step = Step::WriteRest { count: data.len() as u32 };
+        self.raw_rest = Some(data);
+        self.await_again(mid, call, command::WRITE_COMPLETE, step);
+        Ok(())
+    }
+
+    /// What came of the data.
+    pub(super) fn wrote_raw(&mut self, block: &Block<'_>, count: u32) -> Result<Done, Refusal> {
+        self.raw_is_over();
+        if !block.header().status.is_success() {
+            return Err(refused(block));
+        }
+        let written = u32::from(write_raw::Response::parse(block).map_err(malformed)?.count);
+        if written == 0 || written > count {
+            return Err(protocol(format!("{written} raw octets written of {count}")));
+        }
+        Ok(Done::Written(written))
+    }
+
+    /// Others may have their turn again.
+    fn raw_is_over(&mut self) {
+        self.raw = None;
+    }
+}
