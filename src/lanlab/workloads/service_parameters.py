@@ -40,8 +40,7 @@ class ServiceParameters(IpParameters):
     )
     raw: bool = parameter(
         False,
-        "Read and write by raw messages of SMB 1, one call at a time, as redirectors of LAN Manager "
-        "did.",
+        "Read and write by raw messages of SMB 1, one call at a time, as LAN Manager did.",
     )
     tcp_profile: Literal["system", "nt4"] = parameter(
         "system",

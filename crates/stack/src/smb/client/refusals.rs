@@ -1,7 +1,8 @@
 //! Why a call cannot be done.
 
 use lanlab_wire::smb1::andx::Block;
-use lanlab_wire::smb1::status;
+use lanlab_wire::smb1::command;
+use lanlab_wire::smb1::status::{self, Status};
 
 use crate::redirector::{Reason, Refusal};
 
@@ -17,11 +18,16 @@ pub fn malformed(error: lanlab_wire::Error) -> Refusal {
 /// Why a server refused a command.
 pub fn refused(block: &Block<'_>) -> Refusal {
     let found = block.header().status;
-    Refusal::new(reason(found), format!("{}: {found}", block.format()))
+    // DOS says "access denied" of a directory that is there, and of one that is not empty.
+    let of_directory = [command::CREATE_DIRECTORY, command::DELETE_DIRECTORY];
+    let is_taken =
+        found == Status::Dos { class: 1, code: 5 } && of_directory.contains(&block.command());
+    let reason = if is_taken { Reason::Exists } else { reason(found) };
+    Refusal::new(reason, format!("{}: {found}", block.format()))
 }
 
 /// What kind of thing a status says went wrong.
-pub fn reason(found: status::Status) -> Reason {
+pub fn reason(found: Status) -> Reason {
     use status::error as e;
     // Denied stands before the rest: errors of DOS have one code for it and for directories.
     let rows: [(Reason, &[e::Row]); 7] = [
