@@ -6,6 +6,7 @@ mod torture;
 use std::fs;
 use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -105,6 +106,18 @@ impl Samba {
     }
 }
 
+/// What every service must do, in the share that lies there; and a wrong password is refused.
+async fn passes_all(target: Target, share: &Path) {
+    moves_a_large_file(&target, share).await;
+    holds_names(&target, share).await;
+    shares_a_file(&target).await;
+    tells_why_not(&target).await;
+    lists_many(&target, share).await;
+    let wrong = Credentials { secret: "wrong".to_owned(), ..target.credentials.clone().unwrap() };
+    let fault = connect(&Target { credentials: Some(wrong), ..target }).await.unwrap_err();
+    assert_eq!(fault.class, Class::Login, "{fault}");
+}
+
 #[test]
 fn samba_is_understood() {
     let Some(samba) = Samba::start("") else { return };
@@ -115,15 +128,7 @@ fn samba_is_understood() {
         assert_eq!(session.facts().protocol, "SMB 3.1.1");
         assert_eq!(session.facts().protection, "none");
         session.end().await.unwrap();
-        moves_a_large_file(&target, &share).await;
-        holds_names(&target, &share).await;
-        shares_a_file(&target).await;
-        tells_why_not(&target).await;
-        lists_many(&target, &share).await;
-        let wrong =
-            Credentials { secret: "wrong".to_owned(), ..target.credentials.clone().unwrap() };
-        let fault = connect(&Target { credentials: Some(wrong), ..target }).await.unwrap_err();
-        assert_eq!(fault.class, Class::Login, "{fault}");
+        passes_all(target, &share).await;
     });
 }
 

@@ -4,11 +4,8 @@ use lanlab_clients::connect;
 use lanlab_files::ServiceKind::Smb1;
 use lanlab_files::{Access, Class, Credentials, Dialect, Session, Target};
 
-use super::Samba;
-use crate::multiplexed::{
-    content, get, holds_names, lists_many, moves_a_large_file, path, put, run, shares_a_file,
-    tells_why_not,
-};
+use super::{Samba, passes_all};
+use crate::multiplexed::{content, get, path, put, run};
 
 /// What lets in clients of every dialect that Samba still speaks.
 const OLD: &str = "server min protocol = LANMAN1\nntlm auth = yes\nlanman auth = yes\n\
@@ -28,15 +25,7 @@ fn samba_is_understood_in_nt_lm_0_12() {
         assert_eq!(session.facts().protocol, "SMB 1, NT LM 0.12, NTLMSSP login");
         assert_eq!(session.facts().protection, "none");
         session.end().await.unwrap();
-        moves_a_large_file(&target, &share).await;
-        holds_names(&target, &share).await;
-        shares_a_file(&target).await;
-        tells_why_not(&target).await;
-        lists_many(&target, &share).await;
-        let wrong =
-            Credentials { secret: "wrong".to_owned(), ..target.credentials.clone().unwrap() };
-        let fault = connect(&Target { credentials: Some(wrong), ..target }).await.unwrap_err();
-        assert_eq!(fault.class, Class::Login, "{fault}");
+        passes_all(target, &share).await;
     });
 }
 

@@ -3,6 +3,7 @@
 //! Source: [MS-CIFS] 2.2.4.5 (close), 2.2.4.6 (flush).
 
 use super::andx::Block;
+use super::one_word::one_word;
 use super::writer::Writer;
 use crate::Error;
 
@@ -37,24 +38,9 @@ impl Request {
     }
 }
 
-/// Request of a flush.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Flush {
+one_word! {
+    /// Request of a flush.
+    Flush,
     /// Open file, or [`ALL_FILES`].
-    pub fid: u16,
-}
-
-impl Flush {
-    /// Read the request.
-    pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
-        Ok(Self { fid: block.words(1)?.u16()? })
-    }
-
-    /// Write the request.
-    pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(1);
-        writer.u16(self.fid);
-        writer.begin_bytes();
-        writer.end();
-    }
+    fid
 }

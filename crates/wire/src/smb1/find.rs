@@ -3,11 +3,10 @@
 //! Source: [MS-CIFS] 2.2.6.2 and 2.2.6.3 (find first, find next), 2.2.8.1 (entries), 2.2.4.48
 //! (find close 2).
 
-use super::andx::Block;
+use super::one_word::one_word;
 use super::reader::Reader;
 use super::strings::Text;
 use super::transaction2::put_text;
-use super::writer::Writer;
 use crate::Error;
 
 const FORMAT: &str = "smb1 find";
@@ -157,26 +156,11 @@ impl Found {
     }
 }
 
-/// Request to end a search. The response is an empty block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Close2 {
+one_word! {
+    /// Request to end a search. The response is an empty block.
+    Close2,
     /// Identifier of the search.
-    pub sid: u16,
-}
-
-impl Close2 {
-    /// Read the request.
-    pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
-        Ok(Self { sid: block.words(1)?.u16()? })
-    }
-
-    /// Write the request.
-    pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(1);
-        writer.u16(self.sid);
-        writer.begin_bytes();
-        writer.end();
-    }
+    sid
 }
 
 pub use super::find_entries::{BothDirectories, BothDirectory, Standard, Standards};

@@ -5,6 +5,7 @@
 
 use super::ASCII;
 use super::andx::Block;
+use super::one_word::one_word;
 use super::strings::Text;
 use super::writer::Writer;
 use crate::Error;
@@ -150,26 +151,11 @@ impl<'a> Create<'a> {
     }
 }
 
-/// Response of a create or a create new.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Created {
+one_word! {
+    /// Response of a create or a create new.
+    Created,
     /// Identifier of the open file.
-    pub fid: u16,
-}
-
-impl Created {
-    /// Read the response.
-    pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
-        Ok(Self { fid: block.words(1)?.u16()? })
-    }
-
-    /// Write the response.
-    pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(1);
-        writer.u16(self.fid);
-        writer.begin_bytes();
-        writer.end();
-    }
+    fid
 }
 
 /// Response of a create temporary.

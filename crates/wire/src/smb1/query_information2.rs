@@ -3,31 +3,17 @@
 //! Source: [MS-CIFS] 2.2.4.31 (query), 2.2.4.30 (set).
 
 use super::andx::Block;
+use super::one_word::one_word;
 use super::writer::Writer;
 use crate::Error;
 
 pub use super::time::DateTime;
 
-/// Request of a query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request {
+one_word! {
+    /// Request of a query.
+    Request,
     /// Open file.
-    pub fid: u16,
-}
-
-impl Request {
-    /// Read the request.
-    pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
-        Ok(Self { fid: block.words(1)?.u16()? })
-    }
-
-    /// Write the request.
-    pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(1);
-        writer.u16(self.fid);
-        writer.begin_bytes();
-        writer.end();
-    }
+    fid
 }
 
 /// Response of a query.

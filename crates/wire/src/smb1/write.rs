@@ -4,6 +4,7 @@
 
 use super::DATA;
 use super::andx::Block;
+use super::one_word::one_word;
 use super::writer::Writer;
 use crate::Error;
 
@@ -57,26 +58,11 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Response of a write, and of a write and close.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Response {
+one_word! {
+    /// Response of a write, and of a write and close.
+    Response,
     /// Octets that were written.
-    pub count: u16,
-}
-
-impl Response {
-    /// Read the response.
-    pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
-        Ok(Self { count: block.words(1)?.u16()? })
-    }
-
-    /// Write the response.
-    pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(1);
-        writer.u16(self.count);
-        writer.begin_bytes();
-        writer.end();
-    }
+    count
 }
 
 /// Request of a write and close.

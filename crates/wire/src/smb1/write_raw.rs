@@ -3,6 +3,7 @@
 //! Source: [MS-CIFS] 2.2.4.25.
 
 use super::andx::Block;
+use super::one_word::one_word;
 use super::writer::Writer;
 use crate::Error;
 
@@ -80,24 +81,9 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Interim response of command `WRITE_RAW`, and final response of command `WRITE_COMPLETE`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Response {
+one_word! {
+    /// Interim response of command `WRITE_RAW`, and final response of command `WRITE_COMPLETE`.
+    Response,
     /// Interim: octets left in a pipe or a device, all ones for a file. Final: octets written.
-    pub count: u16,
-}
-
-impl Response {
-    /// Read the response.
-    pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
-        Ok(Self { count: block.words(1)?.u16()? })
-    }
-
-    /// Write the response.
-    pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(1);
-        writer.u16(self.count);
-        writer.begin_bytes();
-        writer.end();
-    }
+    count
 }
