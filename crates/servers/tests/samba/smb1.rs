@@ -2,7 +2,7 @@
 
 use lanlab_clients::connect;
 use lanlab_files::ServiceKind::Smb1;
-use lanlab_files::{Access, Class, Credentials, Dialect, Session, Target};
+use lanlab_files::{Access, Class, Dialect, Session, Target};
 
 use super::{Samba, passes_all};
 use crate::multiplexed::{content, get, path, put, run};
