@@ -299,6 +299,31 @@ fn what_is_not_ours_is_neither_overwritten_nor_removed() {
 }
 
 #[test]
+fn a_short_name_is_removed_only_with_our_mark() {
+    let served = TempDir::new().unwrap();
+    let name = "1a2b3c4d.lab";
+    let mut engine = Engine::start();
+    let mut spec = spec(served.path(), "upload", dataset(json!([group(1, 10)])), json!("memory"));
+    spec["working_name"] = json!(name);
+    let theirs = served.path().join(name);
+    fs::create_dir_all(theirs.join("files")).unwrap();
+    // A mark that is not ours, and ours by the name that it has beside a long one.
+    fs::write(theirs.join("mark.lab"), "made by lanlab, which removes it: ffff\n").unwrap();
+    let token = spec["token"].as_str().unwrap();
+    let mark = format!("made by lanlab, which removes it: {token}\n");
+    fs::write(theirs.join("lanlab-mark"), mark).unwrap();
+    let before = tree(served.path());
+    assert_eq!(engine.ask(&request("copy_empty", &spec))["code"], "copy.not_ours");
+    assert_eq!(tree(served.path()), before);
+
+    fs::remove_dir_all(&theirs).unwrap();
+    engine.result(&request("copy_prepare", &spec));
+    assert!(theirs.join("mark.lab").exists());
+    engine.result(&request("copy_empty", &spec));
+    assert!(tree(served.path()).is_empty());
+}
+
+#[test]
 fn a_copy_ends_when_it_is_cancelled() {
     let served = TempDir::new().unwrap();
     let mut engine = Engine::start();
@@ -330,6 +355,9 @@ fn what_cannot_be_copied_is_refused() {
         ("parallel_files", json!(65), "request.value"),
         ("working_name", json!("lanlab-../x"), "request.value"),
         ("working_name", json!("home"), "request.value"),
+        ("working_name", json!("1234567.lab"), "request.value"),
+        ("working_name", json!("../45678.lab"), "request.value"),
+        ("working_name", json!("1234567g.lab"), "request.value"),
         ("token", json!("short"), "request.value"),
         ("depth", json!(257), "request.value"),
         ("client", json!({"directory": "relative"}), "request.value"),

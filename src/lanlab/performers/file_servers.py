@@ -116,6 +116,8 @@ def target_of(url: servers.ServerUrl, parameters: ServiceParameters, client: Eng
 
 def _of_smb1(parameters: ServiceParameters) -> Request:
     """What only SMB 1 has."""
+    if not SERVICES[parameters.service].dialects:
+        return {}
     profile = None if parameters.tcp_profile == "system" else parameters.tcp_profile
     return {"dialect": parameters.dialect, "raw": parameters.raw, "tcp_profile": profile}
 
@@ -158,6 +160,7 @@ def _embedded(
             "bind": client.address,
             "share": told.get("share"),
             "credentials": credentials,
+            **_of_smb1(parameters),
             "trust": "system" if sha256 is None else {"sha256": sha256},
         }
 

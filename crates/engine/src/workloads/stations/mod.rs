@@ -163,10 +163,10 @@ fn threads(spec: &StationsSpec) -> u64 {
         .min(own)
 }
 
-/// One for each processor; where a call costs its client little (NFS, SMB), for every second. One thread
+/// One for each processor; where a call costs its client little (NFS, SMB, SMB 1), for every second. A thread
 /// polls hundreds of such stations, and two beside a server on as many processors serve theirs unevenly.
 fn usual_threads(service: ServiceKind, processors: u64) -> u64 {
-    let is_light = matches!(service, ServiceKind::Nfs | ServiceKind::Smb);
+    let is_light = matches!(service, ServiceKind::Nfs | ServiceKind::Smb | ServiceKind::Smb1);
     let threads = if is_light { processors / 2 } else { processors };
     threads.clamp(1, 64)
 }
