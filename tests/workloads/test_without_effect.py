@@ -23,6 +23,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ("stream", {"when_late": "skip", **TIME}, {}, {"rate_bps": "1M"}),
     ("stream", {"receiver_rivals": 1, **TIME}, {}, {"receiver_processor": 0}),
     ("copy", {"medium": "disk"}, {"dataset": "dir:/tmp"}, {"dataset": "many-small"}),
+    ("copy", {"raw": True}, {}, {"service": "smb1", "server": "samba"}),
+    ("stations", {"tcp_profile": "nt4"}, {}, {"service": "smb1", "server": "samba"}),
     ("stations", {"arrivals": "fixed"}, {}, {"loop": "open", "rate_operations_per_s": 9}),
     ("stations", {"sync": "each"}, {}, {"operation": "write"}),
     ("stations", {"read_ratio": 0.7}, {}, {"operation": "mix"}),
