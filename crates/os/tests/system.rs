@@ -228,5 +228,6 @@ fn limits_of_tcp_hold_in_both_directions() {
     }
     drop(client);
     reader.join().unwrap();
-    assert!((2_920..=8_760).contains(&largest), "{largest}");
+    // The kernel never announces more than the buffer, which is twice 7/8 of the window.
+    assert!((2_920..=15_330).contains(&largest), "{largest}");
 }

@@ -44,8 +44,8 @@ class ServiceParameters(IpParameters):
     )
     tcp_profile: Literal["system", "nt4"] = parameter(
         "system",
-        "TCP of SMB 1: as this system has it, or `nt4` with segments of 1460 B and a window of at "
-        "most 8760 B.",
+        "TCP of SMB 1: as this system has it, or `nt4` with segments of 1460 B and a window of "
+        "about 8760 B.",
     )
     server_medium: Literal["tmpfs", "disk"] = parameter(
         "disk", "Where a server that lanlab starts keeps files.", option=None
