@@ -134,7 +134,9 @@ impl<R: Redirector> Redirected<R> {
             broken: None,
         });
         let waited = poll_fn(|cx| exchange.poll(cx, connected));
-        tokio::time::timeout(patience, waited).await.unwrap_or_else(|_| Err(late(patience)))?;
+        tokio::time::timeout(patience, waited)
+            .await
+            .unwrap_or_else(|_| Err(late("login", patience)))?;
         let Some(facts) = exchange.redirector.facts().cloned() else {
             return Err(Fault::new(Class::Protocol, "a session without a dialect"));
         };
@@ -157,7 +159,7 @@ impl<R: Redirector> Redirected<R> {
         let ended = poll_fn(|cx| self.exchange.borrow_mut().poll(cx, id));
         tokio::time::timeout(self.patience, ended)
             .await
-            .unwrap_or_else(|_| Err(late(self.patience)))
+            .unwrap_or_else(|_| Err(late("call", self.patience)))
     }
 
     /// The same of a call that has nothing to say.
@@ -204,7 +206,7 @@ impl<R: Redirector> Redirected<R> {
             })
         });
         let read = tokio::time::timeout(self.patience, read).await;
-        let read = read.unwrap_or_else(|_| Err(late(self.patience)))?;
+        let read = read.unwrap_or_else(|_| Err(late("call", self.patience)))?;
         match file.size_bytes {
             Some(size_bytes) if read == 0 && count > 0 && offset < size_bytes => {
                 let message = format!("nothing at {offset} of a file of {size_bytes} octets");
@@ -325,9 +327,9 @@ impl<R: Redirector> files::Session for Redirected<R> {
     }
 }
 
-fn late(patience: Duration) -> Fault {
+fn late(what: &str, patience: Duration) -> Fault {
     let waited_s = patience.as_secs_f64();
-    Fault::new(Class::TimedOut, format!("no answer within {waited_s} s"))
+    Fault::new(Class::TimedOut, format!("{what}: no answer within {waited_s} s"))
 }
 
 fn unexpected(done: &Done) -> Fault {

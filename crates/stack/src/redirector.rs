@@ -193,7 +193,7 @@ impl fmt::Display for Refusal {
 /// What both ends agreed on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RedirectorFacts {
-    /// Protocol with its dialect and how the user proved who he is, as `SMB 1, NT LM 0.12, NTLM login`.
+    /// Protocol with its dialect and how the user logged in, as `SMB 1, NT LM 0.12, NTLM login`.
     pub protocol: String,
     /// How messages are protected, as `signed, MD5`; `none`.
     pub protection: String,

@@ -1,4 +1,4 @@
-//! How a user proves who he is: plain, by responses to a challenge, by extended security.
+//! How a user logs in: by a plain password, by responses to a challenge, by extended security.
 
 use std::sync::Arc;
 
