@@ -4,5 +4,6 @@
 //! the same code runs over any carrier, in real and in virtual time.
 
 pub mod carrier;
+pub mod files;
 pub mod redirector;
 pub mod smb;

@@ -6,6 +6,7 @@ pub mod client;
 mod ntlmssp;
 mod plan;
 pub mod responses;
+pub mod server;
 mod signing;
 
 use lanlab_wire::smb1::negotiate::dialect;

@@ -1,0 +1,197 @@
+//! What a file server asks of whoever has the files, and what it is answered.
+//!
+//! A server touches no file itself. Real files lie behind a confined directory; simulated ones behind
+//! costs, a cache and a disk. The same server code runs over both.
+
+use std::ops::Range;
+
+/// A request for files, by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OpId(pub u64);
+
+/// An open file of whoever has the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Handle(pub u64);
+
+/// A path: names from the served directory on, none of them special; none: the directory itself.
+pub type Names = Vec<String>;
+
+/// How a file that is opened is to be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    /// It must be there.
+    Old,
+    /// It must not be there.
+    New,
+    /// Either.
+    Any,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileCall {
+    /// What is at a path.
+    Look {
+        /// The path.
+        path: Names,
+    },
+    /// What is in a directory.
+    List {
+        /// The path.
+        path: Names,
+    },
+    /// Open a file.
+    Open {
+        /// The path.
+        path: Names,
+        /// Whether it is to be read.
+        read: bool,
+        /// Whether it is to be written.
+        write: bool,
+        /// Whether it has to be there.
+        presence: Presence,
+        /// Whether it is emptied.
+        truncate: bool,
+    },
+    /// Read.
+    Read {
+        /// Which file.
+        handle: Handle,
+        /// From where, octets.
+        offset: u64,
+        /// Most octets.
+        count: u32,
+    },
+    /// Write these octets of the data that comes with the request.
+    Write {
+        /// Which file.
+        handle: Handle,
+        /// From where, octets.
+        offset: u64,
+        /// Which octets of the data.
+        data: Range<usize>,
+    },
+    /// Cut or lengthen a file.
+    SetSize {
+        /// Which file.
+        handle: Handle,
+        /// Octets that it has then.
+        size_bytes: u64,
+    },
+    /// Bring what was written to the disk.
+    Flush {
+        /// Which file.
+        handle: Handle,
+    },
+    /// End with a file.
+    Close {
+        /// Which file.
+        handle: Handle,
+    },
+    /// Set the time of the last write.
+    SetModified {
+        /// The path.
+        path: Names,
+        /// Seconds since 1970.
+        modified_s: u64,
+    },
+    /// Remove a file.
+    Remove {
+        /// The path.
+        path: Names,
+    },
+    /// Give a file or directory another path, which must be free.
+    Rename {
+        /// Path that it has.
+        from: Names,
+        /// Path that it gets.
+        to: Names,
+    },
+    /// Make a directory.
+    MakeDirectory {
+        /// The path.
+        path: Names,
+    },
+    /// Remove an empty directory.
+    RemoveDirectory {
+        /// The path.
+        path: Names,
+    },
+    /// The space of the disk.
+    Space,
+}
+
+/// A file or directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Last name.
+    pub name: String,
+    /// Whether it is a directory.
+    pub is_directory: bool,
+    /// Whether it may not be written.
+    pub is_read_only: bool,
+    /// Octets of a file; zero of a directory.
+    pub size_bytes: u64,
+    /// Seconds since 1970 when it was written last.
+    pub modified_s: u64,
+    /// Seconds since 1970 when it was read last.
+    pub accessed_s: u64,
+}
+
+/// Why something cannot be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileRefusal {
+    /// There is nothing of that name.
+    Missing,
+    /// There is no directory of that name on the way.
+    NoPath,
+    /// There is something of that name.
+    Exists,
+    /// A directory has something in it.
+    NotEmpty,
+    /// It is a directory.
+    IsDirectory,
+    /// It may not be done.
+    Denied,
+    /// No space is left.
+    NoSpace,
+    /// No file can have that name.
+    Name,
+    /// Too many files are open.
+    TooMany,
+    /// The disk failed.
+    Failed,
+}
+
+/// What came of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileAnswer {
+    /// It is done.
+    Done,
+    /// What is at a path.
+    Found(Found),
+    /// What is in a directory.
+    Listed(Vec<Found>),
+    /// A file is open.
+    Opened {
+        /// By this number.
+        handle: Handle,
+        /// What it is.
+        found: Found,
+        /// Whether it was made.
+        is_new: bool,
+    },
+    /// Octets read, which lie in the data that comes with the answer.
+    Read(Range<usize>),
+    /// Octets written.
+    Written(u32),
+    /// Octets of the disk in all, and free ones.
+    Space {
+        /// In all.
+        total_bytes: u64,
+        /// Free.
+        free_bytes: u64,
+    },
+    /// It cannot be done.
+    Refused(FileRefusal),
+}

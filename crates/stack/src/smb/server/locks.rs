@@ -1,0 +1,160 @@
+//! Locks of ranges of a file.
+//!
+//! Source: [MS-CIFS] 3.3.5.14 and 3.3.5.28. A lock belongs to an open file and a process of its client.
+
+/// Who has a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owner {
+    /// Number of the open file, of all sessions of the server.
+    pub open: u64,
+    /// Process of the client.
+    pub pid: u32,
+}
+
+/// A locked range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Lock {
+    owner: Owner,
+    offset: u64,
+    len: u64,
+    shared: bool,
+}
+
+/// Locks of one file are at most this many, so that a client cannot have memory grow.
+const MAX_LOCKS: usize = 1024;
+
+/// Locks of one file.
+#[derive(Debug, Clone, Default)]
+pub struct Locks(Vec<Lock>);
+
+/// Why a range cannot be locked or unlocked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockRefusal {
+    /// Another lock is in the way.
+    Conflict,
+    /// The range ends beyond 64 bits.
+    Range,
+    /// There is no such lock.
+    NotLocked,
+    /// There are too many.
+    TooMany,
+}
+
+impl Locks {
+    /// Lock a range. An exclusive lock goes with no other one, not even of the same owner; shared ones go
+    /// with each other.
+    pub fn lock(
+        &mut self,
+        owner: Owner,
+        offset: u64,
+        len: u64,
+        shared: bool,
+    ) -> Result<(), LockRefusal> {
+        if offset.checked_add(len).is_none() {
+            return Err(LockRefusal::Range);
+        }
+        let new = Lock { owner, offset, len, shared };
+        if self.0.iter().any(|lock| lock.overlaps(offset, len) && !(lock.shared && shared)) {
+            return Err(LockRefusal::Conflict);
+        }
+        if self.0.len() >= MAX_LOCKS {
+            return Err(LockRefusal::TooMany);
+        }
+        self.0.push(new);
+        Ok(())
+    }
+
+    /// Unlock a range that was locked exactly like this.
+    pub fn unlock(&mut self, owner: Owner, offset: u64, len: u64) -> Result<(), LockRefusal> {
+        let at = self
+            .0
+            .iter()
+            .position(|lock| lock.owner == owner && lock.offset == offset && lock.len == len);
+        self.0.remove(at.ok_or(LockRefusal::NotLocked)?);
+        Ok(())
+    }
+
+    /// Whether this owner may read a range, or write it.
+    pub fn lets(&self, owner: Owner, offset: u64, len: u64, writes: bool) -> bool {
+        self.0.iter().all(|lock| {
+            !lock.overlaps(offset, len)
+                || if lock.shared { !writes } else { lock.owner == owner }
+        })
+    }
+
+    /// End all locks of an open file.
+    pub fn close(&mut self, open: u64) {
+        self.0.retain(|lock| lock.owner.open != open);
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Lock {
+    /// A range of nothing overlaps what begins before it and ends after it.
+    const fn overlaps(&self, offset: u64, len: u64) -> bool {
+        let (end, other_end) = (self.offset.saturating_add(self.len), offset.saturating_add(len));
+        self.offset < other_end && offset < end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const ONE: Owner = Owner { open: 1, pid: 1 };
+    const OTHER: Owner = Owner { open: 2, pid: 1 };
+
+    #[test]
+    fn exclusive_locks_exclude_all_and_shared_ones_writers() {
+        let mut locks = Locks::default();
+        locks.lock(ONE, 10, 10, false).unwrap();
+        for (offset, len, refused) in [(0, 10, false), (0, 11, true), (19, 1, true), (20, 5, false)] {
+            let lets = locks.lets(OTHER, offset, len, false);
+            assert_eq!(lets, !refused, "{offset} {len}");
+        }
+        assert!(locks.lets(ONE, 10, 10, true));
+        assert_eq!(locks.lock(ONE, 10, 10, false), Err(LockRefusal::Conflict));
+        assert_eq!(locks.unlock(OTHER, 10, 10), Err(LockRefusal::NotLocked));
+        assert_eq!(locks.unlock(ONE, 10, 9), Err(LockRefusal::NotLocked));
+        locks.unlock(ONE, 10, 10).unwrap();
+
+        locks.lock(ONE, 0, 5, true).unwrap();
+        locks.lock(OTHER, 0, 5, true).unwrap();
+        assert!(locks.lets(OTHER, 0, 5, false) && !locks.lets(ONE, 0, 5, true));
+        assert_eq!(locks.lock(OTHER, 4, 1, false), Err(LockRefusal::Conflict));
+        locks.close(1);
+        locks.close(2);
+        assert!(locks.is_empty());
+    }
+
+    #[test]
+    fn ranges_beyond_64_bits_and_locks_without_end_are_refused() {
+        let mut locks = Locks::default();
+        assert_eq!(locks.lock(ONE, u64::MAX, 2, false), Err(LockRefusal::Range));
+        for at in 0..MAX_LOCKS as u64 {
+            locks.lock(ONE, at, 1, false).unwrap();
+        }
+        assert_eq!(locks.lock(ONE, 1 << 40, 1, false), Err(LockRefusal::TooMany));
+    }
+
+    proptest! {
+        #[test]
+        fn no_two_exclusive_locks_overlap(wanted: Vec<(u8, u8, bool)>) {
+            let mut locks = Locks::default();
+            for (offset, len, shared) in wanted {
+                let _ = locks.lock(ONE, u64::from(offset), u64::from(len), shared);
+            }
+            for (at, one) in locks.0.iter().enumerate() {
+                for other in &locks.0[at + 1..] {
+                    let together = one.shared && other.shared;
+                    prop_assert!(together || !one.overlaps(other.offset, other.len));
+                }
+            }
+        }
+    }
+}
