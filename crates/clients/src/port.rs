@@ -1,12 +1,12 @@
 //! Whole messages of historic services on a connection of the kernel's TCP: `NetBIOS` over TCP on port
 //! 139, the same framing without a session request elsewhere (RFC 1002, [MS-SMB] 2.1).
 
-use std::io::{self, ErrorKind, IoSlice};
-use std::task::{Context, Poll, ready};
+use std::io;
+use std::task::{Context, Poll};
 
-use bytes::BufMut;
+use lanlab_connections::Messages;
 use lanlab_files::{Class, Fault, Result, Target, TcpAgreed, TcpProfile};
-use lanlab_wire::nbss::{Framing, HEADER_LEN, Header, Kind, Packet};
+use lanlab_wire::nbss::{Framing, HEADER_LEN, Header, Packet};
 use lanlab_wire::netbios_name::{Name, suffix};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -19,9 +19,6 @@ const SESSION_PORT: u16 = 139;
 const DIRECT_PORT: u16 = 445;
 /// Name by which every server of Windows NT and Samba is called, whatever its own is.
 const ANY_SERVER: &str = "*SMBSERVER";
-/// Read at once with a header: short messages come with one system call, and of a long one little is
-/// copied twice.
-const READ_AHEAD_BYTES: usize = 8 << 10;
 /// Octets of the longest answer to a session request.
 const MAX_ANSWER_BYTES: usize = 6;
 /// Longest message that is taken: what 17 bits of length can say.
@@ -30,15 +27,8 @@ pub const LONGEST_MESSAGE: u32 = lanlab_wire::nbss::MAX_SESSION_LEN as u32;
 /// A connection that carries messages.
 #[derive(Debug)]
 pub struct KernelPort {
-    stream: TcpStream,
+    messages: Messages,
     profile: Option<TcpProfile>,
-    framing: Framing,
-    /// Octets of the message under way that were sent, with its header.
-    sent: usize,
-    ahead: Vec<u8>,
-    taken: usize,
-    /// Octets of the message that is coming in, once its header has come.
-    expected: Option<usize>,
 }
 
 impl KernelPort {
@@ -58,40 +48,22 @@ impl KernelPort {
     }
 
     fn over(stream: TcpStream, framing: Framing, profile: Option<TcpProfile>) -> Self {
-        let ahead = Vec::with_capacity(READ_AHEAD_BYTES);
-        Self { stream, profile, framing, sent: 0, ahead, taken: 0, expected: None }
+        Self { messages: Messages::new(stream, framing, LONGEST_MESSAGE as usize), profile }
     }
 
     /// The connection.
     pub fn stream(&self) -> &TcpStream {
-        &self.stream
+        self.messages.stream()
     }
 
     /// What came of the profile of TCP that was asked for.
     pub fn tcp_agreed(&self) -> Option<TcpAgreed> {
-        transport::tcp_agreed(self.profile, &self.stream)
+        transport::tcp_agreed(self.profile, self.stream())
     }
 
     /// Send a message. Until that is done the same message is to be given again.
     pub fn poll_send(&mut self, cx: &mut Context<'_>, message: &[u8]) -> Poll<io::Result<()>> {
-        let header = Header { kind: Kind::Message, len: message.len() };
-        let header = header.emit(self.framing).map_err(io::Error::other)?;
-        loop {
-            let head = &header[self.sent.min(HEADER_LEN)..];
-            let body = &message[self.sent.saturating_sub(HEADER_LEN)..];
-            match self.stream.try_write_vectored(&[IoSlice::new(head), IoSlice::new(body)]) {
-                Ok(0) => return Poll::Ready(Err(ErrorKind::WriteZero.into())),
-                Ok(count) => self.sent += count,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    ready!(self.stream.poll_write_ready(cx))?;
-                }
-                Err(error) => return Poll::Ready(Err(error)),
-            }
-            if self.sent == HEADER_LEN + message.len() {
-                self.sent = 0;
-                return Poll::Ready(Ok(()));
-            }
-        }
+        self.messages.poll_send(cx, [message, &[]])
     }
 
     /// Receive a message. Until that is done the same memory is to be given again.
@@ -100,67 +72,7 @@ impl KernelPort {
         cx: &mut Context<'_>,
         into: &mut Vec<u8>,
     ) -> Poll<io::Result<()>> {
-        loop {
-            if self.expected.is_none() {
-                self.expected = self.begin()?;
-                into.clear();
-            }
-            if let Some(expected) = self.expected {
-                let wanted = (expected - into.len()).min(self.ahead.len() - self.taken);
-                into.extend_from_slice(&self.ahead[self.taken..self.taken + wanted]);
-                self.taken += wanted;
-                if into.len() == expected {
-                    self.expected = None;
-                    return Poll::Ready(Ok(()));
-                }
-            }
-            let count = match self.expected {
-                // The rest of a long message goes where it belongs.
-                Some(expected) if expected - into.len() > READ_AHEAD_BYTES => {
-                    let left = expected - into.len();
-                    into.reserve(left);
-                    self.stream.try_read_buf(&mut into.limit(left))
-                }
-                _ => {
-                    self.ahead.drain(..self.taken);
-                    self.taken = 0;
-                    let room = READ_AHEAD_BYTES - self.ahead.len();
-                    self.stream.try_read_buf(&mut (&mut self.ahead).limit(room))
-                }
-            };
-            match count {
-                Ok(0) => return Poll::Ready(Err(ErrorKind::UnexpectedEof.into())),
-                Ok(_) => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    ready!(self.stream.poll_read_ready(cx))?;
-                }
-                Err(error) => return Poll::Ready(Err(error)),
-            }
-        }
-    }
-
-    /// Octets of the next message, if its header has come. What only keeps the connection alive is
-    /// passed over.
-    fn begin(&mut self) -> io::Result<Option<usize>> {
-        let bad = |message: String| io::Error::new(ErrorKind::InvalidData, message);
-        loop {
-            let Some(head) = self.ahead[self.taken..].first_chunk::<HEADER_LEN>() else {
-                return Ok(None);
-            };
-            let header = Header::parse(head, self.framing);
-            let Header { kind, len } = header.map_err(|error| bad(error.to_string()))?;
-            self.taken += HEADER_LEN;
-            match kind {
-                Kind::KeepAlive if len == 0 => {}
-                Kind::Message if len <= LONGEST_MESSAGE as usize => return Ok(Some(len)),
-                Kind::Message => {
-                    return Err(bad(format!(
-                        "a message of {len} octets; allowed: {LONGEST_MESSAGE}"
-                    )));
-                }
-                other => return Err(bad(format!("found {other:?}; allowed: a message"))),
-            }
-        }
+        self.messages.poll_receive(cx, into).map_ok(drop)
     }
 }
 

@@ -6,6 +6,7 @@
 //! that outlive their server.
 
 mod lines;
+mod messages;
 #[cfg(feature = "fuzz")]
 pub mod scripted;
 pub mod ssh;
@@ -13,4 +14,5 @@ pub mod tls;
 mod wire;
 
 pub use lines::Lines;
+pub use messages::Messages;
 pub use wire::Wire;

@@ -33,8 +33,8 @@ pub use system::alarm::Alarm;
 pub use system::clock::{discipline, monotonic, prepare_thread, realtime_ns, sleep_until};
 pub use system::datagram::{DatagramSocket, ReceiveBatch, SendBatch};
 pub use system::file::{
-    close as close_file, drop_all_caches, forget_cached, free_bytes, is_own, open_own_file,
-    will_read_in_order, write_parts_at,
+    close as close_file, disk_space, drop_all_caches, forget_cached, free_bytes, is_own,
+    open_own_file, will_read_in_order, write_parts_at,
 };
 
 pub use interfaces::Interface;

@@ -28,6 +28,7 @@ mod nfs;
 mod s3;
 mod sftp;
 mod smb;
+mod smb1;
 mod webdav;
 
 /// Connections that wait to be accepted: many stations connect at once.
@@ -157,10 +158,7 @@ pub async fn serve_within(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         ServiceKind::Webdav | ServiceKind::Webdavs => webdav::serve(offer, bounds),
         ServiceKind::Nfs => nfs::serve(offer, bounds).await,
         ServiceKind::Smb => smb::serve(offer, bounds).await,
-        ServiceKind::Smb1 => {
-            let message = "there is no embedded server of SMB 1 yet";
-            Err(Fault::new(Class::Unsupported, message).hint("use `--server samba`"))
-        }
+        ServiceKind::Smb1 => smb1::serve(offer, bounds).await,
         ServiceKind::S3 | ServiceKind::S3s => s3::serve(offer, bounds),
     }
 }

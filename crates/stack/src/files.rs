@@ -1,15 +1,12 @@
-//! What a file server asks of whoever has the files, and what it is answered.
+//! What a file server asks of a file system, and what it is answered.
 //!
 //! A server touches no file itself. Real files lie behind a confined directory; simulated ones behind
-//! costs, a cache and a disk. The same server code runs over both.
+//! costs, a cache and a disk. The same server code runs over both. The file system finds a name in any
+//! case, and by its short name.
 
 use std::ops::Range;
 
-/// A request for files, by its number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct OpId(pub u64);
-
-/// An open file of whoever has the files.
+/// An open file of the file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Handle(pub u64);
 
@@ -35,10 +32,14 @@ pub enum FileCall {
         /// The path.
         path: Names,
     },
-    /// What is in a directory.
+    /// What is in a directory, in the order of the names.
     List {
         /// The path.
         path: Names,
+        /// Only what comes after this name.
+        after: String,
+        /// Most entries.
+        most: u32,
     },
     /// Open a file.
     Open {
@@ -88,12 +89,14 @@ pub enum FileCall {
         /// Which file.
         handle: Handle,
     },
-    /// Set the time of the last write.
-    SetModified {
+    /// Change what is known of a file or directory.
+    Change {
         /// The path.
         path: Names,
-        /// Seconds since 1970.
-        modified_s: u64,
+        /// Seconds since 1970 when it was written last.
+        modified_s: Option<u64>,
+        /// Whether it may not be written.
+        is_read_only: Option<bool>,
     },
     /// Remove a file.
     Remove {
@@ -124,8 +127,12 @@ pub enum FileCall {
 /// A file or directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// Last name.
+    /// Last name, as it is written there.
     pub name: String,
+    /// The same as 8 characters, a dot and 3 characters. Empty if there is none.
+    pub short_name: String,
+    /// Number of the file, which no other one has meanwhile.
+    pub number: u64,
     /// Whether it is a directory.
     pub is_directory: bool,
     /// Whether it may not be written.
@@ -181,8 +188,8 @@ pub enum FileAnswer {
         /// Whether it was made.
         is_new: bool,
     },
-    /// Octets read, which lie in the data that comes with the answer.
-    Read(Range<usize>),
+    /// What was read is the data that comes with the answer.
+    Read,
     /// Octets written.
     Written(u32),
     /// Octets of the disk in all, and free ones.

@@ -1,4 +1,5 @@
 use std::future::poll_fn;
+use std::io::ErrorKind;
 use std::net::Ipv4Addr;
 
 use tokio::net::TcpListener;

@@ -88,13 +88,22 @@ pub fn drop_all_caches() -> io::Result<()> {
 /// # Errors
 /// What the system says.
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
+    disk_space(path).map(|(_, free_bytes)| free_bytes)
+}
+
+/// Bytes of the file system of a path, and those of them that this user may still write.
+///
+/// # Errors
+/// What the system says.
+pub fn disk_space(path: &Path) -> io::Result<(u64, u64)> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     let mut facts = MaybeUninit::<libc::statvfs>::uninit();
     // SAFETY: `path` ends with a zero, and `facts` has room for what is written.
     check(unsafe { libc::statvfs(path.as_ptr(), facts.as_mut_ptr()) })?;
     // SAFETY: the call did not fail, so that it has written them.
     let facts = unsafe { facts.assume_init() };
-    Ok(facts.f_bavail.saturating_mul(facts.f_frsize))
+    let bytes = |blocks: u64| blocks.saturating_mul(facts.f_frsize);
+    Ok((bytes(facts.f_blocks), bytes(facts.f_bavail)))
 }
 
 /// Whether a file or directory belongs to the user that this process acts as.

@@ -48,6 +48,14 @@ pub fn free_bytes(_path: &Path) -> io::Result<u64> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// Not known here.
+///
+/// # Errors
+/// Always `Unsupported`.
+pub fn disk_space(_path: &Path) -> io::Result<(u64, u64)> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Whether a file or directory belongs to this user: taken for granted, as users are not known here.
 pub fn is_own(_facts: &Metadata) -> bool {
     true

@@ -173,7 +173,8 @@ pub fn is_lm(
     of_version2 || of_version1.is_some_and(|expected| same(&expected, response))
 }
 
-fn same(expected: &[u8], found: &[u8]) -> bool {
+/// Whether two secrets are the same, in a time that says nothing of where they differ.
+pub(crate) fn same(expected: &[u8], found: &[u8]) -> bool {
     let differences =
         expected.iter().zip(found).fold(0, |differences, (one, other)| differences | (one ^ other));
     expected.len() == found.len() && differences == 0

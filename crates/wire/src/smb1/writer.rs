@@ -5,6 +5,16 @@ use super::header::{self, Header};
 use super::strings::Text;
 use super::time::DateTime;
 
+/// Where a writer stopped.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    base: usize,
+    unicode: bool,
+    block_at: usize,
+    bytes_at: usize,
+    command: u8,
+}
+
 /// Appends a message to a caller's memory: the header, then block after block.
 ///
 /// Each block is written by the `emit` of its command. In a chain, [`chain`](Self::chain) stands
@@ -27,6 +37,18 @@ impl<'a> Writer<'a> {
         let block_at = out.len();
         let (unicode, command) = (header.is_unicode(), header.command);
         Self { out, base, unicode, block_at, bytes_at: block_at, command }
+    }
+
+    /// Stop writing, to go on later.
+    pub const fn pause(&self) -> Place {
+        let Self { base, unicode, block_at, bytes_at, command, .. } = *self;
+        Place { base, unicode, block_at, bytes_at, command }
+    }
+
+    /// Go on in the message that was begun in `out`. More octets may have been appended since.
+    pub const fn resume(out: &'a mut Vec<u8>, place: Place) -> Self {
+        let Place { base, unicode, block_at, bytes_at, command } = place;
+        Self { out, base, unicode, block_at, bytes_at, command }
     }
 
     /// Let another block follow: `command` and its offset go into the block that was just written.

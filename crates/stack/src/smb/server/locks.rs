@@ -77,8 +77,7 @@ impl Locks {
     /// Whether this owner may read a range, or write it.
     pub fn lets(&self, owner: Owner, offset: u64, len: u64, writes: bool) -> bool {
         self.0.iter().all(|lock| {
-            !lock.overlaps(offset, len)
-                || if lock.shared { !writes } else { lock.owner == owner }
+            !lock.overlaps(offset, len) || if lock.shared { !writes } else { lock.owner == owner }
         })
     }
 
@@ -113,7 +112,8 @@ mod tests {
     fn exclusive_locks_exclude_all_and_shared_ones_writers() {
         let mut locks = Locks::default();
         locks.lock(ONE, 10, 10, false).unwrap();
-        for (offset, len, refused) in [(0, 10, false), (0, 11, true), (19, 1, true), (20, 5, false)] {
+        for (offset, len, refused) in [(0, 10, false), (0, 11, true), (19, 1, true), (20, 5, false)]
+        {
             let lets = locks.lets(OTHER, offset, len, false);
             assert_eq!(lets, !refused, "{offset} {len}");
         }

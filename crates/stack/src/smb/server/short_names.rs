@@ -15,9 +15,8 @@ const MAX_NUMBER: u32 = 9;
 /// The name itself in upper case, if that is a short name.
 pub fn own(name: &str) -> Option<String> {
     let (base, extension) = name.rsplit_once('.').unwrap_or((name, ""));
-    let is_part = |part: &str| {
-        part.chars().all(|one| one.is_ascii_alphanumeric() || ALLOWED.contains(one))
-    };
+    let is_part =
+        |part: &str| part.chars().all(|one| one.is_ascii_alphanumeric() || ALLOWED.contains(one));
     let fits = (1..=8).contains(&base.len()) && extension.len() <= 3;
     let ends = !name.ends_with('.');
     (fits && ends && is_part(base) && is_part(extension)).then(|| name.to_ascii_uppercase())
@@ -67,9 +66,9 @@ fn made(name: &str, number: u32) -> String {
 
 /// FNV-1a of the octets, folded to 16 bits.
 fn hash(name: &str) -> u16 {
-    let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, octet| {
-        (hash ^ u32::from(octet)).wrapping_mul(0x0100_0193)
-    });
+    let hash = name
+        .bytes()
+        .fold(0x811c_9dc5_u32, |hash, octet| (hash ^ u32::from(octet)).wrapping_mul(0x0100_0193));
     (hash >> 16) as u16 ^ hash as u16
 }
 
@@ -101,7 +100,10 @@ mod tests {
     fn a_long_name_keeps_its_short_one_whatever_comes_beside_it() {
         let alone = of_directory(&["a long name.text"]);
         let short = alone[0].as_ref().unwrap();
-        assert!(short.starts_with("AL") && short.ends_with("~1.TEX") && short.len() == 12, "{short}");
+        assert!(
+            short.starts_with("AL") && short.ends_with("~1.TEX") && short.len() == 12,
+            "{short}"
+        );
         let among = of_directory(&["a long name", "0", "a long name.text", "zz.text.text"]);
         assert_eq!(among[2], alone[0]);
     }

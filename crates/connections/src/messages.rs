@@ -1,0 +1,161 @@
+//! Whole messages on a connection of the kernel's TCP, framed as `NetBIOS` over TCP frames them on port
+//! 139, and SMB without `NetBIOS` elsewhere (RFC 1002, [MS-SMB] 2.1).
+
+use std::io::{self, ErrorKind, IoSlice};
+use std::task::{Context, Poll, ready};
+
+use bytes::BufMut;
+use lanlab_wire::nbss::{Framing, HEADER_LEN, Header, Kind};
+use tokio::net::TcpStream;
+
+/// Read at once with a header: short messages come with one system call, and of a long one little is
+/// copied twice.
+const READ_AHEAD_BYTES: usize = 8 << 10;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Messages {
+    stream: TcpStream,
+    framing: Framing,
+    longest: usize,
+    takes_requests: bool,
+    /// Octets of the message under way that were sent, with its header.
+    sent: usize,
+    ahead: Vec<u8>,
+    taken: usize,
+    /// Kind and octets of the packet that is coming in, once its header has come.
+    expected: Option<(Kind, usize)>,
+}
+
+impl Messages {
+    /// Messages of at most so many octets each.
+    pub fn new(stream: TcpStream, framing: Framing, longest: usize) -> Self {
+        let ahead = Vec::with_capacity(READ_AHEAD_BYTES);
+        let (sent, taken) = (0, 0);
+        Self { stream, framing, longest, takes_requests: false, sent, ahead, taken, expected: None }
+    }
+
+    /// Take requests for a session as well, as a server does.
+    #[must_use]
+    pub fn with_requests(self) -> Self {
+        Self { takes_requests: true, ..self }
+    }
+
+    /// Take messages of another length from here on.
+    pub fn set_longest(&mut self, longest: usize) {
+        self.longest = longest;
+    }
+
+    /// The connection.
+    pub fn stream(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    /// The same, to send something of its own between messages.
+    pub fn stream_mut(&mut self) -> &mut TcpStream {
+        &mut self.stream
+    }
+
+    /// Send a message of two parts. Until that is done the same message is to be given again.
+    ///
+    /// # Errors
+    /// Those of the connection, or the message is longer than a frame can say.
+    pub fn poll_send(&mut self, cx: &mut Context<'_>, parts: [&[u8]; 2]) -> Poll<io::Result<()>> {
+        let len = parts[0].len() + parts[1].len();
+        let header = Header { kind: Kind::Message, len }.emit(self.framing);
+        let header = header.map_err(io::Error::other)?;
+        loop {
+            let mut skip = self.sent;
+            let left = [&header[..], parts[0], parts[1]].map(|part| {
+                let (_, left) = part.split_at(skip.min(part.len()));
+                skip = skip.saturating_sub(part.len());
+                IoSlice::new(left)
+            });
+            match self.stream.try_write_vectored(&left) {
+                Ok(0) => return Poll::Ready(Err(ErrorKind::WriteZero.into())),
+                Ok(count) => self.sent += count,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    ready!(self.stream.poll_write_ready(cx))?;
+                }
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+            if self.sent == HEADER_LEN + len {
+                self.sent = 0;
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+
+    /// Receive a message. Until that is done the same memory is to be given again. What kind it is:
+    /// a message, or a request for a session where those are taken.
+    ///
+    /// # Errors
+    /// Those of the connection, and `InvalidData` for anything else.
+    pub fn poll_receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        into: &mut Vec<u8>,
+    ) -> Poll<io::Result<Kind>> {
+        loop {
+            if self.expected.is_none() {
+                self.expected = self.begin()?;
+                into.clear();
+            }
+            if let Some((kind, expected)) = self.expected {
+                let wanted = (expected - into.len()).min(self.ahead.len() - self.taken);
+                into.extend_from_slice(&self.ahead[self.taken..self.taken + wanted]);
+                self.taken += wanted;
+                if into.len() == expected {
+                    self.expected = None;
+                    return Poll::Ready(Ok(kind));
+                }
+            }
+            let count = match self.expected {
+                // The rest of a long message goes where it belongs.
+                Some((_, expected)) if expected - into.len() > READ_AHEAD_BYTES => {
+                    let left = expected - into.len();
+                    into.reserve_exact(left);
+                    self.stream.try_read_buf(&mut into.limit(left))
+                }
+                _ => {
+                    self.ahead.drain(..self.taken);
+                    self.taken = 0;
+                    let room = READ_AHEAD_BYTES - self.ahead.len();
+                    self.stream.try_read_buf(&mut (&mut self.ahead).limit(room))
+                }
+            };
+            match count {
+                Ok(0) => return Poll::Ready(Err(ErrorKind::UnexpectedEof.into())),
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    ready!(self.stream.poll_read_ready(cx))?;
+                }
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+    }
+
+    /// Kind and octets of the next message, if its header has come. What only keeps the connection
+    /// alive is passed over.
+    fn begin(&mut self) -> io::Result<Option<(Kind, usize)>> {
+        let bad = |message: String| io::Error::new(ErrorKind::InvalidData, message);
+        loop {
+            let Some(head) = self.ahead[self.taken..].first_chunk::<HEADER_LEN>() else {
+                return Ok(None);
+            };
+            let header = Header::parse(head, self.framing);
+            let Header { kind, len } = header.map_err(|error| bad(error.to_string()))?;
+            self.taken += HEADER_LEN;
+            let is_taken = kind == Kind::Message || (kind == Kind::Request && self.takes_requests);
+            match kind {
+                Kind::KeepAlive if len == 0 => {}
+                _ if is_taken && len <= self.longest => return Ok(Some((kind, len))),
+                _ if is_taken => {
+                    let longest = self.longest;
+                    return Err(bad(format!("a message of {len} octets; allowed: {longest}")));
+                }
+                other => return Err(bad(format!("found {other:?}; allowed: a message"))),
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! SMB 1 on a directory: the server of the `stack` crate on connections of the kernel's TCP.
+//!
+//! A connection may begin with a session request of `NetBIOS`, as on port 139, or go without, as on
+//! port 445. Passwords of these dialects are worth little: docs/security.md says how little.
+
+mod files;
+mod resolve;
+
+use std::future::poll_fn;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use lanlab_connections::Messages;
+use lanlab_files::{Fault, Result};
+use lanlab_stack::carrier::CarrierFacts;
+use lanlab_stack::smb::Dialect;
+use lanlab_stack::smb::client::User;
+use lanlab_stack::smb::server::{self, Server, Session};
+use lanlab_wire::nbss::{Framing, Kind, Packet};
+use lanlab_wire::smb1::strings::CodePage;
+use lanlab_wire::smb1::time::ticks_from_unix_ns;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use crate::admission::Proof;
+use crate::login;
+use crate::{Bounds, Offer, Serving, listen};
+
+use files::{Directory, Files};
+
+/// The one share.
+const SHARE: &str = "lanlab";
+
+/// Octets of the longest message: 64 KiB of data, and what stands before them.
+const LONGEST_MESSAGE: usize = (64 << 10) + 1024;
+
+/// The same of a client that has not logged in.
+const LONGEST_OF_STRANGERS: usize = 8 << 10;
+
+/// What a connection takes before it has logged in.
+const STRANGER_BYTES: usize = 32 << 10;
+
+/// A client that gives so many wrong passwords is sent away.
+const MAX_FAILED_LOGINS: u32 = 5;
+
+/// Begin to serve.
+#[expect(clippy::unused_async, reason = "as every service is begun")]
+pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
+    let directory = Directory::new(&offer.root, offer.read_only)
+        .map_err(|error| Fault::of_file(offer.root.display(), &error))?;
+    let directory = Arc::new(directory);
+    let user = offer.credentials.as_ref().map(|user| User {
+        name: user.user.clone(),
+        password: user.secret.clone(),
+        domain: user.domain.clone().unwrap_or_default(),
+    });
+    let server = Server::new(server::Offer {
+        name: SHARE.to_owned(),
+        share: SHARE.to_owned(),
+        user,
+        read_only: offer.read_only,
+        // As the client takes it.
+        code_page: CodePage::Cp850,
+        newest: Dialect::Nt,
+    });
+    let (listener, port) = listen(offer)?;
+    let accepted = Arc::new(AtomicU64::new(0));
+    let admission = bounds.admission(STRANGER_BYTES, &accepted);
+    let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
+        let (server, files) = (server.clone(), Files::new(Arc::clone(&directory)));
+        async move {
+            if let Some(connection) = Connection::new(stream, &server, files, proof) {
+                // An error here is the client's, which is gone then.
+                let _ = connection.run().await;
+            }
+        }
+    }));
+    Ok(Serving { port, share: Some(SHARE.to_owned()), trust_sha256: None, accepted, task })
+}
+
+/// A client, and what it has.
+struct Connection {
+    messages: Messages,
+    session: Session,
+    files: Files,
+    proof: Proof,
+    is_known: bool,
+    failed_logins: u32,
+}
+
+impl Connection {
+    fn new(stream: TcpStream, server: &Server, files: Files, proof: Proof) -> Option<Self> {
+        let mut challenge = [0; 8];
+        getrandom::fill(&mut challenge).ok()?;
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let time = ticks_from_unix_ns(since_1970.as_nanos().cast_signed());
+        let facts = CarrierFacts { longest_message: LONGEST_MESSAGE as u32, keeps_raw: true };
+        let session = server.session(facts, challenge, time);
+        let messages = Messages::new(stream, Framing::Direct, LONGEST_OF_STRANGERS);
+        let messages = messages.with_requests();
+        Some(Self { messages, session, files, proof, is_known: false, failed_logins: 0 })
+    }
+
+    async fn run(mut self) -> io::Result<()> {
+        let served = self.serve().await;
+        // What the client has left open is closed, and removed if it asked for that.
+        self.session.end();
+        let mut data = Vec::new();
+        while let Some(call) = self.session.poll_file_call(&mut data) {
+            let answer = self.files.carry_out(call, &mut data);
+            self.session.handle_file_answer(answer, &mut data);
+        }
+        served
+    }
+
+    async fn serve(&mut self) -> io::Result<()> {
+        let (mut message, mut head, mut data) = (Vec::new(), Vec::new(), Vec::new());
+        while !self.session.is_over() {
+            let received = poll_fn(|cx| self.messages.poll_receive(cx, &mut message)).await?;
+            if received == Kind::Request {
+                self.answer_request(&message).await?;
+                continue;
+            }
+            self.session.handle_message(&mut message);
+            loop {
+                while let Some(call) = self.session.poll_file_call(&mut data) {
+                    let answer = self.files.carry_out(call, &mut data);
+                    self.session.handle_file_answer(answer, &mut data);
+                }
+                if !self.session.poll_message(&mut head, &mut data) {
+                    break;
+                }
+                self.judge_login().await?;
+                poll_fn(|cx| self.messages.poll_send(cx, [&head, &data])).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A session is there for whatever name it is asked for.
+    async fn answer_request(&mut self, request: &[u8]) -> io::Result<()> {
+        let failed = |error: lanlab_wire::Error| io::Error::other(error.to_string());
+        Packet::parse(Kind::Request, request).map_err(failed)?;
+        let mut octets = Vec::new();
+        Packet::Positive.emit(Framing::Direct, &mut octets).map_err(failed)?;
+        self.messages.stream_mut().write_all(&octets).await
+    }
+
+    async fn judge_login(&mut self) -> io::Result<()> {
+        if !self.is_known && self.session.is_known() {
+            self.is_known = true;
+            self.messages.set_longest(LONGEST_MESSAGE);
+            self.proof.give();
+        }
+        let failed_logins = self.session.failed_logins();
+        if failed_logins > self.failed_logins {
+            self.failed_logins = failed_logins;
+            tokio::time::sleep(login::DELAY).await;
+        }
+        if failed_logins > MAX_FAILED_LOGINS {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,187 @@
+//! Requests of names: directories, delete, rename, attributes, and the space of the disk.
+
+use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::status::error;
+use lanlab_wire::smb1::time::{DateTime, seconds_to_utc};
+use lanlab_wire::smb1::{
+    attributes, command, path, query_information, query_information_disk, query_information2,
+    rename, wildcard,
+};
+
+use super::opening::{attributes_of, size_of, written_s};
+use super::refusals::{Refused, malformed};
+use super::searching::Search;
+use super::state::State;
+use crate::files::{FileAnswer, FileCall, Found, Names};
+
+impl State {
+    pub async fn of_directory(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = path::Request::parse(block).map_err(malformed)?;
+        let path = self.path(request.name)?;
+        match block.command() {
+            command::CREATE_DIRECTORY => {
+                self.change(FileCall::MakeDirectory { path }).await?;
+            }
+            command::DELETE_DIRECTORY => self.remove_directory(path).await?,
+            _ => {
+                if !self.look(&path).await?.is_directory {
+                    return Err(error::OBJECT_PATH_NOT_FOUND);
+                }
+            }
+        }
+        self.put(|writer| writer.empty());
+        Ok(())
+    }
+
+    async fn remove_directory(&mut self, path: Names) -> Result<(), Refused> {
+        let found = self.look(&path).await?;
+        if !found.is_directory {
+            return Err(error::NOT_A_DIRECTORY);
+        }
+        if !self.open_files.lets_remove(found.number) {
+            return Err(error::SHARING_VIOLATION);
+        }
+        self.change(FileCall::RemoveDirectory { path }).await.map(drop)
+    }
+
+    pub async fn delete(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = path::Delete::parse(block).map_err(malformed)?;
+        let (directory, name) = self.pattern(request.name)?;
+        if !wildcard::is_pattern(&name) {
+            let path = [&directory[..], &[name]].concat();
+            let found = self.look(&path).await?;
+            self.remove(path, &found).await?;
+            self.put(|writer| writer.empty());
+            return Ok(());
+        }
+        let mut search = Search::new(directory.clone(), &name, 0, self.tid);
+        let mut removed = 0_u64;
+        loop {
+            let page = self.page(&mut search).await?;
+            if page.is_empty() {
+                break;
+            }
+            for (position, found) in page {
+                let path = [&directory[..], std::slice::from_ref(&found.name)].concat();
+                self.remove(path, &found).await?;
+                removed += 1;
+                search.position = position;
+            }
+        }
+        if removed == 0 {
+            return Err(error::NO_SUCH_FILE);
+        }
+        self.put(|writer| writer.empty());
+        Ok(())
+    }
+
+    async fn remove(&mut self, path: Names, found: &Found) -> Result<(), Refused> {
+        if found.is_directory {
+            return Err(error::FILE_IS_A_DIRECTORY);
+        }
+        if found.is_read_only {
+            return Err(error::CANNOT_DELETE);
+        }
+        if !self.open_files.lets_remove(found.number) {
+            return Err(error::SHARING_VIOLATION);
+        }
+        self.change(FileCall::Remove { path }).await.map(drop)
+    }
+
+    pub async fn rename(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = rename::Request::parse(block).map_err(malformed)?;
+        let (from, to) = (self.path(request.old_name)?, self.path(request.new_name)?);
+        if from.is_empty() || to.is_empty() {
+            return Err(error::ACCESS_DENIED);
+        }
+        let found = self.look(&from).await?;
+        match self.look(&to).await {
+            // Another case of the same name.
+            Ok(other) if other.number == found.number => {}
+            Ok(_) => return Err(error::OBJECT_NAME_COLLISION),
+            Err(error::OBJECT_NAME_NOT_FOUND) => {}
+            Err(refused) => return Err(refused),
+        }
+        if !self.open_files.lets_remove(found.number) {
+            return Err(error::SHARING_VIOLATION);
+        }
+        self.change(FileCall::Rename { from, to }).await?;
+        self.put(|writer| writer.empty());
+        Ok(())
+    }
+
+    pub async fn query_information(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = path::Request::parse(block).map_err(malformed)?;
+        let path = self.path(request.name)?;
+        let found = self.look(&path).await?;
+        let response = query_information::Response {
+            attributes: attributes_of(&found),
+            last_write_time: written_s(&found),
+            size: size_of(&found),
+        };
+        self.put(|writer| response.emit(writer));
+        Ok(())
+    }
+
+    pub async fn set_information(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = query_information::SetRequest::parse(block).map_err(malformed)?;
+        let path = self.path(request.name)?;
+        let found = self.look(&path).await?;
+        let time = seconds_to_utc(request.last_write_time, 0);
+        let read_only = request.attributes & attributes::READ_ONLY != 0;
+        self.change(FileCall::Change {
+            path,
+            modified_s: time.and_then(|time| u64::try_from(time).ok()),
+            is_read_only: (!found.is_directory && found.is_read_only != read_only)
+                .then_some(read_only),
+        })
+        .await?;
+        self.put(|writer| writer.empty());
+        Ok(())
+    }
+
+    pub async fn query_open(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = query_information2::Request::parse(block).map_err(malformed)?;
+        let path = self.open(request.fid)?.path.clone();
+        let found = self.look(&path).await?;
+        let response = query_information2::Response {
+            creation: moment(found.modified_s),
+            last_access: moment(found.accessed_s),
+            last_write: moment(found.modified_s),
+            size: size_of(&found),
+            allocation_size: size_of(&found),
+            attributes: attributes_of(&found),
+        };
+        self.put(|writer| response.emit(writer));
+        Ok(())
+    }
+
+    pub async fn set_open(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = query_information2::SetRequest::parse(block).map_err(malformed)?;
+        let path = self.open(request.fid)?.path.clone();
+        let modified_s = request.last_write.to_unix().and_then(|time| u64::try_from(time).ok());
+        self.change(FileCall::Change { path, modified_s, is_read_only: None }).await?;
+        self.put(|writer| writer.empty());
+        Ok(())
+    }
+
+    /// Octets of the disk in all, and free ones.
+    pub async fn space(&mut self) -> Result<(u64, u64), Refused> {
+        match self.ask(FileCall::Space).await? {
+            FileAnswer::Space { total_bytes, free_bytes } => Ok((total_bytes, free_bytes)),
+            _ => Err(error::UNSUCCESSFUL_IO),
+        }
+    }
+
+    pub async fn query_disk(&mut self) -> Result<(), Refused> {
+        let (total, free) = self.space().await?;
+        let response = query_information_disk::Response::of_bytes(total, free);
+        self.put(|writer| response.emit(writer));
+        Ok(())
+    }
+}
+
+/// A time as DOS has it.
+pub fn moment(since_1970_s: u64) -> DateTime {
+    DateTime::from_unix(since_1970_s.cast_signed())
+}

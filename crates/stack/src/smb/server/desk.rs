@@ -1,0 +1,117 @@
+//! Where a session and its driver meet: messages and calls for files, and what came of them.
+
+use std::future::poll_fn;
+use std::mem::{swap, take};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+
+use crate::files::{FileAnswer, FileCall};
+
+/// See the module. Only the driver wakes a session, by polling it.
+#[derive(Debug, Clone, Default)]
+pub struct Desk(Arc<Mutex<Slots>>);
+
+#[derive(Debug, Default)]
+struct Slots {
+    message: Option<Vec<u8>>,
+    /// Memory of a message that was answered.
+    used: Vec<u8>,
+    reply: Option<(Vec<u8>, Vec<u8>)>,
+    /// Memory of a reply that was sent.
+    sent: (Vec<u8>, Vec<u8>),
+    call: Option<(FileCall, Vec<u8>)>,
+    answer: Option<(FileAnswer, Vec<u8>)>,
+    is_known: bool,
+    failed_logins: u32,
+    is_ended: bool,
+}
+
+impl Desk {
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn give_message(&self, message: &mut Vec<u8>) {
+        let mut slots = self.slots();
+        let mut given = take(&mut slots.used);
+        swap(&mut given, message);
+        slots.message = Some(given);
+    }
+
+    pub fn take_call(&self, data: &mut Vec<u8>) -> Option<FileCall> {
+        let (call, given) = self.slots().call.take()?;
+        *data = given;
+        Some(call)
+    }
+
+    pub fn give_answer(&self, answer: FileAnswer, data: &mut Vec<u8>) {
+        self.slots().answer = Some((answer, take(data)));
+    }
+
+    pub fn take_reply(&self, head: &mut Vec<u8>, data: &mut Vec<u8>) -> bool {
+        let mut slots = self.slots();
+        let Some((mut given_head, mut given_data)) = slots.reply.take() else { return false };
+        swap(&mut given_head, head);
+        swap(&mut given_data, data);
+        slots.sent = (given_head, given_data);
+        true
+    }
+
+    pub fn end(&self) {
+        self.slots().is_ended = true;
+    }
+
+    pub fn is_known(&self) -> bool {
+        self.slots().is_known
+    }
+
+    pub fn set_known(&self) {
+        self.slots().is_known = true;
+    }
+
+    pub fn failed_logins(&self) -> u32 {
+        self.slots().failed_logins
+    }
+
+    /// Count a login that failed.
+    pub fn fail_login(&self) {
+        self.slots().failed_logins += 1;
+    }
+
+    /// The next message, or `None` once the client has gone. `used` is the one before.
+    pub async fn next_message(&self, used: Vec<u8>) -> Option<Vec<u8>> {
+        self.slots().used = used;
+        poll_fn(|_| {
+            let mut slots = self.slots();
+            match slots.message.take() {
+                Some(message) => Poll::Ready(Some(message)),
+                None if slots.is_ended => Poll::Ready(None),
+                None => Poll::Pending,
+            }
+        })
+        .await
+    }
+
+    /// Send a message, and get the memory of another.
+    pub async fn send(&self, head: Vec<u8>, data: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+        self.slots().reply = Some((head, data));
+        let sent = |slots: &mut Slots| slots.reply.is_none() || slots.is_ended;
+        poll_fn(|_| if sent(&mut self.slots()) { Poll::Ready(()) } else { Poll::Pending }).await;
+        let (mut head, mut data) = take(&mut self.slots().sent);
+        head.clear();
+        data.clear();
+        (head, data)
+    }
+
+    /// Have a call for files carried out. `data` goes with it, and comes back.
+    pub async fn call(&self, call: FileCall, data: &mut Vec<u8>) -> FileAnswer {
+        self.slots().call = Some((call, take(data)));
+        let (answer, given) = poll_fn(|_| match self.slots().answer.take() {
+            Some(answered) => Poll::Ready(answered),
+            None => Poll::Pending,
+        })
+        .await;
+        *data = given;
+        answer
+    }
+}

@@ -1,0 +1,213 @@
+//! Listings by transactions, with long names.
+
+use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::find::{self, BothDirectory, Close2, Standard, flags, level};
+use lanlab_wire::smb1::status::error;
+use lanlab_wire::smb1::strings::{CodePage, Encoded};
+
+use super::changing::moment;
+use super::opening::{attributes_of, size_of, ticks};
+use super::refusals::{Refused, malformed};
+use super::searching::{Position, Search};
+use super::state::State;
+use super::transactions::{Parts, Whole};
+use crate::files::Found;
+
+/// How a response is filled.
+struct Filling {
+    level: u16,
+    has_keys: bool,
+    is_unicode: bool,
+    code_page: CodePage,
+    most: usize,
+    room: usize,
+    data: Vec<u8>,
+    count: u16,
+    /// Where the last entry begins.
+    last: Option<usize>,
+}
+
+impl Filling {
+    /// Append an entry, if it fits. `None` if its name cannot be written.
+    fn add(&mut self, found: &Found, key: u32) -> Option<bool> {
+        let name = Encoded::new(&found.name, self.is_unicode, self.code_page).ok();
+        // A name that the code page lacks is known by its short one.
+        let name = match name {
+            Some(name) => name,
+            None => Encoded::new(&found.short_name, self.is_unicode, self.code_page).ok()?,
+        };
+        if name.text().is_empty() {
+            return None;
+        }
+        let (begin, last) = (self.data.len(), self.last);
+        if self.level == level::BOTH_DIRECTORY {
+            let short: Vec<u8> = if found.short_name.eq_ignore_ascii_case(&found.name) {
+                Vec::new()
+            } else {
+                found.short_name.encode_utf16().flat_map(u16::to_le_bytes).collect()
+            };
+            let written = ticks(found.modified_s);
+            let entry = BothDirectory {
+                file_index: key,
+                creation_time: written,
+                last_access_time: ticks(found.accessed_s),
+                last_write_time: written,
+                change_time: written,
+                end_of_file: found.size_bytes,
+                allocation_size: found.size_bytes,
+                attributes: u32::from(attributes_of(found)),
+                ea_size: 0,
+                short_name: &short,
+                name: name.text(),
+            };
+            if self.data.len().next_multiple_of(8) + entry.entry_len() > self.room {
+                return Some(false);
+            }
+            self.last = Some(entry.emit(0, last, &mut self.data));
+        } else {
+            let written = moment(found.modified_s);
+            let entry = Standard {
+                resume_key: self.has_keys.then_some(key),
+                creation: written,
+                last_access: moment(found.accessed_s),
+                last_write: written,
+                size: size_of(found),
+                allocation_size: size_of(found),
+                attributes: attributes_of(found),
+                name: name.text(),
+            };
+            if name.text().octets().len() > usize::from(u8::MAX) {
+                return None;
+            }
+            if begin + entry.len_at(begin) > self.room {
+                return Some(false);
+            }
+            entry.emit(0, &mut self.data);
+            self.last = Some(begin);
+        }
+        self.count += 1;
+        Some(true)
+    }
+}
+
+impl State {
+    pub async fn find_first(&mut self, whole: &Whole) -> Result<Parts, Refused> {
+        let request = find::First::parse(&whole.parameters, whole.is_unicode);
+        let request = request.map_err(malformed)?;
+        let (directory, pattern) = self.pattern(request.name)?;
+        let mut search = Search::new(directory, &pattern, request.search_attributes, self.tid);
+        let filling = self.filling(request.level, request.flags, request.search_count, whole)?;
+        let (filling, is_over) = self.fill(filling, &mut search).await?;
+        if filling.count == 0 {
+            return Err(error::NO_SUCH_FILE);
+        }
+        let ends = request.flags & flags::CLOSE_AFTER_REQUEST != 0
+            || (is_over && request.flags & flags::CLOSE_AT_END != 0);
+        self.touch(&mut search);
+        let sid = if ends { 0 } else { self.add_search(search) };
+        Ok(parts(filling, Some(sid), is_over))
+    }
+
+    pub async fn find_next(&mut self, whole: &Whole) -> Result<Parts, Refused> {
+        let request = find::Next::parse(&whole.parameters, whole.is_unicode).map_err(malformed)?;
+        let filling = self.filling(request.level, request.flags, request.search_count, whole)?;
+        let name = request.name.decode(self.offer.code_page);
+        let search = self.searches.remove(&request.sid).filter(|search| search.tid == self.tid);
+        let mut search = search.ok_or(error::INVALID_HANDLE)?;
+        if request.flags & flags::CONTINUE_FROM_LAST == 0 {
+            // By the name of an entry of the last response, as far as that is known.
+            let known = search.batch.iter().find(|(_, known)| *known == name);
+            if let Some((position, _)) = known {
+                search.position = position.clone();
+            }
+        }
+        let (filling, is_over) = self.fill(filling, &mut search).await?;
+        let ends = request.flags & flags::CLOSE_AFTER_REQUEST != 0
+            || (is_over && request.flags & flags::CLOSE_AT_END != 0);
+        self.touch(&mut search);
+        if !ends {
+            self.searches.insert(request.sid, search);
+        }
+        Ok(parts(filling, None, is_over))
+    }
+
+    fn filling(
+        &self,
+        level: u16,
+        flags: u16,
+        search_count: u16,
+        whole: &Whole,
+    ) -> Result<Filling, Refused> {
+        if !matches!(level, level::STANDARD | level::BOTH_DIRECTORY) {
+            return Err(error::INVALID_LEVEL);
+        }
+        Ok(Filling {
+            level,
+            has_keys: flags & flags::RETURN_RESUME_KEYS != 0,
+            is_unicode: whole.is_unicode,
+            code_page: self.offer.code_page,
+            most: usize::from(search_count.max(1)),
+            room: self.room(whole),
+            data: Vec::new(),
+            count: 0,
+            last: None,
+        })
+    }
+
+    /// Fill a response. Whether all was listed.
+    async fn fill(
+        &mut self,
+        mut filling: Filling,
+        search: &mut Search,
+    ) -> Result<(Filling, bool), Refused> {
+        search.batch.clear();
+        loop {
+            let page = self.page(search).await?;
+            if page.is_empty() {
+                return Ok((filling, true));
+            }
+            for (position, found) in page {
+                if usize::from(filling.count) == filling.most {
+                    return Ok((filling, false));
+                }
+                match filling.add(&found, u32::from(filling.count)) {
+                    Some(false) => return Ok((filling, false)),
+                    Some(true) => keep(search, position.clone(), &found),
+                    None => {}
+                }
+                search.position = position;
+            }
+        }
+    }
+
+    pub fn end_find(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = Close2::parse(block).map_err(malformed)?;
+        let search = self.searches.remove(&request.sid);
+        search.ok_or(error::INVALID_HANDLE)?;
+        self.put(|writer| writer.empty());
+        Ok(())
+    }
+}
+
+/// Entries of a response that a client may go back to, at most: the last ones.
+const MAX_KEPT: usize = 32;
+
+fn keep(search: &mut Search, position: Position, found: &Found) {
+    if search.batch.len() == MAX_KEPT {
+        search.batch.remove(0);
+    }
+    search.batch.push((position, found.name.clone()));
+}
+
+fn parts(filling: Filling, sid: Option<u16>, end_of_search: bool) -> Parts {
+    let found = find::Found {
+        sid,
+        count: filling.count,
+        end_of_search,
+        ea_error_offset: 0,
+        last_name_offset: filling.last.unwrap_or(0) as u16,
+    };
+    let mut parameters = Vec::new();
+    found.emit(&mut parameters);
+    Parts { parameters, data: filling.data }
+}

@@ -1,0 +1,151 @@
+//! What is known of a file and of the file system, by level.
+
+use lanlab_wire::smb1::file_information::{All, Basic, Sizes, Standard, query};
+use lanlab_wire::smb1::file_system_information::{
+    Allocation, Attribute, Device, FullSize, Size, Volume, level,
+};
+use lanlab_wire::smb1::status::error;
+use lanlab_wire::smb1::strings::Encoded;
+
+use super::changing::moment;
+use super::opening::{attributes_of, size_of, ticks};
+use super::refusals::{Refused, malformed};
+use super::searching::LABEL;
+use super::state::State;
+use super::transactions::Whole;
+use crate::files::{Found, Names};
+
+/// As the standard level of LAN Manager, with the octets of extended attributes behind it.
+const INFO_EA_SIZE: u16 = 0x0002;
+/// Names keep their case, and are Unicode.
+const FILE_SYSTEM_ATTRIBUTES: u32 = 2 | 4;
+const MAX_NAME: u32 = 255;
+const SECTOR: u32 = 512;
+const SECTORS_PER_UNIT: u32 = 8;
+const DISK: u32 = 7;
+const MOUNTED: u32 = 0x20;
+
+fn standard(found: &Found) -> Standard {
+    Standard {
+        creation: moment(found.modified_s),
+        last_access: moment(found.accessed_s),
+        last_write: moment(found.modified_s),
+        size: size_of(found),
+        allocation_size: size_of(found),
+        attributes: attributes_of(found),
+    }
+}
+
+fn basic(found: &Found) -> Basic {
+    let written = ticks(found.modified_s);
+    Basic {
+        creation_time: written,
+        last_access_time: ticks(found.accessed_s),
+        last_write_time: written,
+        change_time: written,
+        attributes: u32::from(attributes_of(found)),
+    }
+}
+
+fn sizes(found: &Found, delete_pending: bool) -> Sizes {
+    Sizes {
+        allocation_size: found.size_bytes,
+        end_of_file: found.size_bytes,
+        links: 1,
+        delete_pending,
+        is_directory: found.is_directory,
+    }
+}
+
+impl State {
+    fn name(&self, name: &str, whole: &Whole) -> Result<Encoded, Refused> {
+        Encoded::new(name, whole.is_unicode, self.offer.code_page).map_err(malformed)
+    }
+
+    /// What is known of a file.
+    pub async fn file_level(
+        &mut self,
+        level: u16,
+        path: &Names,
+        dies: bool,
+        whole: &Whole,
+    ) -> Result<Vec<u8>, Refused> {
+        let found = self.look(path).await?;
+        let mut data = Vec::new();
+        match level {
+            query::INFO_STANDARD => standard(&found).emit(&mut data),
+            INFO_EA_SIZE => {
+                standard(&found).emit(&mut data);
+                data.extend_from_slice(&[0; 4]);
+            }
+            query::BASIC | query::PASS_BASIC => basic(&found).emit(&mut data),
+            query::STANDARD | query::PASS_STANDARD => sizes(&found, dies).emit(&mut data),
+            query::EA | query::PASS_EA => data.extend_from_slice(&[0; 4]),
+            query::ALL => {
+                let path = format!("\\{}", path.join("\\"));
+                let name = self.name(&path, whole)?;
+                let (basic, sizes) = (basic(&found), sizes(&found, dies));
+                All { basic, sizes, ea_size: 0, name: name.text() }.emit(&mut data);
+            }
+            _ => return Err(error::INVALID_LEVEL),
+        }
+        fits(data, whole)
+    }
+
+    /// What is known of the file system.
+    pub async fn file_system(&mut self, level: u16, whole: &Whole) -> Result<Vec<u8>, Refused> {
+        let mut data = Vec::new();
+        let unit = u64::from(SECTOR * SECTORS_PER_UNIT);
+        let (total, free) = self.space().await?;
+        let (total_units, free_units) = (total / unit, free / unit);
+        let (sectors_per_unit, sector_size) = (SECTORS_PER_UNIT, SECTOR);
+        match level {
+            level::ALLOCATION => Allocation {
+                id: 0,
+                sectors_per_unit,
+                total_units: u32::try_from(total_units).unwrap_or(u32::MAX),
+                free_units: u32::try_from(free_units).unwrap_or(u32::MAX),
+                sector_size: SECTOR as u16,
+            }
+            .emit(&mut data),
+            level::INFO_VOLUME => {
+                let label = self.name(LABEL, whole)?;
+                data.extend_from_slice(&[0; 4]);
+                data.push(label.text().octets().len() as u8);
+                data.extend_from_slice(label.text().octets());
+                data.push(0);
+            }
+            level::VOLUME => {
+                let label = self.name(LABEL, whole)?;
+                let volume = Volume { creation_time: 0, serial_number: 0, label: label.text() };
+                volume.emit(&mut data);
+            }
+            level::SIZE | level::PASS_SIZE => {
+                Size { total_units, free_units, sectors_per_unit, sector_size }.emit(&mut data);
+            }
+            level::PASS_FULL_SIZE => FullSize {
+                total_units,
+                available_units: free_units,
+                free_units,
+                sectors_per_unit,
+                sector_size,
+            }
+            .emit(&mut data),
+            level::DEVICE => {
+                Device { device_type: DISK, characteristics: MOUNTED }.emit(&mut data);
+            }
+            level::ATTRIBUTE | level::PASS_ATTRIBUTE => {
+                let name = self.name("NTFS", whole)?;
+                let attributes = FILE_SYSTEM_ATTRIBUTES;
+                Attribute { attributes, max_name_len: MAX_NAME, name: name.text() }.emit(&mut data);
+            }
+            _ => return Err(error::INVALID_LEVEL),
+        }
+        fits(data, whole)
+    }
+}
+
+/// What does not fit is refused: half a level would say something else.
+fn fits(data: Vec<u8>, whole: &Whole) -> Result<Vec<u8>, Refused> {
+    if data.len() > whole.max_data { Err(error::BUFFER_OVERFLOW) } else { Ok(data) }
+}

@@ -1,0 +1,89 @@
+//! Paths of requests.
+
+use lanlab_wire::smb1::status::error;
+use lanlab_wire::smb1::strings::Text;
+use lanlab_wire::smb1::wildcard;
+
+use super::refusals::Refused;
+use super::state::State;
+use crate::files::Names;
+
+/// Names of a path at most, and characters of a name.
+const MAX_DEPTH: usize = 64;
+const MAX_CHARACTERS: usize = 255;
+/// Characters that no name has. Wildcards are looked at apart.
+const FORBIDDEN: [char; 5] = ['/', ':', '|', '\u{fffd}', '\u{7f}'];
+/// Names that are devices in DOS and Windows, with any extension.
+const DEVICES: [&str; 5] = ["CON", "PRN", "AUX", "NUL", "CLOCK$"];
+
+impl State {
+    /// The path of a file or directory.
+    pub fn path(&self, text: Text<'_>) -> Result<Names, Refused> {
+        let (mut names, last) = self.pattern(text)?;
+        if wildcard::is_pattern(&last) {
+            return Err(error::OBJECT_NAME_INVALID);
+        }
+        if !last.is_empty() {
+            names.push(last);
+        }
+        Ok(names)
+    }
+
+    /// The path of a directory, and a name or pattern in it. Empty of the root itself.
+    pub fn pattern(&self, text: Text<'_>) -> Result<(Names, String), Refused> {
+        let text = text.decode(self.offer.code_page);
+        let mut names = Names::new();
+        for name in text.split('\\').filter(|name| !matches!(*name, "" | ".")) {
+            check(name)?;
+            names.push(name.to_owned());
+        }
+        if names.len() > MAX_DEPTH {
+            return Err(error::NAME_TOO_LONG);
+        }
+        let last = names.pop().unwrap_or_default();
+        if names.iter().any(|name| wildcard::is_pattern(name)) {
+            return Err(error::OBJECT_NAME_INVALID);
+        }
+        Ok((names, last))
+    }
+}
+
+fn check(name: &str) -> Result<(), Refused> {
+    let is_forbidden = |one: char| one.is_control() || FORBIDDEN.contains(&one);
+    if name.chars().count() > MAX_CHARACTERS {
+        return Err(error::NAME_TOO_LONG);
+    }
+    if name == ".." || name.contains(is_forbidden) || is_device(name) {
+        return Err(error::OBJECT_NAME_INVALID);
+    }
+    // Windows takes neither from the end of a name, so that one name would be another.
+    let is_pattern = wildcard::is_pattern(name);
+    if !is_pattern && name.ends_with([' ', '.']) {
+        return Err(error::OBJECT_NAME_INVALID);
+    }
+    Ok(())
+}
+
+/// Whether DOS and Windows take a name for a device.
+pub fn is_device(name: &str) -> bool {
+    let base = name.split('.').next().unwrap_or(name).trim_end().to_ascii_uppercase();
+    let numbered = base.strip_prefix("COM").or_else(|| base.strip_prefix("LPT"));
+    DEVICES.contains(&base.as_str())
+        || numbered.is_some_and(|number| matches!(number.as_bytes(), [b'0'..=b'9']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_lead_elsewhere_are_refused() {
+        for name in ["..", "a:b", "a/b", "CON", "con.txt", "LPT1", "com9.x", "nul ", "a\u{1}", "a."]
+        {
+            assert!(check(name).is_err(), "{name}");
+        }
+        for name in ["console", "LPT10", "COMA", "a", "größe.txt", "*.*", "..."] {
+            assert!(check(name).is_ok() || name == "...", "{name}");
+        }
+    }
+}

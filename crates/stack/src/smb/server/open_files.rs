@@ -1,0 +1,120 @@
+//! Open files of all sessions: who has them open and how, their locks, and which are removed once
+//! the last one closes them.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::locks::Locks;
+use super::shares::Sharing;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct OpenFiles {
+    /// By the number of the file.
+    files: Mutex<BTreeMap<u64, Arc<Mutex<OpenFile>>>>,
+    next: AtomicU64,
+}
+
+/// A file that is open.
+#[derive(Debug, Default)]
+pub struct OpenFile {
+    opens: Vec<(u64, Sharing)>,
+    /// Its locks.
+    pub locks: Locks,
+    /// Whether it is removed once the last one closes it.
+    pub is_doomed: bool,
+}
+
+/// One open of a file. It ends when this is dropped.
+#[derive(Debug)]
+pub struct Opened {
+    all: Arc<OpenFiles>,
+    /// Number of the file.
+    pub file_number: u64,
+    /// Number of this open, of all sessions.
+    pub number: u64,
+    file: Arc<Mutex<OpenFile>>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl OpenFiles {
+    /// How many opens there are.
+    pub fn len(&self) -> usize {
+        locked(&self.files).values().map(|file| locked(file).opens.len()).sum()
+    }
+
+    /// Open a file beside those who have it open. `None` if they do not let this one, or it is about
+    /// to be removed.
+    pub fn open(self: &Arc<Self>, file_number: u64, sharing: Sharing) -> Option<Opened> {
+        let mut files = locked(&self.files);
+        // A file of which this is the first open refuses nothing, so that no entry stays for nothing.
+        let file = Arc::clone(files.entry(file_number).or_default());
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        {
+            let mut found = locked(&file);
+            let fits = found.opens.iter().all(|(_, other)| sharing.goes_with(other));
+            if !fits || found.is_doomed {
+                return None;
+            }
+            found.opens.push((number, sharing));
+        }
+        Some(Opened { all: Arc::clone(self), file_number, number, file })
+    }
+
+    /// Whether a file may be removed or renamed: no one has it open who does not let others do so.
+    pub fn lets_remove(&self, file_number: u64) -> bool {
+        let files = locked(&self.files);
+        let Some(file) = files.get(&file_number) else { return true };
+        locked(file).opens.iter().all(|(_, other)| other.lets_delete)
+    }
+}
+
+impl Opened {
+    /// What is known of the file.
+    pub fn file(&self) -> MutexGuard<'_, OpenFile> {
+        locked(&self.file)
+    }
+
+    /// Whether this is the only one who has the file open.
+    pub fn is_last(&self) -> bool {
+        self.file().opens.len() == 1
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        let mut files = locked(&self.all.files);
+        let mut file = locked(&self.file);
+        file.opens.retain(|(number, _)| *number != self.number);
+        file.locks.close(self.number);
+        if file.opens.is_empty() {
+            files.remove(&self.file_number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_forgotten_once_all_have_closed_it() {
+        let all = Arc::new(OpenFiles::default());
+        let deny_write = Sharing::from_dos(0x20).unwrap();
+        let one = all.open(7, deny_write).unwrap();
+        let other = all.open(7, deny_write).unwrap();
+        assert!(all.open(7, Sharing::from_dos(0x42).unwrap()).is_none(), "it would write");
+        assert!(!all.lets_remove(7) && all.lets_remove(8) && !one.is_last());
+        drop(one);
+        assert!(other.is_last());
+        other.file().is_doomed = true;
+        assert!(all.open(7, deny_write).is_none(), "it is about to be removed");
+        drop(other);
+        assert_eq!(all.len(), 0);
+        assert!(all.lets_remove(7) && locked(&all.files).is_empty());
+    }
+}

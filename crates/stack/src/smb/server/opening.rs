@@ -1,0 +1,416 @@
+//! Open, create and close.
+
+use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::status::error;
+use lanlab_wire::smb1::strings::Encoded;
+use lanlab_wire::smb1::time::{seconds_in_zone, seconds_to_utc, ticks_from_unix};
+use lanlab_wire::smb1::{attributes, close, command, nt_create_andx, open, open_andx};
+
+use super::refusals::{Refused, malformed};
+use super::shares::Sharing;
+use super::state::{Open, State};
+use crate::files::{FileAnswer, FileCall, Found, Handle, Names, Presence};
+
+/// Names of temporary files that are tried.
+const MAX_TEMPORARY: u32 = 100;
+
+/// What is to be done with what is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Existing {
+    Refuse,
+    Open,
+    Truncate,
+}
+
+/// What is to be opened and how.
+#[derive(Debug, Clone)]
+struct Wish {
+    path: Names,
+    sharing: Sharing,
+    existing: Existing,
+    /// Whether it is made if it is not there.
+    creates: bool,
+    /// Whether it has to be a directory, or must not be one.
+    directory: Option<bool>,
+    is_read_only: bool,
+}
+
+/// What was done about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Opened,
+    Created,
+    Truncated,
+}
+
+/// Attributes as DOS has them.
+pub fn attributes_of(found: &Found) -> u16 {
+    let read_only = if found.is_read_only { attributes::READ_ONLY } else { 0 };
+    read_only | if found.is_directory { attributes::DIRECTORY } else { attributes::ARCHIVE }
+}
+
+/// The low 32 bits of a size, or all of them where it does not fit.
+pub fn size_of(found: &Found) -> u32 {
+    u32::try_from(found.size_bytes).unwrap_or(u32::MAX)
+}
+
+/// Seconds of LAN Manager of the last write.
+pub fn written_s(found: &Found) -> u32 {
+    seconds_in_zone(found.modified_s.cast_signed(), 0)
+}
+
+/// Ticks of Windows NT.
+pub fn ticks(since_1970_s: u64) -> u64 {
+    ticks_from_unix(u32::try_from(since_1970_s).unwrap_or(u32::MAX))
+}
+
+impl State {
+    async fn open_file(&mut self, wish: Wish) -> Result<(u16, Found, Outcome), Refused> {
+        self.has_room()?;
+        let (reads, writes) = (wish.sharing.reads, wish.sharing.writes);
+        let changes = writes || wish.sharing.deletes || wish.existing == Existing::Truncate;
+        if self.offer.read_only && changes {
+            return Err(error::ACCESS_DENIED);
+        }
+        let (found, outcome) = match self.look(&wish.path).await {
+            Ok(_) if wish.existing == Existing::Refuse => return Err(error::OBJECT_NAME_COLLISION),
+            Ok(found) => (Some(found), Outcome::Opened),
+            Err(missing) if missing == error::OBJECT_NAME_NOT_FOUND && wish.creates => {
+                (None, Outcome::Created)
+            }
+            Err(refused) => return Err(refused),
+        };
+        match (&found, wish.directory) {
+            (Some(found), Some(false)) if found.is_directory => {
+                return Err(error::FILE_IS_A_DIRECTORY);
+            }
+            (Some(found), Some(true)) if !found.is_directory => return Err(error::NOT_A_DIRECTORY),
+            (Some(found), _) if found.is_read_only && !found.is_directory && changes => {
+                return Err(error::ACCESS_DENIED);
+            }
+            _ => {}
+        }
+        // Before the file is touched: a file that others have open is not cut.
+        let mut opened = match &found {
+            Some(found) => Some(self.share_file(found.number, wish.sharing)?),
+            None => None,
+        };
+        let (handle, found, outcome) = match found {
+            Some(found) if found.is_directory => (None, found, outcome),
+            None if wish.directory == Some(true) => {
+                self.change(FileCall::MakeDirectory { path: wish.path.clone() }).await?;
+                (None, self.look(&wish.path).await?, outcome)
+            }
+            found => {
+                let is_there = found.is_some();
+                let truncate = is_there && wish.existing == Existing::Truncate;
+                let call = FileCall::Open {
+                    path: wish.path.clone(),
+                    read: reads || !writes,
+                    write: writes || !is_there,
+                    presence: if is_there { Presence::Old } else { Presence::New },
+                    truncate,
+                };
+                let answer = if is_there { self.ask(call).await } else { self.change(call).await };
+                let FileAnswer::Opened { handle, found, .. } = answer? else {
+                    return Err(error::UNSUCCESSFUL_IO);
+                };
+                let outcome = if truncate { Outcome::Truncated } else { outcome };
+                (Some(handle), found, outcome)
+            }
+        };
+        // What was made, or came in the place of what was looked at, is shared as it is.
+        if opened.as_ref().is_none_or(|opened| opened.file_number != found.number) {
+            match self.share_file(found.number, wish.sharing) {
+                Ok(again) => opened = Some(again),
+                Err(refused) => {
+                    self.end_handle(handle).await;
+                    return Err(refused);
+                }
+            }
+        }
+        let Some(opened) = opened else { return Err(error::UNSUCCESSFUL_IO) };
+        if outcome == Outcome::Created && wish.is_read_only && handle.is_some() {
+            let is_read_only = Some(true);
+            let call = FileCall::Change { path: wish.path.clone(), modified_s: None, is_read_only };
+            self.change(call).await?;
+        }
+        let fid = self.add_open(Open {
+            handle,
+            path: wish.path,
+            opened,
+            reads,
+            writes,
+            is_directory: found.is_directory,
+            tid: self.tid,
+            pid: self.request.pid,
+            position: 0,
+            deferred: None,
+        });
+        Ok((fid, found, outcome))
+    }
+
+    fn share_file(
+        &self,
+        number: u64,
+        sharing: Sharing,
+    ) -> Result<super::open_files::Opened, Refused> {
+        self.open_files.open(number, sharing).ok_or(error::SHARING_VIOLATION)
+    }
+
+    async fn end_handle(&mut self, handle: Option<Handle>) {
+        if let Some(handle) = handle {
+            // What is wrong with it was said before, or is of no use to anyone now.
+            let _ = self.ask(FileCall::Close { handle }).await;
+        }
+    }
+
+    fn dos_sharing(&self, mode: u16) -> Result<Sharing, Refused> {
+        // An open by file control block is one of the compatibility mode to read and write.
+        let mode = if mode & 0xff == open::access::FILE_CONTROL_BLOCK { 2 } else { mode & 0x77 };
+        let mut sharing = Sharing::from_dos(mode).ok_or(error::BAD_ACCESS)?;
+        if mode == 2 && self.offer.read_only {
+            sharing.writes = false;
+        }
+        Ok(sharing)
+    }
+
+    pub async fn open_core(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = open::Request::parse(block).map_err(malformed)?;
+        let wish = Wish {
+            path: self.path(request.name)?,
+            sharing: self.dos_sharing(request.access)?,
+            existing: Existing::Open,
+            creates: false,
+            directory: Some(false),
+            is_read_only: false,
+        };
+        let (fid, found, _) = self.open_file(wish).await?;
+        let response = open::Response {
+            fid,
+            attributes: attributes_of(&found),
+            last_write_time: written_s(&found),
+            size: size_of(&found),
+            granted_access: request.access & 0x77,
+        };
+        self.put(|writer| response.emit(writer));
+        Ok(())
+    }
+
+    pub async fn create(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = open::Create::parse(block).map_err(malformed)?;
+        let path = self.path(request.name)?;
+        let is_new = block.command() == command::CREATE_NEW;
+        let existing = if is_new { Existing::Refuse } else { Existing::Truncate };
+        let fid = self.create_at(path, existing, request.attributes).await?;
+        self.put(|writer| open::Created { fid }.emit(writer));
+        Ok(())
+    }
+
+    async fn create_at(
+        &mut self,
+        path: Names,
+        existing: Existing,
+        attributes: u16,
+    ) -> Result<u16, Refused> {
+        if attributes & (attributes::VOLUME | attributes::DIRECTORY) != 0 {
+            return Err(error::ACCESS_DENIED);
+        }
+        let wish = Wish {
+            path,
+            sharing: Sharing::from_dos(open::access::READ_WRITE).ok_or(error::BAD_ACCESS)?,
+            existing,
+            creates: true,
+            directory: Some(false),
+            is_read_only: attributes & attributes::READ_ONLY != 0,
+        };
+        Ok(self.open_file(wish).await?.0)
+    }
+
+    pub async fn create_temporary(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = open::Create::parse(block).map_err(malformed)?;
+        let directory = self.path(request.name)?;
+        for number in 0..MAX_TEMPORARY {
+            let name = format!("TMP{:05}", self.time.wrapping_add(number.into()) % 100_000);
+            let path = [&directory[..], std::slice::from_ref(&name)].concat();
+            match self.create_at(path, Existing::Refuse, request.attributes).await {
+                Err(error::OBJECT_NAME_COLLISION) => {}
+                Err(refused) => return Err(refused),
+                Ok(fid) => {
+                    let name = Encoded::new(&name, false, self.offer.code_page);
+                    let name = name.map_err(malformed)?;
+                    let response = open::CreatedTemporary { fid, name: name.text() };
+                    self.put(|writer| response.emit(writer));
+                    return Ok(());
+                }
+            }
+        }
+        Err(error::OBJECT_NAME_COLLISION)
+    }
+
+    pub async fn open_andx(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        use open_andx::{function, result};
+        let request = open_andx::Request::parse(block).map_err(malformed)?;
+        let existing = match request.function & 0x0f {
+            function::FAIL_IF_EXISTS => Existing::Refuse,
+            function::OPEN => Existing::Open,
+            function::TRUNCATE => Existing::Truncate,
+            _ => return Err(error::BAD_ACCESS),
+        };
+        let wish = Wish {
+            path: self.path(request.name)?,
+            sharing: self.dos_sharing(request.access)?,
+            existing,
+            creates: request.function & function::CREATE != 0,
+            directory: Some(false),
+            is_read_only: request.attributes & attributes::READ_ONLY != 0,
+        };
+        let (fid, found, outcome) = self.open_file(wish).await?;
+        let response = open_andx::Response {
+            fid,
+            attributes: attributes_of(&found),
+            last_write_time: written_s(&found),
+            size: size_of(&found),
+            granted_access: request.access & 0x77,
+            resource_type: 0,
+            pipe_status: 0,
+            result: match outcome {
+                Outcome::Opened => result::OPENED,
+                Outcome::Created => result::CREATED,
+                Outcome::Truncated => result::TRUNCATED,
+            },
+        };
+        self.put(|writer| response.emit(writer));
+        Ok(())
+    }
+
+    pub async fn nt_create(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        use nt_create_andx::{access, disposition, options, result, share};
+        let request = nt_create_andx::Request::parse(block).map_err(malformed)?;
+        let mut path = self.path(request.name)?;
+        if request.root_fid != 0 {
+            let root = self.open(request.root_fid as u16)?;
+            path = [&root.path[..], &path[..]].concat();
+        }
+        let (existing, creates) = match request.disposition {
+            disposition::OPEN => (Existing::Open, false),
+            disposition::CREATE => (Existing::Refuse, true),
+            disposition::OPEN_IF => (Existing::Open, true),
+            disposition::OVERWRITE => (Existing::Truncate, false),
+            disposition::SUPERSEDE | disposition::OVERWRITE_IF => (Existing::Truncate, true),
+            _ => return Err(error::INVALID_PARAMETER),
+        };
+        let has = |bits: u32| request.access & bits != 0;
+        let any = access::GENERIC_ALL | access::MAXIMUM_ALLOWED;
+        let is_directory = request.options & options::DIRECTORY != 0;
+        let dies = request.options & options::DELETE_ON_CLOSE != 0;
+        // As much as there is, where as much as there is was asked for.
+        let most = has(access::MAXIMUM_ALLOWED) && !self.offer.read_only && !is_directory;
+        let writes = access::WRITE_DATA | access::APPEND_DATA | access::GENERIC_WRITE;
+        let mut sharing = Sharing {
+            reads: has(access::READ_DATA | access::GENERIC_READ | access::GENERIC_EXECUTE | any),
+            writes: has(writes | access::GENERIC_ALL) || most,
+            deletes: has(access::DELETE | access::GENERIC_ALL) || dies,
+            lets_read: request.share & share::READ != 0,
+            lets_write: request.share & share::WRITE != 0,
+            lets_delete: request.share & share::DELETE != 0,
+        };
+        if has(access::MAXIMUM_ALLOWED) {
+            // Not more than the file lets.
+            sharing.writes &= !self.look(&path).await.is_ok_and(|found| found.is_read_only);
+        }
+        let is_file = request.options & options::NON_DIRECTORY != 0;
+        if is_directory && is_file {
+            return Err(error::INVALID_PARAMETER);
+        }
+        let wish = Wish {
+            path,
+            sharing,
+            existing,
+            creates,
+            directory: (is_directory || is_file).then_some(is_directory),
+            is_read_only: request.attributes & u32::from(attributes::READ_ONLY) != 0,
+        };
+        let (fid, found, outcome) = self.open_file(wish).await?;
+        if dies && let Some(open) = self.opens.get(&fid) {
+            open.opened.file().is_doomed = true;
+        }
+        let written = ticks(found.modified_s);
+        let response = nt_create_andx::Response {
+            oplock: 0,
+            fid,
+            result: match outcome {
+                Outcome::Opened => result::OPENED,
+                Outcome::Created => result::CREATED,
+                Outcome::Truncated => result::OVERWRITTEN,
+            },
+            creation_time: written,
+            last_access_time: ticks(found.accessed_s),
+            last_write_time: written,
+            change_time: written,
+            attributes: u32::from(attributes_of(&found)),
+            allocation_size: found.size_bytes,
+            end_of_file: found.size_bytes,
+            resource_type: 0,
+            pipe_status: 0,
+            is_directory: found.is_directory,
+        };
+        self.put(|writer| response.emit(writer));
+        Ok(())
+    }
+
+    pub async fn close(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = close::Request::parse(block).map_err(malformed)?;
+        self.close_at(request.fid, request.last_write_time).await?;
+        self.put(|writer| writer.empty());
+        Ok(())
+    }
+
+    /// Close a file, and set its time if there is one.
+    pub async fn close_at(&mut self, fid: u16, last_write_time: u32) -> Result<(), Refused> {
+        let deferred = match self.open(fid) {
+            Ok(open) if open.is_directory || !open.writes => Ok(None),
+            Ok(open) => Ok(Some(open.path.clone())),
+            Err(error::INVALID_HANDLE) => return Err(error::INVALID_HANDLE),
+            Err(refused) => Err(refused),
+        };
+        let fid = self.fid(fid);
+        let closed = self.end_open(fid).await;
+        let time = seconds_to_utc(last_write_time, 0).and_then(|time| u64::try_from(time).ok());
+        if let (Some(path), Some(_)) = (deferred?, time) {
+            // A close has done its work even where the time cannot be set.
+            let call = FileCall::Change { path, modified_s: time, is_read_only: None };
+            let _ = self.change(call).await;
+        }
+        closed
+    }
+
+    /// End an open file, and remove it if that was asked for and this was the last one.
+    async fn end_open(&mut self, fid: u16) -> Result<(), Refused> {
+        let Some(open) = self.opens.remove(&fid) else { return Err(error::INVALID_HANDLE) };
+        let closed = match open.handle {
+            Some(handle) => self.ask(FileCall::Close { handle }).await.map(drop),
+            None => Ok(()),
+        };
+        let is_doomed = open.opened.file().is_doomed;
+        if is_doomed && open.opened.is_last() {
+            let path = open.path.clone();
+            let call = if open.is_directory {
+                FileCall::RemoveDirectory { path }
+            } else {
+                FileCall::Remove { path }
+            };
+            self.change(call).await?;
+        }
+        closed
+    }
+
+    /// Close all files of which `is_meant` says so.
+    pub async fn close_all(&mut self, is_meant: impl Fn(&Open) -> bool) {
+        let meant = self.opens.iter().filter(|(_, open)| is_meant(open));
+        for fid in meant.map(|(fid, _)| *fid).collect::<Vec<_>>() {
+            // There is no one to hear of it.
+            let _ = self.end_open(fid).await;
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! What a refusal is called on the wire.
+
+use lanlab_wire::Error;
+use lanlab_wire::smb1::status::error::{self, Row};
+
+use super::locks::LockRefusal;
+use crate::files::FileRefusal;
+
+/// Why a request is not done, as a client hears it.
+pub type Refused = Row;
+
+impl From<FileRefusal> for Refused {
+    fn from(refusal: FileRefusal) -> Self {
+        match refusal {
+            FileRefusal::Missing => error::OBJECT_NAME_NOT_FOUND,
+            FileRefusal::NoPath => error::OBJECT_PATH_NOT_FOUND,
+            FileRefusal::Exists => error::OBJECT_NAME_COLLISION,
+            FileRefusal::NotEmpty => error::DIRECTORY_NOT_EMPTY,
+            FileRefusal::IsDirectory => error::FILE_IS_A_DIRECTORY,
+            FileRefusal::Denied => error::ACCESS_DENIED,
+            FileRefusal::NoSpace => error::DISK_FULL,
+            FileRefusal::Name => error::OBJECT_NAME_INVALID,
+            FileRefusal::TooMany => error::TOO_MANY_OPENED_FILES,
+            FileRefusal::Failed => error::UNSUCCESSFUL_IO,
+        }
+    }
+}
+
+impl From<LockRefusal> for Refused {
+    fn from(refusal: LockRefusal) -> Self {
+        match refusal {
+            LockRefusal::Conflict => error::LOCK_NOT_GRANTED,
+            LockRefusal::Range => error::INVALID_PARAMETER,
+            LockRefusal::NotLocked => error::RANGE_NOT_LOCKED,
+            LockRefusal::TooMany => error::INSUFFICIENT_RESOURCES,
+        }
+    }
+}
+
+/// What cannot be read is answered like this, whatever is wrong with it.
+pub fn malformed(_: Error) -> Refused {
+    error::INVALID_SMB
+}

@@ -1,0 +1,255 @@
+//! Listings: what they find, a page at a time, and search, find and find unique with names of 8.3.
+//!
+//! A search holds no listing, only where it has come to: a directory of any size takes no memory.
+
+use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::search::{self, Entry, ResumeKey};
+use lanlab_wire::smb1::status::error;
+use lanlab_wire::smb1::strings::Encoded;
+use lanlab_wire::smb1::{attributes, command, wildcard};
+
+use super::changing::moment;
+use super::opening::{attributes_of, size_of};
+use super::refusals::{Refused, malformed};
+use super::state::State;
+use crate::files::{FileAnswer, FileCall, Found, Names};
+
+/// Entries that are looked at together, and that a response of 8.3 names has at most.
+const PAGE: u32 = 64;
+/// Label of the volume.
+pub const LABEL: &str = "LANLAB";
+
+/// Where a search has come to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Position {
+    /// Of `.` and `..`, those that were listed.
+    dots: u8,
+    /// The name that was listed last.
+    pub after: String,
+}
+
+/// A search that goes on.
+#[derive(Debug, Clone)]
+pub struct Search {
+    pub tid: u16,
+    directory: Names,
+    /// As the client wrote it.
+    pattern: String,
+    /// In the characters of Windows NT.
+    wide_pattern: String,
+    attributes: u16,
+    pub position: Position,
+    /// Where each entry of the last response was, and the key or name that a client knows it by.
+    pub batch: Vec<(Position, String)>,
+    /// When it was used, as a count of uses.
+    pub used: u64,
+}
+
+impl Search {
+    pub fn new(directory: Names, pattern: &str, attributes: u16, tid: u16) -> Self {
+        let is_wide = pattern.contains(['<', '>', '"']);
+        let wide_pattern = if is_wide { pattern.to_owned() } else { wildcard::from_dos(pattern) };
+        Self {
+            tid,
+            directory,
+            pattern: pattern.to_owned(),
+            wide_pattern,
+            attributes,
+            position: Position::default(),
+            batch: Vec::new(),
+            used: 0,
+        }
+    }
+
+    fn finds(&self, found: &Found) -> bool {
+        if found.is_directory && self.attributes & attributes::DIRECTORY == 0 {
+            return false;
+        }
+        let is_short = |name: &str| wildcard::matches_dos(&self.pattern, name) == Some(true);
+        wildcard::matches(&self.wide_pattern, &found.name)
+            || (!found.short_name.is_empty()
+                && (wildcard::matches(&self.wide_pattern, &found.short_name)
+                    || is_short(&found.short_name)))
+    }
+}
+
+impl State {
+    /// What a search finds next, and where each of it is; nothing at its end. The search itself goes
+    /// on only where its position is set.
+    pub async fn page(&mut self, search: &mut Search) -> Result<Vec<(Position, Found)>, Refused> {
+        let mut position = search.position.clone();
+        let mut page = Vec::new();
+        if !wildcard::is_pattern(&search.pattern) {
+            if position == Position::default() {
+                let path = [&search.directory[..], std::slice::from_ref(&search.pattern)].concat();
+                match self.look(&path).await {
+                    Ok(found) if search.finds(&found) || search.pattern.is_empty() => {
+                        position.dots = 2;
+                        position.after = found.name.clone();
+                        page.push((position, found));
+                    }
+                    Ok(_) | Err(error::OBJECT_NAME_NOT_FOUND) => {}
+                    Err(refused) => return Err(refused),
+                }
+            }
+            return Ok(page);
+        }
+        for (at, name) in [(0, "."), (1, "..")] {
+            // The root of a share has neither, as in DOS.
+            if position.dots == at && !search.directory.is_empty() {
+                let here = self.look(&search.directory.clone()).await?;
+                let dots = Found { name: name.to_owned(), short_name: name.to_owned(), ..here };
+                position.dots += 1;
+                if search.finds(&dots) {
+                    page.push((position.clone(), dots));
+                }
+            }
+        }
+        position.dots = 2;
+        loop {
+            let call = FileCall::List {
+                path: search.directory.clone(),
+                after: position.after.clone(),
+                most: PAGE,
+            };
+            let FileAnswer::Listed(listed) = self.ask(call).await? else {
+                return Err(error::UNSUCCESSFUL_IO);
+            };
+            let is_last = listed.len() < PAGE as usize;
+            for found in listed {
+                position.after.clone_from(&found.name);
+                if search.finds(&found) {
+                    page.push((position.clone(), found));
+                }
+            }
+            if is_last || !page.is_empty() {
+                return Ok(page);
+            }
+        }
+    }
+
+    fn touched(&mut self) -> u64 {
+        self.searches.values().map(|search| search.used + 1).max().unwrap_or(0)
+    }
+
+    pub fn touch(&mut self, search: &mut Search) {
+        search.used = self.touched();
+    }
+
+    pub async fn search(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = search::Request::parse(block).map_err(malformed)?;
+        let room = (self.client_buffer.saturating_sub(64) / search::ENTRY_LEN).min(PAGE as usize);
+        let most = usize::from(request.max_count).min(room);
+        let (sid, mut search) = match request.resume_key {
+            None => {
+                if request.search_attributes & 0x3f == attributes::VOLUME {
+                    return self.label();
+                }
+                let (directory, pattern) = self.pattern(request.name)?;
+                (None, Search::new(directory, &pattern, request.search_attributes, self.tid))
+            }
+            Some(key) => {
+                let (sid, at) = read_key(key);
+                let search = self.searches.remove(&sid).filter(|search| search.tid == self.tid);
+                let mut search = search.ok_or(error::NO_MORE_FILES)?;
+                if let Some((position, _)) = search.batch.get(usize::from(at)) {
+                    search.position = position.clone();
+                }
+                (Some(sid), search)
+            }
+        };
+        let client = request.resume_key.map_or([0; 4], |ResumeKey(key)| {
+            let [.., a, b, c, d] = key;
+            [a, b, c, d]
+        });
+        search.batch.clear();
+        let mut listed = Vec::new();
+        'all: while listed.len() < most {
+            let page = self.page(&mut search).await?;
+            if page.is_empty() {
+                break;
+            }
+            for (position, found) in page {
+                if listed.len() == most {
+                    break 'all;
+                }
+                search.position = position.clone();
+                if let Some(name) = self.short_field(&found) {
+                    search.batch.push((position, String::new()));
+                    listed.push((name, found));
+                }
+            }
+        }
+        let is_unique = block.command() == command::FIND_UNIQUE;
+        let is_empty = listed.is_empty();
+        self.touch(&mut search);
+        let sid = match sid {
+            // One that has come to its end is kept: its client may go back to an entry.
+            Some(sid) => {
+                self.searches.insert(sid, search);
+                sid
+            }
+            None if is_unique || is_empty => 0,
+            None => self.add_search(search),
+        };
+        if is_empty {
+            return Err(error::NO_MORE_FILES);
+        }
+        let entries: Vec<Entry> = (0_u8..)
+            .zip(listed)
+            .map(|(at, (name, found))| Entry {
+                resume_key: write_key(sid, at, &found, client),
+                attributes: attributes_of(&found) as u8,
+                last_write: moment(found.modified_s),
+                size: size_of(&found),
+                name,
+            })
+            .collect();
+        self.put(|writer| search::emit_response(&entries, writer));
+        Ok(())
+    }
+
+    /// The name of an entry of 8.3; of what has none, nothing.
+    fn short_field(&self, found: &Found) -> Option<[u8; search::NAME_LEN]> {
+        let name = Encoded::new(&found.short_name, false, self.offer.code_page).ok()?;
+        let octets = name.text().octets();
+        if octets.is_empty() { None } else { Entry::name_field(octets) }
+    }
+
+    fn label(&mut self) -> Result<(), Refused> {
+        let entry = Entry {
+            resume_key: ResumeKey([0; search::RESUME_KEY_LEN]),
+            attributes: attributes::VOLUME as u8,
+            last_write: moment(0),
+            size: 0,
+            name: Entry::name_field(LABEL.as_bytes()).ok_or(error::NO_MORE_FILES)?,
+        };
+        self.put(|writer| search::emit_response(&[entry], writer));
+        Ok(())
+    }
+
+    pub fn end_search(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = search::Request::parse(block).map_err(malformed)?;
+        let key = request.resume_key.ok_or(error::INVALID_PARAMETER)?;
+        self.searches.remove(&read_key(key).0);
+        self.put(|writer| search::emit_response(&[], writer));
+        Ok(())
+    }
+}
+
+/// Where a listing goes on: search and entry of its last response. The name stands where servers of
+/// DOS have it; the last four octets are the client's.
+fn write_key(sid: u16, at: u8, found: &Found, client: [u8; 4]) -> ResumeKey {
+    let mut key = [0; search::RESUME_KEY_LEN];
+    for (place, octet) in key[1..12].iter_mut().zip(found.short_name.bytes()) {
+        *place = octet;
+    }
+    key[12..14].copy_from_slice(&sid.to_le_bytes());
+    key[14] = at;
+    key[17..].copy_from_slice(&client);
+    ResumeKey(key)
+}
+
+fn read_key(ResumeKey(key): ResumeKey) -> (u16, u8) {
+    (u16::from_le_bytes([key[12], key[13]]), key[14])
+}

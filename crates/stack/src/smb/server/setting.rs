@@ -1,0 +1,83 @@
+//! What clients set of a file, by level.
+
+use lanlab_wire::smb1::attributes;
+use lanlab_wire::smb1::file_information::{Basic, Disposition, Length, Standard, set};
+use lanlab_wire::smb1::status::error;
+use lanlab_wire::smb1::time::ticks_to_unix_ns;
+
+use super::refusals::{Refused, malformed};
+use super::state::State;
+use crate::files::{FileCall, Names};
+
+impl State {
+    /// Set what is known of a file; of an open one, where there is a number.
+    pub async fn set_level(
+        &mut self,
+        level: u16,
+        path: Names,
+        fid: Option<u16>,
+        data: &[u8],
+    ) -> Result<(), Refused> {
+        match level {
+            set::INFO_STANDARD => {
+                let standard = Standard::parse(data).map_err(malformed)?;
+                let modified_s = standard.last_write.to_unix();
+                let modified_s = modified_s.and_then(|time| u64::try_from(time).ok());
+                self.change(FileCall::Change { path, modified_s, is_read_only: None }).await?;
+            }
+            set::BASIC | set::PASS_BASIC => {
+                let basic = Basic::parse(data).map_err(malformed)?;
+                let modified_s = ticks_to_unix_ns(basic.last_write_time)
+                    .and_then(|time| u64::try_from(time / 1_000_000_000).ok());
+                let found = self.look(&path).await?;
+                let read_only = basic.attributes & u32::from(attributes::READ_ONLY) != 0;
+                // No attributes at all leave them.
+                let changes =
+                    basic.attributes != 0 && !found.is_directory && found.is_read_only != read_only;
+                let is_read_only = changes.then_some(read_only);
+                self.change(FileCall::Change { path, modified_s, is_read_only }).await?;
+            }
+            set::DISPOSITION | set::PASS_DISPOSITION => {
+                let dies = Disposition::parse(data).map_err(malformed)?.delete_pending;
+                let fid = fid.ok_or(error::INVALID_LEVEL)?;
+                self.doom(fid, path, dies).await?;
+            }
+            set::ALLOCATION | set::PASS_ALLOCATION => {
+                // Room is not set aside; what is beyond it is cut off.
+                let size_bytes = Length::parse(data).map_err(malformed)?.octets;
+                if self.look(&path).await?.size_bytes > size_bytes {
+                    self.resize(fid, size_bytes).await?;
+                }
+            }
+            set::END_OF_FILE | set::PASS_END_OF_FILE => {
+                let size_bytes = Length::parse(data).map_err(malformed)?.octets;
+                self.resize(fid, size_bytes).await?;
+            }
+            _ => return Err(error::INVALID_LEVEL),
+        }
+        Ok(())
+    }
+
+    /// Have a file removed once the last one closes it, or not.
+    async fn doom(&mut self, fid: u16, path: Names, dies: bool) -> Result<(), Refused> {
+        if self.offer.read_only {
+            return Err(error::ACCESS_DENIED);
+        }
+        let found = self.look(&path).await?;
+        if dies && found.is_read_only && !found.is_directory {
+            return Err(error::CANNOT_DELETE);
+        }
+        let open = self.open(fid)?;
+        open.opened.file().is_doomed = dies;
+        Ok(())
+    }
+
+    async fn resize(&mut self, fid: Option<u16>, size_bytes: u64) -> Result<(), Refused> {
+        let open = self.open(fid.ok_or(error::INVALID_LEVEL)?)?;
+        let handle = open.handle.filter(|_| open.writes).ok_or(error::ACCESS_DENIED)?;
+        if size_bytes > i64::MAX as u64 {
+            return Err(error::INVALID_PARAMETER);
+        }
+        self.change(FileCall::SetSize { handle, size_bytes }).await.map(drop)
+    }
+}

@@ -1,0 +1,286 @@
+//! What a session knows, and how it answers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use lanlab_wire::smb1::header::{self, Header, flags, flags2};
+use lanlab_wire::smb1::status::{Status, error};
+use lanlab_wire::smb1::writer::{Place, Writer};
+
+use super::Offer;
+use super::desk::Desk;
+use super::open_files::{OpenFiles, Opened};
+use super::refusals::Refused;
+use super::searching::Search;
+use super::transactions::Pending;
+use crate::carrier::CarrierFacts;
+use crate::files::{FileAnswer, FileCall, Found, Handle, Names};
+use crate::smb::Dialect;
+
+/// Longest message that is taken outside large writes, and announced.
+pub const MAX_BUFFER: u16 = 16_644;
+/// Octets of a message around data, at most.
+pub const AROUND_DATA: usize = 64;
+/// Users, connections to the share, searches and open files of a session.
+const MAX_USERS: usize = 16;
+const MAX_TREES: usize = 32;
+const MAX_SEARCHES: usize = 32;
+const MAX_OPENS: usize = 256;
+
+/// A connection to a share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tree {
+    /// The files.
+    Disk,
+    /// Pipes, of which there are none.
+    Pipes,
+}
+
+/// An open file or directory of a session.
+#[derive(Debug)]
+pub struct Open {
+    /// Nothing of a directory.
+    pub handle: Option<Handle>,
+    pub path: Names,
+    pub opened: Opened,
+    pub reads: bool,
+    pub writes: bool,
+    pub is_directory: bool,
+    pub tid: u16,
+    pub pid: u32,
+    /// What `SEEK` moves.
+    pub position: u64,
+    /// Why a write failed that was answered before.
+    pub deferred: Option<Refused>,
+}
+
+/// See the module.
+pub struct State {
+    pub offer: Arc<Offer>,
+    pub open_files: Arc<OpenFiles>,
+    pub carrier: CarrierFacts,
+    pub challenge: [u8; 8],
+    pub time: u64,
+    pub desk: Desk,
+    pub dialect: Option<Dialect>,
+    /// Longest message that the client takes outside large reads.
+    pub client_buffer: usize,
+    pub has_large_reads: bool,
+    pub users: BTreeSet<u16>,
+    pub trees: BTreeMap<u16, Tree>,
+    pub opens: BTreeMap<u16, Open>,
+    pub searches: BTreeMap<u16, Search>,
+    pub pending: Option<Pending>,
+    next: u16,
+    // Of the request that is being answered:
+    pub request: Header,
+    pub command: u8,
+    pub uid: u16,
+    pub tid: u16,
+    pub chained_fid: Option<u16>,
+    head: Vec<u8>,
+    /// What goes behind the head.
+    pub data: Vec<u8>,
+    place: Option<Place>,
+}
+
+impl State {
+    pub fn new(
+        offer: Arc<Offer>,
+        open_files: Arc<OpenFiles>,
+        carrier: CarrierFacts,
+        challenge: [u8; 8],
+        time: u64,
+        desk: Desk,
+    ) -> Self {
+        Self {
+            offer,
+            open_files,
+            carrier,
+            challenge,
+            time,
+            desk,
+            dialect: None,
+            client_buffer: usize::from(MAX_BUFFER),
+            has_large_reads: false,
+            users: BTreeSet::new(),
+            trees: BTreeMap::new(),
+            opens: BTreeMap::new(),
+            searches: BTreeMap::new(),
+            pending: None,
+            next: 0,
+            request: Header::request(0, 0, 0),
+            command: 0,
+            uid: 0,
+            tid: 0,
+            chained_fid: None,
+            head: Vec::new(),
+            data: Vec::new(),
+            place: None,
+        }
+    }
+
+    /// Begin to answer a request.
+    pub fn begin(&mut self, request: Header) {
+        self.request = request;
+        (self.uid, self.tid) = (request.uid, request.tid);
+        self.chained_fid = None;
+        self.place = None;
+        self.head.clear();
+        self.data.clear();
+    }
+
+    fn response(&self, status: Status) -> Header {
+        let kept = flags2::LONG_NAMES | flags2::NT_STATUS | flags2::UNICODE | flags2::IS_LONG_NAME;
+        let asked = flags::OPLOCK | flags::OPLOCK_NOTIFY;
+        Header {
+            flags: (self.request.flags | flags::REPLY) & !asked,
+            flags2: self.request.flags2 & kept,
+            uid: self.uid,
+            tid: self.tid,
+            ..self.request.response(status)
+        }
+    }
+
+    /// Add a block to the response.
+    pub fn put(&mut self, emit: impl FnOnce(&mut Writer<'_>)) {
+        // Data of a block in the middle of a chain.
+        self.head.append(&mut self.data);
+        let header = self.response(Status::success(self.request.flags2));
+        let place = self.place;
+        let mut writer = match place {
+            None => Writer::begin(&mut self.head, &header),
+            Some(place) => {
+                let mut writer = Writer::resume(&mut self.head, place);
+                writer.chain(self.command);
+                writer
+            }
+        };
+        emit(&mut writer);
+        self.place = Some(writer.pause());
+    }
+
+    /// Send the response, which says how the request ended.
+    pub async fn finish(&mut self, ended: Result<(), Refused>) {
+        let row = ended.err().unwrap_or(error::SUCCESS);
+        let header = self.response(Status::of(row, self.request.flags2));
+        self.send(header).await;
+    }
+
+    /// Send a response that is not for the first command of its request.
+    pub async fn finish_as(&mut self, command: u8, ended: Result<(), Refused>) {
+        let row = ended.err().unwrap_or(error::SUCCESS);
+        let header = self.response(Status::of(row, self.request.flags2));
+        self.send(Header { command, ..header }).await;
+    }
+
+    async fn send(&mut self, header: Header) {
+        if self.head.len() < header::LEN {
+            self.head.resize(header::LEN, 0);
+        }
+        self.head[..header::LEN].copy_from_slice(&header.emit());
+        self.send_raw().await;
+    }
+
+    /// Send what there is without a header of its own.
+    pub async fn send_raw(&mut self) {
+        let (head, data) = (std::mem::take(&mut self.head), std::mem::take(&mut self.data));
+        (self.head, self.data) = self.desk.send(head, data).await;
+        self.place = None;
+    }
+
+    /// Have a call for files carried out.
+    pub async fn ask(&mut self, call: FileCall) -> Result<FileAnswer, Refused> {
+        match self.desk.call(call, &mut Vec::new()).await {
+            FileAnswer::Refused(refusal) => Err(refusal.into()),
+            answer => Ok(answer),
+        }
+    }
+
+    /// The same of a call that changes files.
+    pub async fn change(&mut self, call: FileCall) -> Result<FileAnswer, Refused> {
+        if self.offer.read_only { Err(error::ACCESS_DENIED) } else { self.ask(call).await }
+    }
+
+    /// What is at a path.
+    pub async fn look(&mut self, path: &Names) -> Result<Found, Refused> {
+        match self.ask(FileCall::Look { path: path.clone() }).await? {
+            FileAnswer::Found(found) => Ok(found),
+            _ => Err(error::UNSUCCESSFUL_IO),
+        }
+    }
+
+    /// The dialect, once there is one.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect.unwrap_or(Dialect::Core)
+    }
+
+    fn number(&mut self, is_taken: impl Fn(&Self, u16) -> bool) -> u16 {
+        loop {
+            self.next = self.next.wrapping_add(1);
+            // Neither is a number in every dialect.
+            if !matches!(self.next, 0 | u16::MAX) && !is_taken(self, self.next) {
+                return self.next;
+            }
+        }
+    }
+
+    pub fn add_user(&mut self) -> Result<u16, Refused> {
+        if self.users.len() >= MAX_USERS {
+            return Err(error::TOO_MANY_SESSIONS);
+        }
+        let uid = self.number(|state, uid| state.users.contains(&uid));
+        self.users.insert(uid);
+        Ok(uid)
+    }
+
+    pub fn add_tree(&mut self, tree: Tree) -> Result<u16, Refused> {
+        if self.trees.len() >= MAX_TREES {
+            return Err(error::INSUFFICIENT_RESOURCES);
+        }
+        let tid = self.number(|state, tid| state.trees.contains_key(&tid));
+        self.trees.insert(tid, tree);
+        Ok(tid)
+    }
+
+    /// Whether another file can be open.
+    pub fn has_room(&self) -> Result<(), Refused> {
+        if self.opens.len() >= MAX_OPENS { Err(error::TOO_MANY_OPENED_FILES) } else { Ok(()) }
+    }
+
+    pub fn add_open(&mut self, open: Open) -> u16 {
+        let fid = self.number(|state, fid| state.opens.contains_key(&fid));
+        self.opens.insert(fid, open);
+        self.chained_fid = Some(fid);
+        fid
+    }
+
+    /// Keep a search. The one that was not used for longest makes room.
+    pub fn add_search(&mut self, search: Search) -> u16 {
+        if self.searches.len() >= MAX_SEARCHES {
+            let oldest = self.searches.iter().min_by_key(|(_, search)| search.used);
+            if let Some(sid) = oldest.map(|(sid, _)| *sid) {
+                self.searches.remove(&sid);
+            }
+        }
+        let sid = self.number(|state, sid| state.searches.contains_key(&sid));
+        self.searches.insert(sid, search);
+        sid
+    }
+
+    /// Number of an open file: in a chain, of the one that was opened before.
+    pub fn fid(&self, fid: u16) -> u16 {
+        self.chained_fid.unwrap_or(fid)
+    }
+
+    /// An open file of the share that the request names. A write that failed late is said here.
+    pub fn open(&mut self, fid: u16) -> Result<&mut Open, Refused> {
+        let (fid, tid) = (self.fid(fid), self.tid);
+        let open = self.opens.get_mut(&fid).filter(|open| open.tid == tid);
+        let open = open.ok_or(error::INVALID_HANDLE)?;
+        match open.deferred.take() {
+            Some(refused) => Err(refused),
+            None => Ok(open),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Transactions: their parts put together, and their subcommands.
+
+use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::command;
+use lanlab_wire::smb1::status::error;
+use lanlab_wire::smb1::transaction::{Request, Response, Secondary};
+use lanlab_wire::smb1::transaction2::{self, NO_EA_ERROR};
+
+use super::dispatch::Answer;
+use super::refusals::{Refused, malformed};
+use super::state::{AROUND_DATA, State};
+use crate::files::FileCall;
+use crate::smb::Dialect;
+
+/// Octets of parameters and data of a request at most: names, and what can be set of a file.
+const MAX_OCTETS: usize = 16 << 10;
+
+/// A request of which not all has come.
+#[derive(Debug, Clone)]
+pub struct Pending {
+    mid: u16,
+    whole: Whole,
+    /// Octets that have come.
+    parameters: usize,
+    data: usize,
+}
+
+/// A whole request.
+#[derive(Debug, Clone, Default)]
+pub struct Whole {
+    subcommand: u16,
+    pub is_unicode: bool,
+    /// Most octets of data in the response.
+    pub max_data: usize,
+    pub parameters: Vec<u8>,
+    pub data: Vec<u8>,
+}
+
+/// Parameters and data of a response.
+#[derive(Debug, Clone, Default)]
+pub struct Parts {
+    pub parameters: Vec<u8>,
+    pub data: Vec<u8>,
+}
+
+impl State {
+    pub async fn transaction(&mut self, block: &Block<'_>) -> Result<Answer, Refused> {
+        if self.dialect() < Dialect::LanMan2 {
+            return Err(error::SMB_BAD_COMMAND);
+        }
+        let whole = if block.command() == command::TRANSACTION2 {
+            self.pending = None;
+            let request = Request::parse(block).map_err(malformed)?;
+            let (parameters, data) =
+                (usize::from(request.total_parameters), usize::from(request.total_data));
+            if parameters + data > MAX_OCTETS {
+                return Err(error::INSUFFICIENT_RESOURCES);
+            }
+            let mut whole = Whole {
+                subcommand: request.subcommand().ok_or(error::INVALID_SMB)?,
+                is_unicode: block.is_unicode(),
+                max_data: usize::from(request.max_data),
+                parameters: request.parameters.to_vec(),
+                data: request.data.to_vec(),
+            };
+            if !request.is_whole() {
+                whole.parameters.resize(parameters, 0);
+                whole.data.resize(data, 0);
+                let mid = self.request.mid;
+                let (parameters, data) = (request.parameters.len(), request.data.len());
+                self.pending = Some(Pending { mid, whole, parameters, data });
+                // An empty block asks for the rest.
+                self.put(|writer| writer.empty());
+                return Ok(Answer::Block);
+            }
+            whole
+        } else {
+            match self.add_secondary(block)? {
+                Some(whole) => whole,
+                // Nothing is said until all is there.
+                None => return Ok(Answer::Sent),
+            }
+        };
+        self.command = command::TRANSACTION2;
+        self.request.command = command::TRANSACTION2;
+        let parts = self.subcommand(&whole).await?;
+        let response = Response::whole(&parts.parameters, &parts.data);
+        self.put(|writer| response.emit(writer));
+        Ok(Answer::Block)
+    }
+
+    fn add_secondary(&mut self, block: &Block<'_>) -> Result<Option<Whole>, Refused> {
+        let part = Secondary::parse(block).map_err(malformed)?;
+        let mid = self.request.mid;
+        let pending = self.pending.take().filter(|pending| pending.mid == mid);
+        let mut pending = pending.ok_or(error::INVALID_SMB)?;
+        let places = [
+            (&mut pending.whole.parameters, part.parameter_displacement, part.parameters),
+            (&mut pending.whole.data, part.data_displacement, part.data),
+        ];
+        for (whole, displacement, octets) in places {
+            let at = usize::from(displacement);
+            let place = whole.get_mut(at..at + octets.len()).ok_or(error::INVALID_SMB)?;
+            place.copy_from_slice(octets);
+        }
+        if part.parameters.is_empty() && part.data.is_empty() {
+            // It would go on for ever.
+            return Err(error::INVALID_SMB);
+        }
+        pending.parameters += part.parameters.len();
+        pending.data += part.data.len();
+        let is_whole = pending.parameters >= pending.whole.parameters.len()
+            && pending.data >= pending.whole.data.len();
+        if is_whole {
+            return Ok(Some(pending.whole));
+        }
+        self.pending = Some(pending);
+        Ok(None)
+    }
+
+    /// Octets of data that fit the response to a request.
+    pub fn room(&self, whole: &Whole) -> usize {
+        // Header, words, parameters and what aligns them.
+        whole.max_data.min(self.client_buffer.saturating_sub(2 * AROUND_DATA))
+    }
+
+    async fn subcommand(&mut self, whole: &Whole) -> Result<Parts, Refused> {
+        match whole.subcommand {
+            transaction2::FIND_FIRST2 => self.find_first(whole).await,
+            transaction2::FIND_NEXT2 => self.find_next(whole).await,
+            transaction2::QUERY_FS_INFORMATION => {
+                let query = transaction2::FileSystemQuery::parse(&whole.parameters);
+                let data = self.file_system(query.map_err(malformed)?.level, whole).await?;
+                Ok(Parts { parameters: Vec::new(), data })
+            }
+            transaction2::QUERY_PATH_INFORMATION => {
+                let query = transaction2::Path::parse(&whole.parameters, whole.is_unicode);
+                let query = query.map_err(malformed)?;
+                let path = self.path(query.name)?;
+                let data = self.file_level(query.level, &path, false, whole).await?;
+                Ok(Parts { parameters: NO_EA_ERROR.to_vec(), data })
+            }
+            transaction2::QUERY_FILE_INFORMATION => {
+                let query = transaction2::File::parse(&whole.parameters).map_err(malformed)?;
+                let open = self.open(query.fid)?;
+                let (path, dies) = (open.path.clone(), open.opened.file().is_doomed);
+                let data = self.file_level(query.level, &path, dies, whole).await?;
+                Ok(Parts { parameters: NO_EA_ERROR.to_vec(), data })
+            }
+            transaction2::SET_PATH_INFORMATION => {
+                let set = transaction2::Path::parse(&whole.parameters, whole.is_unicode);
+                let set = set.map_err(malformed)?;
+                let path = self.path(set.name)?;
+                self.set_level(set.level, path, None, &whole.data).await?;
+                Ok(Parts { parameters: NO_EA_ERROR.to_vec(), data: Vec::new() })
+            }
+            transaction2::SET_FILE_INFORMATION => {
+                let set = transaction2::File::parse(&whole.parameters).map_err(malformed)?;
+                let path = self.open(set.fid)?.path.clone();
+                self.set_level(set.level, path, Some(set.fid), &whole.data).await?;
+                Ok(Parts { parameters: NO_EA_ERROR.to_vec(), data: Vec::new() })
+            }
+            transaction2::CREATE_DIRECTORY => {
+                let create =
+                    transaction2::CreateDirectory::parse(&whole.parameters, whole.is_unicode);
+                let path = self.path(create.map_err(malformed)?.name)?;
+                self.change(FileCall::MakeDirectory { path }).await?;
+                Ok(Parts { parameters: NO_EA_ERROR.to_vec(), data: Vec::new() })
+            }
+            _ => Err(error::NOT_SUPPORTED),
+        }
+    }
+}
