@@ -25,6 +25,7 @@ mod s3_signed;
 mod samba;
 mod sftp;
 mod smb;
+mod smb1;
 mod strangers;
 mod webdav;
 #[cfg(unix)]

@@ -11,7 +11,7 @@ use lanlab_files::{Class, Credentials, ServiceKind, Target, Trust};
 use lanlab_servers::{Bounds, Offer, Serving, serve_within};
 use tempfile::TempDir;
 
-const ALL: [ServiceKind; 9] = [
+const ALL: [ServiceKind; 10] = [
     ServiceKind::Ftp,
     ServiceKind::Ftps,
     ServiceKind::Sftp,
@@ -21,6 +21,7 @@ const ALL: [ServiceKind; 9] = [
     ServiceKind::S3s,
     ServiceKind::Nfs,
     ServiceKind::Smb,
+    ServiceKind::Smb1,
 ];
 
 /// A little of what one of its clients begins with.

@@ -33,8 +33,12 @@ use files::{Directory, Files};
 /// The one share.
 const SHARE: &str = "lanlab";
 
-/// Octets of the longest message: 64 KiB of data, and what stands before them.
-const LONGEST_MESSAGE: usize = (64 << 10) + 1024;
+/// Octets of the longest message: 128 KiB of data, as clients of Windows and Samba write them, and what
+/// stands before them.
+const LONGEST_MESSAGE: usize = (128 << 10) + 1024;
+
+/// Memory of a message that is kept beside the data of a read.
+const KEPT_BYTES: usize = 80 << 10;
 
 /// The same of a client that has not logged in.
 const LONGEST_OF_STRANGERS: usize = 8 << 10;
@@ -124,6 +128,7 @@ impl Connection {
                 continue;
             }
             self.session.handle_message(&mut message);
+            let mut has_data = false;
             loop {
                 while let Some(call) = self.session.poll_file_call(&mut data) {
                     let answer = self.files.carry_out(call, &mut data);
@@ -134,6 +139,11 @@ impl Connection {
                 }
                 self.judge_login().await?;
                 poll_fn(|cx| self.messages.poll_send(cx, [&head, &data])).await?;
+                has_data |= !data.is_empty();
+            }
+            message = self.session.memory();
+            if has_data && message.capacity() > KEPT_BYTES {
+                message = Vec::new();
             }
         }
         Ok(())

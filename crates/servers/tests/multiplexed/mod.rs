@@ -44,7 +44,7 @@ pub fn run(work: impl Future<Output = ()>) {
 }
 
 pub fn target(service: ServiceKind, port: u16) -> Target {
-    let share = if service == ServiceKind::Smb { "lanlab" } else { "/lanlab" };
+    let share = if service == ServiceKind::Nfs { "/lanlab" } else { "lanlab" };
     Target {
         service,
         address: Some(LOOPBACK),

@@ -32,9 +32,15 @@ impl Client {
             return Err(protocol(message));
         };
         let (call, expected) = (pending.call, pending.command);
-        // The final response of Samba has the command of the first one.
-        let is_final =
-            matches!(pending.step, Step::WriteRest { .. }) && header.command == command::WRITE_RAW;
+        let is_final = match pending.step {
+            // The final response of Samba has the command of the first one.
+            Step::WriteRest { .. } => header.command == command::WRITE_RAW,
+            // A server that refuses at once says so with its final response ([MS-CIFS] 2.2.4.25.3).
+            Step::WriteRaw { .. } => {
+                header.command == command::WRITE_COMPLETE && header.status.is_error()
+            }
+            _ => false,
+        };
         if header.command != expected && !is_final {
             let (found, asked) = (command::name(header.command), command::name(expected));
             self.pending.insert(header.mid, pending);

@@ -128,9 +128,13 @@ impl State {
     pub fn log_in(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = session_setup_andx::Request::parse(block).map_err(malformed)?;
         let code_page = self.offer.code_page;
+        let account = match &request.logon {
+            Logon::LanMan { account, .. } | Logon::Nt { account, .. } => *account,
+            Logon::Extended { .. } => return Err(error::NOT_SUPPORTED),
+        };
         let is_user = match (&self.offer.user, &request.logon) {
-            (_, Logon::Extended { .. }) => return Err(error::NOT_SUPPORTED),
             (None, _) => true,
+            (_, Logon::Extended { .. }) => false,
             (Some(user), Logon::LanMan { password, account, .. }) => {
                 let account = account.decode(code_page);
                 let who = (account.as_ref(), "", user.password.as_str());
@@ -160,7 +164,7 @@ impl State {
             (self.name_text(SOFTWARE, unicode), self.name_text("WORKGROUP", unicode));
         let is_nt = self.dialect() == Dialect::Nt;
         let response = session_setup_andx::Response {
-            action: if self.offer.user.is_none() { action::GUEST } else { 0 },
+            action: if account.is_empty() { action::GUEST } else { 0 },
             blob: None,
             names: Some(session_setup_andx::Names {
                 native_os: software.text(),
@@ -174,6 +178,9 @@ impl State {
 
     pub async fn log_off(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         logoff_andx::parse(block).map_err(malformed)?;
+        if self.dialect() == Dialect::Core {
+            return Err(error::SMB_BAD_COMMAND);
+        }
         self.users.remove(&self.uid);
         if self.users.is_empty() {
             self.close_all(|_| true).await;

@@ -1,11 +1,14 @@
 //! Where a session and its driver meet: messages and calls for files, and what came of them.
 
 use std::future::poll_fn;
-use std::mem::{swap, take};
+use std::mem::take;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use crate::files::{FileAnswer, FileCall};
+
+/// A message that is longer leaves no room for the data of a reply.
+const LONG: usize = 66 << 10;
 
 /// See the module. Only the driver wakes a session, by polling it.
 #[derive(Debug, Clone, Default)]
@@ -33,9 +36,16 @@ impl Desk {
 
     pub fn give_message(&self, message: &mut Vec<u8>) {
         let mut slots = self.slots();
-        let mut given = take(&mut slots.used);
-        swap(&mut given, message);
-        slots.message = Some(given);
+        if message.len() > LONG {
+            // Not both at once: a session has room for one.
+            slots.sent = Default::default();
+        }
+        slots.message = Some(take(message));
+    }
+
+    /// Memory of the message that was answered.
+    pub fn take_used(&self) -> Vec<u8> {
+        take(&mut self.slots().used)
     }
 
     pub fn take_call(&self, data: &mut Vec<u8>) -> Option<FileCall> {
@@ -50,10 +60,11 @@ impl Desk {
 
     pub fn take_reply(&self, head: &mut Vec<u8>, data: &mut Vec<u8>) -> bool {
         let mut slots = self.slots();
-        let Some((mut given_head, mut given_data)) = slots.reply.take() else { return false };
-        swap(&mut given_head, head);
-        swap(&mut given_data, data);
-        slots.sent = (given_head, given_data);
+        if head.capacity() > 0 {
+            slots.sent = (take(head), take(data));
+        }
+        let Some(reply) = slots.reply.take() else { return false };
+        (*head, *data) = reply;
         true
     }
 
@@ -92,15 +103,16 @@ impl Desk {
         .await
     }
 
-    /// Send a message, and get the memory of another.
-    pub async fn send(&self, head: Vec<u8>, data: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+    /// Send a message.
+    pub async fn send(&self, head: Vec<u8>, data: Vec<u8>) {
         self.slots().reply = Some((head, data));
         let sent = |slots: &mut Slots| slots.reply.is_none() || slots.is_ended;
         poll_fn(|_| if sent(&mut self.slots()) { Poll::Ready(()) } else { Poll::Pending }).await;
-        let (mut head, mut data) = take(&mut self.slots().sent);
-        head.clear();
-        data.clear();
-        (head, data)
+    }
+
+    /// Memory of a reply that was sent.
+    pub fn take_sent(&self) -> (Vec<u8>, Vec<u8>) {
+        take(&mut self.slots().sent)
     }
 
     /// Have a call for files carried out. `data` goes with it, and comes back.

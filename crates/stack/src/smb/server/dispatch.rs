@@ -84,7 +84,6 @@ impl State {
             command::TREE_CONNECT
                 | command::TREE_CONNECT_ANDX
                 | command::LOGOFF_ANDX
-                | command::PROCESS_EXIT
                 | command::NT_CANCEL
         );
         match self.trees.get(&self.tid) {

@@ -17,6 +17,9 @@ use crate::files::{Found, Names};
 
 /// As the standard level of LAN Manager, with the octets of extended attributes behind it.
 const INFO_EA_SIZE: u16 = 0x0002;
+/// Its length, and the name of 8.3 of a file.
+const ALTERNATIVE_NAME: u16 = 0x0108;
+const PASS_ALTERNATIVE_NAME: u16 = 1021;
 /// Names keep their case, and are Unicode.
 const FILE_SYSTEM_ATTRIBUTES: u32 = 2 | 4;
 const MAX_NAME: u32 = 255;
@@ -81,6 +84,14 @@ impl State {
             query::BASIC | query::PASS_BASIC => basic(&found).emit(&mut data),
             query::STANDARD | query::PASS_STANDARD => sizes(&found, dies).emit(&mut data),
             query::EA | query::PASS_EA => data.extend_from_slice(&[0; 4]),
+            ALTERNATIVE_NAME | PASS_ALTERNATIVE_NAME => {
+                if found.short_name.is_empty() {
+                    return Err(error::OBJECT_NAME_NOT_FOUND);
+                }
+                let name = self.name(&found.short_name, whole)?;
+                data.extend_from_slice(&(name.text().octets().len() as u32).to_le_bytes());
+                data.extend_from_slice(name.text().octets());
+            }
             query::ALL => {
                 let path = format!("\\{}", path.join("\\"));
                 let name = self.name(&path, whole)?;

@@ -106,8 +106,8 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
-    /// Take a whole message of the client, once the one before was answered. The memory is exchanged
-    /// for another.
+    /// Take a whole message of the client, once the one before was answered. Its memory comes back by
+    /// [`memory`](Self::memory).
     pub fn handle_message(&mut self, message: &mut Vec<u8>) {
         self.desk.give_message(message);
     }
@@ -123,7 +123,13 @@ impl Session {
         self.desk.give_answer(answer, data);
     }
 
-    /// The next message to the client: `head`, and `data` behind it. The memory is exchanged.
+    /// Memory of the message that was answered.
+    pub fn memory(&mut self) -> Vec<u8> {
+        self.desk.take_used()
+    }
+
+    /// The next message to the client: `head`, and `data` behind it. What they held before is used
+    /// again.
     pub fn poll_message(&mut self, head: &mut Vec<u8>, data: &mut Vec<u8>) -> bool {
         self.advance();
         self.desk.take_reply(head, data)

@@ -126,6 +126,7 @@ impl State {
         (self.uid, self.tid) = (request.uid, request.tid);
         self.chained_fid = None;
         self.place = None;
+        (self.head, self.data) = self.desk.take_sent();
         self.head.clear();
         self.data.clear();
     }
@@ -185,7 +186,7 @@ impl State {
     /// Send what there is without a header of its own.
     pub async fn send_raw(&mut self) {
         let (head, data) = (std::mem::take(&mut self.head), std::mem::take(&mut self.data));
-        (self.head, self.data) = self.desk.send(head, data).await;
+        self.desk.send(head, data).await;
         self.place = None;
     }
 

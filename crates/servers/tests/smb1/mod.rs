@@ -1,0 +1,204 @@
+//! SMB 1: both ends in each dialect, and Samba's client where it is installed.
+
+mod hostile;
+mod peers;
+
+use std::fs;
+
+use lanlab_clients::{AnySession, connect};
+use lanlab_files::ServiceKind::Smb1;
+use lanlab_files::{Access, Class, Credentials, Dialect, Session, Target};
+use lanlab_servers::{Offer, serve};
+use tempfile::TempDir;
+
+use crate::multiplexed::{
+    content, ends_wholly, get, holds_names, keeps_read_only, lists_many, moves_a_large_file,
+    notices_a_shrunk_file, offer, path, put, reaches_far, run, served, shares_a_file, target,
+    tells_of_a_full_disk, tells_why_not, user,
+};
+
+const OLD: [Dialect; 3] = [Dialect::Core, Dialect::Lanman1, Dialect::Lm12x002];
+
+#[test]
+fn the_newest_dialect_does_all_that_other_services_do() {
+    run(async {
+        let (root, serving, target) = served(Smb1).await;
+        let session = connect(&target).await.unwrap();
+        assert_eq!(session.facts().protocol, "SMB 1, NT LM 0.12, NTLMv2 login");
+        session.end().await.unwrap();
+        moves_a_large_file(&target, root.path()).await;
+        holds_names(&target, root.path()).await;
+        reaches_far(&target).await;
+        lists_many(&target, root.path()).await;
+        shares_a_file(&target).await;
+        tells_why_not(&target).await;
+        serving.end().await;
+    });
+}
+
+#[test]
+fn nothing_is_written_where_nothing_may_be() {
+    run(keeps_read_only(Smb1));
+}
+
+#[test]
+fn a_server_that_ends_ends_wholly() {
+    run(ends_wholly(Smb1));
+}
+
+#[test]
+fn a_file_that_shrinks_is_noticed() {
+    run(notices_a_shrunk_file(Smb1));
+}
+
+#[test]
+fn a_full_disk_is_told() {
+    run(tells_of_a_full_disk(Smb1));
+}
+
+async fn does_all(session: &AnySession, dialect: Dialect, root: &TempDir) {
+    let data = content(300_001, 5);
+    put(session, &path("file.dat"), &data).await;
+    assert!(get(session, &path("file.dat")).await == data, "{dialect:?}");
+    session.make_directory(&path("dir")).await.unwrap();
+    let again = session.make_directory(&path("dir")).await.unwrap_err();
+    assert_eq!(again.class, Class::Exists, "{again}");
+    for number in 0..200 {
+        put(session, &path(&format!("dir/f{number:05}.dat")), b"some").await;
+    }
+    let mut entries = session.list(Some(&path("dir"))).await.unwrap();
+    entries.sort();
+    assert_eq!(entries.len(), 200, "{dialect:?}");
+    for (number, entry) in entries.iter().enumerate() {
+        assert_eq!(entry.name, format!("f{number:05}.dat"));
+        assert_eq!((entry.size_bytes, entry.is_directory), (4, false));
+    }
+    let full = session.remove_directory(&path("dir")).await.unwrap_err();
+    assert_eq!(full.class, Class::Exists, "{full}");
+    let there = session.open(&path("file.dat"), Access::Create { size_bytes: 1 }).await;
+    assert_eq!(there.unwrap_err().class, Class::Exists);
+    let missing = session.open(&path("none.dat"), Access::Read).await.unwrap_err();
+    assert_eq!(missing.class, Class::Missing, "{missing}");
+    let file = session.open(&path("file.dat"), Access::Update).await.unwrap();
+    session.write_at(&file, 100, b"other").await.unwrap();
+    session.sync(&file).await.unwrap();
+    session.close(file).await.unwrap();
+    assert_eq!(&get(session, &path("file.dat")).await[100..105], b"other");
+    for number in 0..200 {
+        session.remove(&path(&format!("dir/f{number:05}.dat"))).await.unwrap();
+    }
+    session.remove_directory(&path("dir")).await.unwrap();
+    session.remove(&path("file.dat")).await.unwrap();
+    assert_eq!(session.list(None).await.unwrap(), []);
+    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn each_old_dialect_is_spoken_by_both_ends() {
+    for (dialect, name) in OLD.into_iter().zip([
+        "PC NETWORK PROGRAM 1.0, login with a plain password",
+        "LANMAN1.0, LM login",
+        "LM1.2X002, LM login",
+    ]) {
+        run(async {
+            let (root, serving, target) = served(Smb1).await;
+            let target = Target { dialect: Some(dialect), ..target };
+            let session = connect(&target).await.unwrap();
+            assert_eq!(session.facts().protocol, format!("SMB 1, {name}"));
+            does_all(&session, dialect, &root).await;
+            session.end().await.unwrap();
+            let secret = "wrong".to_owned();
+            let wrong = Credentials { secret, ..user() };
+            let fault = connect(&Target { credentials: Some(wrong), ..target }).await.unwrap_err();
+            assert!(matches!(fault.class, Class::Login | Class::Denied), "{fault}");
+            serving.end().await;
+        });
+    }
+}
+
+#[test]
+fn files_are_read_and_written_raw() {
+    for dialect in [Dialect::Lanman1, Dialect::Lm12x002, Dialect::Nt1] {
+        run(async {
+            let (root, serving, target) = served(Smb1).await;
+            let target = Target { raw: true, dialect: Some(dialect), ..target };
+            let session = connect(&target).await.unwrap();
+            let data = content(1_000_001, 11);
+            put(&session, &path("raw.dat"), &data).await;
+            assert!(get(&session, &path("raw.dat")).await == data);
+            let file = session.open(&path("raw.dat"), Access::Read).await.unwrap();
+            assert_eq!(session.read_at(&file, 1_000_001, &mut [0; 9]).await.unwrap(), 0);
+            let refused = session.write_at(&file, 0, b"x").await.unwrap_err();
+            assert!(matches!(refused.class, Class::Denied | Class::Protocol), "{refused}");
+            session.close(file).await.unwrap();
+            assert!(get(&session, &path("raw.dat")).await == data);
+            session.end().await.unwrap();
+            drop(root);
+            serving.end().await;
+        });
+    }
+}
+
+#[test]
+fn whoever_asks_is_served_where_no_user_is_named() {
+    run(async {
+        let root = TempDir::new().unwrap();
+        let serving =
+            serve(&Offer { credentials: None, ..offer(Smb1, root.path()) }).await.unwrap();
+        for dialect in [None, Some(Dialect::Core), Some(Dialect::Lanman1)] {
+            for credentials in [None, Some(user())] {
+                let share = serving.share().map(str::to_owned);
+                let target = target(Smb1, serving.port());
+                let target = Target { credentials, dialect, share, ..target };
+                let session = connect(&target).await.unwrap();
+                put(&session, &path("x"), b"abc").await;
+                session.remove(&path("x")).await.unwrap();
+                session.end().await.unwrap();
+            }
+        }
+        serving.end().await;
+    });
+}
+
+#[test]
+fn names_are_found_in_any_case_and_by_short_ones() {
+    run(async {
+        let (root, serving, target) = served(Smb1).await;
+        fs::create_dir(root.path().join("Some Folder")).unwrap();
+        fs::write(root.path().join("Some Folder/A long name.Text"), "found").unwrap();
+        let session = connect(&target).await.unwrap();
+        assert_eq!(get(&session, &path("SOME FOLDER/a LONG name.TEXT")).await, b"found");
+        session.end().await.unwrap();
+        let old = Target { dialect: Some(Dialect::Lanman1), ..target };
+        let session = connect(&old).await.unwrap();
+        let folder = session.list(None).await.unwrap().remove(0).name;
+        assert!(folder.contains('~') && folder.len() <= 12, "{folder}");
+        let file = session.list(Some(&path(&folder))).await.unwrap().remove(0).name;
+        assert!(file.contains('~') && file.ends_with(".tex"), "{file}");
+        assert_eq!(get(&session, &path(&format!("{folder}/{file}"))).await, b"found");
+        session.end().await.unwrap();
+        serving.end().await;
+    });
+}
+
+#[test]
+fn no_link_is_followed() {
+    run(async {
+        let (root, serving, target) = served(Smb1).await;
+        let outside = TempDir::new().unwrap();
+        fs::write(outside.path().join("secret"), "x").unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(outside.path(), root.path().join("link")).unwrap();
+        let session = connect(&target).await.unwrap();
+        for name in ["link", "link/secret"] {
+            let fault = session.open(&path(name), Access::Read).await.unwrap_err();
+            assert!(matches!(fault.class, Class::Denied | Class::Missing), "{fault}");
+        }
+        let new = session.open(&path("link/new"), Access::Create { size_bytes: 1 }).await;
+        assert!(new.is_err());
+        assert_eq!(session.list(None).await.unwrap(), []);
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+        session.end().await.unwrap();
+        serving.end().await;
+    });
+}

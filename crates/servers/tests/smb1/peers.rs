@@ -1,0 +1,55 @@
+//! Clients of others at our server.
+
+use std::fs;
+use std::process::Command;
+
+use lanlab_files::ServiceKind::Smb1;
+use tempfile::TempDir;
+
+use crate::multiplexed::{content, run, served};
+use crate::peer_programs::can_run;
+
+#[test]
+fn the_client_of_samba_understands_our_server() {
+    if !can_run("smbclient", false) {
+        return;
+    }
+    for dialect in ["NT1", "LANMAN2", "LANMAN1"] {
+        run(async {
+            let (root, serving, target) = served(Smb1).await;
+            let local = TempDir::new().unwrap();
+            let data = content(3_000_001, 6);
+            fs::write(local.path().join("there.dat"), &data).unwrap();
+            let port = serving.port().to_string();
+            let who = target.credentials.unwrap();
+            let folder = local.path().to_owned();
+            // The server lives on this thread, so that the client is waited for on another.
+            let done = tokio::task::spawn_blocking(move || {
+                Command::new("smbclient")
+                    .args(["//127.0.0.1/lanlab", "-p", &port, "-m", dialect, "-s", "/dev/null"])
+                    .args(["--option=clientminprotocol=LANMAN1"])
+                    .args(["--option=clientlanmanauth=yes", "--option=clientusespnego=no"])
+                    .args(["-U", &format!("{}%{}", who.user, who.secret)])
+                    .args([
+                        "-c",
+                        "put there.dat; mkdir folder; get there.dat back; ls; rename there.dat x; \
+                         cd folder; put back two.dat; ls *.dat; rm two.dat; cd ..; rmdir folder; du",
+                    ])
+                    .current_dir(folder)
+                    .output()
+            });
+            let done = done.await.unwrap().unwrap();
+            let said = String::from_utf8_lossy(&done.stdout);
+            assert!(done.status.success(), "{dialect}: {said}");
+            assert!(!said.contains("NT_STATUS"), "{dialect}: {said}");
+            assert!(said.to_lowercase().contains("there.dat"), "{dialect}: {said}");
+            let names: Vec<_> = fs::read_dir(root.path()).unwrap().collect();
+            assert_eq!(names.len(), 1, "{dialect}: {names:?}: {said}");
+            let renamed = names.into_iter().next().unwrap().unwrap();
+            assert!(renamed.file_name().eq_ignore_ascii_case("x"), "{dialect}");
+            assert!(fs::read(renamed.path()).unwrap() == data, "{dialect}");
+            assert!(fs::read(local.path().join("back")).unwrap() == data, "{dialect}");
+            serving.end().await;
+        });
+    }
+}
