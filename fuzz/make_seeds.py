@@ -255,6 +255,31 @@ def smb1_sessions() -> dict[str, bytes]:
     return seeds
 
 
+def smb1_requests() -> dict[str, bytes]:
+    """Requests of clients of all kinds: alone, and all of a dialect one after another."""
+    frames = CORPUS.parents[1] / "crates" / "wire" / "tests" / "frames" / "smb1.txt"
+    requests: dict[int, list[bytes]] = {}
+    for line in frames.read_text().splitlines():
+        packet = bytes.fromhex(line[2:]) if line.startswith(">") else b""
+        if packet[4:8] == b"\xffSMB":
+            flags2, body = packet[14:16], packet[36:]
+            # With the file that was opened last; the user and the share of the session.
+            request = packet[8:9] + b"\1" + flags2 + len(body).to_bytes(2, "little") + body
+            requests.setdefault(packet[8], []).append(request)
+    opens = {1: b"\x2d", 3: b"\xa2"}
+    seeds = {}
+    for dialect, command in opens.items():
+        opened = requests[command[0]][0]
+        for number, known in requests.items():
+            octets = bytes([dialect]) + opened + known[0] + known[-1]
+            seeds[f"{dialect}-{number:02x}"] = octets
+    made = requests[0x03][0] if 0x03 in requests else requests[0x2D][0]
+    core = b"".join(requests[number][0] for number in sorted(requests) if number < 0x20)
+    seeds["core"] = b"\0" + made + core
+    seeds["stranger"] = b"\x83" + requests[0x72][0] + requests[0x73][0] + requests[0x75][0]
+    return seeds
+
+
 def main() -> None:
     for target, seeds in {
         "probe": probes(),
@@ -271,6 +296,7 @@ def main() -> None:
         "sftp_messages": services.sftp_messages(),
         "smb1_client": smb1_sessions(),
         "smb1_messages": smb1(),
+        "smb1_server": smb1_requests(),
     }.items():
         folder = CORPUS / target
         folder.mkdir(parents=True, exist_ok=True)

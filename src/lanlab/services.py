@@ -36,8 +36,6 @@ class Service:
     has_blocks: bool = False
     #: Dialects that can be asked for, the oldest first; none: there is nothing to choose.
     dialects: tuple[str, ...] = ()
-    #: Whether the engine has a server of it.
-    has_embedded: bool = True
     #: Whether files are copied by it; one that only `stations` has is there to measure lanlab.
     has_files: bool = True
 
@@ -70,7 +68,6 @@ _ROWS = (
         share="share",
         has_blocks=True,
         dialects=("core", "lanman1", "lm12x002", "nt1"),
-        has_embedded=False,
     ),
     Service("s3", "S3", 80, share="bucket"),
     Service("s3s", "S3 with TLS", 443, share="bucket", has_identity=True),

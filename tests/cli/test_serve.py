@@ -71,7 +71,7 @@ def target(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("service", ["sftp", "smb", "webdav"])
+@pytest.mark.parametrize("service", ["sftp", "smb", "smb1", "webdav"])
 def test_what_it_prints_is_enough_to_copy_to_it(
     service: str, source: Path, target: Path, tmp_path: Path
 ) -> None:

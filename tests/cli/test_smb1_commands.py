@@ -1,4 +1,4 @@
-"""`copy` and `stations` with SMB 1, and Samba as its server."""
+"""`copy` and `stations` with SMB 1, at the embedded server and at Samba."""
 
 from __future__ import annotations
 
@@ -18,43 +18,54 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="real servers are run on Linux")
 
 
-def result(lanlab: Lanlab, *args: str) -> dict[str, Any]:
-    """What a command with Samba as the server of SMB 1 says."""
-    if shutil.which("smbd") is None:
+SERVERS = pytest.mark.parametrize("server", ["embedded", "samba"])
+
+
+def result(lanlab: Lanlab, server: str, *args: str) -> dict[str, Any]:
+    """What a command with this server of SMB 1 says."""
+    if server == "samba" and shutil.which("smbd") is None:
         missing("`smbd` is not installed")
-    said = lanlab(*args, "--service", "smb1", "--server", "samba", "--trials", "1", "--json")
+    said = lanlab(*args, "--service", "smb1", "--server", server, "--trials", "1", "--json")
     assert said.code == 0, said.err
     found: dict[str, Any] = json.loads(said.out)
     return found
 
 
 @pytest.mark.parametrize(
-    ("dialect", "agreed"),
+    ("server", "dialect", "agreed"),
     [
-        ("nt1", "SMB 1, NT LM 0.12, NTLMSSP login"),
-        ("lm12x002", "SMB 1, LM1.2X002, LM login"),
-        ("lanman1", "SMB 1, LANMAN1.0, LM login"),
+        ("samba", "nt1", "SMB 1, NT LM 0.12, NTLMSSP login"),
+        ("samba", "lm12x002", "SMB 1, LM1.2X002, LM login"),
+        ("samba", "lanman1", "SMB 1, LANMAN1.0, LM login"),
+        ("embedded", "nt1", "SMB 1, NT LM 0.12, NTLMv2 login"),
+        ("embedded", "lm12x002", "SMB 1, LM1.2X002, LM login"),
+        ("embedded", "lanman1", "SMB 1, LANMAN1.0, LM login"),
+        ("embedded", "core", "SMB 1, PC NETWORK PROGRAM 1.0, login with a plain password"),
     ],
 )
 @pytest.mark.parametrize("way", [(), ("--download",)], ids=["upload", "download"])
 def test_files_are_copied_in_each_dialect(
-    lanlab: Lanlab, dialect: str, agreed: str, way: tuple[str, ...]
+    lanlab: Lanlab, server: str, dialect: str, agreed: str, way: tuple[str, ...]
 ) -> None:
-    found = result(lanlab, "copy", "30x6kB", "--dialect", dialect, *way)
+    found = result(lanlab, server, "copy", "30x6kB", "--dialect", dialect, *way)
     assert agreed in json.dumps(found)
     assert (found["copied_files"], found["copied_bytes"]) == (30, 180_000)
     assert (found["faults"], found["retries"]) == (0, 0)
 
 
+@SERVERS
 @pytest.mark.parametrize("way", [(), ("--download",)], ids=["upload", "download"])
-def test_files_are_copied_raw(lanlab: Lanlab, way: tuple[str, ...]) -> None:
-    found = result(lanlab, "copy", "3x300kB", "--dialect", "lanman1", "--raw", *way)
+def test_files_are_copied_raw(lanlab: Lanlab, way: tuple[str, ...], server: str) -> None:
+    found = result(lanlab, server, "copy", "3x300kB", "--dialect", "lanman1", "--raw", *way)
     assert "SMB 1, LANMAN1.0, LM login, raw" in json.dumps(found)
     assert (found["copied_bytes"], found["faults"]) == (900_000, 0)
 
 
-def test_stations_read_blocks(lanlab: Lanlab) -> None:
-    found = result(lanlab, "stations", "--stations", "1,3", "--size", "750", "--time", "0.5s")
+@SERVERS
+def test_stations_read_blocks(lanlab: Lanlab, server: str) -> None:
+    found = result(
+        lanlab, server, "stations", "--stations", "1,3", "--size", "750", "--time", "0.5s"
+    )
     assert [each["factors"]["stations"] for each in found["conditions"]][:2] == [1, 3]
     assert found["failed_trials"] == 0
 
@@ -91,12 +102,29 @@ def nbss_ports(pcap: Path) -> set[str]:
     return set(done.stdout.split())
 
 
+@pytest.mark.parametrize("dialect", ["nt1", "lm12x002", "lanman1", "core"])
+def test_tshark_reads_every_message_of_both_ends(
+    lanlab: Lanlab, tmp_path: Path, dialect: str
+) -> None:
+    pcap = tmp_path / "copy.pcap"
+    link = ("--link", "100M", "--pcap", str(pcap))
+    raw = ("--raw",) if dialect == "lm12x002" else ()
+    result(lanlab, "embedded", "copy", "40x20kB", "--download", "--dialect", dialect, *raw, *link)
+    assert frames(pcap, "frame.number", only="_ws.malformed") == []
+    messages = frames(pcap, "smb.cmd", "_ws.col.Info", only="smb")
+    commands = {int(each, 16) for cells in messages for each in cells[0].split(",") if each}
+    read = {"core": 0x0A, "lm12x002": 0x1A}.get(dialect, 0x2E)
+    listed = {0x81} if dialect in ("core", "lanman1") else {0x32}
+    assert commands >= {0x72, 0x00, 0x01, 0x04, 0x06, read, *listed}
+    assert not [cells[1] for cells in messages if "unknown" in cells[1].lower()]
+
+
 @pytest.mark.parametrize("dialect", ["nt1", "lm12x002", "lanman1"])
 def test_tshark_reads_every_message(lanlab: Lanlab, tmp_path: Path, dialect: str) -> None:
     pcap = tmp_path / "copy.pcap"
     link = ("--link", "100M", "--pcap", str(pcap))
     raw = ("--raw",) if dialect == "lm12x002" else ()
-    result(lanlab, "copy", "40x20kB", "--dialect", dialect, *raw, *link)
+    result(lanlab, "samba", "copy", "40x20kB", "--dialect", dialect, *raw, *link)
     # Of the server two are known: a hint in its first token of extended security, and its leave to
     # write raw, which is not marked as a response.
     to_server = " || ".join(f"tcp.dstport == {port}" for port in nbss_ports(pcap))
@@ -114,7 +142,7 @@ def test_tshark_reads_every_message(lanlab: Lanlab, tmp_path: Path, dialect: str
 def test_tcp_is_as_windows_nt_4_had_it(lanlab: Lanlab, tmp_path: Path) -> None:
     pcap = tmp_path / "copy.pcap"
     link = ("--link", "100M", "--pcap", str(pcap))
-    result(lanlab, "copy", "1x300kB", "--download", "--tcp-profile", "nt4", *link)
+    result(lanlab, "samba", "copy", "1x300kB", "--download", "--tcp-profile", "nt4", *link)
     server = next(iter(nbss_ports(pcap)))
     of_client = f"tcp.dstport == {server}"
     announced = frames(pcap, "tcp.options.mss_val", only=f"tcp.flags.syn == 1 && {of_client}")

@@ -41,7 +41,6 @@ def test_what_is_no_such_url_is_refused(text: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"service": "smb1"}, "no embedded server yet"),
         ({"service": "smb", "dialect": "nt1"}, "found `nt1` for service `smb`; allowed: none"),
         ({"service": "smb1", "server": "samba", "dialect": "nt2"}, "found `nt2`; allowed: core"),
         ({"server": "smb1://nas/a?dialect=core", "dialect": "nt1"}, "`core` in the URL"),

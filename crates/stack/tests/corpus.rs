@@ -1,25 +1,38 @@
-//! What has been fed to the fuzz target of the redirector once is fed to it by every test run, and some
-//! of anything else.
+//! What has been fed to the fuzz targets of redirector and server once is fed to them by every test
+//! run, and some of anything else.
 
+#[path = "../../../fuzz/memory_files.rs"]
+mod memory_files;
 #[path = "../../../fuzz/seeds.rs"]
 mod seeds;
 #[path = "../../../fuzz/smb1_client.rs"]
 mod smb1_client;
+#[path = "../../../fuzz/smb1_server.rs"]
+mod smb1_server;
 
 use proptest::prelude::*;
 
 /// Cuts of one seed that are fed, too; it is another seed then.
 const CUTS: usize = 48;
 
-#[test]
-fn smb1_client() {
-    for octets in seeds::seeds("smb1_client") {
-        smb1_client::smb1_client(&octets);
+fn feed(target: &str, with: fn(&[u8])) {
+    for octets in seeds::seeds(target) {
+        with(&octets);
         for length in (0..octets.len()).step_by(1 + octets.len() / CUTS) {
-            smb1_client::smb1_client(&octets[..length]);
+            with(&octets[..length]);
         }
     }
     proptest!(|(octets in prop::collection::vec(any::<u8>(), 0..600))| {
-        smb1_client::smb1_client(&octets);
+        with(&octets);
     });
+}
+
+#[test]
+fn smb1_client() {
+    feed("smb1_client", smb1_client::smb1_client);
+}
+
+#[test]
+fn smb1_server() {
+    feed("smb1_server", smb1_server::smb1_server);
 }

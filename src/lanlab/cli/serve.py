@@ -66,11 +66,6 @@ def serve(
             f"service `{service}` has no server",
             hint="name one that has, as in `--service sftp`",
         )
-    if not offered.has_embedded:
-        raise UsageError(
-            f"service `{service}` has no embedded server yet",
-            hint="for a measurement: `--service smb1 --server samba`",
-        )
     root = directory_of("DIRECTORY", directory)
     try:
         wanted_address = ipaddress.ip_address(address)

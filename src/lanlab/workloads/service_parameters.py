@@ -93,11 +93,6 @@ class ServiceParameters(IpParameters):
                 object.__setattr__(self, "dialect", url.dialect)
         elif self.trust is not None:
             raise ValueError("trust: found one for a server that lanlab starts; allowed: none")
-        elif self.server == EMBEDDED and not SERVICES[self.service].has_embedded:
-            raise ValueError(
-                f"service: found `{self.service}`, which has no embedded server yet; allowed: a "
-                "real server (server `samba`) or a URL"
-            )
         return self
 
     @model_validator(mode="after")

@@ -28,7 +28,7 @@ fn the_client_of_samba_understands_our_server() {
                 Command::new("smbclient")
                     .args(["//127.0.0.1/lanlab", "-p", &port, "-m", dialect, "-s", "/dev/null"])
                     .args(["--option=clientminprotocol=LANMAN1"])
-                    .args(["--option=clientlanmanauth=yes", "--option=clientusespnego=no"])
+                    .args(["--option=clientlanmanauth=yes", "--option=clientntlmv2auth=no"])
                     .args(["-U", &format!("{}%{}", who.user, who.secret)])
                     .args([
                         "-c",
