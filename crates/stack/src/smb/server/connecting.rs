@@ -153,9 +153,9 @@ impl State {
             self.desk.fail_login();
             return Err(error::LOGON_FAILURE);
         }
-        if let Logon::Nt { capabilities, .. } = request.logon {
-            self.has_large_reads = capabilities & capabilities::LARGE_READX != 0;
-        }
+        // A client may read more than its buffer holds wherever the server says that it can ([MS-SMB]
+        // 2.2.4.2.1); some do without saying so themselves.
+        self.has_large_reads = self.dialect() == Dialect::Nt;
         self.client_buffer = usize::from(request.max_buffer.max(MIN_BUFFER));
         self.uid = self.add_user()?;
         self.desk.set_known();
