@@ -76,6 +76,7 @@ impl MemoryFiles {
         self.of_call(call, data).unwrap_or_else(FileAnswer::Refused)
     }
 
+    #[allow(clippy::too_many_lines, reason = "one arm for each call")]
     fn of_call(&mut self, call: FileCall, data: &mut Vec<u8>) -> Result<FileAnswer, FileRefusal> {
         match call {
             FileCall::Look { path } => {

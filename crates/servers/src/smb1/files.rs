@@ -48,6 +48,7 @@ pub struct Files {
 
 type Done = Result<FileAnswer, FileRefusal>;
 
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` calls")]
 fn refused(error: io::Error) -> FileRefusal {
     refusal(&error)
 }
@@ -303,11 +304,11 @@ fn change(
         if is_read_only { mode & !WRITE } else { mode | OWNER_WRITES }
     });
     #[cfg(not(unix))]
-    let mode = None;
+    let mode: Option<u32> = None;
     if modified_s.is_none() && mode.is_none() && is_read_only.is_none() {
         return Ok(());
     }
-    let changes = Changes { modified_s, mode, ..Changes::default() };
+    let changes = Changes { mode, modified_s, ..Changes::default() };
     // Its times can be set by its owner without a right to write.
     let file =
         root.open_with(&place.path, OpenOptions::new().read(cfg!(unix)).write(cfg!(windows)));

@@ -25,7 +25,7 @@ struct Raw {
 impl Raw {
     fn new(port: u16) -> Self {
         let stream = TcpStream::connect((LOOPBACK, port)).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
         Self { stream, tid: 0 }
     }
 

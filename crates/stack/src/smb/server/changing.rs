@@ -2,15 +2,15 @@
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::status::error;
-use lanlab_wire::smb1::time::{DateTime, seconds_to_utc};
+use lanlab_wire::smb1::time::seconds_to_utc;
 use lanlab_wire::smb1::{
     attributes, command, path, query_information, query_information_disk, query_information2,
     rename, wildcard,
 };
 
-use super::opening::{attributes_of, size_of, written_s};
+use super::found::{attributes_of, moment, size_of, written_s};
 use super::refusals::{Refused, malformed};
-use super::searching::Search;
+use super::search::Search;
 use super::state::State;
 use crate::files::{FileAnswer, FileCall, Found, Names};
 
@@ -29,7 +29,7 @@ impl State {
                 }
             }
         }
-        self.put(|writer| writer.empty());
+        self.put_nothing();
         Ok(())
     }
 
@@ -51,7 +51,7 @@ impl State {
             let path = [&directory[..], &[name]].concat();
             let found = self.look(&path).await?;
             self.remove(path, &found).await?;
-            self.put(|writer| writer.empty());
+            self.put_nothing();
             return Ok(());
         }
         let mut search = Search::new(directory.clone(), &name, 0, self.tid);
@@ -71,7 +71,7 @@ impl State {
         if removed == 0 {
             return Err(error::NO_SUCH_FILE);
         }
-        self.put(|writer| writer.empty());
+        self.put_nothing();
         Ok(())
     }
 
@@ -106,7 +106,7 @@ impl State {
             return Err(error::SHARING_VIOLATION);
         }
         self.change(FileCall::Rename { from, to }).await?;
-        self.put(|writer| writer.empty());
+        self.put_nothing();
         Ok(())
     }
 
@@ -136,7 +136,7 @@ impl State {
                 .then_some(read_only),
         })
         .await?;
-        self.put(|writer| writer.empty());
+        self.put_nothing();
         Ok(())
     }
 
@@ -161,7 +161,7 @@ impl State {
         let path = self.open(request.fid)?.path.clone();
         let modified_s = request.last_write.to_unix().and_then(|time| u64::try_from(time).ok());
         self.change(FileCall::Change { path, modified_s, is_read_only: None }).await?;
-        self.put(|writer| writer.empty());
+        self.put_nothing();
         Ok(())
     }
 
@@ -179,9 +179,4 @@ impl State {
         self.put(|writer| response.emit(writer));
         Ok(())
     }
-}
-
-/// A time as DOS has it.
-pub fn moment(since_1970_s: u64) -> DateTime {
-    DateTime::from_unix(since_1970_s.cast_signed())
 }

@@ -187,7 +187,7 @@ impl State {
             self.trees.clear();
             self.searches.clear();
         }
-        self.put(|writer| logoff_andx::emit(writer));
+        self.put(logoff_andx::emit);
         Ok(())
     }
 
@@ -249,7 +249,7 @@ impl State {
         self.close_all(|open| open.tid == tid).await;
         self.searches.retain(|_, search| search.tid != tid);
         self.trees.remove(&tid);
-        self.put(|writer| writer.empty());
+        self.put_nothing();
         Ok(())
     }
 }

@@ -7,21 +7,12 @@ use lanlab_wire::smb1::header::Header;
 use lanlab_wire::smb1::status::error;
 
 use super::refusals::{Refused, malformed};
-use super::state::{State, Tree};
+use super::state::{Answer, State, Tree};
 use super::transferring::Writing;
 use crate::smb::Dialect;
 
 /// Responses that an echo may ask for.
 const MAX_ECHOES: u16 = 16;
-
-/// What a command has done about its answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
-    /// Its block is there.
-    Block,
-    /// It was sent, or there is to be none.
-    Sent,
-}
 
 impl State {
     /// Answer one message after another until the client has gone or makes no sense.
@@ -59,7 +50,7 @@ impl State {
                         // Not among what a chain can hold, so that there is no block to leave empty.
                         self.command = command::NONE;
                     }
-                    self.put(|writer| writer.empty());
+                    self.put_nothing();
                     self.finish(Err(refused)).await;
                     return self.dialect.is_some();
                 }
@@ -142,7 +133,7 @@ impl State {
             command::PROCESS_EXIT => {
                 let pid = self.request.pid;
                 self.close_all(|open| open.pid == pid).await;
-                self.put(|writer| writer.empty());
+                self.put_nothing();
                 Ok(())
             }
             command::READ => self.read(block).await,
@@ -176,8 +167,10 @@ impl State {
             command::SEARCH | command::FIND | command::FIND_UNIQUE => self.search(block).await,
             command::FIND_CLOSE => self.end_search(block),
             command::FIND_CLOSE2 => self.end_find(block),
-            command::TRANSACTION | command::TRANSACTION_SECONDARY => Err(error::NOT_SUPPORTED),
-            command::NT_TRANSACT | command::NT_TRANSACT_SECONDARY => Err(error::NOT_SUPPORTED),
+            command::TRANSACTION
+            | command::TRANSACTION_SECONDARY
+            | command::NT_TRANSACT
+            | command::NT_TRANSACT_SECONDARY => Err(error::NOT_SUPPORTED),
             _ => Err(error::SMB_BAD_COMMAND),
         }
     }

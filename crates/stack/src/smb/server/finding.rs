@@ -5,12 +5,11 @@ use lanlab_wire::smb1::find::{self, BothDirectory, Close2, Standard, flags, leve
 use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::strings::{CodePage, Encoded};
 
-use super::changing::moment;
-use super::opening::{attributes_of, size_of, ticks};
+use super::found::{attributes_of, moment, size_of, ticks};
+use super::pending::{Parts, Whole};
 use super::refusals::{Refused, malformed};
-use super::searching::{Position, Search};
+use super::search::{Position, Search};
 use super::state::State;
-use super::transactions::{Parts, Whole};
 use crate::files::Found;
 
 /// How a response is filled.
@@ -184,7 +183,7 @@ impl State {
         let request = Close2::parse(block).map_err(malformed)?;
         let search = self.searches.remove(&request.sid);
         search.ok_or(error::INVALID_HANDLE)?;
-        self.put(|writer| writer.empty());
+        self.put_nothing();
         Ok(())
     }
 }

@@ -7,12 +7,11 @@ use lanlab_wire::smb1::file_system_information::{
 use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::strings::Encoded;
 
-use super::changing::moment;
-use super::opening::{attributes_of, size_of, ticks};
+use super::found::{attributes_of, moment, size_of, ticks};
+use super::pending::Whole;
 use super::refusals::{Refused, malformed};
-use super::searching::LABEL;
+use super::search::LABEL;
 use super::state::State;
-use super::transactions::Whole;
 use crate::files::{Found, Names};
 
 /// As the standard level of LAN Manager, with the octets of extended attributes behind it.

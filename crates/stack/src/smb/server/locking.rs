@@ -24,7 +24,7 @@ impl State {
             file.locks.unlock(owner, offset, count)?;
         }
         drop(file);
-        self.put(|writer| writer.empty());
+        self.put_nothing();
         Ok(())
     }
 
@@ -55,7 +55,7 @@ impl State {
             }
         }
         drop(file);
-        self.put(|writer| locking_andx::emit_response(writer));
+        self.put(locking_andx::emit_response);
         Ok(())
     }
 }

@@ -13,21 +13,25 @@
 //! and opportunistic locks always, so that no answer waits for another client.
 
 mod changing;
+mod closing;
 mod connecting;
 mod desk;
 mod dispatch;
 mod finding;
+mod found;
 mod information;
 mod locking;
-pub mod locks;
+mod locks;
 mod names;
 mod open_files;
 mod opening;
+mod pending;
 mod raw;
 mod refusals;
+mod search;
 mod searching;
 mod setting;
-pub mod shares;
+mod shares;
 pub mod short_names;
 mod state;
 mod transactions;

@@ -56,7 +56,7 @@ impl OpenFiles {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         {
             let mut found = locked(&file);
-            let fits = found.opens.iter().all(|(_, other)| sharing.goes_with(other));
+            let fits = found.opens.iter().all(|(_, other)| sharing.goes_with(*other));
             if !fits || found.is_doomed {
                 return None;
             }

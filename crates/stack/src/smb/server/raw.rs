@@ -6,9 +6,8 @@ use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::{command, read_andx, read_raw, write_raw};
 
-use super::dispatch::Answer;
 use super::refusals::{Refused, malformed};
-use super::state::State;
+use super::state::{Answer, State};
 use super::transferring::Writing;
 
 impl State {
@@ -44,7 +43,7 @@ impl State {
                 self.finish_as(command::WRITE_COMPLETE, Ok(())).await;
             }
             Err(refused) => {
-                self.put(|writer| writer.empty());
+                self.put_nothing();
                 self.finish_as(command::WRITE_COMPLETE, Err(refused)).await;
             }
         }

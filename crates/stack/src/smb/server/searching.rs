@@ -8,71 +8,14 @@ use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::strings::Encoded;
 use lanlab_wire::smb1::{attributes, command, wildcard};
 
-use super::changing::moment;
-use super::opening::{attributes_of, size_of};
+use super::found::{attributes_of, moment, size_of};
 use super::refusals::{Refused, malformed};
+use super::search::{LABEL, Position, Search};
 use super::state::State;
-use crate::files::{FileAnswer, FileCall, Found, Names};
+use crate::files::{FileAnswer, FileCall, Found};
 
 /// Entries that are looked at together, and that a response of 8.3 names has at most.
 const PAGE: u32 = 64;
-/// Label of the volume.
-pub const LABEL: &str = "LANLAB";
-
-/// Where a search has come to.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Position {
-    /// Of `.` and `..`, those that were listed.
-    dots: u8,
-    /// The name that was listed last.
-    pub after: String,
-}
-
-/// A search that goes on.
-#[derive(Debug, Clone)]
-pub struct Search {
-    pub tid: u16,
-    directory: Names,
-    /// As the client wrote it.
-    pattern: String,
-    /// In the characters of Windows NT.
-    wide_pattern: String,
-    attributes: u16,
-    pub position: Position,
-    /// Where each entry of the last response was, and the key or name that a client knows it by.
-    pub batch: Vec<(Position, String)>,
-    /// When it was used, as a count of uses.
-    pub used: u64,
-}
-
-impl Search {
-    pub fn new(directory: Names, pattern: &str, attributes: u16, tid: u16) -> Self {
-        let is_wide = pattern.contains(['<', '>', '"']);
-        let wide_pattern = if is_wide { pattern.to_owned() } else { wildcard::from_dos(pattern) };
-        Self {
-            tid,
-            directory,
-            pattern: pattern.to_owned(),
-            wide_pattern,
-            attributes,
-            position: Position::default(),
-            batch: Vec::new(),
-            used: 0,
-        }
-    }
-
-    fn finds(&self, found: &Found) -> bool {
-        if found.is_directory && self.attributes & attributes::DIRECTORY == 0 {
-            return false;
-        }
-        let is_short = |name: &str| wildcard::matches_dos(&self.pattern, name) == Some(true);
-        wildcard::matches(&self.wide_pattern, &found.name)
-            || (!found.short_name.is_empty()
-                && (wildcard::matches(&self.wide_pattern, &found.short_name)
-                    || is_short(&found.short_name)))
-    }
-}
-
 impl State {
     /// What a search finds next, and where each of it is; nothing at its end. The search itself goes
     /// on only where its position is set.
@@ -85,7 +28,7 @@ impl State {
                 match self.look(&path).await {
                     Ok(found) if search.finds(&found) || search.pattern.is_empty() => {
                         position.dots = 2;
-                        position.after = found.name.clone();
+                        position.after.clone_from(&found.name);
                         page.push((position, found));
                     }
                     Ok(_) | Err(error::OBJECT_NAME_NOT_FOUND) => {}

@@ -4,6 +4,7 @@
 
 /// What one open does with a file, and what it lets others do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "three rights of each of two sides")]
 pub struct Sharing {
     /// It reads.
     pub reads: bool,
@@ -43,11 +44,11 @@ impl Sharing {
     }
 
     /// Whether two opens of one file may be there at once.
-    pub const fn goes_with(&self, other: &Self) -> bool {
+    pub const fn goes_with(self, other: Self) -> bool {
         self.is_let_by(other) && other.is_let_by(self)
     }
 
-    const fn is_let_by(&self, other: &Self) -> bool {
+    const fn is_let_by(self, other: Self) -> bool {
         (!self.reads || other.lets_read)
             && (!self.writes || other.lets_write)
             && (!self.deletes || other.lets_delete)
@@ -81,8 +82,8 @@ mod tests {
             ((0, 2), (none, 0), false),
         ] {
             let (one, other) = (mode(first.0, first.1), mode(second.0, second.1));
-            assert_eq!(one.goes_with(&other), together, "{first:?} {second:?}");
-            assert_eq!(other.goes_with(&one), together, "{second:?} {first:?}");
+            assert_eq!(one.goes_with(other), together, "{first:?} {second:?}");
+            assert_eq!(other.goes_with(one), together, "{second:?} {first:?}");
         }
     }
 

@@ -54,7 +54,7 @@ fn made(name: &str, number: u32) -> String {
     };
     let part = |part: &str, most| {
         part.chars()
-            .filter(|one| one.is_ascii_alphanumeric())
+            .filter(char::is_ascii_alphanumeric)
             .take(most)
             .map(|one| one.to_ascii_uppercase())
             .collect::<String>()

@@ -10,9 +10,9 @@ use lanlab_wire::smb1::writer::{Place, Writer};
 use super::Offer;
 use super::desk::Desk;
 use super::open_files::{OpenFiles, Opened};
+use super::pending::Pending;
 use super::refusals::Refused;
-use super::searching::Search;
-use super::transactions::Pending;
+use super::search::Search;
 use crate::carrier::CarrierFacts;
 use crate::files::{FileAnswer, FileCall, Found, Handle, Names};
 use crate::smb::Dialect;
@@ -34,6 +34,15 @@ pub enum Tree {
     Disk,
     /// Pipes, of which there are none.
     Pipes,
+}
+
+/// What a command has done about its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Its block is there.
+    Block,
+    /// It was sent, or there is to be none.
+    Sent,
 }
 
 /// An open file or directory of a session.
@@ -159,6 +168,15 @@ impl State {
         };
         emit(&mut writer);
         self.place = Some(writer.pause());
+    }
+
+    /// Add a block of neither words nor octets.
+    pub fn put_nothing(&mut self) {
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the method has one lifetime"
+        )]
+        self.put(|writer| writer.empty());
     }
 
     /// Send the response, which says how the request ended.

@@ -6,42 +6,14 @@ use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::transaction::{Request, Response, Secondary};
 use lanlab_wire::smb1::transaction2::{self, NO_EA_ERROR};
 
-use super::dispatch::Answer;
+use super::pending::{Parts, Pending, Whole};
 use super::refusals::{Refused, malformed};
-use super::state::{AROUND_DATA, State};
+use super::state::{AROUND_DATA, Answer, State};
 use crate::files::FileCall;
 use crate::smb::Dialect;
 
 /// Octets of parameters and data of a request at most: names, and what can be set of a file.
 const MAX_OCTETS: usize = 16 << 10;
-
-/// A request of which not all has come.
-#[derive(Debug, Clone)]
-pub struct Pending {
-    mid: u16,
-    whole: Whole,
-    /// Octets that have come.
-    parameters: usize,
-    data: usize,
-}
-
-/// A whole request.
-#[derive(Debug, Clone, Default)]
-pub struct Whole {
-    subcommand: u16,
-    pub is_unicode: bool,
-    /// Most octets of data in the response.
-    pub max_data: usize,
-    pub parameters: Vec<u8>,
-    pub data: Vec<u8>,
-}
-
-/// Parameters and data of a response.
-#[derive(Debug, Clone, Default)]
-pub struct Parts {
-    pub parameters: Vec<u8>,
-    pub data: Vec<u8>,
-}
 
 impl State {
     pub async fn transaction(&mut self, block: &Block<'_>) -> Result<Answer, Refused> {
@@ -70,7 +42,7 @@ impl State {
                 let (parameters, data) = (request.parameters.len(), request.data.len());
                 self.pending = Some(Pending { mid, whole, parameters, data });
                 // An empty block asks for the rest.
-                self.put(|writer| writer.empty());
+                self.put_nothing();
                 return Ok(Answer::Block);
             }
             whole

@@ -225,7 +225,7 @@ impl State {
         for handle in handles {
             self.ask(FileCall::Flush { handle }).await?;
         }
-        self.put(|writer| writer.empty());
+        self.put_nothing();
         Ok(())
     }
 }

@@ -1,0 +1,67 @@
+//! Close: of one file, of those of a process, and of all that a client left.
+
+use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::close;
+use lanlab_wire::smb1::status::error;
+use lanlab_wire::smb1::time::seconds_to_utc;
+
+use super::refusals::{Refused, malformed};
+use super::state::{Open, State};
+use crate::files::FileCall;
+
+impl State {
+    pub async fn close(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = close::Request::parse(block).map_err(malformed)?;
+        self.close_at(request.fid, request.last_write_time).await?;
+        self.put_nothing();
+        Ok(())
+    }
+
+    /// Close a file, and set its time if there is one.
+    pub async fn close_at(&mut self, fid: u16, last_write_time: u32) -> Result<(), Refused> {
+        let deferred = match self.open(fid) {
+            Ok(open) if open.is_directory || !open.writes => Ok(None),
+            Ok(open) => Ok(Some(open.path.clone())),
+            Err(error::INVALID_HANDLE) => return Err(error::INVALID_HANDLE),
+            Err(refused) => Err(refused),
+        };
+        let fid = self.fid(fid);
+        let closed = self.end_open(fid).await;
+        let time = seconds_to_utc(last_write_time, 0).and_then(|time| u64::try_from(time).ok());
+        if let (Some(path), Some(_)) = (deferred?, time) {
+            // A close has done its work even where the time cannot be set.
+            let call = FileCall::Change { path, modified_s: time, is_read_only: None };
+            let _ = self.change(call).await;
+        }
+        closed
+    }
+
+    /// End an open file, and remove it if that was asked for and this was the last one.
+    async fn end_open(&mut self, fid: u16) -> Result<(), Refused> {
+        let Some(open) = self.opens.remove(&fid) else { return Err(error::INVALID_HANDLE) };
+        let closed = match open.handle {
+            Some(handle) => self.ask(FileCall::Close { handle }).await.map(drop),
+            None => Ok(()),
+        };
+        let is_doomed = open.opened.file().is_doomed;
+        if is_doomed && open.opened.is_last() {
+            let path = open.path.clone();
+            let call = if open.is_directory {
+                FileCall::RemoveDirectory { path }
+            } else {
+                FileCall::Remove { path }
+            };
+            self.change(call).await?;
+        }
+        closed
+    }
+
+    /// Close all files of which `is_meant` says so.
+    pub async fn close_all(&mut self, is_meant: impl Fn(&Open) -> bool) {
+        let meant = self.opens.iter().filter(|(_, open)| is_meant(open));
+        for fid in meant.map(|(fid, _)| *fid).collect::<Vec<_>>() {
+            // There is no one to hear of it.
+            let _ = self.end_open(fid).await;
+        }
+    }
+}

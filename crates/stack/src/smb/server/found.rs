@@ -1,0 +1,32 @@
+//! What was found of a file, as messages have it.
+
+use lanlab_wire::smb1::attributes;
+use lanlab_wire::smb1::time::{DateTime, seconds_in_zone, ticks_from_unix};
+
+use crate::files::Found;
+
+/// Attributes as DOS has them.
+pub fn attributes_of(found: &Found) -> u16 {
+    let read_only = if found.is_read_only { attributes::READ_ONLY } else { 0 };
+    read_only | if found.is_directory { attributes::DIRECTORY } else { attributes::ARCHIVE }
+}
+
+/// The low 32 bits of a size, or all of them where it does not fit.
+pub fn size_of(found: &Found) -> u32 {
+    u32::try_from(found.size_bytes).unwrap_or(u32::MAX)
+}
+
+/// Seconds of LAN Manager of the last write.
+pub fn written_s(found: &Found) -> u32 {
+    seconds_in_zone(found.modified_s.cast_signed(), 0)
+}
+
+/// Ticks of Windows NT.
+pub fn ticks(since_1970_s: u64) -> u64 {
+    ticks_from_unix(u32::try_from(since_1970_s).unwrap_or(u32::MAX))
+}
+
+/// A time as DOS has it.
+pub fn moment(since_1970_s: u64) -> DateTime {
+    DateTime::from_unix(since_1970_s.cast_signed())
+}
