@@ -8,7 +8,7 @@ from lanlab.analysis.published import amount_of, is_own
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, PublishedMark, PublishedSeries, Series
 from lanlab.figures.gather import FigureData, axis, caption, far_apart, points_of, printed
-from lanlab.figures.wording import condition_text, quantity
+from lanlab.figures.wording import condition_text, level_text, quantity
 from lanlab.store import Level
 from lanlab.studies import Published, PublishedValue, Study
 from lanlab.studies.counterparts import in_published_words, stands_for_something
@@ -47,7 +47,9 @@ def copy_times(data: FigureData) -> Chart:
     values += [y.shown(value.si) for own in marks.values() for _, value in own]
     text = ""
     if marks and data.study.waiting:
-        text = "What was published is not yet runnable here; its amounts are those of the study."
+        known = ", ".join(_stands_for(data.study, data.published))
+        but = f" but for {known}" if known else ""
+        text = f"What was published is not yet runnable here{but}; amounts are those of the study."
     if metric == "elapsed_ns" and (marks or len(series) > 1):
         text = f"{text} Times of different amounts do not compare; rates do.".lstrip()
     return Chart(
@@ -119,7 +121,8 @@ def _published(
     has_trials = any(value.statistic == "trial" for value in own)
     wanted = "trial" if has_trials else "mean"
     known = [factor.name for factor in published.factor if factor.name != "trial"]
-    kinds = [name for name in known if stands_for_something(study, name)]
+    in_rows = {one.published for one in study.counterpart if one.factor == "service"}
+    kinds = [name for name in known if stands_for_something(study, name) and name not in in_rows]
     # The protocol before the system.
     others = [name for name in known if name not in kinds]
     others.sort(key=lambda name: not any(one.published == name for one in study.counterpart))
@@ -131,6 +134,17 @@ def _published(
         name = _words(published, kinds, value)
         found.setdefault(name, []).append((float(rows.setdefault(row, len(rows))), value))
     return found
+
+
+def _stands_for(study: Study, published: Published) -> list[str]:
+    """Published levels that a service of ours is, as `TCP/IP (SMB 1)`."""
+    return [
+        f"{_short_title(published, one.published, level)} ({level_text(study, 'service', own)})"
+        for one in study.counterpart
+        if one.factor == "service"
+        for level, owns in one.levels.items()
+        for own in owns
+    ]
 
 
 def _rates_of_trials(published: Published) -> list[PublishedValue]:

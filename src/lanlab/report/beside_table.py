@@ -17,6 +17,8 @@ from lanlab.units import format_size
 
 TITLE = "Published and measured"
 NOT_YET = "not yet runnable here"
+#: A published row with a row of ours of the same levels.
+BELOW = "measured below"
 #: Compared where the publication printed means of them.
 _METRICS = ("elapsed_ns", "goodput_bps")
 #: In place of a time that cannot stand beside a published one.
@@ -34,6 +36,8 @@ class _Row:
     measured: dict[str, Summary] = field(default_factory=dict)
     #: Than all that was published at the same levels: rates compare, times do not.
     is_of_another_amount: bool = False
+    #: Whether a published row has one of ours of the same levels.
+    is_measured: bool = False
 
 
 def beside_table(
@@ -55,7 +59,10 @@ def beside_table(
         theirs = _published_rows(study, published, own, factors)
         ours = _measured_rows(run, trials, study, published, factors)
         for row in ours:
-            amounts = [one.amount_bytes for one in theirs if one.order == row.order]
+            alike = [one for one in theirs if _is_alike(one.order, row.order, theirs)]
+            amounts = [one.amount_bytes for one in alike]
+            for one in theirs:
+                one.is_measured |= one.order == row.order
             row.is_of_another_amount = bool(amounts) and not any(
                 one and row.amount_bytes and math.isclose(one, row.amount_bytes, rel_tol=0.01)
                 for one in amounts
@@ -76,6 +83,14 @@ def beside_table(
         TITLE,
         columns,
         tuple(_cells(row, study, factors, metrics) for row in rows),
+    )
+
+
+def _is_alike(theirs: tuple[int, ...], ours: tuple[int, ...], all_rows: Sequence[_Row]) -> bool:
+    """Whether a published row has each level of ours that was published."""
+    return all(
+        one == other or all(row.order[place] != other for row in all_rows)
+        for place, (one, other) in enumerate(zip(theirs, ours, strict=True))
     )
 
 
@@ -123,7 +138,8 @@ def _cells(
     if row.measured:
         cells.append(words("measured" if n else "no trial has ended well"))
     else:
-        cells.append(words(NOT_YET if study.waiting else "not run"))
+        not_here = NOT_YET if study.waiting else "not run"
+        cells.append(words(BELOW if row.is_measured else not_here))
     return tuple(cells)
 
 
@@ -196,13 +212,13 @@ def _measured_rows(
 
 
 def _told(study: Study, published: Published, factor: str, level: Level, summary: Summary) -> str:
-    """A level of ours; of a dataset also for which of theirs it stands, as it may be smaller."""
+    """A level of ours; of a dataset or service also for which of theirs it stands."""
     for one in study.counterpart:
         if one.published == factor and one.factor in summary.parameters:
             ours = level_text(study, one.factor, summary.parameters[one.factor])
-            if not one.levels:
+            if published.named_level(factor, level) is None:
                 return ours
-            if one.factor == "dataset":
+            if one.factor in ("dataset", "service"):
                 return f"{ours}, for {_title(published, factor, level)}"
     return _title(published, factor, level)
 
