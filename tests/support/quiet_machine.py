@@ -21,7 +21,7 @@ import pytest
 Test = TypeVar("Test", bound=Callable[..., None])
 
 #: How often a test runs at most.
-ATTEMPTS = 3
+ATTEMPTS = 5
 #: How often a test of figures runs at most where nothing disturbed it.
 ATTEMPTS_AT_FIGURES = 2
 #: Share of one processor's time, while the test ran, from which on the host may have failed it.
