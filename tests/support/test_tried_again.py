@@ -71,7 +71,7 @@ DISTURBED = (
 def test_what_failed_in_a_disturbed_moment_is_tried_again(
     tmp_path: Path, taken: float, outcome: tuple[str, list[str]], workers: tuple[str, ...]
 ) -> None:
-    """Four times more at most, and an undisturbed figure once: all of it is told, nothing skipped."""
+    """Four times more at most, an undisturbed figure once: all is told, nothing skipped."""
     counts, again = outcome
     shutil.copy(TESTS / "conftest.py", tmp_path)
     (tmp_path / "test_suite.py").write_text(SUITE.replace("{taken}", str(taken)))
