@@ -116,7 +116,8 @@ def _sums(observed: Iterable[Observation]) -> tuple[float, float]:
 
 def _chi_square(observed: Iterable[Observation], ratio: float) -> float:
     expected = ((tried.lost_messages, tried.messages * ratio) for _, tried in observed)
-    return math.fsum((lost - mean) ** 2 / mean for lost, mean in expected if mean)
+    # A product that is too large is infinite, where a power would be an error.
+    return sum((lost - mean) * ((lost - mean) / mean) for lost, mean in expected if mean)
 
 
 def _counted(count: float) -> tuple[float, float]:
