@@ -47,8 +47,8 @@ sys.exit(test_rust.main([]))
     [
         (0.4, 0, "", 0, 1),
         (0.4, 1, "", 0, 2),
-        (0.4, 2, "", 0, 3),
-        (0.4, 3, "", 101, 3),
+        (0.4, 4, "", 0, 5),
+        (0.4, 5, "", 101, 5),
         (0.019, 1, "", 101, 1),
         # Killed in its middle: what else it would have found is not known.
         (0.4, 9, "kill -9 $$", -9, 1),
