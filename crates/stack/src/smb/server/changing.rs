@@ -4,11 +4,11 @@ use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::time::seconds_to_utc;
 use lanlab_wire::smb1::{
-    attributes, command, path, query_information, query_information_disk, query_information2,
-    rename, wildcard,
+    command, path, query_information, query_information_disk, query_information2, rename, wildcard,
 };
 
-use super::found::{attributes_of, moment, size_of, written_s};
+use super::found::{attributes_of, moment, read_only_to_set, size_of, time_to_set, written_s};
+use super::names::below;
 use super::refusals::{Refused, malformed};
 use super::search::Search;
 use super::state::State;
@@ -38,9 +38,7 @@ impl State {
         if !found.is_directory {
             return Err(error::NOT_A_DIRECTORY);
         }
-        if !self.open_files.lets_remove(found.number) {
-            return Err(error::SHARING_VIOLATION);
-        }
+        self.may_remove(&found)?;
         self.change(FileCall::RemoveDirectory { path }).await.map(drop)
     }
 
@@ -48,7 +46,7 @@ impl State {
         let request = path::Delete::parse(block).map_err(malformed)?;
         let (directory, name) = self.pattern(request.name)?;
         if !wildcard::is_pattern(&name) {
-            let path = [&directory[..], &[name]].concat();
+            let path = below(&directory, &name);
             let found = self.look(&path).await?;
             self.remove(path, &found).await?;
             self.put_nothing();
@@ -62,7 +60,7 @@ impl State {
                 break;
             }
             for (position, found) in page {
-                let path = [&directory[..], std::slice::from_ref(&found.name)].concat();
+                let path = below(&directory, &found.name);
                 self.remove(path, &found).await?;
                 removed += 1;
                 search.position = position;
@@ -75,6 +73,12 @@ impl State {
         Ok(())
     }
 
+    /// Whether those who have it open let it be removed or renamed.
+    fn may_remove(&self, found: &Found) -> Result<(), Refused> {
+        let lets = self.open_files.lets_remove(found.number);
+        if lets { Ok(()) } else { Err(error::SHARING_VIOLATION) }
+    }
+
     async fn remove(&mut self, path: Names, found: &Found) -> Result<(), Refused> {
         if found.is_directory {
             return Err(error::FILE_IS_A_DIRECTORY);
@@ -82,9 +86,7 @@ impl State {
         if found.is_read_only {
             return Err(error::CANNOT_DELETE);
         }
-        if !self.open_files.lets_remove(found.number) {
-            return Err(error::SHARING_VIOLATION);
-        }
+        self.may_remove(found)?;
         self.change(FileCall::Remove { path }).await.map(drop)
     }
 
@@ -102,9 +104,7 @@ impl State {
             Err(error::OBJECT_NAME_NOT_FOUND) => {}
             Err(refused) => return Err(refused),
         }
-        if !self.open_files.lets_remove(found.number) {
-            return Err(error::SHARING_VIOLATION);
-        }
+        self.may_remove(&found)?;
         self.change(FileCall::Rename { from, to }).await?;
         self.put_nothing();
         Ok(())
@@ -127,15 +127,9 @@ impl State {
         let request = query_information::SetRequest::parse(block).map_err(malformed)?;
         let path = self.path(request.name)?;
         let found = self.look(&path).await?;
-        let time = seconds_to_utc(request.last_write_time, 0);
-        let read_only = request.attributes & attributes::READ_ONLY != 0;
-        self.change(FileCall::Change {
-            path,
-            modified_s: time.and_then(|time| u64::try_from(time).ok()),
-            is_read_only: (!found.is_directory && found.is_read_only != read_only)
-                .then_some(read_only),
-        })
-        .await?;
+        let modified_s = time_to_set(seconds_to_utc(request.last_write_time, 0));
+        let is_read_only = read_only_to_set(&found, request.attributes);
+        self.change(FileCall::Change { path, modified_s, is_read_only }).await?;
         self.put_nothing();
         Ok(())
     }
@@ -159,7 +153,7 @@ impl State {
     pub async fn set_open(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = query_information2::SetRequest::parse(block).map_err(malformed)?;
         let path = self.open(request.fid)?.path.clone();
-        let modified_s = request.last_write.to_unix().and_then(|time| u64::try_from(time).ok());
+        let modified_s = time_to_set(request.last_write.to_unix());
         self.change(FileCall::Change { path, modified_s, is_read_only: None }).await?;
         self.put_nothing();
         Ok(())

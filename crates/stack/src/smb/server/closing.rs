@@ -5,6 +5,7 @@ use lanlab_wire::smb1::close;
 use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::time::seconds_to_utc;
 
+use super::found::time_to_set;
 use super::refusals::{Refused, malformed};
 use super::state::{Open, State};
 use crate::files::FileCall;
@@ -27,7 +28,7 @@ impl State {
         };
         let fid = self.fid(fid);
         let closed = self.end_open(fid).await;
-        let time = seconds_to_utc(last_write_time, 0).and_then(|time| u64::try_from(time).ok());
+        let time = time_to_set(seconds_to_utc(last_write_time, 0));
         if let (Some(path), Some(_)) = (deferred?, time) {
             // A close has done its work even where the time cannot be set.
             let call = FileCall::Change { path, modified_s: time, is_read_only: None };

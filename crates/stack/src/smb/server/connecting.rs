@@ -128,27 +128,22 @@ impl State {
     pub fn log_in(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = session_setup_andx::Request::parse(block).map_err(malformed)?;
         let code_page = self.offer.code_page;
-        let account = match &request.logon {
-            Logon::LanMan { account, .. } | Logon::Nt { account, .. } => *account,
+        let (account, domain, lm, nt) = match request.logon {
+            Logon::LanMan { password, account, .. } => {
+                (account, Text::default(), password, &[][..])
+            }
+            Logon::Nt { oem_password, unicode_password, account, domain, .. } => {
+                (account, domain, oem_password, unicode_password)
+            }
             Logon::Extended { .. } => return Err(error::NOT_SUPPORTED),
         };
-        let is_user = match (&self.offer.user, &request.logon) {
-            (None, _) => true,
-            (_, Logon::Extended { .. }) => false,
-            (Some(user), Logon::LanMan { password, account, .. }) => {
-                let account = account.decode(code_page);
-                let who = (account.as_ref(), "", user.password.as_str());
-                let is_right = is_lm(who, code_page, self.challenge, password);
-                is_right && same_name(&account, &user.name)
-            }
-            (Some(user), Logon::Nt { oem_password, unicode_password, account, domain, .. }) => {
-                let (account, domain) = (account.decode(code_page), domain.decode(code_page));
-                let who = (account.as_ref(), domain.as_ref(), user.password.as_str());
-                let is_right = is_nt(who, self.challenge, unicode_password)
-                    || is_lm(who, code_page, self.challenge, oem_password);
-                is_right && same_name(&account, &user.name)
-            }
-        };
+        let is_user = self.offer.user.as_ref().is_none_or(|user| {
+            let (name, domain) = (account.decode(code_page), domain.decode(code_page));
+            let who = (name.as_ref(), domain.as_ref(), user.password.as_str());
+            let is_right =
+                is_nt(who, self.challenge, nt) || is_lm(who, code_page, self.challenge, lm);
+            is_right && same_name(&name, &user.name)
+        });
         if !is_user {
             self.desk.fail_login();
             return Err(error::LOGON_FAILURE);

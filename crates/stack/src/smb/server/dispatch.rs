@@ -36,14 +36,9 @@ impl State {
         }
         self.begin(header);
         for number in 0.. {
-            let Some(block) = Chain::new(&header, message).nth(number) else { break };
-            self.command = block.as_ref().map_or(header.command, Block::command);
-            let answered = match block {
-                Ok(_) => self.carry_out(header, number, message).await,
-                Err(error) => Err(malformed(error)),
-            };
-            match answered {
+            match self.carry_out(header, number, message).await {
                 Ok(Answer::Block) => {}
+                Ok(Answer::Over) => break,
                 Ok(Answer::Sent) => return true,
                 Err(refused) => {
                     if number > 0 && !command::is_andx(self.command) {
@@ -97,11 +92,12 @@ impl State {
         number: usize,
         message: &mut Vec<u8>,
     ) -> Result<Answer, Refused> {
-        self.check()?;
-        let block = Chain::new(&header, message).nth(number);
-        let block =
-            block.unwrap_or(Err(lanlab_wire::Error::Truncated { format: "smb1", need: 0, got: 0 }));
+        let Some(block) = Chain::new(&header, message).nth(number) else {
+            return Ok(Answer::Over);
+        };
+        self.command = block.as_ref().map_or(header.command, Block::command);
         let block = block.map_err(malformed)?;
+        self.check()?;
         match block.command() {
             command::WRITE | command::WRITE_ANDX | command::WRITE_AND_CLOSE => {
                 let writing = Writing::parse(&block)?;

@@ -102,8 +102,7 @@ impl State {
         }
         let ends = request.flags & flags::CLOSE_AFTER_REQUEST != 0
             || (is_over && request.flags & flags::CLOSE_AT_END != 0);
-        self.touch(&mut search);
-        let sid = if ends { 0 } else { self.add_search(search) };
+        let sid = if ends { 0 } else { self.keep_search(None, search) };
         Ok(parts(filling, Some(sid), is_over))
     }
 
@@ -123,9 +122,8 @@ impl State {
         let (filling, is_over) = self.fill(filling, &mut search).await?;
         let ends = request.flags & flags::CLOSE_AFTER_REQUEST != 0
             || (is_over && request.flags & flags::CLOSE_AT_END != 0);
-        self.touch(&mut search);
         if !ends {
-            self.searches.insert(request.sid, search);
+            self.keep_search(Some(request.sid), search);
         }
         Ok(parts(filling, None, is_over))
     }

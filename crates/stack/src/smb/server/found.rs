@@ -26,6 +26,17 @@ pub fn ticks(since_1970_s: u64) -> u64 {
     ticks_from_unix(u32::try_from(since_1970_s).unwrap_or(u32::MAX))
 }
 
+/// Whole seconds since 1970 to set. `None` leaves the time: there is none, or it is before 1970.
+pub fn time_to_set(since_1970_s: Option<impl TryInto<u64>>) -> Option<u64> {
+    since_1970_s?.try_into().ok()
+}
+
+/// Whether a file may not be written, where these attributes change that.
+pub fn read_only_to_set(found: &Found, attributes: u16) -> Option<bool> {
+    let is_read_only = attributes & attributes::READ_ONLY != 0;
+    (!found.is_directory && found.is_read_only != is_read_only).then_some(is_read_only)
+}
+
 /// A time as DOS has it.
 pub fn moment(since_1970_s: u64) -> DateTime {
     DateTime::from_unix(since_1970_s.cast_signed())

@@ -1,4 +1,4 @@
-//! Locks of byte ranges. A range that is not free is refused at once, whatever time a client would
+//! Locks of byte ranges. A range that is not free is refused at once, also where a client would
 //! wait: no answer of this server waits for another client.
 
 use lanlab_wire::smb1::andx::Block;

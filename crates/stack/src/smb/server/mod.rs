@@ -144,7 +144,7 @@ impl Session {
         self.desk.end();
     }
 
-    /// Whether a client has logged in or, where nobody logs in, has connected to the share.
+    /// Whether a client has logged in or, where there is no login, has connected to the share.
     pub fn is_known(&self) -> bool {
         self.desk.is_known()
     }

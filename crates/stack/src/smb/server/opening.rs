@@ -1,4 +1,4 @@
-//! Open, create and close.
+//! Open and create.
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::status::error;
@@ -6,6 +6,8 @@ use lanlab_wire::smb1::strings::Encoded;
 use lanlab_wire::smb1::{attributes, command, nt_create_andx, open, open_andx};
 
 use super::found::{attributes_of, size_of, ticks, written_s};
+use super::names::below;
+use super::open_files::Opened;
 use super::refusals::{Refused, malformed};
 use super::shares::Sharing;
 use super::state::{Open, State};
@@ -129,11 +131,7 @@ impl State {
         Ok((fid, found, outcome))
     }
 
-    fn share_file(
-        &self,
-        number: u64,
-        sharing: Sharing,
-    ) -> Result<super::open_files::Opened, Refused> {
+    fn share_file(&self, number: u64, sharing: Sharing) -> Result<Opened, Refused> {
         self.open_files.open(number, sharing).ok_or(error::SHARING_VIOLATION)
     }
 
@@ -211,7 +209,7 @@ impl State {
         let directory = self.path(request.name)?;
         for number in 0..MAX_TEMPORARY {
             let name = format!("TMP{:05}", self.time.wrapping_add(number.into()) % 100_000);
-            let path = [&directory[..], std::slice::from_ref(&name)].concat();
+            let path = below(&directory, &name);
             match self.create_at(path, Existing::Refuse, request.attributes).await {
                 Err(error::OBJECT_NAME_COLLISION) => {}
                 Err(refused) => return Err(refused),

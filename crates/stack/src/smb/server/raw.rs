@@ -1,7 +1,5 @@
 //! Raw reads and writes: data in messages of their own, without a header.
 
-use std::mem::swap;
-
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::{command, read_andx, read_raw, write_raw};
@@ -11,7 +9,7 @@ use super::state::{Answer, State};
 use super::transferring::Writing;
 
 impl State {
-    /// Nothing is the answer to whatever is wrong ([MS-CIFS] 2.2.4.22.2).
+    /// Any error is answered by a message of nothing ([MS-CIFS] 2.2.4.22.2).
     pub async fn read_raw(&mut self, block: &Block<'_>) -> Result<Answer, Refused> {
         let request = read_raw::Request::parse(block).map_err(malformed)?;
         if !self.carrier.keeps_raw {
@@ -30,15 +28,10 @@ impl State {
         writing: Writing,
         message: &mut Vec<u8>,
     ) -> Result<Answer, Refused> {
-        let written = self.store_raw(&writing, message).await;
-        let count = match written {
+        match self.store_raw(&writing, message).await {
             // Said with the next request for the file: no response follows.
-            Ok(None) => return Ok(Answer::Sent),
-            Ok(Some(count)) => Ok(count),
-            Err(refused) => Err(refused),
-        };
-        match count {
-            Ok(count) => {
+            Ok(None) => {}
+            Ok(Some(count)) => {
                 self.put(|writer| write_raw::Response { count: count as u16 }.emit(writer));
                 self.finish_as(command::WRITE_COMPLETE, Ok(())).await;
             }
@@ -61,15 +54,10 @@ impl State {
         }
         let first = writing.data.len() as u32;
         let is_through = writing.is_through;
-        if first > 0 || writing.total == 0 {
-            let part = Writing { is_through: false, ..writing.clone() };
-            if self.store(&part, message).await? < first {
-                return Err(error::DISK_FULL);
-            }
-        } else {
-            // A write that is to be refused is refused before its data come.
-            let part = Writing { data: 0..0, is_through: false, ..writing.clone() };
-            self.store(&part, message).await?;
+        // Also where it has none of the data: a write that is to be refused is refused before they come.
+        let part = Writing { is_through: false, ..writing.clone() };
+        if self.store(&part, message).await? < first {
+            return Err(error::DISK_FULL);
         }
         let left = writing.total - first;
         if left == 0 {
@@ -80,9 +68,8 @@ impl State {
         self.finish(Ok(())).await;
 
         // The request stays as it is: what comes has no header.
-        let mut raw = Vec::new();
-        swap(&mut raw, message);
-        let Some(next) = self.desk.next_message(raw).await else { return Ok(None) };
+        let used = std::mem::take(message);
+        let Some(next) = self.desk.next_message(used).await else { return Ok(None) };
         *message = next;
         let stored = if message.len() == left as usize {
             let rest = Writing {

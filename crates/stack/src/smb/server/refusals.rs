@@ -37,7 +37,7 @@ impl From<LockRefusal> for Refused {
     }
 }
 
-/// What cannot be read is answered like this, whatever is wrong with it.
+/// Every message that cannot be read is answered like this.
 pub fn malformed(_: Error) -> Refused {
     error::INVALID_SMB
 }

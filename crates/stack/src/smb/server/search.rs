@@ -34,7 +34,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// A search at its begin.
+    /// A search that has listed nothing yet.
     pub fn new(directory: Names, pattern: &str, attributes: u16, tid: u16) -> Self {
         let is_wide = pattern.contains(['<', '>', '"']);
         let wide_pattern = if is_wide { pattern.to_owned() } else { wildcard::from_dos(pattern) };
@@ -55,10 +55,9 @@ impl Search {
         if found.is_directory && self.attributes & attributes::DIRECTORY == 0 {
             return false;
         }
-        let is_short = |name: &str| wildcard::matches_dos(&self.pattern, name) == Some(true);
         wildcard::matches(&self.wide_pattern, &found.name)
             || (!found.short_name.is_empty()
                 && (wildcard::matches(&self.wide_pattern, &found.short_name)
-                    || is_short(&found.short_name)))
+                    || wildcard::matches_dos(&self.pattern, &found.short_name) == Some(true)))
     }
 }

@@ -9,6 +9,7 @@ use lanlab_wire::smb1::strings::Encoded;
 use lanlab_wire::smb1::{attributes, command, wildcard};
 
 use super::found::{attributes_of, moment, size_of};
+use super::names::below;
 use super::refusals::{Refused, malformed};
 use super::search::{LABEL, Position, Search};
 use super::state::State;
@@ -16,6 +17,7 @@ use crate::files::{FileAnswer, FileCall, Found};
 
 /// Entries that are looked at together, and that a response of 8.3 names has at most.
 const PAGE: u32 = 64;
+
 impl State {
     /// What a search finds next, and where each of it is; nothing at its end. The search itself goes
     /// on only where its position is set.
@@ -24,7 +26,7 @@ impl State {
         let mut page = Vec::new();
         if !wildcard::is_pattern(&search.pattern) {
             if position == Position::default() {
-                let path = [&search.directory[..], std::slice::from_ref(&search.pattern)].concat();
+                let path = below(&search.directory, &search.pattern);
                 match self.look(&path).await {
                     Ok(found) if search.finds(&found) || search.pattern.is_empty() => {
                         position.dots = 2;
@@ -69,14 +71,6 @@ impl State {
                 return Ok(page);
             }
         }
-    }
-
-    fn touched(&mut self) -> u64 {
-        self.searches.values().map(|search| search.used + 1).max().unwrap_or(0)
-    }
-
-    pub fn touch(&mut self, search: &mut Search) {
-        search.used = self.touched();
     }
 
     pub async fn search(&mut self, block: &Block<'_>) -> Result<(), Refused> {
@@ -125,16 +119,9 @@ impl State {
         }
         let is_unique = block.command() == command::FIND_UNIQUE;
         let is_empty = listed.is_empty();
-        self.touch(&mut search);
-        let sid = match sid {
-            // One that has come to its end is kept: its client may go back to an entry.
-            Some(sid) => {
-                self.searches.insert(sid, search);
-                sid
-            }
-            None if is_unique || is_empty => 0,
-            None => self.add_search(search),
-        };
+        // One that has come to its end is kept: its client may go back to an entry.
+        let is_kept = sid.is_some() || !(is_unique || is_empty);
+        let sid = if is_kept { self.keep_search(sid, search) } else { 0 };
         if is_empty {
             return Err(error::NO_MORE_FILES);
         }

@@ -1,10 +1,10 @@
 //! What clients set of a file, by level.
 
-use lanlab_wire::smb1::attributes;
 use lanlab_wire::smb1::file_information::{Basic, Disposition, Length, Standard, set};
 use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::time::ticks_to_unix_ns;
 
+use super::found::{read_only_to_set, time_to_set};
 use super::refusals::{Refused, malformed};
 use super::state::State;
 use crate::files::{FileCall, Names};
@@ -21,20 +21,18 @@ impl State {
         match level {
             set::INFO_STANDARD => {
                 let standard = Standard::parse(data).map_err(malformed)?;
-                let modified_s = standard.last_write.to_unix();
-                let modified_s = modified_s.and_then(|time| u64::try_from(time).ok());
+                let modified_s = time_to_set(standard.last_write.to_unix());
                 self.change(FileCall::Change { path, modified_s, is_read_only: None }).await?;
             }
             set::BASIC | set::PASS_BASIC => {
                 let basic = Basic::parse(data).map_err(malformed)?;
-                let modified_s = ticks_to_unix_ns(basic.last_write_time)
-                    .and_then(|time| u64::try_from(time / 1_000_000_000).ok());
+                let written_ns = ticks_to_unix_ns(basic.last_write_time);
+                let modified_s = time_to_set(written_ns.map(|time| time / 1_000_000_000));
                 let found = self.look(&path).await?;
-                let read_only = basic.attributes & u32::from(attributes::READ_ONLY) != 0;
                 // No attributes at all leave them.
-                let changes =
-                    basic.attributes != 0 && !found.is_directory && found.is_read_only != read_only;
-                let is_read_only = changes.then_some(read_only);
+                let is_read_only = (basic.attributes != 0)
+                    .then(|| read_only_to_set(&found, basic.attributes as u16))
+                    .flatten();
                 self.change(FileCall::Change { path, modified_s, is_read_only }).await?;
             }
             set::DISPOSITION | set::PASS_DISPOSITION => {

@@ -32,7 +32,7 @@ impl Sharing {
             _ => return None,
         };
         let (lets_read, lets_write) = match mode >> 4 & 7 {
-            // A reader in compatibility mode lets others read, a writer nobody.
+            // A reader in compatibility mode lets others read, a writer no one.
             0 => (!writes, false),
             1 => (false, false),
             2 => (true, false),

@@ -23,7 +23,8 @@ pub fn own(name: &str) -> Option<String> {
 }
 
 /// Short names of all files of a directory, in their order. `None` where there is none left.
-pub fn of_directory(names: &[&str]) -> Vec<Option<String>> {
+pub fn of_directory<T: AsRef<str>>(names: &[T]) -> Vec<Option<String>> {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     let mut taken = BTreeSet::new();
     let mut short = vec![None; names.len()];
     let mut order: Vec<usize> = (0..names.len()).collect();

@@ -43,6 +43,8 @@ pub enum Answer {
     Block,
     /// It was sent, or there is to be none.
     Sent,
+    /// There is no command left.
+    Over,
 }
 
 /// An open file or directory of a session.
@@ -181,19 +183,14 @@ impl State {
 
     /// Send the response, which says how the request ended.
     pub async fn finish(&mut self, ended: Result<(), Refused>) {
-        let row = ended.err().unwrap_or(error::SUCCESS);
-        let header = self.response(Status::of(row, self.request.flags2));
-        self.send(header).await;
+        self.finish_as(self.request.command, ended).await;
     }
 
     /// Send a response that is not for the first command of its request.
     pub async fn finish_as(&mut self, command: u8, ended: Result<(), Refused>) {
         let row = ended.err().unwrap_or(error::SUCCESS);
         let header = self.response(Status::of(row, self.request.flags2));
-        self.send(Header { command, ..header }).await;
-    }
-
-    async fn send(&mut self, header: Header) {
+        let header = Header { command, ..header };
         if self.head.len() < header::LEN {
             self.head.resize(header::LEN, 0);
         }
@@ -274,15 +271,18 @@ impl State {
         fid
     }
 
-    /// Keep a search. The one that was not used for longest makes room.
-    pub fn add_search(&mut self, search: Search) -> u16 {
+    /// Keep a search that goes on: under its number, if it has one. The one that was not used for
+    /// longest makes room.
+    pub fn keep_search(&mut self, sid: Option<u16>, mut search: Search) -> u16 {
+        search.used = self.searches.values().map(|other| other.used + 1).max().unwrap_or(0);
         if self.searches.len() >= MAX_SEARCHES {
             let oldest = self.searches.iter().min_by_key(|(_, search)| search.used);
             if let Some(sid) = oldest.map(|(sid, _)| *sid) {
                 self.searches.remove(&sid);
             }
         }
-        let sid = self.number(|state, sid| state.searches.contains_key(&sid));
+        let sid =
+            sid.unwrap_or_else(|| self.number(|state, sid| state.searches.contains_key(&sid)));
         self.searches.insert(sid, search);
         sid
     }

@@ -110,36 +110,41 @@ impl State {
                 let query = query.map_err(malformed)?;
                 let path = self.path(query.name)?;
                 let data = self.file_level(query.level, &path, false, whole).await?;
-                Ok(Parts { parameters: NO_EA_ERROR.to_vec(), data })
+                Ok(known(data))
             }
             transaction2::QUERY_FILE_INFORMATION => {
                 let query = transaction2::File::parse(&whole.parameters).map_err(malformed)?;
                 let open = self.open(query.fid)?;
                 let (path, dies) = (open.path.clone(), open.opened.file().is_doomed);
                 let data = self.file_level(query.level, &path, dies, whole).await?;
-                Ok(Parts { parameters: NO_EA_ERROR.to_vec(), data })
+                Ok(known(data))
             }
             transaction2::SET_PATH_INFORMATION => {
                 let set = transaction2::Path::parse(&whole.parameters, whole.is_unicode);
                 let set = set.map_err(malformed)?;
                 let path = self.path(set.name)?;
                 self.set_level(set.level, path, None, &whole.data).await?;
-                Ok(Parts { parameters: NO_EA_ERROR.to_vec(), data: Vec::new() })
+                Ok(known(Vec::new()))
             }
             transaction2::SET_FILE_INFORMATION => {
                 let set = transaction2::File::parse(&whole.parameters).map_err(malformed)?;
                 let path = self.open(set.fid)?.path.clone();
                 self.set_level(set.level, path, Some(set.fid), &whole.data).await?;
-                Ok(Parts { parameters: NO_EA_ERROR.to_vec(), data: Vec::new() })
+                Ok(known(Vec::new()))
             }
             transaction2::CREATE_DIRECTORY => {
                 let create =
                     transaction2::CreateDirectory::parse(&whole.parameters, whole.is_unicode);
                 let path = self.path(create.map_err(malformed)?.name)?;
                 self.change(FileCall::MakeDirectory { path }).await?;
-                Ok(Parts { parameters: NO_EA_ERROR.to_vec(), data: Vec::new() })
+                Ok(known(Vec::new()))
             }
             _ => Err(error::NOT_SUPPORTED),
         }
     }
+}
+
+/// What answers a query, change or create: no extended attribute was wrong.
+fn known(data: Vec<u8>) -> Parts {
+    Parts { parameters: NO_EA_ERROR.to_vec(), data }
 }
