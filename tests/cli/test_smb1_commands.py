@@ -37,7 +37,7 @@ def result(lanlab: Lanlab, server: str, *args: str) -> dict[str, Any]:
         ("samba", "nt1", "SMB 1, NT LM 0.12, NTLMSSP login"),
         ("samba", "lm12x002", "SMB 1, LM1.2X002, LM login"),
         ("samba", "lanman1", "SMB 1, LANMAN1.0, LM login"),
-        ("embedded", "nt1", "SMB 1, NT LM 0.12, NTLMv2 login"),
+        ("embedded", "nt1", "SMB 1, NT LM 0.12, NTLMSSP login"),
         ("embedded", "lm12x002", "SMB 1, LM1.2X002, LM login"),
         ("embedded", "lanman1", "SMB 1, LANMAN1.0, LM login"),
         ("embedded", "core", "SMB 1, PC NETWORK PROGRAM 1.0, login with a plain password"),

@@ -24,7 +24,7 @@ fn the_newest_dialect_does_all_that_other_services_do() {
     run(async {
         let (root, serving, target) = served(Smb1).await;
         let session = connect(&target).await.unwrap();
-        assert_eq!(session.facts().protocol, "SMB 1, NT LM 0.12, NTLMv2 login");
+        assert_eq!(session.facts().protocol, "SMB 1, NT LM 0.12, NTLMSSP login");
         session.end().await.unwrap();
         moves_a_large_file(&target, root.path()).await;
         holds_names(&target, root.path()).await;

@@ -14,7 +14,20 @@ fn the_client_of_samba_understands_our_server() {
     if !can_run("smbclient", false) {
         return;
     }
-    for dialect in ["NT1", "LANMAN2", "LANMAN1"] {
+    let old = &["--option=clientlanmanauth=yes", "--option=clientntlmv2auth=no"][..];
+    let signed = &["--client-protection=sign"][..];
+    for (dialect, options) in [
+        ("NT1", &[][..]),
+        ("NT1", signed),
+        ("NT1", &["--option=clientusespnego=no"]),
+        ("NT1", &["--option=clientusespnego=no", "--client-protection=sign"]),
+        // Responses of version 1, with a nonce of the client and without.
+        ("NT1", &["--option=clientntlmv2auth=no"]),
+        ("NT1", &["--option=clientntlmv2auth=no", "--client-protection=sign"]),
+        ("NT1", &["--option=clientntlmv2auth=no", "--option=clientusespnego=no"]),
+        ("LANMAN2", old),
+        ("LANMAN1", old),
+    ] {
         run(async {
             let (root, serving, target) = served(Smb1).await;
             let local = TempDir::new().unwrap();
@@ -28,7 +41,7 @@ fn the_client_of_samba_understands_our_server() {
                 Command::new("smbclient")
                     .args(["//127.0.0.1/lanlab", "-p", &port, "-m", dialect, "-s", "/dev/null"])
                     .args(["--option=clientminprotocol=LANMAN1"])
-                    .args(["--option=clientlanmanauth=yes", "--option=clientntlmv2auth=no"])
+                    .args(options)
                     .args(["-U", &format!("{}%{}", who.user, who.secret)])
                     .args([
                         "-c",
@@ -40,15 +53,15 @@ fn the_client_of_samba_understands_our_server() {
             });
             let done = done.await.unwrap().unwrap();
             let said = String::from_utf8_lossy(&done.stdout);
-            assert!(done.status.success(), "{dialect}: {said}");
-            assert!(!said.contains("NT_STATUS"), "{dialect}: {said}");
-            assert!(said.to_lowercase().contains("there.dat"), "{dialect}: {said}");
+            assert!(done.status.success(), "{dialect} {options:?}: {said}");
+            assert!(!said.contains("NT_STATUS"), "{dialect} {options:?}: {said}");
+            assert!(said.to_lowercase().contains("there.dat"), "{dialect} {options:?}: {said}");
             let names: Vec<_> = fs::read_dir(root.path()).unwrap().collect();
-            assert_eq!(names.len(), 1, "{dialect}: {names:?}: {said}");
+            assert_eq!(names.len(), 1, "{dialect} {options:?}: {names:?}: {said}");
             let renamed = names.into_iter().next().unwrap().unwrap();
-            assert!(renamed.file_name().eq_ignore_ascii_case("x"), "{dialect}");
-            assert!(fs::read(renamed.path()).unwrap() == data, "{dialect}");
-            assert!(fs::read(local.path().join("back")).unwrap() == data, "{dialect}");
+            assert!(renamed.file_name().eq_ignore_ascii_case("x"), "{dialect} {options:?}");
+            assert!(fs::read(renamed.path()).unwrap() == data, "{dialect} {options:?}");
+            assert!(fs::read(local.path().join("back")).unwrap() == data, "{dialect} {options:?}");
             serving.end().await;
         });
     }

@@ -1,13 +1,15 @@
-//! SMB 1 without a carrier: the redirector of a client.
+//! SMB 1 without a carrier: the redirector of a client, and a file server.
 //!
 //! Source: [MS-CIFS] and [MS-SMB].
 
 pub mod client;
 mod ntlmssp;
+mod ntlmssp_server;
 mod plan;
 pub mod responses;
 pub mod server;
 mod signing;
+mod spnego;
 
 use lanlab_wire::smb1::negotiate::dialect;
 

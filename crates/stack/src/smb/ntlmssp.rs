@@ -1,11 +1,12 @@
-//! Login of extended security: NTLM version 2 in messages of its own.
+//! Login of extended security: NTLM version 2 in messages of its own, as a client says it.
 //!
 //! Source: [MS-NLMP] 2.2.1. Servers take these messages without SPNEGO around them ([MS-SMB] 3.2.4.2.4).
 
 use super::plan::User;
 use super::responses::{self, CHALLENGE_LEN};
 
-const SIGNATURE: [u8; 8] = *b"NTLMSSP\0";
+/// What every message begins with.
+pub const SIGNATURE: [u8; 8] = *b"NTLMSSP\0";
 /// Octets of an AUTHENTICATE message before its fields.
 const AUTHENTICATE_LEN: usize = 64;
 /// Octets of a CHALLENGE message before its fields.
@@ -13,16 +14,41 @@ const CHALLENGE_HEAD_LEN: usize = 48;
 /// Pair of the server's names that holds its time.
 const TIMESTAMP: u16 = 7;
 
-/// Bits of `NegotiateFlags` (2.2.2.5): UTF-16LE, name of the server, signatures, NTLM, extended session
-/// security, names of the server, keys of 128 bits.
-const FLAGS: u32 = 0x0000_0001
-    | 0x0000_0004
-    | 0x0000_0010
-    | 0x0000_0200
-    | 0x0000_8000
-    | 0x0008_0000
-    | 0x0080_0000
-    | 0x2000_0000;
+/// Bits of `NegotiateFlags` (2.2.2.5).
+pub mod flags {
+    /// Strings are UTF-16LE.
+    pub const UNICODE: u32 = 0x0000_0001;
+    /// Strings are in the code page.
+    pub const OEM: u32 = 0x0000_0002;
+    /// The server says its name.
+    pub const REQUEST_TARGET: u32 = 0x0000_0004;
+    /// Messages can be signed.
+    pub const SIGN: u32 = 0x0000_0010;
+    /// NTLM is spoken.
+    pub const NTLM: u32 = 0x0000_0200;
+    /// There is a key for signatures.
+    pub const ALWAYS_SIGN: u32 = 0x0000_8000;
+    /// The name is that of a server.
+    pub const TARGET_IS_SERVER: u32 = 0x0002_0000;
+    /// A nonce of the client goes into responses of version 1.
+    pub const EXTENDED_SESSION_SECURITY: u32 = 0x0008_0000;
+    /// The server says its names in a list.
+    pub const TARGET_INFO: u32 = 0x0080_0000;
+    /// Keys have 128 bits.
+    pub const KEY_128: u32 = 0x2000_0000;
+    /// Keys have 56 bits.
+    pub const KEY_56: u32 = 0x8000_0000;
+}
+
+/// Bits that a client sends.
+const FLAGS: u32 = flags::UNICODE
+    | flags::REQUEST_TARGET
+    | flags::SIGN
+    | flags::NTLM
+    | flags::ALWAYS_SIGN
+    | flags::EXTENDED_SESSION_SECURITY
+    | flags::TARGET_INFO
+    | flags::KEY_128;
 
 /// The first message.
 pub fn negotiate() -> Vec<u8> {
@@ -31,6 +57,12 @@ pub fn negotiate() -> Vec<u8> {
     message.extend_from_slice(&FLAGS.to_le_bytes());
     message.resize(message.len() + 16, 0);
     message
+}
+
+/// The message in a token, with or without SPNEGO around it.
+pub fn message_in(token: &[u8]) -> Option<&[u8]> {
+    let at = token.windows(SIGNATURE.len()).position(|window| window == SIGNATURE)?;
+    Some(&token[at..])
 }
 
 /// What a server's message asks.
@@ -44,8 +76,7 @@ pub struct Challenge<'a> {
 impl<'a> Challenge<'a> {
     /// Read the message, wherever it begins in the token. `None` if there is none.
     pub fn parse(token: &'a [u8]) -> Option<Self> {
-        let at = token.windows(SIGNATURE.len()).position(|window| window == SIGNATURE)?;
-        let message = &token[at..];
+        let message = message_in(token)?;
         let head = message.get(..CHALLENGE_HEAD_LEN)?;
         let word = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);
         let long = |at: usize| u32::from(word(at + 2)) << 16 | u32::from(word(at));

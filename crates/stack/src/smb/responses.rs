@@ -141,19 +141,38 @@ pub fn version2(
     Version2 { nt: [&proof[..], &blob].concat(), lm, session_key: hmac(&key, &[&proof]) }
 }
 
-/// Whether `response` answers `challenge` with the password: of version 1 or 2 by its length, or an
-/// LM response where the code page says how. A comparison takes the same time for any response.
-pub fn is_nt(
+/// Key of the session, if `response` answers `challenge` with the password: of version 1 or 2 by its
+/// length. `nonce` is the client's, where both ends agreed that it goes into a response of version 1
+/// (extended session security). A comparison takes the same time for any response.
+pub fn nt_key(
     (user, domain, password): (&str, &str, &str),
     challenge: [u8; CHALLENGE_LEN],
+    nonce: Option<[u8; CHALLENGE_LEN]>,
     response: &[u8],
-) -> bool {
+) -> Option<[u8; 16]> {
     if response.len() == RESPONSE_LEN {
-        return same(&nt(password, challenge), response);
+        let (expected, key) = match nonce {
+            Some(nonce) => with_nonce(password, challenge, nonce),
+            None => (nt(password, challenge), session_key(password)),
+        };
+        return same(&expected, response).then_some(key);
     }
-    let Some((proof, blob)) = response.split_at_checked(PROOF_LEN) else { return false };
+    let (proof, blob) = response.split_at_checked(PROOF_LEN)?;
     let key = version2_key(user, domain, password);
-    !blob.is_empty() && same(&hmac(&key, &[&challenge, blob]), proof)
+    let is_right = !blob.is_empty() && same(&hmac(&key, &[&challenge, blob]), proof);
+    is_right.then(|| hmac(&key, &[proof]))
+}
+
+/// Response of version 1 with a nonce of the client, and its session key ([MS-NLMP] 3.3.1, 3.4.5.1).
+fn with_nonce(
+    password: &str,
+    challenge: [u8; CHALLENGE_LEN],
+    nonce: [u8; CHALLENGE_LEN],
+) -> ([u8; RESPONSE_LEN], [u8; 16]) {
+    let both = [challenge, nonce].concat();
+    let hash = Md5::digest(&both);
+    let mixed = core::array::from_fn(|index| hash[index]);
+    (nt(password, mixed), hmac(&session_key(password), &[&both]))
 }
 
 /// Whether `response` is the LM response, or the one of version 2 that stands in its field.
@@ -205,9 +224,20 @@ mod tests {
         let found = lm("Password", CodePage::Cp437, CHALLENGE).unwrap();
         assert_eq!(hex::encode(found), expected);
         assert_eq!(hex::encode(session_key("Password")), "d87262b0cde4b1cb7499becccdf10784");
-        assert!(is_nt(WHO, CHALLENGE, &nt("Password", CHALLENGE)));
+        let key = nt_key(WHO, CHALLENGE, None, &nt("Password", CHALLENGE));
+        assert_eq!(key, Some(session_key("Password")));
         assert!(is_lm(WHO, CodePage::Cp437, CHALLENGE, &found));
-        assert!(!is_nt(WHO, CHALLENGE, &nt("password", CHALLENGE)));
+        assert_eq!(nt_key(WHO, CHALLENGE, None, &nt("password", CHALLENGE)), None);
+    }
+
+    /// [MS-NLMP] 4.2.3.
+    #[test]
+    fn a_response_with_a_nonce_is_that_of_the_specification() {
+        let response = hex::decode("7537f803ae367128ca458204bde7caf81e97ed2683267232").unwrap();
+        let key = nt_key(WHO, CHALLENGE, Some([0xaa; 8]), &response).unwrap();
+        assert_eq!(hex::encode(key), "eb93429a8bd952f8b89c55b87f475edc");
+        assert_eq!(nt_key(WHO, CHALLENGE, Some([0xab; 8]), &response), None);
+        assert_eq!(nt_key(WHO, CHALLENGE, None, &response), None);
     }
 
     #[test]
@@ -215,15 +245,16 @@ mod tests {
         let responses = version2(WHO, CHALLENGE, [0xaa; 8], 0, &names_of("Domain"));
         let expected = "86c35097ac9cec102554764a57cccc19aaaaaaaaaaaaaaaa";
         assert_eq!(hex::encode(responses.lm), expected);
-        assert!(is_nt(WHO, CHALLENGE, &responses.nt));
+        let key = nt_key(WHO, CHALLENGE, None, &responses.nt);
+        assert_eq!(key, Some(responses.session_key));
         assert!(is_lm(WHO, CodePage::Cp437, CHALLENGE, &responses.lm));
-        assert!(!is_nt(("User", "Domain", "other"), CHALLENGE, &responses.nt));
+        assert_eq!(nt_key(("User", "Domain", "other"), CHALLENGE, None, &responses.nt), None);
     }
 
     #[test]
     fn what_is_no_response_proves_nothing() {
         for len in [0, 1, 15, 16, 23, 25] {
-            assert!(!is_nt(WHO, CHALLENGE, &vec![0; len]), "{len}");
+            assert_eq!(nt_key(WHO, CHALLENGE, None, &vec![0; len]), None, "{len}");
             assert!(!is_lm(WHO, CodePage::Cp437, CHALLENGE, &vec![0; len]), "{len}");
         }
         assert_eq!(lm_hash("fifteen letters", CodePage::Cp437), None);

@@ -6,6 +6,8 @@
 use lanlab_wire::smb1::header;
 use md5::{Digest, Md5};
 
+use super::responses::same;
+
 /// Signs and checks the messages of one connection.
 #[derive(Clone)]
 pub struct Signing {
@@ -20,14 +22,15 @@ impl Signing {
         Self { key: [&session_key[..], response].concat(), next: 2 }
     }
 
-    fn signature(&self, message: &[u8], number: u32) -> [u8; 8] {
+    fn signature(&self, [head, data]: [&[u8]; 2], number: u32) -> [u8; 8] {
         let mut field = [0; 8];
         field[..4].copy_from_slice(&number.to_le_bytes());
         let mut hash = Md5::new();
         hash.update(&self.key);
-        hash.update(&message[..header::SIGNATURE.start]);
+        hash.update(&head[..header::SIGNATURE.start]);
         hash.update(field);
-        hash.update(&message[header::SIGNATURE.end..]);
+        hash.update(&head[header::SIGNATURE.end..]);
+        hash.update(data);
         let hash = hash.finalize();
         core::array::from_fn(|index| hash[index])
     }
@@ -36,13 +39,53 @@ impl Signing {
     pub fn sign(&mut self, message: &mut [u8]) -> u32 {
         let number = self.next;
         self.next = self.next.wrapping_add(2);
-        let signature = self.signature(message, number);
-        message[header::SIGNATURE].copy_from_slice(&signature);
+        self.sign_as(message, &[], number);
         number.wrapping_add(1)
     }
 
-    /// Whether a response is signed with its number.
+    /// Sign a message of two parts with a number.
+    pub fn sign_as(&self, head: &mut [u8], data: &[u8], number: u32) {
+        let signature = self.signature([head, data], number);
+        head[header::SIGNATURE].copy_from_slice(&signature);
+    }
+
+    /// Whether a message is signed with a number.
     pub fn is_signed(&self, message: &[u8], number: u32) -> bool {
-        message[header::SIGNATURE] == self.signature(message, number)
+        same(&self.signature([message, &[]], number), &message[header::SIGNATURE])
+    }
+
+    /// The number that the response to a request of the client has. `None` if the signature is wrong.
+    /// A request without a response takes one number instead of two.
+    pub fn take_request(&mut self, message: &[u8], has_response: bool) -> Option<u32> {
+        let number = self.next;
+        self.next = number.wrapping_add(if has_response { 2 } else { 1 });
+        self.is_signed(message, number).then(|| number.wrapping_add(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ends_count_alike_and_any_change_shows() {
+        let mut client = Signing::new([1; 16], b"response");
+        let mut server = client.clone();
+        for has_response in [true, true, false, true] {
+            let mut request = vec![0; 40];
+            let expected = client.sign(&mut request);
+            if !has_response {
+                client.next -= 1;
+            }
+            let number = server.take_request(&request, has_response);
+            assert_eq!(number, Some(expected));
+            let (mut head, data) = (vec![7; 36], vec![8; 5]);
+            server.sign_as(&mut head, &data, expected);
+            let mut whole = [head, data].concat();
+            assert!(client.is_signed(&whole, expected) && !client.is_signed(&whole, expected + 1));
+            whole[40] ^= 1;
+            assert!(!client.is_signed(&whole, expected));
+        }
+        assert_eq!(server.take_request(&[0; 40], true), None);
     }
 }

@@ -3,25 +3,23 @@
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::header::flags2;
 use lanlab_wire::smb1::negotiate::{self, NO_DIALECT, capabilities, dialect, raw_mode, security};
-use lanlab_wire::smb1::session_setup_andx::{self, Logon, action};
 use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::strings::{CodePage, Encoded, Text};
 use lanlab_wire::smb1::time::{DateTime, ticks_to_unix_ns};
-use lanlab_wire::smb1::{logoff_andx, tree_connect, tree_connect_andx};
+use lanlab_wire::smb1::{tree_connect, tree_connect_andx};
 
 use super::refusals::{Refused, malformed};
 use super::state::{MAX_BUFFER, State, Tree};
 use crate::smb::Dialect;
-use crate::smb::responses::{is_lm, is_nt, same};
+use crate::smb::responses::same;
+use crate::smb::spnego;
 
 /// Requests that a client may have outstanding. They are answered one after another.
 const MAX_MPX: u16 = 50;
 /// Longest raw read or write.
 const MAX_RAW: u32 = 65_535;
-/// Messages of a client are at least this long.
-const MIN_BUFFER: u16 = 512;
-/// What the server calls itself.
-const SOFTWARE: &str = "lanlab";
+/// The workgroup that the server says it is in.
+pub const WORKGROUP: &str = "WORKGROUP";
 /// What clients have to hear so that they use long names.
 const FILE_SYSTEM: &str = "NTFS";
 /// Searches regard all attributes that are asked for.
@@ -47,16 +45,18 @@ impl State {
         }
         let request = negotiate::Request::parse(block).map_err(malformed)?;
         let newest = self.offer.newest;
+        // Only the newest dialect has signatures.
+        let oldest = if self.requires_signatures { Dialect::Nt } else { Dialect::Core };
         let chosen = OFFERED
             .iter()
-            .filter(|(_, dialect)| *dialect <= newest)
+            .filter(|(_, dialect)| (oldest..=newest).contains(dialect))
             .find_map(|(name, dialect)| Some((request.index_of(name)?, *dialect)));
         let Some((index, dialect)) = chosen else {
             self.put(|writer| negotiate::Response::Core { index: NO_DIALECT }.emit(writer));
             return Ok(());
         };
         self.dialect = Some(dialect);
-        let security_mode = security::USER_LEVEL | security::ENCRYPTED;
+        let mut security_mode = security::USER_LEVEL | security::ENCRYPTED;
         let (challenge, session_key) = (self.challenge, 0);
         let has_raw = self.carrier.keeps_raw;
         match dialect {
@@ -82,16 +82,29 @@ impl State {
                 };
                 self.put(|writer| negotiate::Response::LanMan(response).emit(writer));
             }
-            Dialect::Nt => self.offer_nt(index, security_mode as u8, &challenge),
+            Dialect::Nt => {
+                if self.offer.user.is_some() {
+                    // Without a password there is no key.
+                    security_mode |= security::SIGNING_ENABLED;
+                }
+                if self.requires_signatures {
+                    security_mode |= security::SIGNING_REQUIRED;
+                }
+                self.offer_nt(index, security_mode as u8, &challenge);
+            }
         }
         Ok(())
     }
 
     fn offer_nt(&mut self, index: u16, security_mode: u8, challenge: &[u8]) {
-        let raw = if self.carrier.keeps_raw { capabilities::RAW_MODE } else { 0 };
+        // Raw data have no place for a signature.
+        let has_raw = self.carrier.keeps_raw && !self.requires_signatures;
+        let raw = if has_raw { capabilities::RAW_MODE } else { 0 };
         let unicode = self.request.flags2 & flags2::UNICODE != 0;
-        let domain = self.name_text("WORKGROUP", unicode);
+        let domain = self.name_text(WORKGROUP, unicode);
         let server = self.name_text(&self.offer.name.to_uppercase(), unicode);
+        self.is_extended = self.request.flags2 & flags2::EXTENDED_SECURITY != 0;
+        let blob = spnego::offer();
         let response = negotiate::NtLm {
             index,
             security_mode,
@@ -111,79 +124,31 @@ impl State {
                 | capabilities::LARGE_WRITEX,
             time: self.time,
             timezone_min: 0,
-            security: negotiate::Security::Challenge {
-                challenge,
-                domain: domain.text(),
-                server: Some(server.text()),
+            security: if self.is_extended {
+                negotiate::Security::Extended { guid: self.guid(), blob: &blob }
+            } else {
+                negotiate::Security::Challenge {
+                    challenge,
+                    domain: domain.text(),
+                    server: Some(server.text()),
+                }
             },
         };
         self.put(|writer| negotiate::Response::NtLm(response).emit(writer));
     }
 
+    /// Identifier of the server: its name, as Samba makes it.
+    fn guid(&self) -> [u8; 16] {
+        let mut guid = [0; 16];
+        for (place, octet) in guid.iter_mut().zip(self.offer.name.bytes()) {
+            *place = octet;
+        }
+        guid
+    }
+
     /// A name of the server, which is ASCII.
-    fn name_text(&self, name: &str, unicode: bool) -> Encoded {
+    pub fn name_text(&self, name: &str, unicode: bool) -> Encoded {
         Encoded::new(name, unicode, self.offer.code_page).unwrap_or_default()
-    }
-
-    pub fn log_in(&mut self, block: &Block<'_>) -> Result<(), Refused> {
-        let request = session_setup_andx::Request::parse(block).map_err(malformed)?;
-        let code_page = self.offer.code_page;
-        let (account, domain, lm, nt) = match request.logon {
-            Logon::LanMan { password, account, .. } => {
-                (account, Text::default(), password, &[][..])
-            }
-            Logon::Nt { oem_password, unicode_password, account, domain, .. } => {
-                (account, domain, oem_password, unicode_password)
-            }
-            Logon::Extended { .. } => return Err(error::NOT_SUPPORTED),
-        };
-        let is_user = self.offer.user.as_ref().is_none_or(|user| {
-            let (name, domain) = (account.decode(code_page), domain.decode(code_page));
-            let who = (name.as_ref(), domain.as_ref(), user.password.as_str());
-            let is_right =
-                is_nt(who, self.challenge, nt) || is_lm(who, code_page, self.challenge, lm);
-            is_right && same_name(&name, &user.name)
-        });
-        if !is_user {
-            self.desk.fail_login();
-            return Err(error::LOGON_FAILURE);
-        }
-        // A client may read more than its buffer holds wherever the server says that it can ([MS-SMB]
-        // 2.2.4.2.1); some do without saying so themselves.
-        self.has_large_reads = self.dialect() == Dialect::Nt;
-        self.client_buffer = usize::from(request.max_buffer.max(MIN_BUFFER));
-        self.uid = self.add_user()?;
-        self.desk.set_known();
-        let unicode = block.is_unicode();
-        let (software, domain) =
-            (self.name_text(SOFTWARE, unicode), self.name_text("WORKGROUP", unicode));
-        let is_nt = self.dialect() == Dialect::Nt;
-        let response = session_setup_andx::Response {
-            action: if account.is_empty() { action::GUEST } else { 0 },
-            blob: None,
-            names: Some(session_setup_andx::Names {
-                native_os: software.text(),
-                native_lan_manager: software.text(),
-                domain: is_nt.then(|| domain.text()),
-            }),
-        };
-        self.put(|writer| response.emit(writer));
-        Ok(())
-    }
-
-    pub async fn log_off(&mut self, block: &Block<'_>) -> Result<(), Refused> {
-        logoff_andx::parse(block).map_err(malformed)?;
-        if self.dialect() == Dialect::Core {
-            return Err(error::SMB_BAD_COMMAND);
-        }
-        self.users.remove(&self.uid);
-        if self.users.is_empty() {
-            self.close_all(|_| true).await;
-            self.trees.clear();
-            self.searches.clear();
-        }
-        self.put(logoff_andx::emit);
-        Ok(())
     }
 
     /// The share that a path names, if the client expects its kind.
@@ -247,10 +212,6 @@ impl State {
         self.put_nothing();
         Ok(())
     }
-}
-
-fn same_name(one: &str, other: &str) -> bool {
-    one.to_lowercase() == other.to_lowercase()
 }
 
 /// Whether a share's password is right. DOS writes it in upper case.

@@ -34,6 +34,14 @@ impl State {
         {
             return false;
         }
+        if let Some(signing) = &mut self.signing {
+            let has_response = header.command != command::NT_CANCEL;
+            match signing.take_request(message, has_response) {
+                Some(number) => self.answer_number = number,
+                // Someone else may have written it.
+                None => return false,
+            }
+        }
         self.begin(header);
         for number in 0.. {
             match self.carry_out(header, number, message).await {
@@ -109,6 +117,7 @@ impl State {
             }
             command::READ_RAW => return self.read_raw(&block).await,
             command::ECHO => return self.echo(&block).await,
+            command::SESSION_SETUP_ANDX => return self.log_in(&block).await,
             command::TRANSACTION2 | command::TRANSACTION2_SECONDARY => {
                 return Box::pin(self.transaction(&block)).await;
             }
@@ -121,7 +130,6 @@ impl State {
     async fn of_share(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         match block.command() {
             command::NEGOTIATE => self.negotiate(block),
-            command::SESSION_SETUP_ANDX => self.log_in(block),
             command::LOGOFF_ANDX => self.log_off(block).await,
             command::TREE_CONNECT => self.connect_by_password(block),
             command::TREE_CONNECT_ANDX => self.connect(block),

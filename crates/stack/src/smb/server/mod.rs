@@ -22,6 +22,7 @@ mod found;
 mod information;
 mod locking;
 mod locks;
+mod logging_in;
 mod names;
 mod open_files;
 mod opening;
@@ -74,12 +75,21 @@ pub struct Offer {
 pub struct Server {
     offer: Arc<Offer>,
     open_files: Arc<OpenFiles>,
+    requires_signatures: bool,
 }
 
 impl Server {
     /// A server to which no client is connected.
     pub fn new(offer: Offer) -> Self {
-        Self { offer: Arc::new(offer), open_files: Arc::default() }
+        Self { offer: Arc::new(offer), open_files: Arc::default(), requires_signatures: false }
+    }
+
+    /// The same, which takes only clients that sign their messages. That takes a user with a password
+    /// and the dialect `NT LM 0.12`; all others are refused. Without it, messages are signed where the
+    /// client asks for that.
+    #[must_use]
+    pub fn requiring_signatures(self) -> Self {
+        Self { requires_signatures: true, ..self }
     }
 
     /// A client has connected. `challenge` is random and new for each session; `time` is now, 100 ns
@@ -87,7 +97,8 @@ impl Server {
     pub fn session(&self, carrier: CarrierFacts, challenge: [u8; 8], time: u64) -> Session {
         let desk = Desk::default();
         let (offer, open_files) = (Arc::clone(&self.offer), Arc::clone(&self.open_files));
-        let state = State::new(offer, open_files, carrier, challenge, time, desk.clone());
+        let mut state = State::new(offer, open_files, carrier, challenge, time, desk.clone());
+        state.requires_signatures = self.requires_signatures;
         Session { desk, answering: Some(Box::pin(state.run())) }
     }
 

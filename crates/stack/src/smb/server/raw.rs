@@ -9,10 +9,15 @@ use super::state::{Answer, State};
 use super::transferring::Writing;
 
 impl State {
+    /// Raw data have no place for a signature.
+    fn has_raw(&self) -> bool {
+        self.carrier.keeps_raw && self.signing.is_none()
+    }
+
     /// Any error is answered by a message of nothing ([MS-CIFS] 2.2.4.22.2).
     pub async fn read_raw(&mut self, block: &Block<'_>) -> Result<Answer, Refused> {
         let request = read_raw::Request::parse(block).map_err(malformed)?;
-        if !self.carrier.keeps_raw {
+        if !self.has_raw() {
             return Err(error::SMB_USE_STANDARD);
         }
         let count = u32::from(request.max_count).min(self.carrier.longest_message);
@@ -49,7 +54,7 @@ impl State {
         writing: &Writing,
         message: &mut Vec<u8>,
     ) -> Result<Option<u32>, Refused> {
-        if !self.carrier.keeps_raw {
+        if !self.has_raw() {
             return Err(error::SMB_USE_STANDARD);
         }
         let first = writing.data.len() as u32;

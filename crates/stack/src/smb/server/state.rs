@@ -16,6 +16,7 @@ use super::search::Search;
 use crate::carrier::CarrierFacts;
 use crate::files::{FileAnswer, FileCall, Found, Handle, Names};
 use crate::smb::Dialect;
+use crate::smb::signing::Signing;
 
 /// Longest message that is taken outside large writes, and announced.
 pub const MAX_BUFFER: u16 = 16_644;
@@ -72,11 +73,19 @@ pub struct State {
     pub carrier: CarrierFacts,
     pub challenge: [u8; 8],
     pub time: u64,
+    /// Whether every message after the login has to be signed.
+    pub requires_signatures: bool,
     pub desk: Desk,
     pub dialect: Option<Dialect>,
     /// Longest message that the client takes outside large reads.
     pub client_buffer: usize,
     pub has_large_reads: bool,
+    /// Whether users log in by tokens.
+    pub is_extended: bool,
+    /// The user that a token was sent to, until it is answered.
+    pub challenged: Option<u16>,
+    /// Signs and checks messages, once a login has made a key and either end wants it.
+    pub signing: Option<Signing>,
     pub users: BTreeSet<u16>,
     pub trees: BTreeMap<u16, Tree>,
     pub opens: BTreeMap<u16, Open>,
@@ -86,6 +95,8 @@ pub struct State {
     // Of the request that is being answered:
     pub request: Header,
     pub command: u8,
+    /// Number of its response in signatures.
+    pub answer_number: u32,
     pub uid: u16,
     pub tid: u16,
     pub chained_fid: Option<u16>,
@@ -110,10 +121,14 @@ impl State {
             carrier,
             challenge,
             time,
+            requires_signatures: false,
             desk,
             dialect: None,
             client_buffer: usize::from(MAX_BUFFER),
             has_large_reads: false,
+            is_extended: false,
+            challenged: None,
+            signing: None,
             users: BTreeSet::new(),
             trees: BTreeMap::new(),
             opens: BTreeMap::new(),
@@ -122,6 +137,7 @@ impl State {
             next: 0,
             request: Header::request(0, 0, 0),
             command: 0,
+            answer_number: 0,
             uid: 0,
             tid: 0,
             chained_fid: None,
@@ -143,11 +159,16 @@ impl State {
     }
 
     fn response(&self, status: Status) -> Header {
-        let kept = flags2::LONG_NAMES | flags2::NT_STATUS | flags2::UNICODE | flags2::IS_LONG_NAME;
+        let kept = flags2::LONG_NAMES
+            | flags2::NT_STATUS
+            | flags2::UNICODE
+            | flags2::IS_LONG_NAME
+            | flags2::EXTENDED_SECURITY;
+        let signed = if self.signing.is_some() { flags2::SIGNED } else { 0 };
         let asked = flags::OPLOCK | flags::OPLOCK_NOTIFY;
         Header {
             flags: (self.request.flags | flags::REPLY) & !asked,
-            flags2: self.request.flags2 & kept,
+            flags2: self.request.flags2 & kept | signed,
             uid: self.uid,
             tid: self.tid,
             ..self.request.response(status)
@@ -195,6 +216,9 @@ impl State {
             self.head.resize(header::LEN, 0);
         }
         self.head[..header::LEN].copy_from_slice(&header.emit());
+        if let Some(signing) = &self.signing {
+            signing.sign_as(&mut self.head, &self.data, self.answer_number);
+        }
         self.send_raw().await;
     }
 
@@ -241,11 +265,16 @@ impl State {
         }
     }
 
-    pub fn add_user(&mut self) -> Result<u16, Refused> {
+    /// A number for another user.
+    pub fn number_of_user(&mut self) -> Result<u16, Refused> {
         if self.users.len() >= MAX_USERS {
             return Err(error::TOO_MANY_SESSIONS);
         }
-        let uid = self.number(|state, uid| state.users.contains(&uid));
+        Ok(self.number(|state, uid| state.users.contains(&uid)))
+    }
+
+    pub fn add_user(&mut self) -> Result<u16, Refused> {
+        let uid = self.number_of_user()?;
         self.users.insert(uid);
         Ok(uid)
     }

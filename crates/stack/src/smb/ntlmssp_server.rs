@@ -1,0 +1,177 @@
+//! The server's side of a login by NTLMSSP.
+//!
+//! Source: [MS-NLMP] 2.2.1 and 3.2.5. The server names no time, so that clients send no code over the
+//! three messages, and takes no key that a client makes: the key of the session is that of the response.
+
+use super::ntlmssp::{SIGNATURE, flags, message_in};
+use super::responses::CHALLENGE_LEN;
+
+/// Bits that the server has where the client has them.
+const KEPT: u32 = flags::UNICODE
+    | flags::REQUEST_TARGET
+    | flags::SIGN
+    | flags::ALWAYS_SIGN
+    | flags::EXTENDED_SESSION_SECURITY
+    | flags::KEY_128
+    | flags::KEY_56;
+/// Octets of a CHALLENGE message before its fields, and of an AUTHENTICATE message of old clients.
+const CHALLENGE_LEN_WITHOUT_FIELDS: usize = 48;
+const AUTHENTICATE_LEN: usize = 52;
+/// Names in the list of [MS-NLMP] 2.2.2.1.
+const COMPUTER: u16 = 1;
+const DOMAIN: u16 = 2;
+
+/// A client's message.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Message<'a> {
+    /// It begins.
+    Negotiate {
+        /// Bits of [`flags`].
+        flags: u32,
+    },
+    /// It proves who the user is.
+    Authenticate(Authenticate<'a>),
+}
+
+/// What proves who a user is.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Authenticate<'a> {
+    /// LM response; with extended session security and a response of version 1, the client's nonce.
+    pub lm: &'a [u8],
+    /// NT response.
+    pub nt: &'a [u8],
+    /// Domain of the user, as both ends write text.
+    pub domain: &'a [u8],
+    /// Name of the user, as both ends write text.
+    pub user: &'a [u8],
+    /// Whether text is UTF-16LE.
+    pub is_unicode: bool,
+    has_nonce: bool,
+}
+
+impl Authenticate<'_> {
+    /// The client's nonce, if it goes into a response of version 1.
+    pub fn nonce(&self) -> Option<[u8; CHALLENGE_LEN]> {
+        self.lm.first_chunk().copied().filter(|_| self.has_nonce)
+    }
+}
+
+fn long(message: &[u8], at: usize) -> Option<u32> {
+    message.get(at..)?.first_chunk().copied().map(u32::from_le_bytes)
+}
+
+impl<'a> Message<'a> {
+    /// Read the message in a token. `None` if there is none that a client sends.
+    pub fn parse(token: &'a [u8]) -> Option<Self> {
+        let message = message_in(token)?;
+        match long(message, 8)? {
+            1 => Some(Self::Negotiate { flags: long(message, 12)? }),
+            3 if message.len() >= AUTHENTICATE_LEN => {
+                let field = |at: usize| {
+                    let len = usize::from(u16::from_le_bytes([message[at], message[at + 1]]));
+                    let offset = long(message, at + 4)? as usize;
+                    message.get(offset..offset.checked_add(len)?)
+                };
+                // Clients before Windows 2000 say no flags.
+                let flags = long(message, 60).unwrap_or(0);
+                Some(Self::Authenticate(Authenticate {
+                    lm: field(12)?,
+                    nt: field(20)?,
+                    domain: field(28)?,
+                    user: field(36)?,
+                    is_unicode: flags & flags::UNICODE != 0,
+                    has_nonce: flags & flags::EXTENDED_SESSION_SECURITY != 0,
+                }))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The message that asks for a proof. The names are ASCII.
+pub fn challenge(
+    client_flags: u32,
+    challenge: [u8; CHALLENGE_LEN],
+    server: &str,
+    domain: &str,
+) -> Vec<u8> {
+    let mut flags =
+        client_flags & KEPT | flags::NTLM | flags::TARGET_INFO | flags::TARGET_IS_SERVER;
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let target = if flags & flags::UNICODE == 0 {
+        flags |= flags::OEM;
+        server.as_bytes().to_vec()
+    } else {
+        utf16(server)
+    };
+    let mut names = Vec::new();
+    for (id, name) in [(DOMAIN, domain), (COMPUTER, server)] {
+        let name = utf16(name);
+        names.extend_from_slice(&id.to_le_bytes());
+        names.extend_from_slice(&(name.len() as u16).to_le_bytes());
+        names.extend_from_slice(&name);
+    }
+    names.extend_from_slice(&[0; 4]);
+
+    let mut message = SIGNATURE.to_vec();
+    message.extend_from_slice(&2_u32.to_le_bytes());
+    let put = |message: &mut Vec<u8>, field: &[u8], at: usize| {
+        let len = (field.len() as u16).to_le_bytes();
+        message.extend_from_slice(&len);
+        message.extend_from_slice(&len);
+        message.extend_from_slice(&(at as u32).to_le_bytes());
+    };
+    put(&mut message, &target, CHALLENGE_LEN_WITHOUT_FIELDS);
+    message.extend_from_slice(&flags.to_le_bytes());
+    message.extend_from_slice(&challenge);
+    message.extend_from_slice(&[0; 8]);
+    put(&mut message, &names, CHALLENGE_LEN_WITHOUT_FIELDS + target.len());
+    message.extend_from_slice(&target);
+    message.extend_from_slice(&names);
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::smb::ntlmssp;
+    use crate::smb::plan::User;
+    use crate::smb::responses::nt_key;
+
+    #[test]
+    fn what_our_client_answers_is_right_and_makes_the_same_key() {
+        let Some(Message::Negotiate { flags }) = Message::parse(&ntlmssp::negotiate()) else {
+            panic!("a message of the client")
+        };
+        let token = challenge(flags, [5; 8], "SERVER", "GROUP");
+        let asked = ntlmssp::Challenge::parse(&token).unwrap();
+        let user = User { name: "me".into(), password: "Secret-1".into(), domain: "D".into() };
+        let (message, key) = ntlmssp::authenticate(&asked, &user, [9; 8], 77);
+        let Some(Message::Authenticate(found)) = Message::parse(&message) else {
+            panic!("a proof")
+        };
+        assert!(found.is_unicode);
+        assert_eq!((found.user, found.domain), (&b"m\0e\0"[..], &b"D\0"[..]));
+        let who = ("me", "D", "Secret-1");
+        assert_eq!(nt_key(who, [5; 8], found.nonce(), found.nt), Some(key));
+        assert_eq!(nt_key(who, [6; 8], found.nonce(), found.nt), None);
+        for len in 0..message.len() {
+            let cut = Message::parse(&message[..len]);
+            assert!(cut.is_none() || len >= 64, "{len}");
+        }
+    }
+
+    #[test]
+    fn what_points_outside_is_no_message() {
+        let mut message = SIGNATURE.to_vec();
+        message.extend_from_slice(&3_u32.to_le_bytes());
+        message.resize(64, 0);
+        assert!(Message::parse(&message).is_some());
+        for at in [16, 24, 32, 40] {
+            let mut far = message.clone();
+            far[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+            assert_eq!(Message::parse(&far), None, "{at}");
+        }
+        assert_eq!(Message::parse(b"NTLMSSP"), None);
+    }
+}

@@ -1,0 +1,185 @@
+//! Logins: by a response to a challenge, and by NTLMSSP in extended security; and signatures from then
+//! on.
+
+use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::header::flags2;
+use lanlab_wire::smb1::logoff_andx;
+use lanlab_wire::smb1::session_setup_andx::{Logon, Names, Request, Response, action};
+use lanlab_wire::smb1::status::error;
+use lanlab_wire::smb1::strings::Text;
+
+use super::connecting::WORKGROUP;
+use super::refusals::{Refused, malformed};
+use super::state::{Answer, State};
+use crate::smb::Dialect;
+use crate::smb::ntlmssp::SIGNATURE;
+use crate::smb::ntlmssp_server::{self, Message};
+use crate::smb::responses::{CHALLENGE_LEN, is_lm, nt_key};
+use crate::smb::signing::Signing;
+use crate::smb::spnego;
+
+/// Messages of a client are at least this long.
+const MIN_BUFFER: u16 = 512;
+/// What the server calls itself.
+const SOFTWARE: &str = "lanlab";
+
+/// What a client says of its user.
+struct Claim<'a> {
+    account: String,
+    domain: String,
+    lm: &'a [u8],
+    nt: &'a [u8],
+    /// The client's nonce, if it goes into a response of version 1.
+    nonce: Option<[u8; CHALLENGE_LEN]>,
+}
+
+impl State {
+    pub async fn log_in(&mut self, block: &Block<'_>) -> Result<Answer, Refused> {
+        let request = Request::parse(block).map_err(malformed)?;
+        let code_page = self.offer.code_page;
+        let text = |text: Text<'_>| text.decode(code_page).into_owned();
+        let (lm, nt, account, domain) = match request.logon {
+            Logon::LanMan { password, account, .. } => {
+                (password, &[][..], text(account), String::new())
+            }
+            Logon::Nt { oem_password, unicode_password, account, domain, .. } => {
+                (oem_password, unicode_password, text(account), text(domain))
+            }
+            Logon::Extended { blob, .. } => {
+                return self.log_in_by_token(block, blob, request.max_buffer).await;
+            }
+        };
+        let is_guest = account.is_empty();
+        let key = self.judge(&Claim { account, domain, lm, nt, nonce: None })?;
+        let uid = self.add_user()?;
+        // Here the response goes into the key of signatures ([MS-CIFS] 3.1.4.1).
+        self.let_in(uid, request.max_buffer, key.map(|key| (key, nt)))?;
+        self.put_login(block, if is_guest { action::GUEST } else { 0 }, None);
+        Ok(Answer::Block)
+    }
+
+    async fn log_in_by_token(
+        &mut self,
+        block: &Block<'_>,
+        blob: &[u8],
+        max_buffer: u16,
+    ) -> Result<Answer, Refused> {
+        if !self.is_extended {
+            return Err(error::INVALID_PARAMETER);
+        }
+        // Clients may leave SPNEGO out ([MS-SMB] 3.2.4.2.4); then the server does so, too.
+        let is_bare = blob.starts_with(&SIGNATURE);
+        match Message::parse(blob).ok_or(error::INVALID_PARAMETER)? {
+            Message::Negotiate { flags } => {
+                let uid = match self.challenged {
+                    Some(uid) => uid,
+                    None => self.number_of_user()?,
+                };
+                self.challenged = Some(uid);
+                self.uid = uid;
+                let server = self.offer.name.to_uppercase();
+                let token = ntlmssp_server::challenge(flags, self.challenge, &server, WORKGROUP);
+                let token = if is_bare { token } else { spnego::incomplete(&token) };
+                self.put_login(block, 0, Some(&token));
+                self.finish(Err(error::MORE_PROCESSING_REQUIRED)).await;
+                Ok(Answer::Sent)
+            }
+            Message::Authenticate(proof) => {
+                // Who is asked once may answer once.
+                let uid = self.challenged.take().filter(|uid| *uid == self.request.uid);
+                let uid = uid.ok_or(error::INVALID_PARAMETER)?;
+                let code_page = self.offer.code_page;
+                let text = |octets| {
+                    let text =
+                        if proof.is_unicode { Text::Utf16(octets) } else { Text::Oem(octets) };
+                    text.decode(code_page).into_owned()
+                };
+                let (account, domain) = (text(proof.user), text(proof.domain));
+                let is_guest = account.is_empty();
+                let (lm, nt, nonce) = (proof.lm, proof.nt, proof.nonce());
+                let key = self.judge(&Claim { account, domain, lm, nt, nonce })?;
+                self.users.insert(uid);
+                self.let_in(uid, max_buffer, key.map(|key| (key, &[][..])))?;
+                let token = if is_bare { Vec::new() } else { spnego::completed() };
+                self.put_login(block, if is_guest { action::GUEST } else { 0 }, Some(&token));
+                Ok(Answer::Block)
+            }
+        }
+    }
+
+    /// Key of the session, if the user is the one that the server knows and there is one.
+    fn judge(&mut self, claim: &Claim<'_>) -> Result<Option<[u8; 16]>, Refused> {
+        let Some(user) = &self.offer.user else { return Ok(None) };
+        let who = (claim.account.as_str(), claim.domain.as_str(), user.password.as_str());
+        let key = nt_key(who, self.challenge, claim.nonce, claim.nt);
+        let is_right = key.is_some() || is_lm(who, self.offer.code_page, self.challenge, claim.lm);
+        if is_right && claim.account.to_lowercase() == user.name.to_lowercase() {
+            return Ok(key);
+        }
+        self.desk.fail_login();
+        Err(error::LOGON_FAILURE)
+    }
+
+    /// Take a user in. Signatures begin with the first one who proves a password, if either end wants
+    /// them.
+    fn let_in(
+        &mut self,
+        uid: u16,
+        max_buffer: u16,
+        key: Option<([u8; 16], &[u8])>,
+    ) -> Result<(), Refused> {
+        let is_asked = self.request.flags2 & flags2::SIGNED != 0;
+        let may = self.dialect() == Dialect::Nt && self.signing.is_none();
+        match key {
+            Some((key, response)) if may && (is_asked || self.requires_signatures) => {
+                self.signing = Some(Signing::new(key, response));
+                // The response to this login has the first odd number.
+                self.answer_number = 1;
+            }
+            _ if self.requires_signatures && self.signing.is_none() => {
+                self.users.remove(&uid);
+                return Err(error::ACCESS_DENIED);
+            }
+            _ => {}
+        }
+        // A client may read more than its buffer holds wherever the server says that it can ([MS-SMB]
+        // 2.2.4.2.1); some do without saying so themselves.
+        self.has_large_reads = self.dialect() == Dialect::Nt;
+        self.client_buffer = usize::from(max_buffer.max(MIN_BUFFER));
+        self.uid = uid;
+        self.desk.set_known();
+        Ok(())
+    }
+
+    fn put_login(&mut self, block: &Block<'_>, action: u16, blob: Option<&[u8]>) {
+        let unicode = block.is_unicode();
+        let (software, domain) =
+            (self.name_text(SOFTWARE, unicode), self.name_text(WORKGROUP, unicode));
+        let has_domain = self.dialect() == Dialect::Nt;
+        let response = Response {
+            action,
+            blob,
+            names: Some(Names {
+                native_os: software.text(),
+                native_lan_manager: software.text(),
+                domain: has_domain.then(|| domain.text()),
+            }),
+        };
+        self.put(|writer| response.emit(writer));
+    }
+
+    pub async fn log_off(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        logoff_andx::parse(block).map_err(malformed)?;
+        if self.dialect() == Dialect::Core {
+            return Err(error::SMB_BAD_COMMAND);
+        }
+        self.users.remove(&self.uid);
+        if self.users.is_empty() {
+            self.close_all(|_| true).await;
+            self.trees.clear();
+            self.searches.clear();
+        }
+        self.put(logoff_andx::emit);
+        Ok(())
+    }
+}

@@ -1,0 +1,127 @@
+//! A client and its session with the server, without a carrier: whole messages go from one to the
+//! other, over files in memory.
+
+#[path = "../../../../fuzz/memory_files.rs"]
+mod memory_files;
+
+use lanlab_stack::carrier::CarrierFacts;
+use lanlab_stack::redirector::{Call, CallId, Done, Redirector, Refusal};
+use lanlab_stack::smb::Dialect;
+use lanlab_stack::smb::client::{Client, Plan, User};
+use lanlab_stack::smb::server::{Offer, Server, Session};
+use lanlab_wire::smb1::strings::CodePage;
+
+pub use memory_files::MemoryFiles;
+
+pub const CARRIER: CarrierFacts = CarrierFacts { longest_message: 0x1_ffff, keeps_raw: true };
+
+pub fn user(password: &str) -> User {
+    User { name: "me".into(), password: password.into(), domain: String::new() }
+}
+
+pub fn server() -> Server {
+    Server::new(Offer {
+        name: "server".into(),
+        share: "share".into(),
+        user: Some(user("Secret-1")),
+        read_only: false,
+        code_page: CodePage::Cp850,
+        newest: Dialect::Nt,
+    })
+}
+
+pub fn client(dialect: Option<Dialect>, password: &str) -> Client {
+    Client::new(Plan {
+        dialect,
+        server: "server".into(),
+        share: "share".into(),
+        user: Some(user(password)),
+        code_page: CodePage::Cp850,
+        nonce: [7; 8],
+        time: 0x01d0_0000_0000_0000,
+        raw: false,
+        carrier: CARRIER,
+    })
+}
+
+/// A session of the server, and its files.
+pub struct Served {
+    pub session: Session,
+    pub files: MemoryFiles,
+}
+
+impl Served {
+    pub fn new(server: &Server) -> Self {
+        let session = server.session(CARRIER, [3; 8], 0x01d0_0000_0000_0000);
+        Self { session, files: MemoryFiles::default() }
+    }
+
+    /// What the server says now.
+    pub fn say(&mut self) -> Vec<Vec<u8>> {
+        let (mut said, mut head, mut data) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..1000 {
+            while let Some(call) = self.session.poll_file_call(&mut data) {
+                let answer = self.files.carry_out(call, &mut data);
+                self.session.handle_file_answer(answer, &mut data);
+            }
+            if !self.session.poll_message(&mut head, &mut data) {
+                break;
+            }
+            said.push([&head[..], &data[..]].concat());
+        }
+        said
+    }
+
+    /// What it says to a message.
+    pub fn answer(&mut self, message: &[u8]) -> Vec<Vec<u8>> {
+        self.session.handle_message(&mut message.to_vec());
+        self.say()
+    }
+}
+
+/// Both ends.
+pub struct Both {
+    pub client: Client,
+    pub served: Served,
+    /// Messages of the client that were sent.
+    pub sent: Vec<Vec<u8>>,
+}
+
+impl Both {
+    /// What came of a call. `change` may change messages of the client.
+    pub fn outcome(
+        &mut self,
+        call: CallId,
+        change: impl Fn(&mut Vec<u8>),
+    ) -> Option<Result<Done, Refusal>> {
+        let (mut message, mut data) = (Vec::new(), Vec::new());
+        for _ in 0..1000 {
+            while let Some((ended, outcome)) = self.client.poll_done(&mut data) {
+                if ended == call {
+                    return Some(outcome);
+                }
+            }
+            if !self.client.poll_message(&mut message) {
+                return None;
+            }
+            change(&mut message);
+            self.sent.push(message.clone());
+            for mut answer in self.served.answer(&message) {
+                self.client.handle_message(&mut answer);
+            }
+        }
+        None
+    }
+
+    /// What comes of a call.
+    pub fn call(&mut self, call: Call<'_>) -> Result<Done, Refusal> {
+        let id = self.client.call(call);
+        self.outcome(id, |_| {}).expect("an answer")
+    }
+
+    pub fn connect(client: Client, server: &Server) -> (Self, Option<Result<Done, Refusal>>) {
+        let mut both = Self { client, served: Served::new(server), sent: Vec::new() };
+        let outcome = both.outcome(Client::CONNECTED, |_| {});
+        (both, outcome)
+    }
+}
