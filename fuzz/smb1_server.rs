@@ -1,13 +1,14 @@
 //! What a client of SMB 1 says, for the fuzz target and for the test that feeds it all seeds.
 //!
 //! The first octet chooses dialect and rights. Then come messages: for each a command, how its head is
-//! made, flags, and the octets after the header. The head has the right user and share, unless it is
-//! to have others; so that files are reached, the file that was opened last stands where most commands
-//! have it, if that is asked for.
+//! made, flags, and the octets after the header; some come half a second later. The head has the right
+//! user and share, unless it is to have others; so that files are reached, the file that was opened last
+//! stands where most commands have it, if that is asked for.
 
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::server::{Offer, Server, Session};
+use lanlab_units::Instant;
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::header::{Header, LEN};
 use lanlab_wire::smb1::strings::{CodePage, Text};
@@ -43,6 +44,7 @@ struct Harness {
     uid: u16,
     tid: u16,
     fid: u16,
+    now: Instant,
 }
 
 impl Harness {
@@ -59,7 +61,8 @@ impl Harness {
         let carrier = CarrierFacts { longest_message: 0x1_ffff, keeps_raw: choice & 0x20 == 0 };
         let session = server.session(carrier, [7; 8], 0x01d0_0000_0000_0000);
         let files = MemoryFiles::default();
-        let mut harness = Self { server, session, files, uid: 0, tid: 0, fid: 0 };
+        let now = Instant::ZERO;
+        let mut harness = Self { server, session, files, uid: 0, tid: 0, fid: 0, now };
         if choice & 0x80 == 0 {
             harness.connect(newest);
         }
@@ -127,6 +130,10 @@ impl Harness {
             self.give(body.to_vec(), true);
             return;
         }
+        if choice & 0x10 != 0 {
+            // Past the end of a wait that begins with the first message.
+            self.now = self.now.plus_nanos(500_000_000);
+        }
         let mut body = body.to_vec();
         let at = if command::is_andx(command) { 5 } else { 1 };
         if choice & 1 != 0 && body.len() >= at + 2 {
@@ -147,6 +154,7 @@ impl Harness {
         if self.session.is_over() {
             return Vec::new();
         }
+        self.session.handle_timeout(self.now);
         self.session.handle_message(&mut message);
         let (mut calls, mut messages) = (0, 0);
         let (mut head, mut data, mut answer) = (Vec::new(), Vec::new(), Vec::new());
@@ -189,6 +197,7 @@ impl Harness {
                     answer.get(at..at + 2).map_or(0, |fid| u16::from_le_bytes([fid[0], fid[1]]));
             }
         }
+        assert!(self.session.poll_timeout().is_none_or(|at| at > self.now), "a wait without end");
         answer
     }
 

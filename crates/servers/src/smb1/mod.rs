@@ -6,10 +6,12 @@
 mod files;
 mod resolve;
 
-use std::future::poll_fn;
+use std::future::{Future, pending, poll_fn};
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::task::Poll;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use lanlab_connections::Messages;
@@ -18,6 +20,7 @@ use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::User;
 use lanlab_stack::smb::server::{self, Server, Session};
+use lanlab_units::Instant;
 use lanlab_wire::nbss::{Framing, Kind, Packet};
 use lanlab_wire::smb1::strings::CodePage;
 use lanlab_wire::smb1::time::ticks_from_unix_ns;
@@ -92,6 +95,8 @@ struct Connection {
     proof: Proof,
     is_known: bool,
     failed_logins: u32,
+    /// When it began, by which its session is told the time.
+    began: std::time::Instant,
 }
 
 impl Connection {
@@ -104,7 +109,8 @@ impl Connection {
         let session = server.session(facts, challenge, time);
         let messages = Messages::new(stream, Framing::Direct, LONGEST_OF_STRANGERS);
         let messages = messages.with_requests();
-        Some(Self { messages, session, files, proof, is_known: false, failed_logins: 0 })
+        let began = std::time::Instant::now();
+        Some(Self { messages, session, files, proof, is_known: false, failed_logins: 0, began })
     }
 
     async fn run(mut self) -> io::Result<()> {
@@ -122,31 +128,70 @@ impl Connection {
     async fn serve(&mut self) -> io::Result<()> {
         let (mut message, mut head, mut data) = (Vec::new(), Vec::new(), Vec::new());
         while !self.session.is_over() {
-            let received = poll_fn(|cx| self.messages.poll_receive(cx, &mut message)).await?;
-            if received == Kind::Request {
+            let received = self.wait(&mut message).await?;
+            if received == Some(Kind::Request) {
                 self.answer_request(&message).await?;
                 continue;
             }
-            self.session.handle_message(&mut message);
-            let mut has_data = false;
-            loop {
-                while let Some(call) = self.session.poll_file_call(&mut data) {
-                    let answer = self.files.carry_out(call, &mut data);
-                    self.session.handle_file_answer(answer, &mut data);
-                }
-                if !self.session.poll_message(&mut head, &mut data) {
-                    break;
-                }
-                self.judge_login().await?;
-                poll_fn(|cx| self.messages.poll_send(cx, [&head, &data])).await?;
-                has_data |= !data.is_empty();
+            self.session.handle_timeout(self.now());
+            if received.is_some() {
+                self.session.handle_message(&mut message);
             }
-            message = self.session.memory();
-            if has_data && message.capacity() > KEPT_BYTES {
-                message = Vec::new();
+            let has_data = self.answer(&mut head, &mut data).await?;
+            if received.is_some() {
+                message = self.session.memory();
+                if has_data && message.capacity() > KEPT_BYTES {
+                    message = Vec::new();
+                }
             }
         }
         Ok(())
+    }
+
+    fn now(&self) -> Instant {
+        Instant::ZERO + self.began.elapsed()
+    }
+
+    /// Wait for a message, or until the session has something to say without one. Of a message that has
+    /// not come whole, `message` keeps what there is.
+    async fn wait(&mut self, message: &mut Vec<u8>) -> io::Result<Option<Kind>> {
+        let timeout = self.session.poll_timeout();
+        let mut timer = pin!(async {
+            match timeout {
+                Some(at) => {
+                    tokio::time::sleep_until((self.began + (at - Instant::ZERO)).into()).await
+                }
+                None => pending().await,
+            }
+        });
+        let (messages, session) = (&mut self.messages, &mut self.session);
+        poll_fn(|cx| {
+            if let Poll::Ready(received) = messages.poll_receive(cx, message) {
+                return Poll::Ready(received.map(Some));
+            }
+            if session.poll_woken(cx).is_ready() || timer.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Ok(None));
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Carry out what the session asks, and send what it says. Whether that was data.
+    async fn answer(&mut self, head: &mut Vec<u8>, data: &mut Vec<u8>) -> io::Result<bool> {
+        let mut has_data = false;
+        loop {
+            while let Some(call) = self.session.poll_file_call(data) {
+                let answer = self.files.carry_out(call, data);
+                self.session.handle_file_answer(answer, data);
+            }
+            if !self.session.poll_message(head, data) {
+                return Ok(has_data);
+            }
+            self.judge_login().await?;
+            poll_fn(|cx| self.messages.poll_send(cx, [&*head, &*data])).await?;
+            has_data |= !data.is_empty();
+        }
     }
 
     /// A session is there for whatever name it is asked for.

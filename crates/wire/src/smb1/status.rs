@@ -158,6 +158,8 @@ pub mod error {
         FILE_LOCK_CONFLICT = "lock conflict", 1, 33, 0xc000_0054;
         LOCK_NOT_GRANTED = "lock not granted", 1, 33, 0xc000_0055;
         RANGE_NOT_LOCKED = "range is not locked", 1, 158, 0xc000_007e;
+        CANCEL_VIOLATION = "no such lock is waited for", 1, 173, 0x00ad_0001;
+        ATOMIC_LOCKS_NOT_SUPPORTED = "a lock cannot change its kind", 1, 174, 0x00ae_0001;
         END_OF_FILE = "end of file", 1, 38, 0xc000_0011;
         NOT_SUPPORTED = "not supported", 1, 50, 0xc000_00bb;
         OBJECT_NAME_COLLISION = "file exists", 1, 80, 0xc000_0035;

@@ -3,7 +3,9 @@
 use std::future::poll_fn;
 use std::mem::take;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
+
+use lanlab_units::Instant;
 
 use crate::files::{FileAnswer, FileCall};
 
@@ -27,6 +29,13 @@ struct Slots {
     is_known: bool,
     failed_logins: u32,
     is_ended: bool,
+    /// Now, if the driver says it.
+    now: Option<Instant>,
+    /// When a wait of the session ends.
+    timeout: Option<Instant>,
+    /// Whether a wait has ended since the driver asked.
+    is_woken: bool,
+    waker: Option<Waker>,
 }
 
 impl Desk {
@@ -89,18 +98,62 @@ impl Desk {
         self.slots().failed_logins += 1;
     }
 
-    /// The next message, or `None` once the client has gone. `used` is the one before.
-    pub async fn next_message(&self, used: Vec<u8>) -> Option<Vec<u8>> {
+    /// Memory of a message that was answered.
+    pub fn give_used(&self, used: Vec<u8>) {
         self.slots().used = used;
-        poll_fn(|_| {
-            let mut slots = self.slots();
-            match slots.message.take() {
-                Some(message) => Poll::Ready(Some(message)),
-                None if slots.is_ended => Poll::Ready(None),
-                None => Poll::Pending,
-            }
-        })
-        .await
+    }
+
+    /// The next message, or `None` once the client has gone.
+    pub fn poll_message(&self) -> Poll<Option<Vec<u8>>> {
+        let mut slots = self.slots();
+        match slots.message.take() {
+            Some(message) => Poll::Ready(Some(message)),
+            None if slots.is_ended => Poll::Ready(None),
+            None => Poll::Pending,
+        }
+    }
+
+    /// The same, waited for. `used` is the one before.
+    pub async fn next_message(&self, used: Vec<u8>) -> Option<Vec<u8>> {
+        self.give_used(used);
+        poll_fn(|_| self.poll_message()).await
+    }
+
+    pub fn now(&self) -> Option<Instant> {
+        self.slots().now
+    }
+
+    pub fn set_now(&self, now: Instant) {
+        self.slots().now = Some(now);
+    }
+
+    pub fn timeout(&self) -> Option<Instant> {
+        self.slots().timeout
+    }
+
+    pub fn set_timeout(&self, timeout: Option<Instant>) {
+        self.slots().timeout = timeout;
+    }
+
+    /// A wait of the session has ended: have its driver poll it.
+    pub fn wake(&self) {
+        let mut slots = self.slots();
+        slots.is_woken = true;
+        let waker = slots.waker.take();
+        drop(slots);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Whether a wait has ended since this was asked.
+    pub fn poll_woken(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut slots = self.slots();
+        if take(&mut slots.is_woken) {
+            return Poll::Ready(());
+        }
+        slots.waker = Some(cx.waker().clone());
+        Poll::Pending
     }
 
     /// Send a message.

@@ -18,7 +18,7 @@ impl State {
     /// Answer one message after another until the client has gone or makes no sense.
     pub async fn run(mut self) {
         let mut message = Vec::new();
-        while let Some(next) = self.desk.next_message(message).await {
+        while let Some(next) = self.next_message(message).await {
             message = next;
             if !self.answer(&mut message).await {
                 break;
@@ -121,7 +121,14 @@ impl State {
             command::TRANSACTION2 | command::TRANSACTION2_SECONDARY => {
                 return Box::pin(self.transaction(&block)).await;
             }
-            command::NT_CANCEL => return Ok(Answer::Sent),
+            command::LOCKING_ANDX => {
+                let is_alone = number == 0 && Chain::new(&header, message).nth(1).is_none();
+                return self.lock_many(&block, is_alone);
+            }
+            command::NT_CANCEL => {
+                self.cancel();
+                return Ok(Answer::Sent);
+            }
             _ => self.of_share(&block).await?,
         }
         Ok(Answer::Block)
@@ -145,7 +152,6 @@ impl State {
             command::SEEK => self.seek(block).await,
             command::FLUSH => self.flush(block).await,
             command::LOCK_BYTE_RANGE | command::UNLOCK_BYTE_RANGE => self.lock(block),
-            command::LOCKING_ANDX => self.lock_many(block),
             command::CLOSE => self.close(block).await,
             command::OPEN => Box::pin(self.open_core(block)).await,
             command::CREATE | command::CREATE_NEW => Box::pin(self.create(block)).await,

@@ -1,16 +1,43 @@
-//! Locks of byte ranges. A range that is not free is refused at once, also where a client would
-//! wait: no answer of this server waits for another client.
+//! Locks of byte ranges, and those that are waited for.
+//!
+//! A request waits only if nothing is chained behind it, and if the driver says the time. Other requests
+//! of the session are answered meanwhile.
 
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+
+use lanlab_units::Instant;
 use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::header::Header;
 use lanlab_wire::smb1::locking_andx::{self, lock_type};
 use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::{command, read};
 
-use super::locks::Owner;
+use super::locks::{LockRefusal, Locks, Owner, Wanted};
 use super::refusals::{Refused, malformed};
-use super::state::State;
+use super::state::{Answer, State};
+use super::waiting::{Outcome, Ticket};
+
+/// Requests of a session that wait, and ranges of each, at most: memory of a session is bounded.
+const MAX_WAITS: usize = 16;
+const MAX_RANGES: usize = 64;
+/// A time that never ends ([MS-CIFS] 2.2.4.32.1).
+const NO_LIMIT: u32 = u32::MAX;
+
+/// A request that waits.
+#[derive(Debug)]
+pub struct Wait {
+    request: Header,
+    answer_number: u32,
+    fid: u16,
+    ticket: Arc<Ticket>,
+    /// When it gives up.
+    ends_at: Option<Instant>,
+}
 
 impl State {
+    /// The lock of the core protocol, which has no time to wait ([MS-CIFS] 2.2.4.13).
     pub fn lock(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let range = read::Range::parse(block).map_err(malformed)?;
         let pid = self.request.pid;
@@ -22,40 +49,136 @@ impl State {
             file.locks.lock(owner, offset, count, false)?;
         } else {
             file.locks.unlock(owner, offset, count)?;
+            file.grant();
         }
         drop(file);
         self.put_nothing();
         Ok(())
     }
 
-    pub fn lock_many(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+    pub fn lock_many(&mut self, block: &Block<'_>, is_alone: bool) -> Result<Answer, Refused> {
         let request = locking_andx::Request::parse(block).map_err(malformed)?;
-        let kind = request.head.lock_type;
-        if kind & (lock_type::CHANGE | lock_type::CANCEL) != 0 {
-            // Nothing waits, so that there is nothing to cancel; no lock changes its kind.
-            return Err(error::NOT_SUPPORTED);
+        let (kind, timeout_ms) = (request.head.lock_type, request.head.timeout_ms);
+        if kind & lock_type::CHANGE != 0 {
+            return Err(error::ATOMIC_LOCKS_NOT_SUPPORTED);
         }
+        let now = self.desk.now().filter(|_| is_alone && self.waits.len() < MAX_WAITS);
         let pid_high = self.request.pid & 0xffff_0000;
+        let (fid, desk) = (self.fid(request.head.fid), self.desk.clone());
         let open = self.open(request.head.fid)?;
         let number = open.opened.number;
-        let owner = |pid: u16| Owner { open: number, pid: pid_high | u32::from(pid) };
+        let wanted = |range: locking_andx::Range| Wanted {
+            owner: Owner { open: number, pid: pid_high | u32::from(range.pid) },
+            offset: range.offset,
+            len: range.count,
+        };
         let mut file = open.opened.file();
-        for range in request.unlocks.iter() {
-            file.locks.unlock(owner(range.pid), range.offset, range.count)?;
-        }
-        let shared = kind & lock_type::SHARED != 0;
-        for (at, range) in request.locks.iter().enumerate() {
-            let locked = file.locks.lock(owner(range.pid), range.offset, range.count, shared);
-            if let Err(refused) = locked {
-                // All or none.
-                for range in request.locks.iter().take(at) {
-                    file.locks.unlock(owner(range.pid), range.offset, range.count)?;
-                }
-                return Err(refused.into());
+        if kind & lock_type::CANCEL != 0 {
+            let meant: Vec<_> = request.locks.iter().map(wanted).collect();
+            let given_up =
+                file.queue.give_up(|_, waits| waits.iter().any(|one| meant.contains(one)));
+            drop(file);
+            if given_up == 0 {
+                return Err(error::CANCEL_VIOLATION);
             }
+            self.put(locking_andx::emit_response);
+            return Ok(Answer::Block);
+        }
+        let unlocked = request
+            .unlocks
+            .iter()
+            .map(wanted)
+            .try_for_each(|range| file.locks.unlock(range.owner, range.offset, range.len));
+        file.grant();
+        unlocked?;
+        let shared = kind & lock_type::SHARED != 0;
+        let ranges: Vec<_> = request.locks.iter().map(wanted).collect();
+        match (file.locks.lock_all(&ranges, shared), now) {
+            (Ok(()), _) => {}
+            (Err(LockRefusal::Conflict), Some(now))
+                if timeout_ms != 0
+                    && ranges.len() <= MAX_RANGES
+                    // What is in its own way is never free.
+                    && Locks::default().lock_all(&ranges, shared).is_ok() =>
+            {
+                let ticket = file.queue.wait(ranges, shared, desk);
+                drop(file);
+                let ends_at = (timeout_ms != NO_LIMIT)
+                    .then(|| now.plus_nanos(u64::from(timeout_ms) * 1_000_000));
+                let (request, answer_number) = (self.request, self.answer_number);
+                self.waits.push(Wait { request, answer_number, fid, ticket, ends_at });
+                self.tell_timeout();
+                return Ok(Answer::Sent);
+            }
+            (Err(refusal), _) => return Err(refusal.into()),
         }
         drop(file);
         self.put(locking_andx::emit_response);
-        Ok(())
+        Ok(Answer::Block)
+    }
+
+    /// Give up what waits for this request of the client ([MS-CIFS] 2.2.4.65). It gets no answer of its
+    /// own.
+    pub fn cancel(&mut self) {
+        let asked = self.request;
+        for wait in &self.waits {
+            let Header { pid, tid, uid, mid, .. } = wait.request;
+            if (pid, tid, uid, mid) == (asked.pid, asked.tid, asked.uid, asked.mid) {
+                self.give_up(wait);
+            }
+        }
+    }
+
+    /// End a wait, unless it has ended.
+    fn give_up(&self, wait: &Wait) {
+        if let Some(open) = self.opens.get(&wait.fid) {
+            let is_meant = |ticket: &Arc<Ticket>, _: &[Wanted]| Arc::ptr_eq(ticket, &wait.ticket);
+            open.opened.file().queue.give_up(is_meant);
+        }
+    }
+
+    fn tell_timeout(&self) {
+        self.desk.set_timeout(self.waits.iter().filter_map(|wait| wait.ends_at).min());
+    }
+
+    /// The next message, or `None` once the client has gone. Waits that end meanwhile are answered.
+    pub async fn next_message(&mut self, used: Vec<u8>) -> Option<Vec<u8>> {
+        self.desk.give_used(used);
+        loop {
+            let next = poll_fn(|_| match self.ended_wait() {
+                Some(at) => Poll::Ready(Err(at)),
+                None => self.desk.poll_message().map(Ok),
+            });
+            match next.await {
+                Ok(message) => return message,
+                Err(at) => self.answer_wait(at).await,
+            }
+        }
+    }
+
+    /// A wait that has ended, by its place.
+    fn ended_wait(&self) -> Option<usize> {
+        let now = self.desk.now();
+        for wait in &self.waits {
+            if wait.ends_at.is_some_and(|at| now.is_some_and(|now| now >= at)) {
+                self.give_up(wait);
+            }
+        }
+        self.waits.iter().position(|wait| wait.ticket.outcome() != Outcome::Waits)
+    }
+
+    async fn answer_wait(&mut self, at: usize) {
+        let wait = self.waits.remove(at);
+        self.tell_timeout();
+        self.begin(wait.request);
+        self.command = wait.request.command;
+        self.answer_number = wait.answer_number;
+        if wait.ticket.outcome() == Outcome::Granted {
+            self.put(locking_andx::emit_response);
+            self.finish(Ok(())).await;
+        } else {
+            self.put_nothing();
+            self.finish(Err(error::FILE_LOCK_CONFLICT)).await;
+        }
     }
 }

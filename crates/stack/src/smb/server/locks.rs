@@ -11,6 +11,17 @@ pub struct Owner {
     pub pid: u32,
 }
 
+/// A range that is to be locked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// For whom.
+    pub owner: Owner,
+    /// From where, octets.
+    pub offset: u64,
+    /// Octets of it.
+    pub len: u64,
+}
+
 /// A locked range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Lock {
@@ -61,6 +72,18 @@ impl Locks {
             return Err(LockRefusal::TooMany);
         }
         self.0.push(new);
+        Ok(())
+    }
+
+    /// Lock all of several ranges, or none.
+    pub fn lock_all(&mut self, wanted: &[Wanted], shared: bool) -> Result<(), LockRefusal> {
+        let before = self.0.len();
+        for Wanted { owner, offset, len } in wanted {
+            if let Err(refusal) = self.lock(*owner, *offset, *len, shared) {
+                self.0.truncate(before);
+                return Err(refusal);
+            }
+        }
         Ok(())
     }
 

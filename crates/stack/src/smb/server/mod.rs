@@ -9,8 +9,12 @@
 //! 3. while [`poll_message`](Session::poll_message) gives a message, send it; then 2 again, until
 //!    there is neither; then 1.
 //!
-//! Requests of a session are answered one after another. Locks that are not free are refused at once,
-//! and opportunistic locks always, so that no answer waits for another client.
+//! Requests of a session are answered one after another, but for locks that are waited for: those are
+//! answered when they are free, given up or too late, and others meanwhile. That takes a driver that says
+//! the time by [`handle_timeout`](Session::handle_timeout), before each message and when
+//! [`poll_timeout`](Session::poll_timeout) says, and that goes on with 2 whenever
+//! [`poll_woken`](Session::poll_woken) is ready; another driver's clients hear at once that a range is not
+//! free. Opportunistic locks are never given.
 
 mod changing;
 mod closing;
@@ -37,11 +41,13 @@ pub mod short_names;
 mod state;
 mod transactions;
 mod transferring;
+mod waiting;
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 
+use lanlab_units::Instant;
 use lanlab_wire::smb1::strings::CodePage;
 
 use super::plan::User;
@@ -136,6 +142,21 @@ impl Session {
     /// What came of the call. What was read is in `data`; what was written is given back in it.
     pub fn handle_file_answer(&mut self, answer: FileAnswer, data: &mut Vec<u8>) {
         self.desk.give_answer(answer, data);
+    }
+
+    /// Let time pass. Then 2 of the module.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.desk.set_now(now);
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) wants to be called, if nothing happens before.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.desk.timeout()
+    }
+
+    /// Ready if another session has ended a wait of this one since it was asked.
+    pub fn poll_woken(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.desk.poll_woken(cx)
     }
 
     /// Memory of the message that was answered.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::locks::Locks;
 use super::shares::Sharing;
+use super::waiting::Queue;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -22,6 +23,8 @@ pub struct OpenFile {
     opens: Vec<(u64, Sharing)>,
     /// Its locks.
     pub locks: Locks,
+    /// Who waits for locks.
+    pub queue: Queue,
     /// Whether it is removed once the last one closes it.
     pub is_doomed: bool,
 }
@@ -73,6 +76,13 @@ impl OpenFiles {
     }
 }
 
+impl OpenFile {
+    /// Give what is free now to those who wait for it.
+    pub fn grant(&mut self) {
+        self.queue.grant(&mut self.locks);
+    }
+}
+
 impl Opened {
     /// What is known of the file.
     pub fn file(&self) -> MutexGuard<'_, OpenFile> {
@@ -91,6 +101,8 @@ impl Drop for Opened {
         let mut file = locked(&self.file);
         file.opens.retain(|(number, _)| *number != self.number);
         file.locks.close(self.number);
+        file.queue.give_up(|_, wanted| wanted.iter().any(|one| one.owner.open == self.number));
+        file.grant();
         if file.opens.is_empty() {
             files.remove(&self.file_number);
         }

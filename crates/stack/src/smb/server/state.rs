@@ -9,6 +9,7 @@ use lanlab_wire::smb1::writer::{Place, Writer};
 
 use super::Offer;
 use super::desk::Desk;
+use super::locking::Wait;
 use super::open_files::{OpenFiles, Opened};
 use super::pending::Pending;
 use super::refusals::Refused;
@@ -91,6 +92,8 @@ pub struct State {
     pub opens: BTreeMap<u16, Open>,
     pub searches: BTreeMap<u16, Search>,
     pub pending: Option<Pending>,
+    /// Requests that wait for locks.
+    pub waits: Vec<Wait>,
     next: u16,
     // Of the request that is being answered:
     pub request: Header,
@@ -134,6 +137,7 @@ impl State {
             opens: BTreeMap::new(),
             searches: BTreeMap::new(),
             pending: None,
+            waits: Vec::new(),
             next: 0,
             request: Header::request(0, 0, 0),
             command: 0,

@@ -1,6 +1,7 @@
 //! Redirector and server of SMB 1 with each other: logins and signatures.
 
 mod both;
+mod locks;
 
 use lanlab_stack::redirector::{Access, Call, Done, FileId, Reason, Redirector};
 use lanlab_stack::smb::Dialect;
