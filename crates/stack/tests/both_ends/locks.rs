@@ -1,90 +1,40 @@
 //! Locks that are waited for: two clients of one server, and a time that the test says.
 
-use lanlab_stack::files::{FileAnswer, FileCall, Presence};
 use lanlab_stack::smb::server::Server;
-use lanlab_units::Instant;
 use lanlab_wire::smb1::andx::Block;
-use lanlab_wire::smb1::header::{Header, flags2};
+use lanlab_wire::smb1::header::Header;
 use lanlab_wire::smb1::locking_andx::{self, Head, Range, lock_type};
-use lanlab_wire::smb1::negotiate::{self, dialect};
 use lanlab_wire::smb1::status::error::{self, Row};
 use lanlab_wire::smb1::strings::Text;
-use lanlab_wire::smb1::writer::Writer;
-use lanlab_wire::smb1::{close, command, open, tree_connect};
+use lanlab_wire::smb1::{close, command, open};
 
-use super::both::{Served, server};
+use super::both::server;
+use super::raw::{Raw, at_ms, ended};
 
 const NO_LIMIT: u32 = u32::MAX;
 
-/// A client of the core protocol that also knows locks of LAN Manager, which the server takes.
+/// A client that has one file open.
 struct Client {
-    served: Served,
-    tid: u16,
+    raw: Raw,
     fid: u16,
-    mid: u16,
-}
-
-fn at_ms(milliseconds: u64) -> Instant {
-    Instant::from_nanos(milliseconds * 1_000_000)
-}
-
-fn ended(answers: &[Vec<u8>]) -> Vec<(u16, Option<&'static str>)> {
-    let heads = answers.iter().map(|answer| Header::parse(answer).unwrap());
-    heads.map(|head| (head.mid, head.status.name())).collect()
 }
 
 impl Client {
-    /// Connected, with one file open.
     fn new(server: &Server) -> Self {
-        let mut client = Self { served: Served::new(server), tid: 0, fid: 0, mid: 0 };
-        let (path, new) = (vec!["FILE".to_owned()], Presence::New);
-        let create =
-            FileCall::Open { path, read: true, write: true, presence: new, truncate: false };
-        let created = client.served.files.carry_out(create, &mut Vec::new());
-        let FileAnswer::Opened { handle, .. } = created else { panic!("{created:?}") };
-        client.served.files.carry_out(FileCall::Close { handle }, &mut Vec::new());
-        client.served.session.handle_timeout(at_ms(0));
-        client.ask(command::NEGOTIATE, |writer| negotiate::emit_request(&[dialect::CORE], writer));
-        let request = tree_connect::Request {
-            path: Text::Oem(b"\\\\S\\SHARE"),
-            password: Text::Oem(b"SECRET-1"),
-            service: Text::Oem(b"A:"),
-        };
-        let answer = client.ask(command::TREE_CONNECT, |writer| request.emit(writer)).remove(0);
-        let header = Header::parse(&answer).unwrap();
-        let block = Block::first(&header, &answer).unwrap();
-        client.tid = tree_connect::Response::parse(&block).unwrap().tid;
+        // Sessions of a test have files of their own, with the same numbers: one file to the server.
+        let mut client = Self { raw: Raw::new(server, &["FILE"]), fid: 0 };
         client.open();
         client
     }
 
     fn open(&mut self) {
-        // Sessions of a test have files of their own, with the same numbers: one file to the server.
         let name = Text::Oem(b"\\FILE");
         let request = open::Request { access: 0x42, search_attributes: 0, name };
-        let answer = self.ask(command::OPEN, |writer| request.emit(writer)).remove(0);
+        let answer = self.raw.ask(command::OPEN, |writer| request.emit(writer)).remove(0);
         let header = Header::parse(&answer).unwrap();
         assert!(header.status.is_success(), "{}", header.status);
         let block = Block::first(&header, &answer).unwrap();
         self.fid = open::Response::parse(&block).unwrap().fid;
-    }
-
-    fn ask(&mut self, command: u8, emit: impl FnOnce(&mut Writer<'_>)) -> Vec<Vec<u8>> {
-        self.mid += 1;
-        self.ask_as(self.mid, command, emit)
-    }
-
-    fn ask_as(
-        &mut self,
-        mid: u16,
-        command: u8,
-        emit: impl FnOnce(&mut Writer<'_>),
-    ) -> Vec<Vec<u8>> {
-        let header =
-            Header { tid: self.tid, mid, ..Header::request(command, 0, flags2::NT_STATUS) };
-        let mut message = Vec::new();
-        emit(&mut Writer::begin(&mut message, &header));
-        self.served.answer(&message)
     }
 
     /// Lock ranges of one octet, or unlock them; what is said then.
@@ -93,7 +43,7 @@ impl Client {
         let ranges: Vec<_> =
             ranges.iter().map(|offset| Range { pid: 1, offset: *offset, count: 1 }).collect();
         let (unlocks, locks) = if unlock { (&ranges[..], &[][..]) } else { (&[][..], &ranges[..]) };
-        self.ask(command::LOCKING_ANDX, |writer| {
+        self.raw.ask(command::LOCKING_ANDX, |writer| {
             locking_andx::emit_request(&head, unlocks, locks, writer);
         })
     }
@@ -105,13 +55,13 @@ impl Client {
 
     /// What is said at a time.
     fn at(&mut self, milliseconds: u64) -> Vec<(u16, Option<&'static str>)> {
-        self.served.session.handle_timeout(at_ms(milliseconds));
-        ended(&self.served.say())
+        self.raw.served.session.handle_timeout(at_ms(milliseconds));
+        ended(&self.raw.served.say())
     }
 
     fn is_woken(&mut self) -> bool {
         let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-        self.served.session.poll_woken(&mut cx).is_ready()
+        self.raw.served.session.poll_woken(&mut cx).is_ready()
     }
 }
 
@@ -128,15 +78,15 @@ fn a_range_that_is_not_free_is_refused_at_once_or_after_the_time_to_wait() {
     assert_eq!(one.locked(0, &[5]), DONE);
     assert_eq!(other.locked(0, &[5]), name(error::LOCK_NOT_GRANTED));
     assert_eq!(other.locked(300, &[4, 5]), None, "it waits");
-    let mid = other.mid;
-    assert_eq!(other.served.session.poll_timeout(), Some(at_ms(300)));
+    let mid = other.raw.mid;
+    assert_eq!(other.raw.served.session.poll_timeout(), Some(at_ms(300)));
     assert_eq!(other.at(299), []);
     // Nothing of it is kept meanwhile, and other requests are answered.
     assert_eq!(other.locked(0, &[4]), DONE);
     let unlocked = other.lock(0, 0, true, &[4]);
     assert_eq!(ended(&unlocked)[0].1, DONE);
     assert_eq!(other.at(300), [(mid, name(error::FILE_LOCK_CONFLICT))]);
-    assert_eq!(other.served.session.poll_timeout(), None);
+    assert_eq!(other.raw.served.session.poll_timeout(), None);
     // What is too late is not granted afterwards.
     one.lock(0, 0, true, &[5]);
     assert_eq!(other.at(301), []);
@@ -150,16 +100,16 @@ fn who_waits_is_woken_and_granted_in_the_order_of_asking() {
     assert_eq!(clients[0].locked(NO_LIMIT, &[5]), DONE);
     assert_eq!(clients[1].locked(NO_LIMIT, &[5]), None);
     assert_eq!(clients[2].locked(NO_LIMIT, &[5]), None);
-    assert_eq!(clients[1].served.session.poll_timeout(), None);
-    let [first, second] = [1, 2].map(|at| clients[at].mid);
+    assert_eq!(clients[1].raw.served.session.poll_timeout(), None);
+    let [first, second] = [1, 2].map(|at| clients[at].raw.mid);
     assert!(!clients[1].is_woken());
     clients[0].lock(0, 0, true, &[5]);
     assert!(clients[1].is_woken() && !clients[2].is_woken());
     assert_eq!(clients[1].at(1_000_000_000), [(first, DONE)]);
     assert_eq!(clients[2].at(1_000_000_000), []);
     // A client that goes gives back what it has locked.
-    clients[1].served.session.end();
-    clients[1].served.say();
+    clients[1].raw.served.session.end();
+    clients[1].raw.served.say();
     assert!(clients[2].is_woken());
     assert_eq!(clients[2].at(1_000_000_000), [(second, DONE)]);
 }
@@ -172,33 +122,33 @@ fn a_wait_ends_when_it_is_cancelled_or_its_file_is_closed() {
     let given_up = name(error::FILE_LOCK_CONFLICT);
 
     assert_eq!(other.locked(NO_LIMIT, &[5]), None);
-    let waited = other.mid;
+    let waited = other.raw.mid;
     let wrong = other.lock(lock_type::CANCEL, 0, false, &[6]);
     assert_eq!(ended(&wrong)[0].1, name(error::CANCEL_VIOLATION));
     let said = other.lock(lock_type::CANCEL, 0, false, &[5]);
-    assert_eq!(ended(&said), [(other.mid, DONE), (waited, given_up)]);
+    assert_eq!(ended(&said), [(other.raw.mid, DONE), (waited, given_up)]);
 
     assert_eq!(other.locked(NO_LIMIT, &[5]), None);
-    let waited = other.mid;
-    let said = other.ask_as(waited + 1, command::NT_CANCEL, |writer| writer.empty());
+    let waited = other.raw.mid;
+    let said = other.raw.ask_as(waited + 1, command::NT_CANCEL, |writer| writer.empty());
     assert_eq!(ended(&said), [], "another request");
-    let said = other.ask_as(waited, command::NT_CANCEL, |writer| writer.empty());
+    let said = other.raw.ask_as(waited, command::NT_CANCEL, |writer| writer.empty());
     assert_eq!(ended(&said), [(waited, given_up)]);
 
     assert_eq!(other.locked(NO_LIMIT, &[5]), None);
-    let waited = other.mid;
+    let waited = other.raw.mid;
     let request = close::Request { fid: other.fid, last_write_time: close::KEEP_TIME };
-    let said = other.ask(command::CLOSE, |writer| request.emit(writer));
-    assert_eq!(ended(&said), [(other.mid, DONE), (waited, given_up)]);
+    let said = other.raw.ask(command::CLOSE, |writer| request.emit(writer));
+    assert_eq!(ended(&said), [(other.raw.mid, DONE), (waited, given_up)]);
 
     // A client that goes waits no more, and what it left is free.
     other.open();
     assert_eq!(other.locked(NO_LIMIT, &[5]), None);
-    other.served.session.end();
-    assert_eq!(ended(&other.served.say()), []);
+    other.raw.served.session.end();
+    assert_eq!(ended(&other.raw.served.say()), []);
     one.lock(0, 0, true, &[5]);
     assert_eq!(one.locked(0, &[5]), DONE);
-    assert_eq!((server.open_files(), other.served.files.open()), (1, 0));
+    assert_eq!((server.open_files(), other.raw.served.files.open()), (1, 0));
 }
 
 #[test]

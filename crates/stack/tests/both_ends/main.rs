@@ -1,7 +1,9 @@
-//! Redirector and server of SMB 1 with each other: logins and signatures.
+//! Redirector and server of SMB 1 with each other: logins and signatures, locks, renames.
 
 mod both;
 mod locks;
+mod raw;
+mod renames;
 
 use lanlab_stack::redirector::{Access, Call, Done, FileId, Reason, Redirector};
 use lanlab_stack::smb::Dialect;

@@ -62,6 +62,7 @@ pub mod transaction2;
 pub mod tree_connect;
 pub mod tree_connect_andx;
 pub mod wildcard;
+pub mod wildcard_rename;
 pub mod write;
 pub mod write_andx;
 pub mod write_raw;

@@ -4,7 +4,7 @@ use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::time::seconds_to_utc;
 use lanlab_wire::smb1::{
-    command, path, query_information, query_information_disk, query_information2, rename, wildcard,
+    command, path, query_information, query_information_disk, query_information2, wildcard,
 };
 
 use super::found::{attributes_of, moment, read_only_to_set, size_of, time_to_set, written_s};
@@ -74,7 +74,7 @@ impl State {
     }
 
     /// Whether those who have it open let it be removed or renamed.
-    fn may_remove(&self, found: &Found) -> Result<(), Refused> {
+    pub fn may_remove(&self, found: &Found) -> Result<(), Refused> {
         let lets = self.open_files.lets_remove(found.number);
         if lets { Ok(()) } else { Err(error::SHARING_VIOLATION) }
     }
@@ -88,26 +88,6 @@ impl State {
         }
         self.may_remove(found)?;
         self.change(FileCall::Remove { path }).await.map(drop)
-    }
-
-    pub async fn rename(&mut self, block: &Block<'_>) -> Result<(), Refused> {
-        let request = rename::Request::parse(block).map_err(malformed)?;
-        let (from, to) = (self.path(request.old_name)?, self.path(request.new_name)?);
-        if from.is_empty() || to.is_empty() {
-            return Err(error::ACCESS_DENIED);
-        }
-        let found = self.look(&from).await?;
-        match self.look(&to).await {
-            // Another case of the same name.
-            Ok(other) if other.number == found.number => {}
-            Ok(_) => return Err(error::OBJECT_NAME_COLLISION),
-            Err(error::OBJECT_NAME_NOT_FOUND) => {}
-            Err(refused) => return Err(refused),
-        }
-        self.may_remove(&found)?;
-        self.change(FileCall::Rename { from, to }).await?;
-        self.put_nothing();
-        Ok(())
     }
 
     pub async fn query_information(&mut self, block: &Block<'_>) -> Result<(), Refused> {

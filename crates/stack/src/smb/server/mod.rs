@@ -33,6 +33,7 @@ mod opening;
 mod pending;
 mod raw;
 mod refusals;
+mod renaming;
 mod search;
 mod searching;
 mod setting;

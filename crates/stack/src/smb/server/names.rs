@@ -53,7 +53,8 @@ pub fn below(directory: &[String], name: &str) -> Names {
     directory.iter().map(String::as_str).chain([name]).map(str::to_owned).collect()
 }
 
-fn check(name: &str) -> Result<(), Refused> {
+/// Whether a file may have a name, or be looked for by a pattern.
+pub fn check(name: &str) -> Result<(), Refused> {
     let is_forbidden = |one: char| one.is_control() || FORBIDDEN.contains(&one);
     if name.chars().count() > MAX_CHARACTERS {
         return Err(error::NAME_TOO_LONG);

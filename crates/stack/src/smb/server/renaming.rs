@@ -1,0 +1,95 @@
+//! Other names for files: of one, or of all that match a pattern.
+
+use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::status::error;
+use lanlab_wire::smb1::{rename, wildcard, wildcard_rename};
+
+use super::names::{below, check};
+use super::refusals::{Refused, malformed};
+use super::search::Search;
+use super::state::State;
+use crate::files::{FileCall, Found, Names};
+
+/// Octets of names that a pattern matches at most: they are all known before the first gets another
+/// name, so that none is found again under it.
+const MAX_NAMES_BYTES: usize = 64 << 10;
+
+impl State {
+    pub async fn rename(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = rename::Request::parse(block).map_err(malformed)?;
+        let (directory, old) = self.pattern(request.old_name)?;
+        let (target, new) = self.pattern(request.new_name)?;
+        if old.is_empty() || new.is_empty() {
+            return Err(error::ACCESS_DENIED);
+        }
+        if new.contains(['<', '>', '"']) {
+            return Err(error::OBJECT_NAME_INVALID);
+        }
+        if wildcard::is_pattern(&old) {
+            let search = Search::new(directory.clone(), &old, request.search_attributes, self.tid);
+            // As in DOS, what comes before one that cannot be renamed has its new name.
+            for name in self.names_of(search).await? {
+                let from = below(&directory, &name);
+                let found = self.look(&from).await?;
+                self.rename_one(from, &found, &target, &new).await?;
+            }
+        } else {
+            let from = below(&directory, &old);
+            let found = self.look(&from).await?;
+            self.rename_one(from, &found, &target, &new).await?;
+        }
+        self.put_nothing();
+        Ok(())
+    }
+
+    /// Names of all that a search finds, at least one.
+    async fn names_of(&mut self, mut search: Search) -> Result<Vec<String>, Refused> {
+        let (mut names, mut bytes) = (Vec::new(), 0);
+        loop {
+            let page = self.page(&mut search).await?;
+            if page.is_empty() {
+                break;
+            }
+            for (position, found) in page {
+                search.position = position;
+                if !matches!(found.name.as_str(), "." | "..") {
+                    bytes += size_of::<String>() + found.name.len();
+                    names.push(found.name);
+                }
+                if bytes > MAX_NAMES_BYTES {
+                    return Err(error::INSUFFICIENT_RESOURCES);
+                }
+            }
+        }
+        if names.is_empty() { Err(error::NO_SUCH_FILE) } else { Ok(names) }
+    }
+
+    /// Give another name to what was found, in the directory `target`.
+    async fn rename_one(
+        &mut self,
+        from: Names,
+        found: &Found,
+        target: &Names,
+        new: &str,
+    ) -> Result<(), Refused> {
+        let to = if wildcard::is_pattern(new) {
+            let name = wildcard_rename::renamed(&found.name, new);
+            if name.is_empty() {
+                return Err(error::OBJECT_NAME_INVALID);
+            }
+            check(&name)?;
+            below(target, &name)
+        } else {
+            below(target, new)
+        };
+        match self.look(&to).await {
+            // Another case of the same name.
+            Ok(other) if other.number == found.number => {}
+            Ok(_) => return Err(error::OBJECT_NAME_COLLISION),
+            Err(error::OBJECT_NAME_NOT_FOUND) => {}
+            Err(refused) => return Err(refused),
+        }
+        self.may_remove(found)?;
+        self.change(FileCall::Rename { from, to }).await.map(drop)
+    }
+}

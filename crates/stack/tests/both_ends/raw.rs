@@ -1,0 +1,75 @@
+//! A client that sends what a test makes, in the core dialect; the server takes newer commands in it, too.
+
+use lanlab_stack::files::{FileAnswer, FileCall, Presence};
+use lanlab_stack::smb::server::Server;
+use lanlab_units::Instant;
+use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::header::{Header, flags2};
+use lanlab_wire::smb1::negotiate::{self, dialect};
+use lanlab_wire::smb1::strings::Text;
+use lanlab_wire::smb1::writer::Writer;
+use lanlab_wire::smb1::{command, tree_connect};
+
+use super::both::Served;
+
+pub struct Raw {
+    pub served: Served,
+    tid: u16,
+    /// Of the last request.
+    pub mid: u16,
+}
+
+pub fn at_ms(milliseconds: u64) -> Instant {
+    Instant::from_nanos(milliseconds * 1_000_000)
+}
+
+/// Which request each answer is for, and how it ended.
+pub fn ended(answers: &[Vec<u8>]) -> Vec<(u16, Option<&'static str>)> {
+    let heads = answers.iter().map(|answer| Header::parse(answer).unwrap());
+    heads.map(|head| (head.mid, head.status.name())).collect()
+}
+
+impl Raw {
+    /// Connected, at a server with these files.
+    pub fn new(server: &Server, files: &[&str]) -> Self {
+        let mut raw = Self { served: Served::new(server), tid: 0, mid: 0 };
+        for name in files {
+            let path = vec![(*name).to_owned()];
+            let (presence, read, write, truncate) = (Presence::New, true, true, false);
+            let create = FileCall::Open { path, read, write, presence, truncate };
+            let created = raw.served.files.carry_out(create, &mut Vec::new());
+            let FileAnswer::Opened { handle, .. } = created else { panic!("{created:?}") };
+            raw.served.files.carry_out(FileCall::Close { handle }, &mut Vec::new());
+        }
+        raw.served.session.handle_timeout(at_ms(0));
+        raw.ask(command::NEGOTIATE, |writer| negotiate::emit_request(&[dialect::CORE], writer));
+        let request = tree_connect::Request {
+            path: Text::Oem(b"\\\\S\\SHARE"),
+            password: Text::Oem(b"SECRET-1"),
+            service: Text::Oem(b"A:"),
+        };
+        let answer = raw.ask(command::TREE_CONNECT, |writer| request.emit(writer)).remove(0);
+        let header = Header::parse(&answer).unwrap();
+        let block = Block::first(&header, &answer).unwrap();
+        raw.tid = tree_connect::Response::parse(&block).unwrap().tid;
+        raw
+    }
+
+    pub fn ask(&mut self, command: u8, emit: impl FnOnce(&mut Writer<'_>)) -> Vec<Vec<u8>> {
+        self.mid += 1;
+        self.ask_as(self.mid, command, emit)
+    }
+
+    pub fn ask_as(
+        &mut self,
+        mid: u16,
+        command: u8,
+        emit: impl FnOnce(&mut Writer<'_>),
+    ) -> Vec<Vec<u8>> {
+        let flags2 = flags2::NT_STATUS | flags2::LONG_NAMES;
+        let header = Header { tid: self.tid, mid, ..Header::request(command, 0, flags2) };
+        let mut message = Vec::new();
+        emit(&mut Writer::begin(&mut message, &header));
+        self.served.answer(&message)
+    }
+}

@@ -1,0 +1,75 @@
+//! Renames by patterns.
+
+use lanlab_stack::files::{FileAnswer, FileCall};
+use lanlab_wire::smb1::status::error;
+use lanlab_wire::smb1::strings::Text;
+use lanlab_wire::smb1::{attributes, command, rename};
+
+use super::both::server;
+use super::raw::{Raw, ended};
+
+impl Raw {
+    fn rename(&mut self, search_attributes: u16, from: &str, to: &str) -> &'static str {
+        let (old_name, new_name) = (Text::Oem(from.as_bytes()), Text::Oem(to.as_bytes()));
+        let request = rename::Request { search_attributes, old_name, new_name };
+        let said = self.ask(command::RENAME, |writer| request.emit(writer));
+        ended(&said)[0].1.expect("a known status")
+    }
+
+    fn names(&mut self) -> Vec<String> {
+        let list = FileCall::List { path: Vec::new(), after: String::new(), most: 1000 };
+        let listed = self.served.files.carry_out(list, &mut Vec::new());
+        let FileAnswer::Listed(listed) = listed else { panic!("{listed:?}") };
+        listed.into_iter().map(|found| found.name).collect()
+    }
+}
+
+#[test]
+fn all_that_match_get_a_name_made_of_their_own_once() {
+    let many: Vec<String> = (0..150).map(|number| format!("a{number:03}.txt")).collect();
+    let mut many: Vec<_> = many.iter().map(String::as_str).collect();
+    many.push("other.doc");
+    let mut raw = Raw::new(&server(), &many);
+    // The new names match the pattern, too, and come later in the order of names.
+    assert_eq!(raw.rename(0, "*.txt", "b*.txt"), "success");
+    let found = raw.names();
+    assert_eq!(found.len(), 151);
+    assert!(found[..150].iter().enumerate().all(|(at, name)| *name == format!("b{at:03}.txt")));
+    assert_eq!(raw.rename(0, "b00?.*", "*.bak"), "success");
+    assert_eq!(raw.names()[..10], std::array::from_fn::<_, 10, _>(|at| format!("b00{at}.bak")));
+    // Also of one name.
+    assert_eq!(raw.rename(0, "other.doc", "?ne.*"), "success");
+    assert!(raw.names().contains(&"one.doc".to_owned()));
+}
+
+#[test]
+fn directories_are_meant_only_where_they_are_asked_for() {
+    let mut raw = Raw::new(&server(), &["one.x"]);
+    let make = FileCall::MakeDirectory { path: vec!["two.x".to_owned()] };
+    assert_eq!(raw.served.files.carry_out(make, &mut Vec::new()), FileAnswer::Done);
+    assert_eq!(raw.rename(0, "*.x", "*.y"), "success");
+    assert_eq!(raw.names(), ["one.y", "two.x"]);
+    assert_eq!(raw.rename(attributes::DIRECTORY, "*.?", "*.z"), "success");
+    assert_eq!(raw.names(), ["one.z", "two.z"]);
+}
+
+#[test]
+fn a_name_that_is_taken_or_cannot_be_ends_a_rename() {
+    let mut raw = Raw::new(&server(), &["a.one", "b.one", "b.two"]);
+    assert_eq!(raw.rename(0, "*.one", "*.two"), error::OBJECT_NAME_COLLISION.name);
+    assert_eq!(raw.names(), ["a.two", "b.one", "b.two"], "those before it have their new names");
+    assert_eq!(raw.rename(0, "*.none", "*.two"), error::NO_SUCH_FILE.name);
+    for to in ["con.*", "<.x", "a:*", "*.*\\x", "..\\*.*"] {
+        assert_eq!(raw.rename(0, "*.one", to), error::OBJECT_NAME_INVALID.name, "{to}");
+    }
+    assert_eq!(raw.names(), ["a.two", "b.one", "b.two"]);
+}
+
+#[test]
+fn more_names_than_a_session_may_hold_are_refused_before_any_is_changed() {
+    let many: Vec<String> = (0..900).map(|number| format!("{number:0100}.txt")).collect();
+    let many: Vec<_> = many.iter().map(String::as_str).collect();
+    let mut raw = Raw::new(&server(), &many);
+    assert_eq!(raw.rename(0, "*.txt", "*.bak"), error::INSUFFICIENT_RESOURCES.name);
+    assert!(raw.names().iter().all(|name| name.ends_with(".txt")));
+}
