@@ -53,6 +53,15 @@ impl Client {
         ended(&said).first().and_then(|(_, name)| *name)
     }
 
+    /// Cancel a request; what is said then.
+    fn cancel(&mut self, mid: u16) -> Vec<Vec<u8>> {
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the method has one lifetime"
+        )]
+        self.raw.ask_as(mid, command::NT_CANCEL, |writer| writer.empty())
+    }
+
     /// What is said at a time.
     fn at(&mut self, milliseconds: u64) -> Vec<(u16, Option<&'static str>)> {
         self.raw.served.session.handle_timeout(at_ms(milliseconds));
@@ -65,6 +74,7 @@ impl Client {
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as answers have it")]
 fn name(row: Row) -> Option<&'static str> {
     Some(row.name)
 }
@@ -130,9 +140,9 @@ fn a_wait_ends_when_it_is_cancelled_or_its_file_is_closed() {
 
     assert_eq!(other.locked(NO_LIMIT, &[5]), None);
     let waited = other.raw.mid;
-    let said = other.raw.ask_as(waited + 1, command::NT_CANCEL, |writer| writer.empty());
+    let said = other.cancel(waited + 1);
     assert_eq!(ended(&said), [], "another request");
-    let said = other.raw.ask_as(waited, command::NT_CANCEL, |writer| writer.empty());
+    let said = other.cancel(waited);
     assert_eq!(ended(&said), [(waited, given_up)]);
 
     assert_eq!(other.locked(NO_LIMIT, &[5]), None);
