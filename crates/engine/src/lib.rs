@@ -18,10 +18,11 @@ mod host;
 mod host_window;
 mod input;
 mod medium;
+#[cfg(feature = "services")]
+mod netbios_names;
 mod output;
 #[cfg(feature = "services")]
 mod paths;
-#[cfg(feature = "services")]
 mod resolve;
 mod running;
 #[cfg(feature = "services")]

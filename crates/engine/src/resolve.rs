@@ -5,6 +5,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 use crate::cost::{Cost, OWN_THREADS};
 use crate::messages::{AddressFamily, Failure, Outcome, Resolve, Resolved};
+use crate::netbios_names;
 use crate::running::Measured;
 use crate::task::Task;
 
@@ -30,11 +31,19 @@ fn look_up(request: &Resolve) -> Measured {
         let message = format!("`{}` has no {version} address{why}", request.name);
         Failure::new("service.name", message)
     };
-    let mut found = lookup(&request.name, request.family)
-        .map_err(|error| missing(&format!(": {error}")))?
-        .into_iter();
-    let first = found.find(is_wanted).ok_or_else(|| missing(""))?;
-    Ok(Outcome::Resolved(Resolved { address: first.ip() }))
+    let looked_up = lookup(&request.name, request.family);
+    let first = looked_up.as_ref().ok().and_then(|found| found.iter().find(|one| is_wanted(one)));
+    if let Some(first) = first {
+        return Ok(Outcome::Resolved(Resolved { address: first.ip() }));
+    }
+    let why = looked_up.err().map_or_else(String::new, |error| format!(": {error}"));
+    if !request.netbios || request.family != AddressFamily::Ipv4 {
+        return Err(missing(&why).into());
+    }
+    match netbios_names::look_up(&request.name) {
+        Ok(address) => Ok(Outcome::Resolved(Resolved { address: address.into() })),
+        Err(also) => Err(missing(&format!("{why}; as a NetBIOS name: {also}")).into()),
+    }
 }
 
 #[cfg(not(target_feature = "crt-static"))]
@@ -79,7 +88,7 @@ mod tests {
     use super::*;
 
     fn asked(name: &str, family: AddressFamily) -> Measured {
-        look_up(&Resolve { name: name.into(), family })
+        look_up(&Resolve { name: name.into(), family, netbios: false })
     }
 
     #[test]
@@ -96,7 +105,7 @@ mod tests {
     #[test]
     fn a_name_that_cannot_be_one_is_refused() {
         for name in [String::new(), "x".repeat(256)] {
-            let request = Resolve { name, family: AddressFamily::Ipv4 };
+            let request = Resolve { name, family: AddressFamily::Ipv4, netbios: false };
             assert_eq!(resolve(request).err().map(|failure| failure.code), Some("request.value"));
         }
         let refused = asked("no such host.invalid", AddressFamily::Ipv4).unwrap_err();

@@ -39,7 +39,7 @@ pub use system::file::{
 
 pub use interfaces::Interface;
 pub use ports::{PortKind, PortPlan, SendingQueue};
-pub use system::interfaces::interfaces;
+pub use system::interfaces::{broadcast_addresses, interfaces};
 pub use system::ports::{Port, PortQueue, make_ports};
 pub use system::process::{
     bind_to_processor, descriptor_limit, favour_thread, raise_descriptor_limit,

@@ -110,7 +110,10 @@ def target_of(url: servers.ServerUrl, parameters: ServiceParameters, client: Eng
     target = servers.target_of(url, parameters.trust)
     if url.service != "directory":
         target |= _of_smb1(parameters)
-        target["address"] = resolved(client, url.host, parameters.address_family)
+        # Who has old dialects has old names.
+        netbios = bool(SERVICES[url.service].dialects)
+        family = parameters.address_family
+        target["address"] = resolved(client, url.host, family, netbios=netbios)
     return target
 
 

@@ -95,25 +95,55 @@ pub fn interfaces() -> io::Result<Vec<Interface>> {
 }
 
 fn with_addresses() -> io::Result<Vec<Interface>> {
-    let mut first: *mut libc::ifaddrs = std::ptr::null_mut();
-    // SAFETY: the call writes the list's address to this pointer.
-    check(unsafe { libc::getifaddrs(&raw mut first) })?;
     let mut found = std::collections::BTreeMap::<String, Interface>::new();
-    let mut next = first;
-    while !next.is_null() {
-        // SAFETY: an entry of the list that getifaddrs(3) made, which is freed below.
-        let entry = unsafe { &*next };
-        next = entry.ifa_next;
+    each_address(|entry| {
         // SAFETY: a name of the list, which ends with a zero.
         let name = unsafe { CStr::from_ptr(entry.ifa_name) }.to_string_lossy().into_owned();
         let interface =
             found.entry(name.clone()).or_insert_with(|| Interface { name, ..Interface::default() });
         // SAFETY: an address of the list, or null.
         interface.addresses.extend(unsafe { address(entry.ifa_addr) });
+    })?;
+    Ok(found.into_values().collect())
+}
+
+/// Addresses by which a datagram reaches all hosts of each network that this host is in.
+///
+/// # Errors
+/// The system's own.
+pub fn broadcast_addresses() -> io::Result<Vec<Ipv4Addr>> {
+    let mut found = Vec::new();
+    each_address(|entry| {
+        let wanted = (libc::IFF_UP | libc::IFF_BROADCAST) as libc::c_uint;
+        // SAFETY: an address of the list, or null.
+        let own = unsafe { address(entry.ifa_addr) };
+        if entry.ifa_flags & wanted == wanted && own.is_some_and(|own| own.is_ipv4()) {
+            // SAFETY: with this flag it is the broadcast address of the list, or null.
+            if let Some(IpAddr::V4(address)) = unsafe { address(entry.ifa_ifu) } {
+                found.push(address);
+            }
+        }
+    })?;
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}
+
+/// Look at each entry of the list of getifaddrs(3), which lives as long as this call.
+fn each_address(mut visit: impl FnMut(&libc::ifaddrs)) -> io::Result<()> {
+    let mut first: *mut libc::ifaddrs = std::ptr::null_mut();
+    // SAFETY: the call writes the list's address to this pointer.
+    check(unsafe { libc::getifaddrs(&raw mut first) })?;
+    let mut next = first;
+    while !next.is_null() {
+        // SAFETY: an entry of the list that getifaddrs(3) made, which is freed below.
+        let entry = unsafe { &*next };
+        next = entry.ifa_next;
+        visit(entry);
     }
     // SAFETY: the list is from getifaddrs(3), and nothing points into it any more.
     unsafe { libc::freeifaddrs(first) };
-    Ok(found.into_values().collect())
+    Ok(())
 }
 
 /// # Safety
@@ -209,5 +239,7 @@ mod tests {
         assert_eq!((ptp_clock("no-such"), saves_wired_power("no-such")), (None, None));
         assert_eq!((ptp_clock("lo"), saves_wireless_power("lo")), (None, None));
         assert_eq!(speed("a name that is too long"), (None, None));
+        // Loopback has no such address.
+        assert!(!broadcast_addresses().unwrap().iter().any(Ipv4Addr::is_loopback));
     }
 }

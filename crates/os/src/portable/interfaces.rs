@@ -1,4 +1,5 @@
 use std::io;
+use std::net::Ipv4Addr;
 
 use crate::Interface;
 
@@ -8,4 +9,12 @@ use crate::Interface;
 /// None.
 pub fn interfaces() -> io::Result<Vec<Interface>> {
     Ok(Vec::new())
+}
+
+/// All hosts of the network that the system chooses.
+///
+/// # Errors
+/// None.
+pub fn broadcast_addresses() -> io::Result<Vec<Ipv4Addr>> {
+    Ok(vec![Ipv4Addr::BROADCAST])
 }
