@@ -277,6 +277,11 @@ def smb1_requests() -> dict[str, bytes]:
     core = b"".join(requests[number][0] for number in sorted(requests) if number < 0x20)
     seeds["core"] = b"\0" + made + core
     seeds["stranger"] = b"\x83" + requests[0x72][0] + requests[0x73][0] + requests[0x75][0]
+    # Logins by tokens, of the first user that a server numbers.
+    tokens = [one for one in requests[0x73] if b"NTLMSSP" in one]
+    logins = b"".join(one[:1] + b"\2" + one[2:] for one in tokens[:2])
+    seeds["token"] = b"\x93" + requests[0x72][0] + logins
+    seeds["token-signed"] = b"\x9b" + requests[0x72][0] + logins
     return seeds
 
 

@@ -1,12 +1,13 @@
 //! What a client of SMB 1 says, for the fuzz target and for the test that feeds it all seeds.
 //!
-//! The first octet chooses dialect and rights. Then come messages: for each a command, how its head is
+//! The first octet chooses dialect, rights, user and signatures. Then come messages: for each a command, how its head is
 //! made, flags, and the octets after the header; some come half a second later. The head has the right
 //! user and share, unless it is to have others; so that files are reached, the file that was opened last
 //! stands where most commands have it, if that is asked for.
 
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::smb::Dialect;
+use lanlab_stack::smb::client::User;
 use lanlab_stack::smb::server::{Offer, Server, Session};
 use lanlab_units::Instant;
 use lanlab_wire::smb1::andx::Block;
@@ -53,17 +54,22 @@ impl Harness {
         let server = Server::new(Offer {
             name: "server".into(),
             share: "share".into(),
-            user: None,
+            user: (choice & 0x90 == 0x90).then(|| User {
+                name: "u".into(),
+                password: "Secret-1".into(),
+                domain: String::new(),
+            }),
             read_only: choice & 0x40 != 0,
             code_page: CodePage::Cp850,
             newest,
         });
+        let server = if choice & 0x08 == 0 { server } else { server.requiring_signatures() };
         let carrier = CarrierFacts { longest_message: 0x1_ffff, keeps_raw: choice & 0x20 == 0 };
         let session = server.session(carrier, [7; 8], 0x01d0_0000_0000_0000);
         let files = MemoryFiles::default();
         let now = Instant::ZERO;
         let mut harness = Self { server, session, files, uid: 0, tid: 0, fid: 0, now };
-        if choice & 0x80 == 0 {
+        if choice & 0x88 == 0 {
             harness.connect(newest);
         }
         harness

@@ -62,9 +62,7 @@ def ask(
         raise
 
 
-def resolved(
-    host: EngineHost, name: str, family: AddressFamily, *, netbios: bool = False
-) -> str:
+def resolved(host: EngineHost, name: str, family: AddressFamily, *, netbios: bool = False) -> str:
     """
     The address of a name, as a host sees it.
 

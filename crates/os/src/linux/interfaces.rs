@@ -115,13 +115,16 @@ pub fn broadcast_addresses() -> io::Result<Vec<Ipv4Addr>> {
     let mut found = Vec::new();
     each_address(|entry| {
         let wanted = (libc::IFF_UP | libc::IFF_BROADCAST) as libc::c_uint;
-        // SAFETY: an address of the list, or null.
-        let own = unsafe { address(entry.ifa_addr) };
-        if entry.ifa_flags & wanted == wanted && own.is_some_and(|own| own.is_ipv4()) {
-            // SAFETY: with this flag it is the broadcast address of the list, or null.
-            if let Some(IpAddr::V4(address)) = unsafe { address(entry.ifa_ifu) } {
-                found.push(address);
-            }
+        if entry.ifa_flags & wanted != wanted {
+            return;
+        }
+        // SAFETY: addresses of the list, or null.
+        let [own, mask] = [entry.ifa_addr, entry.ifa_netmask].map(|one| unsafe { address(one) });
+        if let (Some(IpAddr::V4(own)), Some(IpAddr::V4(mask))) = (own, mask)
+            // A network of one or two hosts has no such address (RFC 3021).
+            && u32::from(mask) < u32::MAX - 1
+        {
+            found.push(own | !mask);
         }
     })?;
     found.sort_unstable();

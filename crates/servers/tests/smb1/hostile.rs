@@ -17,8 +17,8 @@ use lanlab_wire::smb1::{andx, command, open, path, tree_connect};
 use crate::multiplexed::{LOOPBACK, get, path as service_path, put, run, served};
 
 /// A raw connection in the core dialect.
-struct Raw {
-    stream: TcpStream,
+pub struct Raw {
+    pub stream: TcpStream,
     tid: u16,
 }
 
@@ -29,7 +29,7 @@ impl Raw {
         Self { stream, tid: 0 }
     }
 
-    fn connected(port: u16, secret: &str) -> Self {
+    pub fn connected(port: u16, secret: &str) -> Self {
         let mut raw = Self::new(port);
         raw.ask(command::NEGOTIATE, |writer| negotiate::emit_request(&[dialect::CORE], writer));
         let request = tree_connect::Request {
@@ -45,9 +45,17 @@ impl Raw {
     }
 
     fn frame(&mut self, message: &[u8]) -> Option<Vec<u8>> {
+        self.send_whole(message)?;
+        self.receive()
+    }
+
+    fn send_whole(&mut self, message: &[u8]) -> Option<()> {
         let mut octets = (message.len() as u32).to_be_bytes().to_vec();
         octets.extend_from_slice(message);
-        self.stream.write_all(&octets).ok()?;
+        self.stream.write_all(&octets).ok()
+    }
+
+    pub fn receive(&mut self) -> Option<Vec<u8>> {
         let mut head = [0; 4];
         self.stream.read_exact(&mut head).ok()?;
         let mut answer = vec![0; u32::from_be_bytes(head) as usize];
@@ -55,14 +63,20 @@ impl Raw {
         Some(answer)
     }
 
-    fn ask(&mut self, command: u8, emit: impl FnOnce(&mut Writer<'_>)) -> Option<Vec<u8>> {
-        let mut message = Vec::new();
-        let header = Header { tid: self.tid, ..Header::request(command, 0, 0) };
-        emit(&mut Writer::begin(&mut message, &header));
-        self.frame(&message)
+    pub fn ask(&mut self, command: u8, emit: impl FnOnce(&mut Writer<'_>)) -> Option<Vec<u8>> {
+        self.send(command, 0, emit);
+        self.receive()
     }
 
-    fn status(&mut self, command: u8, emit: impl FnOnce(&mut Writer<'_>)) -> String {
+    /// Send a request, and do not wait for what is said to it.
+    pub fn send(&mut self, command: u8, mid: u16, emit: impl FnOnce(&mut Writer<'_>)) {
+        let mut message = Vec::new();
+        let header = Header { tid: self.tid, mid, ..Header::request(command, 0, 0) };
+        emit(&mut Writer::begin(&mut message, &header));
+        let _ = self.send_whole(&message);
+    }
+
+    pub fn status(&mut self, command: u8, emit: impl FnOnce(&mut Writer<'_>)) -> String {
         let answer = self.ask(command, emit).expect("the connection is gone");
         let header = Header::parse(&answer).unwrap();
         header.status.to_string()

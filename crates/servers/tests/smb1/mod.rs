@@ -1,6 +1,7 @@
 //! SMB 1: both ends in each dialect, and Samba's client where it is installed.
 
 mod hostile;
+mod locks;
 mod peers;
 
 use std::fs;

@@ -1,0 +1,85 @@
+"""A server is found by its NetBIOS name: Samba's nmbd on another host of a virtual LAN answers."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from missing import missing
+from testbed_opening import Open, opening
+
+from lanlab.engine.locate import engine_path
+from lanlab.engine.process import Engine
+from lanlab.errors import EngineError
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="hosts are namespaces on Linux")
+
+_CONFIGURATION = """\
+[global]
+netbios name = OLD-BOX
+workgroup = LAB
+server role = standalone server
+interfaces = {address}/24
+bind interfaces only = yes
+private dir = {folder}
+lock directory = {folder}
+state directory = {folder}
+cache directory = {folder}
+pid directory = {folder}
+log file = {folder}/nmbd.log
+"""
+
+
+@pytest.fixture
+def open_bed() -> Iterator[Open]:
+    """Open testbeds, or skip; they are closed after the test."""
+    with opening() as open_or_skip:
+        yield open_or_skip
+
+
+def _address(engine: Engine, name: str, *, netbios: bool = True) -> str:
+    request = {"type": "resolve", "name": name, "family": "ipv4", "netbios": netbios}
+    return str(engine.start(request).result(30)["address"])
+
+
+def _await_name(engine: Engine, name: str, within_s: float = 20) -> str:
+    """nmbd claims its name before it answers for it."""
+    until = time.monotonic() + within_s
+    while True:
+        try:
+            return _address(engine, name)
+        except EngineError:
+            if time.monotonic() > until:
+                raise
+
+
+def test_a_host_that_only_netbios_knows_is_found(open_bed: Open, tmp_path: Path) -> None:
+    """By a query that every host of the network gets; without it the name is unknown."""
+    nmbd = shutil.which("nmbd", path="/usr/sbin:/usr/bin")
+    if nmbd is None:
+        missing("`nmbd` is not installed")
+    client, server = open_bed("virtual", 2, "100M").hosts
+    configuration = tmp_path / "smb.conf"
+    text = _CONFIGURATION.format(address=server.addresses[4], folder=tmp_path)
+    configuration.write_text(text)
+    argv = [*server.command_prefix, nmbd, "-F", "--no-process-group", "-s", str(configuration)]
+    process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    try:
+        with Engine(client.name, [*client.command_prefix, engine_path()]) as engine:
+            assert _await_name(engine, "old-box") == server.addresses[4]
+            with pytest.raises(EngineError, match=r"`old-box` has no IPv4 address") as refused:
+                _address(engine, "old-box", netbios=False)
+            assert "NetBIOS" not in refused.value.message
+            began = time.monotonic()
+            with pytest.raises(EngineError, match="no host of its networks answered") as refused:
+                _address(engine, "no-such-box")
+            assert time.monotonic() - began < 10
+            assert refused.value.code == "service.name"
+    finally:
+        process.terminate()
+        process.wait(10)
