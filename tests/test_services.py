@@ -70,3 +70,12 @@ def test_a_service_that_a_workload_does_not_have_is_refused_with_those_that_it_h
     WORKLOADS["stations"].Parameters.model_validate({"service": "memory"})
     with pytest.raises(ValidationError, match="found `memory`; allowed: directory, ftp, "):
         WORKLOADS["copy"].Parameters.model_validate({"service": "memory"})
+
+
+def test_a_new_password_is_another_each_time_and_fits_what_lm_can_hold() -> None:
+    """LM has 14 characters, in one case."""
+    for service in SERVICES.values():
+        one, other = service.new_password(), service.new_password()
+        assert one != other
+        if service.dialects:
+            assert len(one) == 14 and one == one.lower()

@@ -44,6 +44,16 @@ class Service:
         """Whether it goes over no link."""
         return self.port is None
 
+    def new_password(self) -> str:
+        """
+        A random password for a server of ours.
+
+        LM has at most 14 characters, and does not tell small letters from large ones.
+        """
+        import secrets
+
+        return secrets.token_hex(7) if self.dialects else secrets.token_urlsafe(16)
+
     @property
     def has_short_names(self) -> bool:
         """Whether a server may know only names of 8 characters, a dot and 3 characters."""

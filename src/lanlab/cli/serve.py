@@ -50,7 +50,6 @@ def serve(
     lanlab serve /tmp/measured --service sftp --address 192.168.7.2 --port 2222 --write
     """
     import ipaddress
-    import secrets
 
     from lanlab.cli.copy_places import check_given, directory_of
     from lanlab.cli.terminal import print_lines, say
@@ -81,7 +80,7 @@ def serve(
     within_s = None if time is None else parse_time_s(time)
     credentials = None
     if offered.has_users:
-        credentials = {"user": _USER, "secret": secrets.token_urlsafe(16)}
+        credentials = {"user": _USER, "secret": offered.new_password()}
     elif not wanted_address.is_loopback:
         say(
             f"warning: {service} has no logins: every host that reaches {address} can "

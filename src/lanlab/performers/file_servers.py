@@ -128,9 +128,7 @@ def _of_smb1(parameters: ServiceParameters) -> Request:
 def _credentials(parameters: ServiceParameters) -> Request | None:
     if not SERVICES[parameters.service].has_users:
         return None
-    # A password of LM has at most 14 characters.
-    octets = 6 if SERVICES[parameters.service].dialects else 16
-    return {"user": _USER, "secret": secrets.token_hex(octets)}
+    return {"user": _USER, "secret": SERVICES[parameters.service].new_password()}
 
 
 @contextlib.contextmanager

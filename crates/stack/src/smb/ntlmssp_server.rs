@@ -20,6 +20,7 @@ const AUTHENTICATE_LEN: usize = 52;
 /// Names in the list of [MS-NLMP] 2.2.2.1.
 const COMPUTER: u16 = 1;
 const DOMAIN: u16 = 2;
+const DNS_COMPUTER: u16 = 3;
 
 /// A client's message.
 #[derive(Debug, PartialEq, Eq)]
@@ -105,7 +106,9 @@ pub fn challenge(
         utf16(server)
     };
     let mut names = Vec::new();
-    for (id, name) in [(DOMAIN, domain), (COMPUTER, server)] {
+    // Clients may make the name of a service of the last one, as impacket does.
+    let dns = server.to_lowercase();
+    for (id, name) in [(DOMAIN, domain), (COMPUTER, server), (DNS_COMPUTER, &dns)] {
         let name = utf16(name);
         names.extend_from_slice(&id.to_le_bytes());
         names.extend_from_slice(&(name.len() as u16).to_le_bytes());
