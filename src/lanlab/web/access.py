@@ -3,7 +3,7 @@ Who may read the page: requests of a browser on this machine that know the token
 
 The token is the first part of every address, and in no cookie: browsers send cookies of 127.0.0.1
 to every port there (RFC 6265, section 8.5), so any other local server that is visited would get it.
-An address is of one port. The page sends no Referer, so its address does not leave it.
+An address is of one port, and the page sends it to nobody else as a Referer.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def refusal(
         # DNS rebinding: a page of another site, whose name has been made to mean this machine.
         return Refusal(403, f"This page has another address than the one asked for. {_ASK}")
     origin = headers.get("origin")
-    if origin is not None and origin != f"http://{headers.get('Host', '')}":
+    if origin is not None and origin != f"http://{headers.get('host', '')}":
         return Refusal(403, f"A page of another origin asked for this one. {_ASK}")
     site = headers.get("sec-fetch-site", "none")
     is_opened = (

@@ -22,12 +22,12 @@ from lanlab.studies import Study
 #: Headings of the table of trials that the page has, in order.
 COLUMNS = (
     "no.",
-    "experiment",
     "condition",
     "result",
     "disturbed by",
     "in its mean",
     "status",
+    "experiment",
     "block",
     "took (s)",
     "started (UTC)",

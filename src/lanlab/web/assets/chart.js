@@ -155,7 +155,7 @@ export class Chart {
     pen.beginPath();
     pen.arc(x, y, 8, 0, 2 * Math.PI);
     pen.stroke();
-    const [number, , condition, result, disturbed, , status, , , , error] = row.cells;
+    const [number, condition, result, disturbed, , status, , , , , error] = row.cells;
     tip.textContent = [`trial ${number}`, condition, result, disturbed && `disturbed by ${disturbed}`, status === "done" ? "" : `${status}: ${error}`].filter(Boolean).join("; ");
     tip.hidden = false;
     const box = this.#box.getBoundingClientRect();
