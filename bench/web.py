@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from lanlab.plan import Plan, PlannedTrial
-from lanlab.store import RunRecord, Store, TrialRecord, open_store
+from lanlab.store import RunRecord, TrialRecord, open_store
 from lanlab.studies import load_study
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
@@ -45,7 +45,9 @@ id = "rates"
 title = "Messages of every size at every rate"
 workload = "stream"
 metrics = ["goodput_bps"]
-factors = {{ message_size_bytes = [64, 128, 512, 1408], rate_bps = ["1M", "2M", "5M", "8M", "10M"] }}
+[experiment.factors]
+message_size_bytes = [64, 128, 512, 1408]
+rate_bps = ["1M", "2M", "5M", "8M", "10M"]
 
 [scale.quick]
 trials = {{ min = {blocks}, max = {blocks} }}
@@ -57,12 +59,11 @@ LIVE = 25
 
 
 @contextmanager
-def run_of(folder: Path, trials: int) -> Iterator[tuple[Store, RunRecord, Callable[[], None]]]:
+def run_of(folder: Path, trials: int) -> Iterator[tuple[RunRecord, Callable[[], None]]]:
     """A run with so many trials, executed by this process, and what commits the next one."""
     store = str(folder / "store.sqlite")
     subprocess.run(
-        [COMMAND, "stream", "--testbed", "loopback", "--rate", "1M", "--time", "0.3"]
-        + ["--store", store],
+        [COMMAND, *"stream --testbed loopback --rate 1M --time 0.3 --store".split(), store],
         check=True,
         capture_output=True,
     )
@@ -94,7 +95,7 @@ def run_of(folder: Path, trials: int) -> Iterator[tuple[Store, RunRecord, Callab
 
             for _ in range(trials):
                 commit()
-            yield records, run, commit
+            yield run, commit
 
 
 def _trial(
@@ -147,6 +148,9 @@ def rss_mb(pid: int) -> float:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096 / 1e6
 
 
+PAINTED = (
+    "performance.getEntriesByType('paint').find((one) => one.name === 'first-contentful-paint')"
+)
 #: Calls something with a place from 0 to 1 and waits until the frame is painted, 60 times; gives
 #: milliseconds.
 FRAMES = """
@@ -181,10 +185,10 @@ SCROLL = """(share) => {
 }"""
 
 
-def frames(page: Browser, act: str) -> tuple[float, float]:
-    """Greatest time of the page's own work, and until the frame is painted, milliseconds."""
+def frames(page: Browser, act: str) -> tuple[float, list[float]]:
+    """Greatest time of the page's own work, and times until the frame is painted, milliseconds."""
     times = json.loads(page.evaluate(FRAMES % act))
-    return max(worked for worked, _ in times), max(painted for _, painted in times)
+    return max(worked for worked, _ in times), sorted(painted for _, painted in times)
 
 
 def measure(trials: int) -> list[tuple[str, str, str]]:
@@ -192,7 +196,7 @@ def measure(trials: int) -> list[tuple[str, str, str]]:
     rows: list[tuple[str, str, str]] = []
     with (
         tempfile.TemporaryDirectory() as name,
-        run_of(Path(name), trials) as (records, run, commit),
+        run_of(Path(name), trials) as (run, commit),
         served(Path(name) / "store.sqlite") as (url, process),
         browser() as page,
     ):
@@ -206,14 +210,10 @@ def measure(trials: int) -> list[tuple[str, str, str]]:
         for _ in range(5):
             began_s = time.monotonic()
             page.open(address)
-            page.until(f"document.body.dataset.done >= {trials}", within_s=120)
+            page.until(f"document.body.dataset.done >= {trials}", within_s=400)
             loaded_s.append(time.monotonic() - began_s)
-            paints.append(
-                page.evaluate(
-                    "performance.getEntriesByType('paint')"
-                    ".find((one) => one.name === 'first-contentful-paint').startTime"
-                )
-            )
+            page.until(PAINTED)
+            paints.append(page.evaluate(f"{PAINTED}.startTime"))
         rows.append(
             (
                 "first paint of the run's page",
@@ -229,13 +229,14 @@ def measure(trials: int) -> list[tuple[str, str, str]]:
                 "",
             )
         )
-        page.until("document.body.dataset.results", within_s=120)
+        page.until("document.body.dataset.results", within_s=300)
         for what, act in (("hover over the figure", HOVER), ("scroll of the table", SCROLL)):
             worked_ms, painted_ms = frames(page, act)
             rows.append(
                 (
                     f"{what}, until painted",
-                    f"at most {painted_ms:.0f} ms, of which own work {worked_ms:.1f} ms (60 times)",
+                    f"median {statistics.median(painted_ms):.0f} ms, at most {painted_ms[-1]:.0f} "
+                    f"ms; own work at most {worked_ms:.1f} ms (60 times)",
                     "≤ 50 ms",
                 )
             )
@@ -250,7 +251,7 @@ def measure(trials: int) -> list[tuple[str, str, str]]:
         page.events.clear()
         page.open(address)
         page.until(f"document.body.dataset.done >= {trials + LIVE}", within_s=120)
-        page.until("document.body.dataset.results", within_s=120)
+        page.until("document.body.dataset.results", within_s=300)
         page.wait(0.5)
         received = sum(
             event["params"]["dataLength"]

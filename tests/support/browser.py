@@ -42,11 +42,8 @@ _OPTIONS = (
 
 def chromium() -> str:
     """The browser's program, or the test is skipped."""
-    for name in _NAMES:
-        found = shutil.which(name)
-        if found is not None:
-            return found
-    missing("Chromium is not installed (apt install chromium)")
+    found = next(filter(None, map(shutil.which, _NAMES)), None)
+    return found or missing("Chromium is not installed (apt install chromium)")
 
 
 def axe_script() -> str:

@@ -7,6 +7,7 @@ only places them.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -37,6 +38,8 @@ COLUMNS = (
 COUNTS, LEFT_OUT, DISTURBED, FAILED = range(4)
 #: Parts of a record that take most of its room, and that no table of the page looks at.
 _LARGE = frozenset(("histogram", "host", "requests"))
+#: Longer texts are messages, which differ.
+_SHORT = 64
 
 
 @dataclass
@@ -105,7 +108,7 @@ class RunState:
             self._at_place.setdefault(place_of(trial), []).append(len(self.trials))
             # Another attempt at a place may take an earlier one out of its mean.
             changed.update(self._at_place[place_of(trial)])
-            self.trials.append(replace(trial, raw=lean(trial.raw)))
+            self.trials.append(replace(trial, raw=lean(trial.raw), metrics=_shared(trial.metrics)))
             if self._plan is not None:
                 try:
                     self._plan.record(trial)
@@ -175,12 +178,18 @@ def _mark(trial: TrialRecord, counts: bool) -> int:
 
 def lean(raw: Mapping[str, Any]) -> dict[str, Any]:
     """What a trial left, without the large parts that no table of the page looks at."""
-    kept = {key: _lean(value) for key, value in raw.items() if key != "facts"}
+    kept = {key: value for key, value in raw.items() if key != "facts"}
     hosts = (raw.get("facts") or {}).get("before", {}).get("hosts")
-    return kept | {"facts": {"before": {"hosts": hosts}}} if hosts else kept
+    if hosts:
+        kept["facts"] = {"before": {"hosts": hosts}}
+    return dict(_shared(kept))
 
 
-def _lean(value: Any) -> Any:
+def _shared(value: Any) -> Any:
+    """The same without what is large. Trials have the same names in them: each is kept once, which
+    is most of what they take."""
     if isinstance(value, dict):
-        return {key: _lean(item) for key, item in value.items() if key not in _LARGE}
-    return value
+        return {sys.intern(key): _shared(item) for key, item in value.items() if key not in _LARGE}
+    if isinstance(value, list):
+        return [_shared(item) for item in value]
+    return sys.intern(value) if type(value) is str and len(value) < _SHORT else value

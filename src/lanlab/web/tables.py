@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,8 +42,6 @@ class ResultsSoFar:
     findings: tuple[FindingOnPage, ...]
     findings_introduction: tuple[str, ...]
     failures: Table
-    #: Processor time that it took to compute, seconds.
-    cost_s: float
 
 
 def results_so_far(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> ResultsSoFar:
@@ -54,7 +51,6 @@ def results_so_far(run: RunRecord, trials: Sequence[TrialRecord], study: Study) 
     Raises:
         StoreError: The records are not as lanlab writes them.
     """
-    began_s = time.thread_time()
     with reading_records(run.id):
         published = published_numbers(run)
         measured = {trial.experiment for trial in trials}
@@ -78,5 +74,4 @@ def results_so_far(run: RunRecord, trials: Sequence[TrialRecord], study: Study) 
             findings=findings_on_page(verdicts, study) if verdicts else (),
             findings_introduction=introduction(verdicts) if verdicts else (),
             failures=failure_table(trials, study),
-            cost_s=time.thread_time() - began_s,
         )

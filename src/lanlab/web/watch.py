@@ -22,6 +22,7 @@ from lanlab.report.stored import is_killed, run_row
 from lanlab.store import RunHead, Store, open_store
 from lanlab.store.place import store_place
 from lanlab.store.shape import reading_records
+from lanlab.web.pace import paced
 from lanlab.web.run_state import RunState
 from lanlab.web.tables import results_so_far
 
@@ -33,10 +34,12 @@ _DATABASE_POLL_S = 1.0
 _AFTER_ERROR_S = 1.0
 #: Between two looks at who executes a run.
 _LEASE_POLL_S = 1.0
-#: Share of the time in which tables may be computed while a run is executed.
-_TABLES_RATIO = 0.02
+#: Between two computations of tables while a run is executed.
+_TABLES_POLL_S = 2.0
 #: Trials that are read, and sent, at once.
 _CHUNK = 250
+#: The same while the run is executed.
+_PACED_CHUNK = 20
 #: Events that wait for a page; one that reads nothing is given up, and asks again.
 _MOST_WAITING = 400
 
@@ -75,6 +78,8 @@ class _Followed:
 
     state: RunState
     head: RunHead | None = None
+    #: Whether there are more trials to read at once.
+    is_behind: bool = False
     is_executing: bool = False
     looked_at_s: float = -1e9
     #: Tables as HTML, and the trials that are in them.
@@ -154,6 +159,8 @@ class Watch:
                 wait_s = max(wait_s, _AFTER_ERROR_S)
                 for page in pages:
                     page.send("trouble", {"message": error.message, "hint": error.hint or ""})
+            if any(followed.is_behind for followed in self._followed.values()):
+                wait_s = 0.0
             with self._condition:
                 self._wait(len(self._pages), wait_s)
         self._forget()
@@ -206,13 +213,16 @@ class Watch:
             followed.is_executing = head.status == "running" and not is_killed(state.run, store)
             is_changed |= was != followed.is_executing
         self._send_rows(state, pages)
-        while len(state.trials) < head.next_number:
-            trials = store.trials(head.run_id, len(state.trials), _CHUNK)
-            if not trials:
-                break
-            state.take(trials)
-            self._send_rows(state, pages)
-            is_changed = True
+        # What is new is small. A long run that is seen for the first time while it measures is
+        # read little by little, and other pages have their turn between.
+        most = _PACED_CHUNK if followed.is_executing else _CHUNK
+        with paced(followed.is_executing and head.next_number - len(state.trials) > most):
+            trials = store.trials(head.run_id, len(state.trials), most)
+            if trials:
+                state.take(trials)
+                self._send_rows(state, pages)
+                is_changed = True
+        followed.is_behind = bool(trials) and len(state.trials) < head.next_number
         followed.head = head
         told = self._told(followed)
         for page in pages:
@@ -248,7 +258,7 @@ class Watch:
         key = (count, followed.state.run.status)
         is_due = tables is None or tables["key"] != key
         may = now_s >= followed.next_tables_s or not followed.is_executing
-        if is_due and may and not followed.is_computing:
+        if is_due and may and not followed.is_computing and not followed.is_behind:
             followed.is_computing = True
             self._jobs.put(followed)
         if tables is not None:
@@ -278,17 +288,17 @@ class Watch:
         while (followed := self._jobs.get()) is not None:
             state = followed.state
             trials, run = list(state.trials), replace(state.run)
-            began_s, number = time.thread_time(), number + 1
+            number += 1
             try:
-                found = results_so_far(run, trials, state.study)
-                html = self._render("results", found=found)
+                with paced(followed.is_executing):
+                    found = results_so_far(run, trials, state.study)
+                    html = self._render("results", found=found)
             except LabError as error:
                 html = self._render("trouble", error=error)
-            cost_s = time.thread_time() - began_s
             followed.tables = {
                 "html": html,
                 "key": (len(trials), run.status),
                 "number": number,
             }
-            followed.next_tables_s = time.monotonic() + cost_s / _TABLES_RATIO
+            followed.next_tables_s = time.monotonic() + _TABLES_POLL_S
             followed.is_computing = False
