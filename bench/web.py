@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from lanlab.plan import Plan, PlannedTrial
-from lanlab.store import RunRecord, TrialRecord, open_store
+from lanlab.store import Lease, RunRecord, TrialRecord, open_store
 from lanlab.studies import load_study
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
@@ -58,12 +58,16 @@ CONDITIONS = 20
 LIVE = 25
 
 
+#: A run, what commits its next trial, and what claims it for this process.
+Made = tuple[RunRecord, Callable[[], None], Callable[[], Lease]]
+
+
 @contextmanager
-def run_of(folder: Path, trials: int) -> Iterator[tuple[RunRecord, Callable[[], None]]]:
-    """A run with so many trials, executed by this process, and what commits the next one."""
+def run_of(folder: Path, trials: int) -> Iterator[Made]:
+    """A run of that many trials that nobody executes yet."""
     store = str(folder / "store.sqlite")
     subprocess.run(
-        [COMMAND, *"stream --testbed loopback --rate 1M --time 0.3 --store".split(), store],
+        [COMMAND, "stream", "--testbed", "loopback", "--time", "0.3", "--store", store],
         check=True,
         capture_output=True,
     )
@@ -83,19 +87,18 @@ def run_of(folder: Path, trials: int) -> Iterator[tuple[RunRecord, Callable[[], 
             ended_at=None,
         )
         records.create_run(run)
-        with records.acquire_run(run.id):
-            plan = Plan(study, run.scale, run.seed)
+        plan = Plan(study, run.scale, run.seed)
 
-            def commit() -> None:
-                planned = plan.next_trial()
-                assert planned is not None
-                trial = _trial(run, measured, planned, seed)
-                records.commit_trial(trial)
-                plan.record(trial)
+        def commit() -> None:
+            planned = plan.next_trial()
+            assert planned is not None
+            trial = _trial(run, measured, planned, seed)
+            records.commit_trial(trial)
+            plan.record(trial)
 
-            for _ in range(trials):
-                commit()
-            yield run, commit
+        for _ in range(trials):
+            commit()
+        yield run, commit, lambda: records.acquire_run(run.id)
 
 
 def _trial(
@@ -196,7 +199,7 @@ def measure(trials: int) -> list[tuple[str, str, str]]:
     rows: list[tuple[str, str, str]] = []
     with (
         tempfile.TemporaryDirectory() as name,
-        run_of(Path(name), trials) as (run, commit),
+        run_of(Path(name), trials) as (run, commit, lease),
         served(Path(name) / "store.sqlite") as (url, process),
         browser() as page,
     ):
@@ -240,7 +243,9 @@ def measure(trials: int) -> list[tuple[str, str, str]]:
                     "≤ 50 ms",
                 )
             )
-        rows += live(page, process.pid, trials, commit)
+        with lease():
+            rows += live(page, process.pid, trials, commit)
+            rows.append(opened_late(Path(name) / "store.sqlite", run.id))
         page.call("HeapProfiler.collectGarbage")
         page.wait(0.5)
         heap = next(
@@ -276,6 +281,24 @@ def measure(trials: int) -> list[tuple[str, str, str]]:
         elsewhere = [one for one in page.requested() if not one.startswith(url)]
         rows.append(("requests to elsewhere", str(len(elsewhere)), "0"))
     return rows
+
+
+def opened_late(store: Path, run_id: str) -> tuple[str, str, str]:
+    """How a page fills that is the first to look at a run that measures."""
+    with served(store) as (url, process), browser() as page:
+        page.look()
+        page.open(url)
+        page.until("document.querySelector('.runs')")
+        before_s = cpu_s(process.pid)
+        page.open(f"{url}run/{run_id}")
+        page.wait(10)
+        done = int(page.evaluate("document.body.dataset.done ?? 0"))
+        share = (cpu_s(process.pid) - before_s) / 10
+    return (
+        "a page that is opened while the run measures, by a new server",
+        f"{done} trials shown after 10 s, by {100 * share:.1f} % of a processor",
+        "",
+    )
 
 
 def live(

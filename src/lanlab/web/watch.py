@@ -22,7 +22,7 @@ from lanlab.report.stored import is_killed, run_row
 from lanlab.store import RunHead, Store, open_store
 from lanlab.store.place import store_place
 from lanlab.store.shape import reading_records
-from lanlab.web.pace import paced
+from lanlab.web.pace import Pace, paced
 from lanlab.web.run_state import RunState
 from lanlab.web.tables import results_so_far
 
@@ -39,7 +39,7 @@ _TABLES_POLL_S = 2.0
 #: Trials that are read, and sent, at once.
 _CHUNK = 250
 #: The same while the run is executed.
-_PACED_CHUNK = 20
+_PACED_CHUNK = 10
 #: Events that wait for a page; one that reads nothing is given up, and asks again.
 _MOST_WAITING = 400
 
@@ -144,6 +144,7 @@ class Watch:
     # The thread that reads
 
     def _follow(self) -> None:
+        pace = Pace()
         while True:
             with self._condition:
                 # With nobody looking, nothing is read.
@@ -159,8 +160,11 @@ class Watch:
                 wait_s = max(wait_s, _AFTER_ERROR_S)
                 for page in pages:
                     page.send("trouble", {"message": error.message, "hint": error.hint or ""})
-            if any(followed.is_behind for followed in self._followed.values()):
+            behind = [one for one in self._followed.values() if one.is_behind]
+            if behind:
                 wait_s = 0.0
+            if any(one.is_executing for one in behind):
+                pace.rest()
             with self._condition:
                 self._wait(len(self._pages), wait_s)
         self._forget()
@@ -216,12 +220,11 @@ class Watch:
         # What is new is small. A long run that is seen for the first time while it measures is
         # read little by little, and other pages have their turn between.
         most = _PACED_CHUNK if followed.is_executing else _CHUNK
-        with paced(followed.is_executing and head.next_number - len(state.trials) > most):
-            trials = store.trials(head.run_id, len(state.trials), most)
-            if trials:
-                state.take(trials)
-                self._send_rows(state, pages)
-                is_changed = True
+        trials = store.trials(head.run_id, len(state.trials), most)
+        if trials:
+            state.take(trials)
+            self._send_rows(state, pages)
+            is_changed = True
         followed.is_behind = bool(trials) and len(state.trials) < head.next_number
         followed.head = head
         told = self._told(followed)
