@@ -59,4 +59,4 @@ def web(
         # That is how it ends.
         pass
     finally:
-        server.server_close()
+        server.close()

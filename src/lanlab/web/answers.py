@@ -125,10 +125,9 @@ class Answers:
                 "tick runs of one study in the list; the oldest is the baseline",
             )
         with open_store(self._where) as store:
-            runs = sorted(
-                {store.run(name).id: store.run(name) for name in names}.values(),
-                key=lambda run: run.started_at,
-            )
+            wanted = {store.run(name).id for name in names}
+            # Oldest first, as the store has them: the first is the baseline.
+            runs = [run for run in store.runs() if run.id in wanted]
             if found := self._measures(store, runs):
                 return found
             read = [(run, store.trials(run.id)) for run in runs]

@@ -97,10 +97,10 @@ class WebServer(ThreadingHTTPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A browser that has gone, or a defect: the other pages go on."""
 
-    def server_close(self) -> None:
-        """End all pages."""
+    def close(self) -> None:
+        """End all pages, and listen no more."""
         self.watch.stop()
-        super().server_close()
+        self.server_close()
 
 
 def rendered_for(token: str) -> Any:

@@ -129,6 +129,12 @@ class Watch:
         for thread in self._threads:
             thread.join(timeout=5)
 
+    @property
+    def pages(self) -> tuple[Page, ...]:
+        """The pages that are open."""
+        with self._condition:
+            return tuple(self._pages)
+
     def open(self, page: Page) -> None:
         """Send to a page from now on, first all that it lacks."""
         with self._condition:
