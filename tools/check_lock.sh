@@ -39,7 +39,8 @@ case ${1-} in
 esac
 frozen .venv/bin/python >"$scratch/here.txt"
 [[ ${1-} == --here ]] || install_anew
-.venv/bin/python - requirements.lock requirements-ray.lock "$scratch/here.txt" <<'COMPARE'
+.venv/bin/python - requirements.lock requirements-ray.lock requirements-browser.lock \
+    "$scratch/here.txt" <<'COMPARE'
 import re
 import sys
 from pathlib import Path

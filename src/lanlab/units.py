@@ -277,3 +277,15 @@ def format_size(size_bytes: int) -> str:
     if size_bytes < 1000:
         return f"{size_bytes} B"
     return _scaled(size_bytes, ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")))
+
+
+def format_clock(seconds: float) -> str:
+    """A time to come or gone, to the second, as clocks have it.
+
+    Examples:
+        >>> format_clock(75), format_clock(3_725.4), format_clock(-1)
+        ('1:15', '1:02:05', '0:00')
+    """
+    minutes, rest = divmod(round(max(0.0, seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -22,6 +22,7 @@ COMMANDS = {
     "runs": "runs",
     "delete": "delete",
     "report": "report",
+    "web": "web",
     "compare": "compare",
     "stream": "stream",
     "echo": "echo",

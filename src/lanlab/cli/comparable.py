@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
-    from lanlab.analysis.comparison_sides import Run, Side
+    from lanlab.analysis.comparison_sides import Side
     from lanlab.report.comparison import RunComparison
     from lanlab.store import RunRecord, Store
-
-#: Newest runs of a study that are looked at for how much runs differ.
-_MOST_OTHERS = 40
 
 
 def sides_of_series(runs: Sequence[RunRecord], store: Store) -> list[Side]:
@@ -48,6 +45,7 @@ def compare_series(
 ) -> RunComparison:
     """The sides of a series, each against A or the one that is named."""
     from lanlab.report.comparison import between_sides
+    from lanlab.report.stored import others_in
 
     sides = sides_of_series(runs, store)
     names = [side.name for side in sides]
@@ -70,15 +68,3 @@ def named_side(name: str, given: str, store: Store) -> Side:
         )
     runs = [store.run(one) for one in names]
     return Side(name, tuple((run, store.trials(run.id)) for run in runs))
-
-
-def others_in(store: Store, runs: Sequence[RunRecord]) -> list[Run]:
-    """The newest other runs of the same study and scale, with their trials."""
-    own = {run.id for run in runs}
-    alike = {(run.study_id, run.scale) for run in runs}
-    found = [
-        run
-        for run in store.runs()
-        if run.id not in own and (run.study_id, run.scale) in alike and run.status == "done"
-    ]
-    return [(run, store.trials(run.id)) for run in found[-_MOST_OTHERS:]]

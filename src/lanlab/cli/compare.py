@@ -154,8 +154,9 @@ def _between(
     metrics: list[str] | None,
     margin_ratio: float | None,
 ) -> Any:
-    from lanlab.cli.comparable import compare_series, others_in
+    from lanlab.cli.comparable import compare_series
     from lanlab.report.comparison import between_runs
+    from lanlab.report.stored import others_in
     from lanlab.store import open_store
     from lanlab.store.shape import reading_records
 
@@ -202,8 +203,9 @@ def _sides(
     margin_ratio: float | None,
 ) -> Any:
     from lanlab.analysis.comparison_runs import check_named_once
-    from lanlab.cli.comparable import named_side, others_in
+    from lanlab.cli.comparable import named_side
     from lanlab.report.comparison import between_sides
+    from lanlab.report.stored import others_in
     from lanlab.store import open_store
 
     if before is None or after is None:

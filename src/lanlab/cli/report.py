@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from lanlab.cli import complete
 from lanlab.cli.options import JsonOption, OutOption, StoreOption, path_of
-
-if TYPE_CHECKING:
-    from lanlab.store import Series, Store, TrialRecord
 
 
 def report(
@@ -33,13 +30,14 @@ def report(
     """
     from lanlab.cli.terminal import print_json, talk
     from lanlab.report.build import build_report
+    from lanlab.report.stored import trials_for_page
     from lanlab.store import open_store
     from lanlab.store.place import results_folder
 
     named = path_of(out)
     with open_store(store) as records:
         found = [records.run(name) for name in runs]
-        read = [(run, _trials(records, run.id)) for run in found]
+        read = [(run, trials_for_page(records, run.id)) for run in found]
     folder = named or results_folder(store) / (found[0].id if len(found) == 1 else "report")
     paths = build_report(read, folder)
     if as_json:
@@ -53,17 +51,3 @@ def report(
         return
     talk().print(f"{len(paths.figures)} figures and {len(paths.tables)} tables in {folder}")
     typer.echo(paths.html)
-
-
-def _trials(records: Store, run_id: str) -> list[TrialRecord]:
-    """The trials of a run, with what a page needs of the times of their files, or of a stream."""
-    from lanlab.analysis import file_sizes, over_time
-
-    def series(trial: TrialRecord, name: str) -> Series:
-        return records.series(run_id, trial.number, [name])[name]
-
-    sized = file_sizes.with_size_classes(records.trials(run_id), series)
-    if records.run(run_id).study.get("figure"):
-        # A study that names its figures draws no stream over its time.
-        return sized
-    return over_time.with_steps(sized, series)

@@ -2,24 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from lanlab.cli.options import JsonOption, StoreOption
-
-if TYPE_CHECKING:
-    from lanlab.store import RunRecord
-
-
-def _series(run: RunRecord) -> dict[str, Any]:
-    """Where a run stands in a series; turns as people count them."""
-    from lanlab.analysis.alternation import LETTERS, place_of
-
-    place = place_of(run)
-    return {
-        "series": None if place is None else place.series,
-        "turn": None if place is None else place.turn + 1,
-        "side": None if place is None else LETTERS[place.side],
-    }
 
 
 def runs(store: StoreOption = None, as_json: JsonOption = False) -> None:
@@ -27,33 +10,12 @@ def runs(store: StoreOption = None, as_json: JsonOption = False) -> None:
 
     Example: lanlab runs --store lanlab-results/store.sqlite
     """
-    from lanlab.analysis.failures import missing_places
     from lanlab.cli.terminal import answer, print_json
+    from lanlab.report.stored import run_row
     from lanlab.store import open_store
-    from lanlab.store.shape import reading_records
 
-    rows = []
     with open_store(store) as records:
-        for run in records.runs():
-            trials = records.trials(run.id)
-            killed = run.status == "running" and not records.is_executing(run.id)
-            with reading_records(run.id):
-                rows.append(
-                    {
-                        "run": run.id,
-                        "study": run.study_id,
-                        "scale": run.scale,
-                        "testbed": run.testbed["name"],
-                        "link": run.testbed["link"],
-                        "status": "interrupted" if killed else run.status,
-                        "trials": len(trials),
-                        "failed_trials": sum(trial.status == "failed" for trial in trials),
-                        # Places at which every trial failed: means lack so many trials.
-                        "missing_trials": len(missing_places(trials)),
-                        "started_at": run.started_at,
-                        **_series(run),
-                    }
-                )
+        rows = [run_row(run, records) for run in records.runs()]
     if as_json:
         print_json({"runs": rows})
         return

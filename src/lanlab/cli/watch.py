@@ -13,19 +13,13 @@ from lanlab.cli.terminal import talk
 from lanlab.plan import Estimate, PlannedTrial
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
-from lanlab.units import format_rate
+from lanlab.units import format_clock, format_rate
 from lanlab.workloads import Progress as TrialProgress
 
 #: Where standard error is no terminal, a line every so often.
 PLAIN_S = 10.0
 #: Letters of the bar that shows how much of a run is done.
 _BAR = 20
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(max(0.0, seconds)), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def describe_factors(study: Study, factors: dict[str, Level]) -> str:
@@ -58,7 +52,7 @@ def promise(study: Study, scale: str, estimate: Estimate) -> str:
     if has_search:
         said += " (a search stops as soon as it can decide)"
     without = " without repeats" if again else ""
-    return f"{said}, about {_clock(estimate.seconds)}{without}"
+    return f"{said}, about {format_clock(estimate.seconds)}{without}"
 
 
 class RunWatch:
@@ -126,7 +120,7 @@ class RunWatch:
         what = describe_factors(self._study, dict(trial.factors))
         again = " again" if trial.repeats else ""
         total = self._finished + estimate.trials
-        left = _clock(estimate.seconds)
+        left = format_clock(estimate.seconds)
         done = round(_BAR * self._finished / max(1, total))
         self._before_now = (
             f"{trial.experiment} {what}{again}".strip()

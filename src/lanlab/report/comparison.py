@@ -108,11 +108,13 @@ class RunComparison:
         """Every comparison at full precision."""
         return comparison_csv(self.found)
 
-    def page(self) -> str:
-        """As HTML."""
+    def page(self, home: str = "") -> str:
+        """As HTML; `home` is the address of a list of runs, if there is one to lead back to."""
         from lanlab.report.comparison_page import comparison_page
 
-        return comparison_page(self.study, self.found, self.sentences, self.runs_table, self.others)
+        return comparison_page(
+            self.study, self.found, self.sentences, self.runs_table, self.others, home
+        )
 
     def to_json(self) -> dict[str, Any]:
         """For programs."""

@@ -30,6 +30,7 @@ def comparison_page(
     answer: Sequence[str],
     runs: Table,
     others: Sequence[Table] = (),
+    home: str = "",
 ) -> str:
     """
     Comparisons as a page.
@@ -40,6 +41,7 @@ def comparison_page(
         answer: The sentences.
         runs: Which run is which.
         others: Further tables: facts that differ, and what was not compared.
+        home: Address of a list of runs to lead back to; empty for a page that is a file.
     """
     groups: dict[tuple[str, str], list[Compared]] = {}
     for one in found:
@@ -49,7 +51,7 @@ def comparison_page(
         PartOnPage(figure_on_page(ratio_forest(study, group), "", _name(place)), table)
         for place, (group, table) in enumerate(zip(groups.values(), tables, strict=True))
     ]
-    return _page(study, parts, answer, runs, others)
+    return _page(study, parts, answer, runs, others, home)
 
 
 def published_page(
@@ -70,6 +72,7 @@ def _page(
     answer: Sequence[str],
     runs: Table,
     others: Sequence[Table],
+    home: str = "",
 ) -> str:
     return rendered(
         "comparison",
@@ -79,6 +82,7 @@ def _page(
         runs=runs,
         others=[table for table in others if table.rows],
         has_files=False,
+        home=home,
     )
 
 

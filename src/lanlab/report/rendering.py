@@ -3,36 +3,58 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_ASSETS = Path(__file__).parent / "assets"
+if TYPE_CHECKING:
+    import jinja2
+
+#: Templates, style and script of all pages.
+ASSETS = Path(__file__).parent / "assets"
 
 
-def rendered(template: str, **values: Any) -> str:
+def rendered(template: str, home: str = "", **values: Any) -> str:
     """
     A page as text.
 
     Args:
         template: `report` for `assets/report.html.jinja`.
+        home: Address of a list of runs to lead back to; empty for a page that is a file.
         values: What it speaks of. `has_files` says whether figures lie beside the page as files.
+    """
+    return str(
+        environment()
+        .get_template(f"{template}.html.jinja")
+        .render(
+            **values,
+            home=home,
+            css=(ASSETS / "report.css").read_text(encoding="utf-8"),
+            script=(ASSETS / "report.js").read_text(encoding="utf-8"),
+            themed=_themed,
+        )
+    )
+
+
+def environment(*folders: Path, **filters: Callable[..., str]) -> jinja2.Environment:
+    """
+    What makes texts of templates: every value in them is escaped.
+
+    Args:
+        folders: Of templates, looked through before those of reports.
+        filters: Further filters by name.
     """
     import jinja2
 
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_ASSETS),
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([*folders, ASSETS]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["unbroken"] = _unbroken
-    return environment.get_template(f"{template}.html.jinja").render(
-        **values,
-        css=(_ASSETS / "report.css").read_text(encoding="utf-8"),
-        script=(_ASSETS / "report.js").read_text(encoding="utf-8"),
-        themed=_themed,
-    )
+    made.filters.update({"unbroken": _unbroken, **filters})
+    return made
 
 
 def _unbroken(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lanlab.store.base import Deleted, Lease, Store
+from lanlab.store.base import Deleted, Lease, RunHead, Store
 from lanlab.store.intervals import take_intervals
 from lanlab.store.place import default_store, store_place
 from lanlab.store.records import Level, RunRecord, TrialRecord
@@ -12,6 +12,7 @@ __all__ = [
     "Deleted",
     "Lease",
     "Level",
+    "RunHead",
     "RunRecord",
     "Series",
     "Store",

@@ -36,6 +36,17 @@ def is_executed(what: str) -> StoreError:
 
 
 @dataclass(frozen=True)
+class RunHead:
+    """How far a run is: little enough to be read ten times a second."""
+
+    run_id: str
+    #: One of `RUN_STATUSES`.
+    status: str
+    #: Number that the next trial gets.
+    next_number: int
+
+
+@dataclass(frozen=True)
 class Deleted:
     """What went with a run."""
 
@@ -106,8 +117,24 @@ class Store(Protocol):
     def runs(self) -> list[RunRecord]:
         """All runs, oldest first."""
 
-    def trials(self, run_id: str) -> list[TrialRecord]:
-        """All trials of a run, in order of number."""
+    def heads(self) -> list[RunHead]:
+        """How far every run is, oldest first.
+
+        Raises:
+            StoreError: Also if the store was removed or replaced since it was opened.
+        """
+
+    def trials(self, run_id: str, first: int = 0, most: int | None = None) -> list[TrialRecord]:
+        """Trials of a run, in order of number.
+
+        Args:
+            first: Only trials of this number and above.
+            most: At most this number of trials; `None` is all.
+        """
+
+    def outlines(self, run_id: str) -> list[TrialRecord]:
+        """All trials of a run, in order of number, with empty `metrics` and `raw`: enough to say
+        where each stands and how it ended, and read much faster."""
 
     def series_names(self, run_id: str, number: int) -> tuple[str, ...]:
         """Names of a trial's series."""

@@ -14,12 +14,24 @@ from typing import IO, ClassVar, Protocol, Self
 
 from lanlab.errors import StoreError, UnknownName, UsageError
 from lanlab.store import parquet, rows
-from lanlab.store.base import Deleted, Lease
+from lanlab.store.base import Deleted, Lease, RunHead
 from lanlab.store.encoding import utc_now
 from lanlab.store.intervals import intervals_in
 from lanlab.store.records import RUN_STATUSES, RunRecord, TrialRecord
 from lanlab.store.rows import ENTRY_COLUMNS, RUN_COLUMNS, TRIAL_COLUMNS, Session, insert, select
 from lanlab.store.series import AnySeries, Series, SeriesEntry
+
+#: A row for each run, also for one without trials.
+_HEADS = (
+    "SELECT id, status, (SELECT max(number) FROM trial WHERE run_id = run.id) "
+    "FROM run ORDER BY sequence"
+)
+#: The columns of a trial, those that take most of its room replaced by nothing.
+_OUTLINE = tuple(
+    f"'{{}}' AS {column}" if column in ("metrics", "raw") else column for column in TRIAL_COLUMNS
+)
+#: More rows than a table has.
+_ALL = 2**62
 
 
 class DuplicateRow(Exception):
@@ -60,6 +72,13 @@ class Database(ABC):
         Raises:
             DuplicateRow, MissingRow: Within the block, from `execute`.
             StoreError: Anything else, also that a lease of the run, taken here, was lost.
+        """
+
+    @abstractmethod
+    def check_still_there(self) -> None:
+        """
+        Raises:
+            StoreError: What was opened is no longer what the store's name means.
         """
 
     @abstractmethod
@@ -235,12 +254,34 @@ class DatabaseStore:
         with self._read_here():
             return [rows.to_run(row) for row in found]
 
-    def trials(self, run_id: str) -> list[TrialRecord]:
-        """See `Store.trials`."""
-        run = self.run(run_id)
-        sql = f"{select('trial', TRIAL_COLUMNS)} WHERE run_id = :run_id ORDER BY number"
+    def heads(self) -> list[RunHead]:
+        """See `Store.heads`."""
+        self._database.check_still_there()
         with self._database.reading() as session:
-            found = session.execute(sql, run_id=run.id)
+            found = session.execute(_HEADS)
+        return [
+            RunHead(str(run_id), str(status), 0 if last is None else int(last) + 1)
+            for run_id, status, last in found
+        ]
+
+    def trials(self, run_id: str, first: int = 0, most: int | None = None) -> list[TrialRecord]:
+        """See `Store.trials`."""
+        return self._trials(run_id, TRIAL_COLUMNS, first, most)
+
+    def outlines(self, run_id: str) -> list[TrialRecord]:
+        """See `Store.outlines`."""
+        return self._trials(run_id, _OUTLINE, 0, None)
+
+    def _trials(
+        self, run_id: str, columns: Sequence[str], first: int, most: int | None
+    ) -> list[TrialRecord]:
+        run = self.run(run_id)
+        sql = (
+            f"{select('trial', columns)} WHERE run_id = :run_id AND number >= :first "
+            f"ORDER BY number LIMIT {_ALL if most is None else most:d}"
+        )
+        with self._database.reading() as session:
+            found = session.execute(sql, run_id=run.id, first=first)
         with self._read_here():
             return [rows.to_trial(row) for row in found]
 

@@ -303,6 +303,9 @@ class PostgresqlDatabase(Database):
         self._leases[run_id] = lease
         return lease
 
+    def check_still_there(self) -> None:
+        """A connection that is lost says so itself."""
+
     def is_held(self, run_id: str) -> bool:
         """See `Database.is_held`."""
         (count,) = self._open().execute(_HELD, key=self._lease_key(run_id))[0]

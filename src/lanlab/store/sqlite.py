@@ -235,7 +235,7 @@ class SqliteDatabase(Database):
         """See `Database.transaction`."""
         with self._errors():
             connection = self._open_to_write()
-            self._check_still_there()
+            self.check_still_there()
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield _Session(connection)
@@ -244,13 +244,12 @@ class SqliteDatabase(Database):
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
             # SQLite goes on writing to a file that has lost its name.
-            self._check_still_there()
+            self.check_still_there()
 
-    def _check_still_there(self) -> None:
-        """Raises `StoreError` if what was opened is no longer what the path names."""
-        assert self._opened is not None
+    def check_still_there(self) -> None:
+        """See `Database.check_still_there`."""
         try:
-            is_same = os.path.samestat(self._opened, self.path.stat())
+            is_same = self._opened is None or os.path.samestat(self._opened, self.path.stat())
         except OSError:
             is_same = False
         if not is_same:
@@ -327,7 +326,7 @@ class SqliteDatabase(Database):
             # Before its first file, so that they are never without a store.
             with self._errors():
                 self._open_to_write()
-                self._check_still_there()
+                self.check_still_there()
         entries: list[SeriesEntry] = []
         try:
             for each in series:

@@ -1,0 +1,62 @@
+"""`lanlab web`: the runs of a store in a browser, live."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from lanlab.cli.options import JsonOption, StoreOption
+
+
+def web(
+    port: Annotated[
+        int,
+        typer.Option(
+            "--port", metavar="NUMBER", min=0, max=65_535, help="Port. Default: one that is free."
+        ),
+    ] = 0,
+    open_browser: Annotated[
+        bool, typer.Option("--open", help="Also open the page in the default browser.")
+    ] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the runs of a store in a browser, until Ctrl-C.
+
+    The page shows a run while it goes on: each trial when it has ended, the means so far with
+    their intervals, where messages were lost, what comes next. It compares runs and shows their
+    reports. It is read-only, and only this machine reaches it, at the address that is printed.
+    The address has a new token in it at each start.
+
+    Examples: lanlab web --open; lanlab web --store results.sqlite --port 8080
+    """
+    from lanlab.cli.terminal import print_json, print_lines
+    from lanlab.store import default_store, open_store
+    from lanlab.store.place import store_place
+    from lanlab.web.opening import lower_priority, opened_in_browser
+    from lanlab.web.server import WebServer
+
+    # What cannot be a store is refused here; one that is not there yet may come with the first run.
+    with open_store(store):
+        pass
+    lower_priority()
+    server = WebServer(store, port)
+    try:
+        if as_json:
+            print_json({"url": server.url})
+        else:
+            place = store_place(store)
+            shown = "that database" if isinstance(place, str) else store or default_store()
+            print_lines(f"store       {shown}")
+            print_lines(f"page        {server.url}")
+            print_lines("end it with Ctrl-C")
+        sys.stdout.flush()
+        with opened_in_browser(server.url if open_browser else None):
+            server.serve_forever(poll_interval=0.2)
+    except KeyboardInterrupt:
+        # That is how it ends.
+        pass
+    finally:
+        server.close()

@@ -1,0 +1,72 @@
+"""What reports, comparisons and lists of runs need of a store, the same on every face."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from lanlab.store.shape import reading_records
+
+if TYPE_CHECKING:
+    from lanlab.store import RunRecord, Series, Store, TrialRecord
+
+#: Newest runs of a study that are looked at for how much runs differ.
+_MOST_OTHERS = 40
+
+
+def trials_for_page(store: Store, run_id: str) -> list[TrialRecord]:
+    """The trials of a run, with what a page needs of the times of their files, or of a stream."""
+    from lanlab.analysis import file_sizes, over_time
+
+    def series(trial: TrialRecord, name: str) -> Series:
+        return store.series(run_id, trial.number, [name])[name]
+
+    sized = file_sizes.with_size_classes(store.trials(run_id), series)
+    if store.run(run_id).study.get("figure"):
+        # A study that names its figures draws no stream over its time.
+        return sized
+    return over_time.with_steps(sized, series)
+
+
+def others_in(store: Store, runs: Sequence[RunRecord]) -> list[tuple[RunRecord, list[TrialRecord]]]:
+    """The newest other runs of the same study and scale, with their trials."""
+    own = {run.id for run in runs}
+    alike = {(run.study_id, run.scale) for run in runs}
+    found = [
+        run
+        for run in store.runs()
+        if run.id not in own and (run.study_id, run.scale) in alike and run.status == "done"
+    ]
+    return [(run, store.trials(run.id)) for run in found[-_MOST_OTHERS:]]
+
+
+def is_killed(run: RunRecord, store: Store) -> bool:
+    """Whether a run is marked as running and no process executes it."""
+    return run.status == "running" and not store.is_executing(run.id)
+
+
+def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
+    """A run as lists have it."""
+    from lanlab.analysis.alternation import LETTERS, place_of
+    from lanlab.analysis.failures import missing_places
+
+    trials = store.outlines(run.id)
+    with reading_records(run.id):
+        place = place_of(run)
+        return {
+            "run": run.id,
+            "study": run.study_id,
+            "scale": run.scale,
+            "testbed": run.testbed["name"],
+            "link": run.testbed["link"],
+            "status": "interrupted" if is_killed(run, store) else run.status,
+            "trials": len(trials),
+            "failed_trials": sum(trial.status == "failed" for trial in trials),
+            # Places at which every trial failed: means lack so many trials.
+            "missing_trials": len(missing_places(trials)),
+            "started_at": run.started_at,
+            # Turns as people count them.
+            "series": None if place is None else place.series,
+            "turn": None if place is None else place.turn + 1,
+            "side": None if place is None else LETTERS[place.side],
+        }

@@ -1,0 +1,103 @@
+"""
+Who may read the page: requests of a browser on this machine that know the token.
+
+The token is the first part of every address, and in no cookie: browsers send cookies of 127.0.0.1
+to every port there (RFC 6265, section 8.5), so any other local server that is visited would get it.
+An address is of one port, and the page sends it to nobody else as a Referer.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+#: 256 bits: guessing it is hopeless, so tries need no limit.
+_TOKEN_BYTES = 32
+_METHODS = ("GET", "HEAD")
+_ASK = "Open the address that `lanlab web` printed."
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a request gets no answer."""
+
+    #: HTTP status.
+    status: int
+    #: Plain sentences for the reader.
+    sentence: str
+
+
+def new_token() -> str:
+    """A token for one life of the server."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)
+
+
+def refusal(
+    method: str, path: str, headers: Mapping[str, str], peer: str, token: str
+) -> Refusal | None:
+    """
+    Why a request is refused; `None` if it is not.
+
+    Args:
+        method: `GET` and so on.
+        path: Target of the request, without query.
+        headers: Fields of the request, whose names may be in any case.
+        peer: IP address that the request comes from.
+        token: What the first part of the path must be.
+    """
+    headers = {name.lower(): value for name, value in headers.items()}
+    if not _is_loopback(peer):
+        return Refusal(403, "This page is for browsers on the machine of `lanlab web` only.")
+    host = _name(headers.get("host", ""))
+    if host is None or not (host == "localhost" or _is_loopback(host)):
+        # DNS rebinding: a page of another site, whose name has been made to mean this machine.
+        return Refusal(403, f"This page has another address than the one asked for. {_ASK}")
+    origin = headers.get("origin")
+    if origin is not None and origin != f"http://{headers.get('host', '')}":
+        return Refusal(403, f"A page of another origin asked for this one. {_ASK}")
+    site = headers.get("sec-fetch-site", "none")
+    is_opened = (
+        headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    )
+    # A link may be followed from anywhere; nothing else may be asked for from elsewhere.
+    if site not in ("same-origin", "none") and not is_opened:
+        return Refusal(403, f"A page of another origin asked for this one. {_ASK}")
+    if method not in _METHODS:
+        return Refusal(405, "This page can only be read: nothing can be sent to it.")
+    if not hmac.compare_digest(first_part(path).encode(errors="replace"), token.encode()):
+        return Refusal(403, f"The address has no token in it, or a wrong one. {_ASK}")
+    return None
+
+
+def first_part(path: str) -> str:
+    """What stands between the first two slashes.
+
+    Examples:
+        >>> first_part("/token/run/1"), first_part("/token"), first_part("*")
+        ('token', 'token', '')
+    """
+    return path.split("/", 2)[1] if path.startswith("/") else ""
+
+
+def _name(host: str) -> str | None:
+    """The name or address in a Host field, which may have a port: a tunnel changes that."""
+    try:
+        parts = urlsplit(f"//{host}")
+        _ = parts.port
+    except ValueError:
+        return None
+    is_plain = not (parts.path or parts.query or parts.fragment or parts.username)
+    return parts.hostname if is_plain else None
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    mapped = getattr(found, "ipv4_mapped", None)
+    return (mapped or found).is_loopback

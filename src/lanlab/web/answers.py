@@ -1,0 +1,153 @@
+"""What each address of the page answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import parse_qs
+
+from lanlab.errors import LabError, UnknownName, UsageError
+from lanlab.report.stored import is_killed, others_in, trials_for_page
+from lanlab.store import RunRecord, Store, open_store
+from lanlab.store.shape import reading_records
+from lanlab.web import pages
+from lanlab.web.run_state import COLUMNS, RunState
+
+#: Runs that are compared at once; more columns cannot be read.
+_MOST_COMPARED = 6
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is sent back."""
+
+    status: int
+    kind: str
+    body: bytes
+    policy: str = pages.POLICY
+
+
+class Answers:
+    """Pages of a store. Each call opens it anew, so that any thread may make one."""
+
+    def __init__(self, where: str | None, token: str) -> None:
+        self._where, self._home = where, f"/{token}/"
+
+    def answer(self, parts: list[str], query: str) -> Answer:
+        """The answer to an address, by its parts after the token."""
+        try:
+            match parts:
+                case [""]:
+                    return self._page(200, "list", title="Runs")
+                case ["assets", name] if name in pages.FILES:
+                    path, kind = pages.FILES[name]
+                    return Answer(200, f"{kind}; charset=utf-8", path.read_bytes())
+                case ["compare"]:
+                    return self._compare(parse_qs(query, max_num_fields=100).get("run", []))
+                case ["run", name]:
+                    return self._run(name)
+                case ["run", name, "report"]:
+                    return self._report(name)
+                case ["run", name, "trial", number] if number.isascii() and number.isdigit():
+                    return self._trial(name, int(number[:18]))
+        except UnknownName as error:
+            return self.trouble(404, error.message, error.hint)
+        except UsageError as error:
+            return self.trouble(400, error.message, error.hint)
+        except ValueError:
+            return self.trouble(400, "the address has too much in it")
+        except LabError as error:
+            return self.trouble(500, error.message, error.hint)
+        return self.trouble(404, "there is no such page", "the list of runs leads to all pages")
+
+    def trouble(self, status: int, message: str, hint: str | None = None) -> Answer:
+        """A page that says what is wrong, with a way back to the list."""
+        return self._page(status, "problem", title="Problem", message=message, hint=hint or "")
+
+    def refused(self, status: int, sentence: str) -> Answer:
+        """The same for a stranger, who is not told the address of the list."""
+        return self._page(status, "problem", False, title="Refused", message=sentence, hint="")
+
+    def _page(self, status: int, template: str, is_known: bool = True, **values: object) -> Answer:
+        home = self._home if is_known else ""
+        text = pages.rendered(template, home=home, **values)
+        return Answer(status, "text/html; charset=utf-8", text.encode())
+
+    def _run(self, name: str) -> Answer:
+        with open_store(self._where) as store:
+            run = store.run(name)
+        with reading_records(run.id):
+            state = RunState(run)
+            return self._page(
+                200,
+                "run",
+                title=state.study.title,
+                run=run,
+                study=state.study,
+                columns=COLUMNS,
+                charts=state.charts(),
+            )
+
+    def _trial(self, name: str, number: int) -> Answer:
+        from lanlab.web.trial_page import trial_on_page
+
+        with open_store(self._where) as store:
+            run = store.run(name)
+            found = store.trials(run.id, number, 1)
+            if not found or found[0].number != number:
+                raise UnknownName("trial", str(number), [])
+            with reading_records(run.id):
+                shown = trial_on_page(run, found[0], store)
+        title = f"Trial {number}"
+        return self._page(200, "trial", title=title, run=run, trial=shown)
+
+    def _report(self, name: str) -> Answer:
+        from lanlab.report.answer import published_numbers
+        from lanlab.report.page import run_on_page
+        from lanlab.report.rendering import rendered
+
+        with open_store(self._where) as store:
+            run = store.run(name)
+            if found := self._measures(store, [run]):
+                return found
+            trials = trials_for_page(store, run.id)
+        with reading_records(run.id):
+            page = run_on_page(run, trials, published_numbers(run), "run")
+            text = rendered("report", pages=[page], has_files=False, home=self._home)
+        return _of_report(text)
+
+    def _compare(self, names: list[str]) -> Answer:
+        from lanlab.report.comparison import between_runs
+
+        if not 2 <= len(set(names)) <= _MOST_COMPARED:
+            return self.trouble(
+                400,
+                f"found {len(set(names))} runs to compare; allowed: 2 to {_MOST_COMPARED}",
+                "tick runs of one study in the list; the oldest is the baseline",
+            )
+        with open_store(self._where) as store:
+            wanted = {store.run(name).id for name in names}
+            # Oldest first, as the store has them: the first is the baseline.
+            runs = [run for run in store.runs() if run.id in wanted]
+            if found := self._measures(store, runs):
+                return found
+            read = [(run, store.trials(run.id)) for run in runs]
+            others = others_in(store, runs)
+        found_ = between_runs(read, 0, None, None, others)
+        with reading_records(found_.run_ids):
+            return _of_report(found_.page(self._home))
+
+    def _measures(self, store: Store, runs: list[RunRecord]) -> Answer | None:
+        """Refuse what would take a processor for seconds from a run that is executed."""
+        busy = [run.id for run in runs if run.status == "running" and not is_killed(run, store)]
+        if not busy:
+            return None
+        return self.trouble(
+            409,
+            f"run {busy[0]} is still measuring, and drawing figures would disturb it",
+            "come back when it has ended; its own page shows it live",
+        )
+
+
+def _of_report(text: str) -> Answer:
+    kind = "text/html; charset=utf-8"
+    return Answer(200, kind, text.encode(), pages.policy_of_report(text))

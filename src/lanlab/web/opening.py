@@ -1,0 +1,48 @@
+"""What `lanlab web` does to its own process and to the browser of the user."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+#: A run on this machine goes first.
+_NICENESS = 10
+
+
+def lower_priority() -> None:
+    """Let other processes of this machine go first."""
+    if hasattr(os, "nice"):
+        with contextlib.suppress(OSError):
+            os.nice(_NICENESS)
+
+
+@contextlib.contextmanager
+def opened_in_browser(url: str | None) -> Iterator[None]:
+    """
+    Have the default browser open an address, by a file that only this user can read and that is
+    removed in the end: the arguments of a browser's process, which every user can see, must not
+    have the token in them.
+
+    Args:
+        url: `None` opens nothing.
+    """
+    if url is None:
+        yield
+        return
+    import webbrowser
+
+    with tempfile.TemporaryDirectory(prefix="lanlab-web-") as folder:
+        file = Path(folder) / "open.html"
+        escaped = html.escape(url, quote=True)
+        file.write_text(
+            '<!doctype html><html lang="en"><meta charset="utf-8"><title>lanlab</title>'
+            f'<meta http-equiv="refresh" content="0; url={escaped}">'
+            f'<p><a href="{escaped}">Open the page</a></p>',
+            encoding="utf-8",
+        )
+        webbrowser.open(file.as_uri())
+        yield

@@ -1,0 +1,61 @@
+"""Pages and parts of pages as HTML, from templates that escape every value."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lanlab.report import rendering
+from lanlab.units import format_clock
+
+_ASSETS = Path(__file__).parent / "assets"
+
+#: Files that pages ask for, by name: where each lies, and its type.
+FILES = {
+    "report.css": (rendering.ASSETS / "report.css", "text/css"),
+    "report.js": (rendering.ASSETS / "report.js", "text/javascript"),
+    "web.css": (_ASSETS / "web.css", "text/css"),
+    **{
+        name: (_ASSETS / name, "text/javascript")
+        for name in ("live.js", "list.js", "run.js", "chart.js", "trials.js")
+    },
+}
+
+#: Nothing from elsewhere, no script or style but our files, in no frame, and sent nowhere.
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+
+
+def policy_of_report(page: str) -> str:
+    """The same for a page that `lanlab report` or `lanlab compare` makes, which is one file: its
+    script is known by its hash, and figures have styles of their own."""
+    hashes = " ".join(
+        "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
+        for script in re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    )
+    scripts = hashes or "'none'"
+    return (
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src {scripts}; "
+        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+@cache
+def _environment() -> Any:
+    return rendering.environment(_ASSETS, clock=format_clock)
+
+
+def rendered(template: str, **values: Any) -> str:
+    """A page or a part of one.
+
+    Args:
+        template: `run` for `assets/run.html.jinja`.
+        values: What it speaks of.
+    """
+    return str(_environment().get_template(f"{template}.html.jinja").render(**values))

@@ -1,0 +1,195 @@
+"""
+A run as the page has it, carried forward trial by trial: rows of trials, progress, what comes next.
+
+Every text and number comes from the tables of the report and from the plan of the run; a browser
+only places them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lanlab.analysis.attempts import Place, place_of
+from lanlab.errors import UsageError
+from lanlab.figures.wording import condition_text, quantity
+from lanlab.plan import Plan
+from lanlab.report.trial_table import trial_table
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Study
+
+#: Headings of the table of trials that the page has, in order.
+COLUMNS = (
+    "no.",
+    "condition",
+    "result",
+    "disturbed by",
+    "in its mean",
+    "status",
+    "experiment",
+    "block",
+    "took (s)",
+    "started (UTC)",
+    "error",
+)
+#: What a row's mark in the figure says.
+COUNTS, LEFT_OUT, DISTURBED, FAILED = range(4)
+#: Parts of a record that take most of its room, and that no table of the page looks at.
+_LARGE = frozenset(("histogram", "host", "requests"))
+#: Longer texts are messages, which differ.
+_SHORT = 64
+
+
+@dataclass
+class Row:
+    """One trial as it is sent to the page."""
+
+    #: Of `Rows.revision`, when it was last changed.
+    revision: int
+    #: Place of its experiment in the study; result in the figure's unit, or `None`; mark.
+    experiment: int
+    value: float | None
+    mark: int
+    #: Texts of `COLUMNS`.
+    cells: list[str]
+
+    def to_json(self) -> list[Any]:
+        """Short, as there may be ten thousand."""
+        return [self.experiment, self.value, self.mark, *self.cells]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is."""
+
+    done: int
+    #: Trials still to come, at most or about; `None` if the plan cannot say.
+    left: int | None
+    left_s: float | None
+    #: What is measured next, in words; empty at the end.
+    next: str
+
+
+class RunState:
+    """The trials of one run so far."""
+
+    def __init__(self, run: RunRecord) -> None:
+        self.run = run
+        self.study = Study.model_validate(run.study)
+        self.trials: list[TrialRecord] = []
+        self.rows: list[Row] = []
+        #: Goes up by one whenever rows are added or changed.
+        self.revision = 0
+        self._at_place: dict[Place, list[int]] = {}
+        self._experiments = [experiment.id for experiment in self.study.experiment]
+        self._plan = self._new_plan()
+
+    def _new_plan(self) -> Plan | None:
+        try:
+            return Plan(self.study, self.run.scale, self.run.seed)
+        except (LookupError, UsageError):
+            return None
+
+    def charts(self) -> list[dict[str, str]]:
+        """Titles and units of the figure of each experiment."""
+        found = []
+        for experiment in self.study.experiment:
+            shown = quantity(self.study, experiment.metrics[0])
+            found.append({"title": experiment.title, "name": shown.name, "unit": shown.unit})
+        return found
+
+    def take(self, trials: Sequence[TrialRecord]) -> None:
+        """Take in the trials that follow those that are known."""
+        self.revision += 1
+        changed = set()
+        for trial in trials:
+            self._at_place.setdefault(place_of(trial), []).append(len(self.trials))
+            # Another attempt at a place may take an earlier one out of its mean.
+            changed.update(self._at_place[place_of(trial)])
+            self.trials.append(replace(trial, raw=lean(trial.raw), metrics=_shared(trial.metrics)))
+            if self._plan is not None:
+                try:
+                    self._plan.record(trial)
+                except (LookupError, UsageError):
+                    self._plan = None
+        order = sorted(changed)
+        for place, row in zip(order, self._made([self.trials[i] for i in order]), strict=True):
+            if place < len(self.rows):
+                self.rows[place] = row
+            else:
+                self.rows.append(row)
+
+    def changed_since(self, revision: int) -> list[Row]:
+        """The rows that a page lacks which knows that revision."""
+        return [row for row in self.rows if row.revision > revision]
+
+    def progress(self) -> Progress:
+        """How far the run is, by the plan that it follows."""
+        done = len(self.trials)
+        if self._plan is None:
+            return Progress(done, None, None, "")
+        estimate = self._plan.estimate(link_rate_bps=self.run.testbed.get("link_rate_bps"))
+        planned = self._plan.next_trial()
+        if planned is None:
+            return Progress(done, 0, 0.0, "")
+        experiment = next(e for e in self.study.experiment if e.id == planned.experiment)
+        condition = condition_text(self.study, dict(planned.factors))
+        words = [experiment.title, condition]
+        if planned.purpose != "trial":
+            words.append(planned.purpose)
+        if planned.repeats:
+            words.append(f"attempt {planned.repeats + 1}")
+        return Progress(
+            done, estimate.trials, estimate.seconds, ", ".join(word for word in words if word)
+        )
+
+    def _made(self, trials: Sequence[TrialRecord]) -> list[Row]:
+        """Rows of some trials, with all others at their places among them."""
+        table = trial_table(self.run, trials, self.study)
+        headings = [column.heading for column in table.columns]
+        wanted = [headings.index(heading) for heading in COLUMNS]
+        counts = next(i for i, column in enumerate(table.columns) if column.name == "counts")
+        made = []
+        for trial, cells in zip(trials, table.rows, strict=True):
+            experiment = self._experiments.index(trial.experiment)
+            metric = self.study.experiment[experiment].metrics[0]
+            result = trial.metrics.get(metric)
+            made.append(
+                Row(
+                    self.revision,
+                    experiment,
+                    None if result is None else quantity(self.study, metric).shown(result),
+                    _mark(trial, bool(cells[counts].value)),
+                    [cells[place].text for place in wanted],
+                )
+            )
+        return made
+
+
+def _mark(trial: TrialRecord, counts: bool) -> int:
+    if trial.status == "failed":
+        return FAILED
+    if not counts:
+        return LEFT_OUT
+    return DISTURBED if trial.is_disturbed else COUNTS
+
+
+def lean(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """What a trial left, without the large parts that no table of the page looks at."""
+    kept = {key: value for key, value in raw.items() if key != "facts"}
+    hosts = (raw.get("facts") or {}).get("before", {}).get("hosts")
+    if hosts:
+        kept["facts"] = {"before": {"hosts": hosts}}
+    return dict(_shared(kept))
+
+
+def _shared(value: Any) -> Any:
+    """The same without what is large. Trials have the same names in them: each is kept once, which
+    is most of what they take."""
+    if isinstance(value, dict):
+        return {sys.intern(key): _shared(item) for key, item in value.items() if key not in _LARGE}
+    if isinstance(value, list):
+        return [_shared(item) for item in value]
+    return sys.intern(value) if type(value) is str and len(value) < _SHORT else value

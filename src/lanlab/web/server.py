@@ -1,0 +1,202 @@
+"""
+The server of the page, on loopback: Python's own, as one reader on this machine needs no more.
+
+It answers GET and HEAD, writes nothing, keeps no log, and bounds connections and waiting.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import socket
+import threading
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from lanlab.errors import UsageError
+from lanlab.web.access import new_token, refusal
+from lanlab.web.answers import Answer, Answers
+from lanlab.web.pages import POLICY, rendered
+from lanlab.web.watch import Page, Watch
+
+ADDRESS = "127.0.0.1"
+#: Connections at once. A browser has six; a tab holds one.
+_MOST_CONNECTIONS = 64
+#: For a request to arrive, and for a browser to take a part of an answer, seconds.
+_PATIENCE_S = 20.0
+#: Without news a page is sent this often that the server is there, so that a browser that has gone
+#: is noticed.
+_KEEP_ALIVE_S = 5.0
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+class WebServer(ThreadingHTTPServer):
+    """Serves the page of a store until it is closed."""
+
+    daemon_threads = True
+    block_on_close = False
+    # A port of a server that has just ended is free at once.
+    allow_reuse_address = os.name == "posix"
+
+    def __init__(self, where: str | None, port: int = 0) -> None:
+        """
+        Args:
+            where: The store, as `open_store` takes it.
+            port: 0 takes one that is free.
+
+        Raises:
+            UsageError: The port is taken or not allowed.
+        """
+        try:
+            super().__init__((ADDRESS, port), _Handler)
+        except OSError as error:
+            raise UsageError(
+                f"--port: {port} cannot be used: {error.strerror}",
+                hint="name another, or leave --port out to take one that is free",
+            ) from None
+        self._token = new_token()
+        self.answers = Answers(where, self._token)
+        self.watch = Watch(where, rendered_for(self._token))
+        self._free = threading.BoundedSemaphore(_MOST_CONNECTIONS)
+        self.watch.start()
+
+    @property
+    def token(self) -> str:
+        """What addresses begin with."""
+        return self._token
+
+    @property
+    def url(self) -> str:
+        """The address to open."""
+        return f"http://{ADDRESS}:{self.server_address[1]}/{self._token}/"
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Refuse what is beyond the bound, instead of making a thread for it."""
+        if not self._free.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """One connection to its end."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that has gone, or a defect: the other pages go on."""
+
+    def close(self) -> None:
+        """End all pages, and listen no more."""
+        self.watch.stop()
+        self.server_close()
+
+
+def rendered_for(token: str) -> Any:
+    """Renders parts of pages with links to this server."""
+    return lambda template, **values: rendered(f"part-{template}", home=f"/{token}/", **values)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: WebServer
+    protocol_version = "HTTP/1.1"
+    timeout = _PATIENCE_S
+    server_version, sys_version = "lanlab", ""
+
+    def setup(self) -> None:
+        super().setup()
+        # Answers are written in whole: nothing is gained by waiting for more.
+        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def _handle(self) -> None:
+        target = urlsplit(self.path)
+        peer = str(self.client_address[0])
+        found = refusal(
+            self.command, target.path, dict(self.headers.items()), peer, self.server.token
+        )
+        if self.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in self.headers:
+            # A body is not read, so what follows it is no request.
+            self.close_connection = True
+        if found is not None:
+            self._send(self.server.answers.refused(found.status, found.sentence))
+            return
+        parts = [unquote(part) for part in target.path.split("/")[2:]] or [""]
+        if parts[-1:] == ["events"] and parts[:-1] in ([], ["run", *parts[1:2]]):
+            self._stream(parts[1] if len(parts) == 3 else None)
+            return
+        self._send(self.server.answers.answer(parts, target.query))
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = _handle  # noqa: N815
+
+    def _send(self, answer: Answer) -> None:
+        if answer.status >= HTTPStatus.BAD_REQUEST:
+            self.close_connection = True
+        self.send_response(answer.status)
+        self._send_headers(answer.kind, answer.policy)
+        self.send_header("Content-Length", str(len(answer.body)))
+        if answer.status == HTTPStatus.METHOD_NOT_ALLOWED:
+            self.send_header("Allow", "GET, HEAD")
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(answer.body)
+
+    def _send_headers(self, kind: str, policy: str) -> None:
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Security-Policy", policy)
+        for name, value in _HEADERS.items():
+            self.send_header(name, value)
+
+    def _stream(self, run_id: str | None) -> None:
+        """Server-sent events (HTML standard, section 9.2) until the browser goes."""
+        self.close_connection = True
+        self.send_response(HTTPStatus.OK)
+        self._send_headers("text/event-stream; charset=utf-8", POLICY)
+        self.send_header("Connection", "close")
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        page = Page(run_id)
+        self.server.watch.open(page)
+        try:
+            while not page.is_lost:
+                try:
+                    event = page.events.get(timeout=_KEEP_ALIVE_S)
+                except queue.Empty:
+                    self.wfile.write(b": here\n\n")
+                    continue
+                if event is None:
+                    break
+                name, data = event
+                self.wfile.write(f"event: {name}\ndata: {data}\n\n".encode())
+        finally:
+            self.server.watch.close(page)
+
+    def handle_one_request(self) -> None:
+        """One request; a browser that goes away in its middle is no error."""
+        with contextlib.suppress(OSError):
+            super().handle_one_request()
+            return
+        self.close_connection = True
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Requests that are no HTTP."""
+        self.close_connection = True
+        self.command = getattr(self, "command", None) or "GET"
+        words = HTTPStatus(code).phrase.lower() if code in set(HTTPStatus) else "not understood"
+        self._send(self.server.answers.refused(code, f"The request was refused: {words}."))
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: an address has the token in it."""

@@ -1,0 +1,313 @@
+"""
+One thread that follows the store for all pages that are open: it reads what is new, once, and hands
+it to each.
+
+With no page open it waits and reads nothing. Another thread computes tables, and rests between two
+of them, so that a run on this machine keeps its processors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import queue
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from lanlab.errors import LabError
+from lanlab.report.stored import is_killed, run_row
+from lanlab.store import RunHead, Store, open_store
+from lanlab.store.place import store_place
+from lanlab.store.shape import reading_records
+from lanlab.web.pace import Pace, paced
+from lanlab.web.run_state import RunState
+from lanlab.web.tables import results_so_far
+
+#: Between two looks at a file: of the 200 ms within which a trial is to be shown, half.
+_FILE_POLL_S = 0.1
+#: Between two looks at a database: its traffic may share the measured link.
+_DATABASE_POLL_S = 1.0
+#: After the store could not be read.
+_AFTER_ERROR_S = 1.0
+#: Between two looks at who executes a run.
+_LEASE_POLL_S = 1.0
+#: Between two computations of tables while a run is executed.
+_TABLES_POLL_S = 2.0
+#: Trials that are read, and sent, at once.
+_CHUNK = 250
+#: The same while the run is executed.
+_PACED_CHUNK = 10
+#: Events that wait for a page; one that reads nothing is given up, and asks again.
+_MOST_WAITING = 400
+
+#: An event of a page: its name, and its data as JSON.
+Event = tuple[str, str]
+
+
+@dataclass(eq=False)
+class Page:
+    """An open page, as its connection sees it."""
+
+    #: Run that it shows; `None` for the list.
+    run_id: str | None
+    #: Revision of the rows that it has.
+    revision: int = 0
+    events: queue.Queue[Event | None] = field(default_factory=lambda: queue.Queue(_MOST_WAITING))
+    is_lost: bool = False
+    has_tables: int = -1
+
+    def send(self, name: str, data: Any) -> None:
+        """Add an event; a page that lets too many wait is ended."""
+        if self.is_lost:
+            return
+        try:
+            self.events.put_nowait((name, json.dumps(data, ensure_ascii=False)))
+        except queue.Full:
+            self.is_lost = True
+            with contextlib.suppress(queue.Empty):
+                self.events.get_nowait()
+            self.events.put_nowait(None)
+
+
+@dataclass
+class _Followed:
+    """A run with what is known of it."""
+
+    state: RunState
+    head: RunHead | None = None
+    #: Whether there are more trials to read at once.
+    is_behind: bool = False
+    is_executing: bool = False
+    looked_at_s: float = -1e9
+    #: Tables as HTML, and the trials that are in them.
+    tables: dict[str, Any] | None = None
+    is_computing: bool = False
+    next_tables_s: float = 0.0
+
+
+class Watch:
+    """Follows a store for open pages."""
+
+    def __init__(self, where: str | None, render: Callable[..., str]) -> None:
+        """
+        Args:
+            where: The store, as `open_store` takes it.
+            render: Makes a fragment of a page: its name, and values for it.
+        """
+        self._where, self._render = where, render
+        is_file = not isinstance(store_place(where), str)
+        self._poll_s = _FILE_POLL_S if is_file else _DATABASE_POLL_S
+        self._pages: list[Page] = []
+        self._followed: dict[str, _Followed] = {}
+        self._rows: dict[RunHead, dict[str, Any]] = {}
+        self._store: Store | None = None
+        self._condition = threading.Condition()
+        self._is_over = False
+        self._jobs: queue.Queue[_Followed | None] = queue.Queue()
+        self._threads = [
+            threading.Thread(target=run, daemon=True) for run in (self._follow, self._compute)
+        ]
+
+    def start(self) -> None:
+        """Begin to follow."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """End all pages and both threads."""
+        with self._condition:
+            self._is_over = True
+            for page in self._pages:
+                page.is_lost = True
+                with contextlib.suppress(queue.Full):
+                    page.events.put_nowait(None)
+            self._condition.notify_all()
+        self._jobs.put(None)
+        for thread in self._threads:
+            thread.join(timeout=5)
+
+    @property
+    def pages(self) -> tuple[Page, ...]:
+        """The pages that are open."""
+        with self._condition:
+            return tuple(self._pages)
+
+    def open(self, page: Page) -> None:
+        """Send to a page from now on, first all that it lacks."""
+        with self._condition:
+            self._pages.append(page)
+            self._condition.notify_all()
+
+    def close(self, page: Page) -> None:
+        """Send nothing more to it."""
+        with self._condition:
+            if page in self._pages:
+                self._pages.remove(page)
+
+    # The thread that reads
+
+    def _follow(self) -> None:
+        pace = Pace()
+        while True:
+            with self._condition:
+                # With nobody looking, nothing is read.
+                self._condition.wait_for(lambda: self._pages or self._is_over)
+                if self._is_over:
+                    break
+                pages = [page for page in self._pages if not page.is_lost]
+            wait_s = self._poll_s
+            try:
+                self._look(pages)
+            except LabError as error:
+                self._forget()
+                wait_s = max(wait_s, _AFTER_ERROR_S)
+                for page in pages:
+                    page.send("trouble", {"message": error.message, "hint": error.hint or ""})
+            behind = [one for one in self._followed.values() if one.is_behind]
+            if behind:
+                wait_s = 0.0
+            if any(one.is_executing for one in behind):
+                pace.rest()
+            with self._condition:
+                self._wait(len(self._pages), wait_s)
+        self._forget()
+
+    def _wait(self, known: int, wait_s: float) -> None:
+        """Until the next look, which is at once if a page has been opened."""
+        self._condition.wait_for(lambda: self._is_over or len(self._pages) > known, wait_s)
+
+    def _forget(self) -> None:
+        store, self._store = self._store, None
+        self._followed.clear()
+        self._rows.clear()
+        if store is not None:
+            with contextlib.suppress(LabError):
+                store.close()
+
+    def _look(self, pages: list[Page]) -> None:
+        if self._store is None:
+            self._store = open_store(self._where)
+        heads = {head.run_id: head for head in self._store.heads()}
+        for run_id in {page.run_id for page in pages if page.run_id is not None}:
+            own = [page for page in pages if page.run_id == run_id]
+            if run_id not in heads:
+                self._followed.pop(run_id, None)
+                for page in own:
+                    hint = "the list of runs has those that are there"
+                    page.send("trouble", {"message": f"run {run_id} was deleted", "hint": hint})
+                continue
+            with reading_records(run_id):
+                self._look_at_run(heads[run_id], own, self._store)
+        # A run that no page shows is not kept in memory.
+        shown = {page.run_id for page in pages}
+        for run_id in [run_id for run_id in self._followed if run_id not in shown]:
+            del self._followed[run_id]
+        lists = [page for page in pages if page.run_id is None]
+        if lists:
+            self._look_at_list(list(heads.values()), lists, self._store)
+
+    def _look_at_run(self, head: RunHead, pages: list[Page], store: Store) -> None:
+        followed = self._followed.get(head.run_id)
+        if followed is None:
+            followed = self._followed[head.run_id] = _Followed(RunState(store.run(head.run_id)))
+        state, now_s = followed.state, time.monotonic()
+        is_changed = head != followed.head
+        if is_changed and followed.head is not None and head.status != followed.head.status:
+            state.run = store.run(head.run_id)
+            followed.looked_at_s = -1e9
+        if now_s - followed.looked_at_s >= _LEASE_POLL_S:
+            was, followed.looked_at_s = followed.is_executing, now_s
+            followed.is_executing = head.status == "running" and not is_killed(state.run, store)
+            is_changed |= was != followed.is_executing
+        self._send_rows(state, pages)
+        # What is new is small. A long run that is seen for the first time while it measures is
+        # read little by little, and other pages have their turn between.
+        most = _PACED_CHUNK if followed.is_executing else _CHUNK
+        trials = store.trials(head.run_id, len(state.trials), most)
+        if trials:
+            state.take(trials)
+            self._send_rows(state, pages)
+            is_changed = True
+        followed.is_behind = bool(trials) and len(state.trials) < head.next_number
+        followed.head = head
+        told = self._told(followed)
+        for page in pages:
+            if is_changed or page.has_tables < 0:
+                page.send("head", told)
+                page.has_tables = max(page.has_tables, 0)
+        self._ask_for_tables(followed, pages)
+
+    def _send_rows(self, state: RunState, pages: list[Page]) -> None:
+        for page in pages:
+            rows = state.changed_since(page.revision)
+            for begin in range(0, len(rows), 2 * _CHUNK):
+                part = rows[begin : begin + 2 * _CHUNK]
+                page.send(
+                    "rows",
+                    {"rows": [row.to_json() for row in part], "revision": state.revision},
+                )
+            page.revision = state.revision
+
+    def _told(self, followed: _Followed) -> dict[str, Any]:
+        """Status and progress."""
+        state, progress = followed.state, followed.state.progress()
+        status = state.run.status
+        if status == "running" and not followed.is_executing:
+            status = "interrupted"
+        html = self._render("progress", run=state.run, status=status, progress=progress)
+        total = None if progress.left is None else progress.done + progress.left
+        return {"html": html, "status": status, "done": progress.done, "total": total}
+
+    def _ask_for_tables(self, followed: _Followed, pages: list[Page]) -> None:
+        count, now_s = len(followed.state.trials), time.monotonic()
+        tables = followed.tables
+        key = (count, followed.state.run.status)
+        is_due = tables is None or tables["key"] != key
+        may = now_s >= followed.next_tables_s or not followed.is_executing
+        if is_due and may and not followed.is_computing and not followed.is_behind:
+            followed.is_computing = True
+            self._jobs.put(followed)
+        if tables is not None:
+            for page in pages:
+                if page.has_tables != tables["number"]:
+                    page.has_tables = tables["number"]
+                    page.send("tables", {"html": tables["html"], "trials": tables["key"][0]})
+
+    def _look_at_list(self, heads: list[RunHead], pages: list[Page], store: Store) -> None:
+        rows = []
+        for head in heads:
+            # Whether a running one is still executed can change by itself.
+            if head not in self._rows or self._rows[head]["status"] == "running":
+                self._rows[head] = run_row(store.run(head.run_id), store)
+            rows.append(self._rows[head])
+        self._rows = {head: self._rows[head] for head in heads}
+        html = self._render("runs", rows=rows[::-1])
+        for page in pages:
+            if page.revision != hash(html):
+                page.revision = hash(html)
+                page.send("runs", {"html": html})
+
+    # The thread that computes
+
+    def _compute(self) -> None:
+        number = 0
+        while (followed := self._jobs.get()) is not None:
+            state = followed.state
+            trials, run = list(state.trials), replace(state.run)
+            number += 1
+            try:
+                with paced(followed.is_executing):
+                    found = results_so_far(run, trials, state.study)
+                    html = self._render("results", found=found)
+            except LabError as error:
+                html = self._render("trouble", error=error)
+            followed.tables = {
+                "html": html,
+                "key": (len(trials), run.status),
+                "number": number,
+            }
+            followed.next_tables_s = time.monotonic() + _TABLES_POLL_S
+            followed.is_computing = False

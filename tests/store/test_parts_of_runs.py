@@ -1,0 +1,57 @@
+"""What the live page and lists read of a store: how far runs are, parts, and outlines of trials."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from store_samples import a_run, a_trial
+
+from lanlab.errors import StoreError
+from lanlab.store import RunHead, open_store
+
+
+def test_heads_say_how_far_each_run_is(where: str) -> None:
+    """Oldest first; a run without trials is there, and another process's trial shows."""
+    second = dataclasses.replace(a_run(), id="20261121-091500-small-0002")
+    with open_store(where) as store, open_store(where) as other:
+        store.create_run(a_run())
+        store.create_run(second)
+        begun = [RunHead(run.id, run.status, 0) for run in (a_run(), second)]
+        assert store.heads() == begun
+        other.commit_trial(a_trial(0))
+        other.commit_trial(a_trial(4))
+        assert store.heads()[0].next_number == 5
+        other.finish_run(second.id, "failed")
+        assert store.heads()[1] == RunHead(second.id, "failed", 0)
+
+
+def test_parts_of_a_run_are_those_trials_and_no_others(where: str) -> None:
+    """From a number on, and at most so many."""
+    with open_store(where) as store:
+        store.create_run(a_run())
+        for number in (0, 1, 2, 5):
+            store.commit_trial(a_trial(number))
+        assert [trial.number for trial in store.trials("last", 1)] == [1, 2, 5]
+        assert [trial.number for trial in store.trials("last", 1, 2)] == [1, 2]
+        assert store.trials("last", 3, 1) == [a_trial(5)]
+        assert store.trials("last", 6) == []
+
+
+def test_an_outline_is_a_trial_without_what_is_large(where: str) -> None:
+    """All else is as it was."""
+    with open_store(where) as store:
+        store.create_run(a_run())
+        store.commit_trial(a_trial(0))
+        assert store.outlines("last") == [dataclasses.replace(a_trial(0), metrics={}, raw={})]
+
+
+def test_a_file_that_is_removed_while_it_is_open_is_noticed(tmp_path: Path) -> None:
+    """SQLite would go on reading a file that has lost its name."""
+    place = tmp_path / "store.sqlite"
+    with open_store(str(place)) as store:
+        store.create_run(a_run())
+        place.unlink()
+        with pytest.raises(StoreError, match="was removed or replaced while it was in use"):
+            store.heads()

@@ -1,0 +1,41 @@
+"""Fixtures of the live page's tests: a store of runs that were never measured, and its server."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import Browser, browser
+from web_serving import serving
+
+from lanlab.web.server import WebServer
+
+# The synthetic runs of other tests; before what uses them is imported.
+for _folder in ("cli", "report", "analysis"):
+    sys.path.append(str(Path(__file__).parents[1] / _folder))
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with runs of every kind; no test of the module changes it."""
+    from stored_runs import make_store
+
+    place = tmp_path_factory.mktemp("web") / "store.sqlite"
+    make_store(place)
+    return place
+
+
+@pytest.fixture
+def server(store: Path) -> Iterator[WebServer]:
+    """The server of that store."""
+    with serving(store) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Browser]:
+    """A real browser."""
+    with browser() as found:
+        yield found

@@ -1,0 +1,103 @@
+"""A run that is followed: its rows, its progress, and what is left out of its records."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from synthetic_runs import synthetic_run
+
+from lanlab.analysis.pollution import Finding, Judgement
+from lanlab.plan import Plan, PlannedTrial
+from lanlab.report.trial_table import trial_table
+from lanlab.store import open_store
+from lanlab.studies import Study
+from lanlab.web.run_state import COLUMNS, COUNTS, DISTURBED, FAILED, LEFT_OUT, RunState, lean
+from lanlab.web.tables import results_so_far
+
+_WORK = Finding("foreign_cpu", "sender", 0.9, 0.12, True)
+
+
+def _judged(trial: PlannedTrial) -> Judgement:
+    return Judgement((_WORK,) if trial.block == 0 else (), ())
+
+
+def test_rows_are_those_of_the_report_however_the_trials_come() -> None:
+    """One by one, or all at once; an attempt takes the one before it out of the mean."""
+    made = synthetic_run("milanovic-srbljic", judged=_judged, fails=lambda trial: trial.block == 1)
+    one_by_one, at_once = RunState(made.run), RunState(made.run)
+    for trial in made.trials:
+        one_by_one.take([trial])
+    at_once.take(made.trials)
+    cells = [row.cells for row in one_by_one.rows]
+    assert cells == [row.cells for row in at_once.rows]
+    table = trial_table(made.run, made.trials, made.study)
+    headings = [column.heading for column in table.columns]
+    for row, expected in zip(cells, table.rows, strict=True):
+        assert row == [expected[headings.index(heading)].text for heading in COLUMNS]
+    assert {row.mark for row in one_by_one.rows} >= {COUNTS, LEFT_OUT, DISTURBED, FAILED}
+
+
+def test_a_page_is_sent_only_what_changed() -> None:
+    """The new row, and the row that it takes out of its mean."""
+    made = synthetic_run("milanovic-srbljic", judged=_judged)
+    state = RunState(made.run)
+    again = next(
+        trial
+        for trial in made.trials
+        if trial.number
+        and any(
+            (o.experiment, o.factors, o.block) == (trial.experiment, trial.factors, trial.block)
+            for o in made.trials[: trial.number]
+        )
+    )
+    state.take(made.trials[: again.number])
+    before = state.revision
+    state.take([again])
+    changed = state.changed_since(before)
+    assert len(changed) == 2
+    assert [row.mark for row in changed] == [LEFT_OUT, DISTURBED]
+
+
+def test_progress_is_that_of_the_plan() -> None:
+    """What is next, and how much is left."""
+    made = synthetic_run("milanovic-srbljic", most_trials=7)
+    state = RunState(made.run)
+    state.take(made.trials)
+    plan = Plan(made.study, made.run.scale, made.run.seed, made.trials)
+    estimate = plan.estimate(link_rate_bps=made.run.testbed["link_rate_bps"])
+    progress = state.progress()
+    assert (progress.done, progress.left, progress.left_s) == (7, *estimate)
+    planned = plan.next_trial()
+    assert planned is not None
+    title = next(e.title for e in made.study.experiment if e.id == planned.experiment)
+    assert progress.next.startswith(title)
+
+
+def test_a_history_that_no_plan_has_leaves_progress_unknown() -> None:
+    """As of a run of an older version."""
+    made = synthetic_run("milanovic-srbljic", most_trials=3)
+    state = RunState(made.run)
+    state.take([replace(trial, block=trial.block + 5) for trial in made.trials])
+    assert state.progress().left is None
+    assert len(state.rows) == 3
+
+
+def test_what_is_left_out_of_records_changes_no_table(store: Path) -> None:
+    """Of every kind of run."""
+    with open_store(str(store)) as records:
+        runs = [(run, records.trials(run.id)) for run in records.runs()]
+    assert len({run.study_id for run, _ in runs}) >= 3
+    for run, trials in runs:
+        study = Study.model_validate(run.study)
+        kept = [replace(trial, raw=lean(trial.raw)) for trial in trials]
+        assert results_so_far(run, kept, study) == results_so_far(run, trials, study)
+        assert trial_table(run, kept, study) == trial_table(run, trials, study)
+
+
+@pytest.mark.parametrize("key", ["histogram", "host", "requests"])
+def test_large_parts_are_left_out(key: str) -> None:
+    """Wherever they are, and names that begin alike stay."""
+    raw = {"sender": {key: {"a": 1}, f"{key}_s": 2}, "facts": {"after": {}, "before": {}}}
+    assert lean(raw) == {"sender": {f"{key}_s": 2}}

@@ -1,0 +1,297 @@
+"""The server of the live page, by plain requests: what it answers, refuses and survives."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from command_line import COMMAND
+from synthetic_runs import SyntheticRun, synthetic_run
+from web_serving import asked, events, serving
+
+from lanlab.errors import UsageError
+from lanlab.report.metric_table import metric_table
+from lanlab.store import open_store
+from lanlab.web.server import ADDRESS, WebServer
+
+_SEARCH = "20261121-100000-search-0003"
+_DISTURBED = "20261121-080000-disturbed-0001"
+_FASTER = "20261121-090000-faster-0002"
+_INTERRUPTED = "20261121-110000-interrupted-0004"
+
+
+def _begun(place: Path, made: SyntheticRun) -> None:
+    with open_store(str(place)) as records:
+        records.create_run(replace(made.run, status="running", ended_at=None))
+
+
+def test_pages_carry_a_strict_policy_and_stay_out_of_caches_and_frames(server: WebServer) -> None:
+    """Every kind of page."""
+    for path in ("", f"run/{_SEARCH}", f"run/{_SEARCH}/trial/0", "assets/run.js", "no-such"):
+        _, fields, _ = asked(server, f"/{server.token}/{path}")
+        policy = fields["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert fields["Cache-Control"] == "no-store"
+        assert fields["X-Content-Type-Options"] == "nosniff"
+        assert fields["Referrer-Policy"] == "same-origin"
+        assert "Access-Control-Allow-Origin" not in fields
+        assert "Set-Cookie" not in fields
+
+
+def test_a_stranger_is_told_in_plain_words_and_learns_no_token(server: WebServer) -> None:
+    """Without a token, with a wrong one, from another origin, and by another name."""
+    for path, fields in (
+        ("/", {}),
+        ("/wrong/", {}),
+        (f"/{server.token}/", {"Origin": "http://evil.example"}),
+        (f"/{server.token}/", {"Host": "evil.example"}),
+    ):
+        status, _, text = asked(server, path, headers=fields)
+        assert status == 403
+        assert "Open the address that `lanlab web` printed" in text
+        assert server.token not in text
+
+
+def test_nothing_can_be_sent_to_it(server: WebServer) -> None:
+    """A body is not read, and the connection ends."""
+    status, fields, text = asked(server, f"/{server.token}/", method="POST", body=b"x=1")
+    assert status == 405
+    assert fields["Allow"] == "GET, HEAD"
+    assert "can only be read" in text
+
+
+def test_it_listens_on_loopback_only(server: WebServer) -> None:
+    """No address of this machine that others reach leads to it."""
+    assert server.socket.getsockname()[0] == ADDRESS
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        try:
+            asking.connect(("192.0.2.1", 9))
+        except OSError:
+            return
+        own = asking.getsockname()[0]
+    with socket.socket() as other:
+        other.settimeout(5)
+        assert other.connect_ex((own, server.server_address[1])) != 0
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("run/no-such-run", 404, "no run named `no-such-run`"),
+        ("run/..%2F..%2Fetc%2Fpasswd", 404, "no run named"),
+        (f"run/{_SEARCH}/trial/99999", 404, "no trial named"),
+        ("assets/..%2F..%2F__init__.py", 404, "there is no such page"),
+        ("assets/nothing.js", 404, "there is no such page"),
+        ("compare", 400, "found 0 runs to compare"),
+        (f"compare?run={_SEARCH}&run={_DISTURBED}", 400, "study"),
+        ("compare?" + "run=a&" * 200, 400, "too much"),
+    ],
+)
+def test_what_is_not_there_is_said(server: WebServer, path: str, status: int, said: str) -> None:
+    """With a way back to the list."""
+    found, _, text = asked(server, f"/{server.token}/{path}")
+    assert found == status
+    assert said.lower() in text.lower()
+    assert f'href="/{server.token}/"' in text
+
+
+def test_what_is_no_request_is_refused_and_the_next_is_answered(server: WebServer) -> None:
+    """Whatever comes."""
+    for octets in (b"\x00\xff\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"G" * 70_000):
+        with socket.create_connection((ADDRESS, server.server_address[1]), 20) as stranger:
+            stranger.sendall(octets)
+            stranger.shutdown(socket.SHUT_WR)
+            told = stranger.recv(65_536)
+            assert server.token.encode() not in told
+    assert asked(server, f"/{server.token}/")[0] == 200
+
+
+def test_texts_of_a_store_are_never_markup(tmp_path: Path) -> None:
+    """A study file may be anybody's."""
+    title = "<script>alert(1)</script>"
+    made = synthetic_run("milanovic-srbljic", most_trials=3, title=title)
+    place = tmp_path / "store.sqlite"
+    _begun(place, made)
+    with open_store(str(place)) as records:
+        for trial in made.trials:
+            records.commit_trial(trial)
+    with serving(place) as server:
+        for path in (f"run/{made.run.id}", f"run/{made.run.id}/trial/0"):
+            text = asked(server, f"/{server.token}/{path}")[2]
+            assert title not in text
+        assert "&lt;script&gt;" in asked(server, f"/{server.token}/run/{made.run.id}")[2]
+        with events(server, f"run/{made.run.id}/events") as found:
+            html = next(data["html"] for name, data in found if name == "tables")
+    assert "<script" not in html
+
+
+def test_numbers_are_those_of_the_report(server: WebServer, store: Path) -> None:
+    """The means that the page shows are the report's, text by text."""
+    with open_store(str(store)) as records:
+        run = records.run(_DISTURBED)
+        trials = records.trials(run.id)
+    made = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
+    experiment = made.study.experiment[0]
+    table = metric_table(
+        run, trials, made.study, made.published, experiment.id, experiment.metrics[0]
+    )
+    expected = [cell.text for column, cells in table.shown() for cell in cells]
+    with events(server, f"run/{run.id}/events") as found:
+        html = next(data["html"] for name, data in found if name == "tables")
+    cells = [
+        text.replace("&#39;", "'").replace("&amp;", "&")
+        for text in re.findall(r"<td[^>]*>([^<]*)</td>", html)
+    ]
+    assert expected
+    assert set(expected) <= set(cells)
+
+
+def test_a_comparison_is_that_of_the_command(server: WebServer, store: Path) -> None:
+    """The very page, but for the way back."""
+    status, fields, text = asked(server, f"/{server.token}/compare?run={_FASTER}&run={_DISTURBED}")
+    assert status == 200
+    assert "script-src 'sha256-" in fields["Content-Security-Policy"]
+    page = store.with_name("compared.html")
+    options = ["--store", str(store), "--report", str(page)]
+    subprocess.run(
+        [*COMMAND, "compare", _DISTURBED, _FASTER, *options], check=True, capture_output=True
+    )
+    home = f'<p class="home"><a href="/{server.token}/">All runs</a></p>\n'
+    assert home in text
+    # The command's file ends with a mark of its own.
+    assert page.read_text().startswith(text.replace(home, ""))
+
+
+def test_a_trial_that_another_process_commits_is_sent_soon(tmp_path: Path) -> None:
+    """And the status, when the run has ended."""
+    made = synthetic_run("milanovic-srbljic", most_trials=12)
+    place = tmp_path / "store.sqlite"
+    _begun(place, made)
+    script = f"""
+import sys; sys.path[:0] = {sys.path!r}
+from synthetic_runs import synthetic_run
+from lanlab.store import open_store
+made = synthetic_run("milanovic-srbljic", most_trials=12)
+with open_store({str(place)!r}) as records, records.acquire_run(made.run.id):
+    for trial in made.trials:
+        input(); records.commit_trial(trial); print("done", flush=True)
+    input(); records.finish_run(made.run.id, "interrupted"); print("done", flush=True)
+"""
+    with (
+        serving(place) as server,
+        subprocess.Popen(
+            [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as writer,
+        events(server, f"run/{made.run.id}/events") as found,
+    ):
+        assert writer.stdin is not None and writer.stdout is not None
+        late_s = []
+        for done in range(1, 13):
+            writer.stdin.write("\n")
+            writer.stdin.flush()
+            assert writer.stdout.readline() == "done\n"
+            began_s = time.monotonic()
+            next(data for name, data in found if name == "head" and data["done"] == done)
+            late_s.append(time.monotonic() - began_s)
+        writer.stdin.write("\n")
+        writer.stdin.flush()
+        assert next(d["status"] for n, d in found if n == "head" and d["status"] != "running")
+        writer.communicate(timeout=20)
+    # The goal is 200 ms (docs/web.md); beside other tests it may take ten times that.
+    assert sorted(late_s)[len(late_s) // 2] < 2.0
+
+
+def test_a_store_that_is_removed_is_said_and_one_that_comes_back_is_shown(
+    store: Path, tmp_path: Path
+) -> None:
+    """Without an end of the server."""
+    place, away = tmp_path / "store.sqlite", tmp_path / "away.sqlite"
+    shutil.copy(store, place)
+    with serving(place) as server, events(server, f"run/{_SEARCH}/events") as found:
+        next(data for name, data in found if name == "head")
+        place.rename(away)
+        told = next(data for name, data in found if name == "trouble")
+        assert "removed or replaced" in told["message"] or "no store" in told["message"]
+        assert asked(server, f"/{server.token}/run/{_SEARCH}")[0] == 500
+        away.rename(place)
+        assert next(data["done"] for name, data in found if name == "head") > 0
+
+
+def test_a_run_that_is_deleted_is_said(store: Path, tmp_path: Path) -> None:
+    """To whom looks at it."""
+    place = tmp_path / "store.sqlite"
+    shutil.copy(store, place)
+    with serving(place) as server, events(server, f"run/{_INTERRUPTED}/events") as found:
+        next(data for name, data in found if name == "head")
+        with open_store(str(place)) as records:
+            records.delete_run(_INTERRUPTED)
+        told = next(data for name, data in found if name == "trouble")
+    assert told["message"] == f"run {_INTERRUPTED} was deleted"
+
+
+def test_a_browser_that_goes_away_is_forgotten(server: WebServer) -> None:
+    """With the store, once nobody looks."""
+    with events(server, f"run/{_SEARCH}/events") as found:
+        next(found)
+        assert len(server.watch.pages) == 1
+    deadline_s = time.monotonic() + 30
+    while server.watch.pages and time.monotonic() < deadline_s:
+        time.sleep(0.05)
+    assert server.watch.pages == ()
+
+
+def test_nothing_is_drawn_for_a_run_that_measures(tmp_path: Path) -> None:
+    """Figures take a processor for seconds."""
+    made = synthetic_run("milanovic-srbljic", most_trials=3)
+    place = tmp_path / "store.sqlite"
+    _begun(place, made)
+    with serving(place) as server, open_store(str(place)) as records:
+        with records.acquire_run(made.run.id):
+            records.commit_trial(made.trials[0])
+            status, _, text = asked(server, f"/{server.token}/run/{made.run.id}/report")
+            assert status == 409
+            assert "still measuring" in text
+        assert asked(server, f"/{server.token}/run/{made.run.id}/report")[0] == 200
+
+
+def test_a_port_that_is_taken_is_refused(server: WebServer, store: Path) -> None:
+    """With what to do."""
+    with pytest.raises(UsageError, match="cannot be used"):
+        WebServer(str(store), server.server_address[1])
+
+
+def test_more_connections_than_allowed_are_closed_and_the_rest_go_on(server: WebServer) -> None:
+    """Whoever holds connections without a request keeps them 20 s at most."""
+    held = [socket.create_connection((ADDRESS, server.server_address[1])) for _ in range(70)]
+    try:
+        time.sleep(0.3)
+        closed = 0
+        for one in held:
+            one.settimeout(0.05)
+            try:
+                closed += one.recv(1) == b""
+            except TimeoutError:
+                continue
+            except OSError:
+                closed += 1
+        assert 6 <= closed < 70
+    finally:
+        for one in held:
+            one.close()
+    deadline_s = time.monotonic() + 20
+    while time.monotonic() < deadline_s:
+        try:
+            assert asked(server, f"/{server.token}/")[0] == 200
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError("the server did not recover")
