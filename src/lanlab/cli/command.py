@@ -54,7 +54,7 @@ class Command(TyperCommand):
             value = given.get(param.name or "")
             if isinstance(value, str) and param.opts[0].startswith("-"):
                 _check_value(param, value, args, known)
-                _check_number(param.opts[0], value, hints.get(param.name or ""))
+                check_number(param.opts[0], value, hints.get(param.name or ""))
 
 
 def _renamed(word: str, known: set[str]) -> str:
@@ -78,8 +78,13 @@ def _check_value(param: Any, value: str, args: Sequence[str], known: set[str]) -
         )
 
 
-def _check_number(option: str, value: str, kind: Any) -> None:
-    """Refuse what is no number where the option's type (`int`, or `int | None`) is one."""
+def check_number(option: str, value: str, kind: Any) -> None:
+    """
+    Refuse what is no number where the option's type (`int`, or `int | None`) is one.
+
+    Raises:
+        UsageError: It is none.
+    """
     for one in get_args(kind) or (kind,):
         pattern, allowed = _NUMBERS.get(one, (None, ""))
         if pattern is not None and not pattern.fullmatch(value):

@@ -40,6 +40,8 @@ class _MadeOf:
     first: Sequence[str]
     #: What is said of a default that is the command's own, by key.
     defaults: Mapping[str, str] = field(default_factory=dict)
+    #: Whether a value may be a list or a range (`lanlab.cli.levels`), which the command reads.
+    takes_lists: bool = False
 
 
 def parameters_of(
@@ -48,6 +50,7 @@ def parameters_of(
     only: Sequence[str] = (),
     first: Sequence[str] = (),
     defaults: Mapping[str, str] | None = None,
+    takes_lists: bool = False,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """
     Give a command the options of a workload's parameters: its argument `given` has their values,
@@ -57,10 +60,11 @@ def parameters_of(
         only: These alone; none: all but those that the command has itself.
         first: These before the others in `--help`.
         defaults: What the command takes in place of a parameter's own default.
+        takes_lists: Whether a value may be a list or a range, which the command reads.
     """
 
     def mark(command: Callable[..., None]) -> Callable[..., None]:
-        setattr(command, _MADE_OF, _MadeOf(workload, only, first, defaults or {}))
+        setattr(command, _MADE_OF, _MadeOf(workload, only, first, defaults or {}, takes_lists))
         return command
 
     return mark
@@ -77,7 +81,7 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
         for name, one in signature.items()
         if name != "given"
     }
-    made = [_option(one, made_of.defaults) for one in _chosen(made_of, own)]
+    made = [_option(one, made_of) for one in _chosen(made_of, own)]
     defaults = made_of.defaults
 
     def run(**values: Any) -> None:
@@ -104,16 +108,16 @@ def _chosen(made_of: _MadeOf, own: Mapping[str, Any]) -> list[Definition]:
     return [found[key] for key in keys if found[key].option is not None and key not in own]
 
 
-def _option(one: Definition, defaults: Mapping[str, str]) -> inspect.Parameter:
+def _option(one: Definition, made_of: _MadeOf) -> inspect.Parameter:
     assert one.option is not None
     kind: Any = bool if one.kind is bool else one.kind | None
-    if one.unit is not None:
+    if one.unit is not None or (made_of.takes_lists and one.kind is not bool):
         kind = str | None
     metavar = one.metavar or "|".join(one.choices) or _METAVARS.get(one.kind)
     info = typer.Option(
         one.option,
         metavar=metavar,
-        help=_help(one, defaults.get(one.key)),
+        help=_help(one, made_of.defaults.get(one.key)),
         hidden=one.is_hidden,
         autocompletion=_COMPLETED.get(one.key),
     )

@@ -36,8 +36,18 @@ def describe_factors(study: Study, factors: dict[str, Level]) -> str:
         if unit is not None and isinstance(level, int | float):
             words.append(f"{unit.name or name} {level / unit.si_per_unit:g} {unit.unit}")
         else:
-            words.append(f"{name} {level}")
+            words.append(_plainly(name, level))
     return ", ".join(words)
+
+
+def _plainly(name: str, level: Level) -> str:
+    """A level that the study has no unit for: `rate 5.00 Mbit/s`."""
+    if isinstance(level, int | float) and not isinstance(level, bool):
+        if name.endswith("_bps"):
+            return f"{name.removesuffix('_bps')} {format_rate(level)}"
+        if name.endswith("_bytes"):
+            return f"{name.removesuffix('_bytes')} {level} B"
+    return f"{name} {level}"
 
 
 def promise(study: Study, scale: str, estimate: Estimate) -> str:
@@ -109,6 +119,12 @@ class RunWatch:
             f"run {run.id}: {run.scale}, on {bed['name']} ({bed['link']}), "
             f"{promise(self._study, run.scale, estimate)}"
         )
+        if self._study.commands is not None:
+            # A resumed run has them from its record: nothing is run unseen.
+            given = self._study.commands.model_dump(include={"setup", "prepare", "cleanup"})
+            for when, command in given.items():
+                if command is not None:
+                    self._talk.print(f"note: {when} command on this machine: {command}")
         facts = bed.get("facts", {})
         # Of hosts that are reached; all others have the kernel of this machine.
         reached = facts.get("reached", {}).values()

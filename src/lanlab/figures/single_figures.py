@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from lanlab.figures.wording import quantity
 from lanlab.studies import Study
 from lanlab.studies.model import Experiment, Figure
+from lanlab.studies.scaling import is_numeric
 
 
 def figures_of(study: Study) -> tuple[Figure, ...]:
@@ -48,6 +50,11 @@ def _fitting(experiment: Experiment) -> Iterator[Figure]:
     def figure(name: str, title: str, **more: Any) -> Figure:
         return Figure(figure=name, title=title, experiments=(experiment.id,), **more)
 
+    numeric = [key for key in experiment.factors if is_numeric(experiment.workload, key)]
+    if numeric and experiment.workload != "stations":
+        for metric in experiment.metrics:
+            name = quantity(None, metric).name
+            yield figure("against_factor", f"{name[0].upper()}{name[1:]}", metric=metric)
     if experiment.workload == "stations":
         yield from map(Figure.model_validate, station_figures(experiment.id))
     elif experiment.workload == "copy":
@@ -56,6 +63,6 @@ def _fitting(experiment: Experiment) -> Iterator[Figure]:
     elif experiment.workload == "echo":
         yield figure("round_trip_percentiles", "Round-trip times")
     elif experiment.workload == "stream":
-        if experiment.factors:
+        if experiment.factors and not numeric:
             yield figure("bars", "Goodput")
         yield figure("goodput_over_time", "Goodput over time")
