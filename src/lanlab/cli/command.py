@@ -10,6 +10,7 @@ from typing import Any, get_args, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from lanlab.cli.help_groups import grouped
 from lanlab.errors import UsageError
 
 #: By types: what a value looks like, and what that is called. `int` and `float` would
@@ -45,6 +46,26 @@ class Command(TyperCommand):
             given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
             self._check(ctx, given, args)
         return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Options by what they are about, where there are enough of them."""
+        params = self.get_params(ctx)
+        groups = grouped([str(param.name) for param in params if param.opts[0].startswith("-")])
+        if not groups:
+            super().format_options(ctx, formatter)
+            return
+        records = {param.name: (param, param.get_help_record(ctx)) for param in params}
+        arguments = [
+            record
+            for param, record in records.values()
+            if record is not None and not param.opts[0].startswith("-")
+        ]
+        for title, names in {"Arguments": (), **groups}.items():
+            found = [records[name][1] for name in names] if names else arguments
+            shown = [record for record in found if record is not None]
+            if shown:
+                with formatter.section(title):
+                    formatter.write_dl(shown)
 
     def _check(self, ctx: Any, given: Mapping[str, Any], args: Sequence[str]) -> None:
         params = self.get_params(ctx)

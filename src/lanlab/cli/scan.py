@@ -16,6 +16,7 @@ from typing import Any
 from lanlab.cli.levels import Levels, levels_of
 from lanlab.cli.terminal import say
 from lanlab.errors import UsageError
+from lanlab.roles import BOTH, REVERSE_PREFIX
 from lanlab.store import Level, RunRecord
 
 #: Id of the experiment of every scan.
@@ -54,10 +55,16 @@ class Scan:
             "id": SCAN,
             "title": f"{self.workload} with {self.varied}",
             "workload": self.workload,
-            "metrics": list(_METRICS[self.workload]),
+            "metrics": [*_METRICS[self.workload], *self._reverse_metrics()],
             "parameters": dict(self.parameters),
             "factors": {key: list(levels) for key, levels in self.factors.items()},
         }
+
+    def _reverse_metrics(self) -> list[str]:
+        """Of the second direction, where a condition goes both ways."""
+        directions = self.factors.get("direction", (self.parameters.get("direction"),))
+        is_stream = self.workload == "stream" and BOTH in directions
+        return [f"{REVERSE_PREFIX}{key}" for key in _METRICS["stream"]] if is_stream else []
 
     def announce(self, trials: int) -> None:
         """Say how large it is, before anything begins."""

@@ -19,6 +19,7 @@ from lanlab.cli.scan import SCAN, scan_of, with_single_levels
 from lanlab.cli.terminal import say
 from lanlab.cli.typed import typed_command
 from lanlab.errors import UsageError
+from lanlab.roles import BOTH, REVERSE_PREFIX
 from lanlab.store import Level, RunRecord, TrialRecord
 
 if TYPE_CHECKING:
@@ -84,7 +85,6 @@ def _may_be_several(key: str, value: object) -> bool:
 
 def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[str, Any]:
     """The experiment of one condition, by one driver or by several."""
-    from lanlab.workloads import workload
     from lanlab.workloads.drivers.registry import OWN
 
     drivers = [name.strip() for name in str(parameters.get("driver") or OWN).split(",")]
@@ -99,9 +99,17 @@ def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> d
         "id": "single",
         "title": f"one {workload_name}",
         "workload": workload_name,
-        "metrics": [next(iter(workload(workload_name).metrics))],
+        "metrics": shown_metrics(workload_name, str(complete[0].get("direction")) == BOTH),
         **varied,
     }
+
+
+def shown_metrics(workload_name: str, is_both_ways: bool) -> list[str]:
+    """What a table of a single condition is of: the workload's first metric, both ways."""
+    from lanlab.workloads import workload
+
+    first = next(iter(workload(workload_name).metrics))
+    return [first, f"{REVERSE_PREFIX}{first}"] if is_both_ways else [first]
 
 
 def checked(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[str, Level]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from lanlab.cli.extras import NO_EXTRAS, Extras, with_extras
 from lanlab.cli.host_options import with_hosts
@@ -29,6 +31,15 @@ _FIRST = ("transport", "message_size_bytes", "time_s", "bytes", "messages", "rat
 @parameters_of("stream", first=(*_FIRST, "rate_messages_per_s", "flows", "io"), takes_lists=True)
 def stream(
     given: Given,
+    flow_rate: Annotated[
+        str | None,
+        typer.Option(
+            "--flow-rate",
+            "-b",
+            metavar="RATE",
+            help="Sending rate of each flow, as iperf3's -b; --rate is that of all flows together.",
+        ),
+    ] = None,
     trials: TrialsOption = 1,
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,
@@ -54,11 +65,14 @@ def stream(
     """
     from lanlab.cli import single
     from lanlab.cli.drivers import print_drivers
+    from lanlab.cli.flow_rate import of_all_flows
     from lanlab.cli.results import print_run
     from lanlab.cli.scan import is_scan
     from lanlab.cli.terminal import print_json
     from lanlab.workloads.drivers.registry import OWN
 
+    if flow_rate is not None:
+        given["rate_bps"] = of_all_flows(flow_rate, given)
     is_endless = all(given[key] is None for key in ("time_s", "bytes", "messages"))
     is_paced = given["rate_bps"] is not None or given["rate_messages_per_s"] is not None
     tool = given["driver"] or OWN

@@ -18,6 +18,7 @@ from typing import Any
 
 from lanlab.errors import CommandFailed
 from lanlab.plan import PlannedTrial
+from lanlab.roles import host_places
 from lanlab.run.site import Site
 from lanlab.studies.model import Commands
 from lanlab.workloads import workload
@@ -96,8 +97,9 @@ class TrialCommands:
         }
         for key, level in trial.parameters.items():
             told[f"LANLAB_PARAMETER_{key.upper()}"] = str(level)
-        for role, host in zip(workload(trial.workload).roles, site.bed.hosts, strict=False):
-            told[f"LANLAB_ON_{role.upper()}"] = shlex.join(host.command_prefix)
+        direction = trial.parameters.get("direction")
+        for role, place in host_places(workload(trial.workload).roles, direction).items():
+            told[f"LANLAB_ON_{role.upper()}"] = shlex.join(site.bed.hosts[place].command_prefix)
         return {**os.environ, **told}
 
 

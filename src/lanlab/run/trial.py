@@ -12,6 +12,7 @@ from typing import Any
 from lanlab.analysis.pollution import judge
 from lanlab.errors import CommandFailed, LabError
 from lanlab.plan import PlannedTrial
+from lanlab.roles import host_places
 from lanlab.run.commands import NO_COMMANDS, TrialCommands
 from lanlab.run.failures import cause_of, error_record
 from lanlab.run.site import Site
@@ -45,7 +46,8 @@ def run_trial(
     parameters = planned.values
     bed, hosts = site.bed, site.hosts
     performer = site.performer(parameters)
-    names = dict(zip(kind.roles, (host.name for host in bed.hosts), strict=False))
+    places = host_places(kind.roles, getattr(parameters, "direction", None))
+    names = {role: bed.hosts[place].name for role, place in places.items()}
     started_at, began = now(), time.monotonic()
     facts: dict[str, Any] = {}
     raw: dict[str, Any] = {"facts": facts}

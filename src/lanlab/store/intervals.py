@@ -11,9 +11,11 @@ import dataclasses
 import json
 from typing import Any
 
-from lanlab.roles import ROLES
+from lanlab.roles import REVERSE_PREFIX, ROLES
 from lanlab.store.records import TrialRecord
 from lanlab.store.series import AnySeries, Series, ShortSeries
+
+_SUFFIX = "-intervals"
 
 
 def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ...]]:
@@ -31,7 +33,7 @@ def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ..
         return trial, files
     raw = dict(trial.raw)
     for each in series:
-        role = each.name.partition("-")[0]
+        role = each.name.removesuffix(_SUFFIX).replace("-", "_")
         width_ns = raw[role]["intervals"]["interval_ns"]
         raw[role] = raw[role] | {"intervals": {"interval_ns": width_ns, "series": each.name}}
     return dataclasses.replace(trial, raw=raw), (*series, *files)
@@ -82,8 +84,11 @@ def intervals_in(trial: TrialRecord) -> tuple[Series, ...]:
 
 def _short_series(trial: TrialRecord) -> tuple[ShortSeries, ...]:
     roles = ROLES.get(trial.workload, ())
+    roles = (*roles, *(f"{REVERSE_PREFIX}{role}" for role in roles))
     found = {role: _intervals(trial.raw.get(role)) for role in roles}
-    return tuple(_series(f"{role}-intervals", one) for role, one in found.items() if one)
+    return tuple(
+        _series(f"{role.replace('_', '-')}{_SUFFIX}", one) for role, one in found.items() if one
+    )
 
 
 def _intervals(result: Any) -> dict[str, Any] | None:
