@@ -13,10 +13,11 @@ from typing import Annotated, Any
 
 import typer
 
+from lanlab.cli.live import LiveWish
 from lanlab.cli.options import path_of
 from lanlab.cli.signatures import as_command
 from lanlab.errors import UsageError
-from lanlab.store import RunRecord, TrialRecord
+from lanlab.store import RunRecord, Store, TrialRecord
 
 _LONGEST_S = 86_400.0
 _TIMEOUT = "60"
@@ -41,12 +42,35 @@ _COMMANDS: Mapping[str, Any] = {
         f"Time that each of these commands may take. [default: {_TIMEOUT} s]",
     ),
 }
+_LIVE: Mapping[str, Any] = {
+    "interval": Annotated[
+        str | None,
+        typer.Option(
+            "--interval",
+            "-i",
+            metavar="TIME",
+            help="Print a line for each interval of this length while it runs; 0: none. Default: "
+            "1 s on a terminal, for trials of more than 2 s.",
+        ),
+    ],
+    "live": Annotated[
+        bool,
+        typer.Option(
+            "--live",
+            help="With --json: print the intervals as JSON, one object a line, and then the "
+            "result in one line.",
+        ),
+    ],
+}
+#: The shortest interval: engines say no more often how far they are.
+_SHORTEST_S = 0.25
 #: Formats by the ends of their options.
 _FORMATS = {
     "markdown": "a Markdown table of the means",
     "csv": "a CSV table of every metric at every condition",
     "json": "a JSON object with every trial",
     "openmetrics": "OpenMetrics text for a collector such as Prometheus",
+    "intervals": "a CSV table of the stored intervals of every trial",
 }
 _EXPORTS: Mapping[str, Any] = {
     f"export_{name}": _text(f"--export-{name}", "FILE", f"Also write {what} to this file.")
@@ -62,6 +86,7 @@ class Extras:
     commands: Mapping[str, Any] = field(default_factory=dict)
     #: Files by format.
     exports: Mapping[str, Path] = field(default_factory=dict)
+    live: LiveWish = field(default_factory=LiveWish)
 
     def check(self) -> None:
         """See that each file can be written to, before anything is measured.
@@ -80,7 +105,7 @@ class Extras:
                 raise UsageError(f"{path} is named for two exports", hint="name a file for each")
             check_file(path)
 
-    def write(self, run: RunRecord, trials: list[TrialRecord]) -> None:
+    def write(self, run: RunRecord, trials: list[TrialRecord], records: Store) -> None:
         """Write the results of a run to the files."""
         if not self.exports:
             return
@@ -88,14 +113,14 @@ class Extras:
         from lanlab.report.own_files import write_file
 
         for name, path in self.exports.items():
-            write_file(_written(name, run, trials), path)
+            write_file(_written(name, run, trials, records), path)
             say(f"wrote {path}")
 
 
 NO_EXTRAS = Extras()
 
 
-def _written(name: str, run: RunRecord, trials: list[TrialRecord]) -> str:
+def _written(name: str, run: RunRecord, trials: list[TrialRecord], records: Store) -> str:
     from lanlab.report.condition_values import markdown_table, value_table
     from lanlab.report.openmetrics import openmetrics_text
 
@@ -105,6 +130,10 @@ def _written(name: str, run: RunRecord, trials: list[TrialRecord]) -> str:
         return value_table(run, trials).to_csv()
     if name == "openmetrics":
         return openmetrics_text(run, trials)
+    if name == "intervals":
+        from lanlab.report.interval_table import interval_table
+
+        return interval_table(trials, records).to_csv()
     import json
 
     from lanlab.cli.results import run_as_json
@@ -114,11 +143,16 @@ def _written(name: str, run: RunRecord, trials: list[TrialRecord]) -> str:
 
 def with_extras(command: Callable[..., None]) -> Callable[..., None]:
     """A command with these options: what they ask for becomes its argument `extras`."""
-    wanted = {**_COMMANDS, **_EXPORTS}
+    wanted = {**_COMMANDS, **_LIVE, **_EXPORTS}
     signature = inspect.signature(command, eval_str=True).parameters
     own = [one for name, one in signature.items() if name != "extras"]
     made = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=False if name == "live" else None,
+            annotation=annotation,
+        )
         for name, annotation in wanted.items()
     ]
     place = [one.name for one in own].index("as_json")
@@ -129,7 +163,7 @@ def with_extras(command: Callable[..., None]) -> Callable[..., None]:
 
     def run(**values: Any) -> None:
         given = {name: values.pop(name) for name in wanted}
-        command(**values, extras=_extras(given))
+        command(**values, extras=_extras(given, is_json=values["as_json"]))
 
     # What its other options are made of.
     for key, value in vars(command).items():
@@ -137,7 +171,7 @@ def with_extras(command: Callable[..., None]) -> Callable[..., None]:
     return as_command(run, command, options)
 
 
-def _extras(given: Mapping[str, str | None]) -> Extras:
+def _extras(given: Mapping[str, Any], *, is_json: bool) -> Extras:
     commands: dict[str, Any] = {
         name: given[name] for name in ("setup", "prepare", "cleanup") if given[name] is not None
     }
@@ -149,9 +183,38 @@ def _extras(given: Mapping[str, str | None]) -> Extras:
     if commands:
         commands["timeout_s"] = _timeout_s(timeout or _TIMEOUT)
     exports = {name: path_of(given[f"export_{name}"]) for name in _FORMATS}
-    extras = Extras(commands, {name: path for name, path in exports.items() if path is not None})
+    extras = Extras(
+        commands,
+        {name: path for name, path in exports.items() if path is not None},
+        _live(given["interval"], is_live=given["live"], is_json=is_json),
+    )
     extras.check()
     return extras
+
+
+def _live(interval: str | None, *, is_live: bool, is_json: bool) -> LiveWish:
+    """
+    Raises:
+        UsageError: The interval is too short or too long, or `--live` stands alone.
+    """
+    from lanlab.units import parse_time_s
+
+    if is_live and not is_json:
+        raise UsageError(
+            "--live needs --json", hint="--interval 1 prints lines for people, on any terminal"
+        )
+    interval_s = None if interval is None else parse_time_s(interval)
+    if interval_s is not None and interval_s != 0 and not _SHORTEST_S <= interval_s <= _LONGEST_S:
+        raise UsageError(
+            f"--interval: found `{interval}`; allowed: 0, or {_SHORTEST_S:g} s to {_LONGEST_S:g} s"
+        )
+    if is_live and interval_s == 0:
+        raise UsageError("--live and --interval 0 exclude each other", hint="leave one of them out")
+    if is_live:
+        from lanlab.cli.terminal import print_json_in_one_line
+
+        print_json_in_one_line()
+    return LiveWish(interval_s, is_live)
 
 
 def _timeout_s(text: str) -> float:

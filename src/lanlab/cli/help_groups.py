@@ -30,7 +30,7 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
     "Trials": ("trials", "seed", "setup", "prepare", "cleanup", "command_timeout", "driver"),
     "Output": (
         *("interval", "live", "as_json", "verbose", "store", "pcap"),
-        *("export_markdown", "export_csv", "export_json", "export_openmetrics"),
+        *("export_markdown", "export_csv", "export_json", "export_openmetrics", "export_intervals"),
         "help",
     ),
 }

@@ -57,13 +57,11 @@ def report(
 
 def _trials(records: Store, run_id: str) -> list[TrialRecord]:
     """The trials of a run, with what a page needs of the times of their files, or of a stream."""
-    from lanlab.analysis import file_sizes, over_time
+    from lanlab.analysis import file_sizes, over_time, tcp_over_time
 
     def series(trial: TrialRecord, name: str) -> Series:
         return records.series(run_id, trial.number, [name])[name]
 
     sized = file_sizes.with_size_classes(records.trials(run_id), series)
-    if records.run(run_id).study.get("figure"):
-        # A study that names its figures draws no stream over its time.
-        return sized
-    return over_time.with_steps(sized, series)
+    drawn = over_time.drawn_trials(sized)
+    return tcp_over_time.with_samples(over_time.with_steps(sized, series, drawn), series, drawn)

@@ -214,7 +214,7 @@ def _measured(
     # Nothing is imported while something is measured, and little behind it.
     if experiment["workload"] not in _WITH_SHORT_SERIES:
         parquet.load()
-    with open_store(store) as records, RunWatch() as watch:
+    with open_store(store) as records, RunWatch(extras.live) as watch:
         testbed, _, link = opening.wanted
         command = typed_command()
         request = RunRequest(
@@ -229,7 +229,7 @@ def _measured(
         )
         run = new_run(request, records, watch)
         found = records.trials(run.id)
-    extras.write(run, found)
+        extras.write(run, found, records)
     return run, found
 
 

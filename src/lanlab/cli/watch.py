@@ -8,6 +8,7 @@ from typing import Self
 
 from lanlab.analysis.interface_cautions import cautions
 from lanlab.analysis.path_cautions import path_cautions
+from lanlab.cli.live import LiveLines, LiveWish
 from lanlab.cli.memory import check_for_a_run
 from lanlab.cli.terminal import talk
 from lanlab.plan import Estimate, PlannedTrial
@@ -18,6 +19,8 @@ from lanlab.workloads import Progress as TrialProgress
 
 #: Where standard error is no terminal, a line every so often.
 PLAIN_S = 10.0
+#: Of commands that run studies: their trials are many.
+NO_LINES = LiveWish(interval_s=0.0)
 #: Letters of the bar that shows how much of a run is done.
 _BAR = 20
 
@@ -74,8 +77,9 @@ def promise(study: Study, scale: str, estimate: Estimate) -> str:
 class RunWatch:
     """Shows a run's progress on standard error; use it as a context manager."""
 
-    def __init__(self) -> None:
+    def __init__(self, live: LiveWish = NO_LINES) -> None:
         self._talk = talk()
+        self._live = LiveLines(live)
         #: What the live line says, but for how fast the trial is.
         self._before_now = self._after_now = ""
         self._study: Study | None = None
@@ -107,7 +111,7 @@ class RunWatch:
     def _say_plainly(self) -> None:
         """A line now and then, however long a trial takes."""
         while not self._is_over.wait(PLAIN_S):
-            if self._doing:
+            if self._doing and not self._live.is_on:
                 self._talk.print(f"{self._doing}{self._now}")
 
     def run_started(self, run: RunRecord, estimate: Estimate) -> None:
@@ -138,6 +142,7 @@ class RunWatch:
 
     def trial_started(self, trial: PlannedTrial, estimate: Estimate) -> None:
         """Show which trial begins and what is left."""
+        self._live.begin(trial)
         assert self._study is not None
         what = describe_factors(self._study, dict(trial.factors))
         again = " again" if trial.repeats else ""
@@ -161,6 +166,7 @@ class RunWatch:
         """Show the rate until now and how much of what was sent has come."""
         if progress.elapsed_s <= 0:
             return
+        self._live.progress(trial, progress)
         now = format_rate(8 * progress.bytes / progress.elapsed_s)
         if trial.workload == "stream" and progress.sent_messages:
             share = min(1.0, progress.messages / progress.sent_messages)

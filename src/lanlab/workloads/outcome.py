@@ -19,6 +19,12 @@ class Progress:
     bytes: int
     #: Messages that had been sent at about the same time, where the sender tells.
     sent_messages: int | None
+    #: Of datagrams: up to the newest that has come, where the receiver tells; and by how much their
+    #: delay varies now (RFC 3550), once it is measured.
+    expected_messages: int | None = None
+    delay_variation_ns: int | None = None
+    #: What the sender's kernel knows of its TCP connections now, as the engine's `TcpNow`.
+    tcp: Mapping[str, int] | None = None
     #: The same of the second direction, where there are two.
     reverse: Progress | None = None
 

@@ -195,6 +195,17 @@ class Steps:
         """
 
 
+def _joined(lines: Sequence[Line]) -> dict[str, list[int]]:
+    """The columns of several lines, one after another, with the flow of each row."""
+    columns: dict[str, list[int]] = {"flow": []}
+    for line in lines:
+        columns["flow"] += [line["flow"]] * len(line["at_ns"])
+        for name, values in line.items():
+            if isinstance(values, list):
+                columns.setdefault(name, []).extend(values)
+    return columns
+
+
 class TwoEnds(Steps):
     """The steps of a workload with one end that listens, and one that connects and begins.
 
@@ -248,4 +259,20 @@ class TwoEnds(Steps):
         assert listener is not None
         sent = None if connector is None else connector["messages"]
         elapsed_s = listener["elapsed_ns"] / 1e9
-        return Progress(elapsed_s, listener["messages"], listener["bytes"], sent)
+        return Progress(
+            elapsed_s,
+            listener["messages"],
+            listener["bytes"],
+            sent,
+            listener.get("expected_messages"),
+            listener.get("delay_variation_ns"),
+            None if connector is None else connector.get("tcp"),
+        )
+
+    def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
+        """With what the kernels knew of TCP connections, in columns."""
+        found = super().collect(told)
+        for part in told:
+            if part.role in found and part.lines.get("tcp_samples"):
+                found[part.role]["tcp_samples"] = _joined(part.lines["tcp_samples"])
+        return found
