@@ -13,7 +13,7 @@ from pathlib import Path
 from lanlab.services import SERVICES, Service
 from lanlab.workloads import WORKLOADS
 from lanlab.workloads.definitions import Definition, definitions
-from lanlab.workloads.metrics import Metric
+from lanlab.workloads.metrics import REVERSE_STREAM, Metric
 
 TARGET = Path(__file__).resolve().parent.parent / "docs/reference.md"
 _OPENING = """\
@@ -25,6 +25,10 @@ edit.
 A study file sets a parameter by its key, the command line by its option. Sizes may have a unit
 (`64KiB`, `10MB`), as times (`250ms`), rates (`10M`, `500kB/s`) and shares (`70%`). A parameter
 without an option is for studies.
+"""
+_BOTH_WAYS = """\
+With `direction` `both`, the results of the second direction have the same keys behind `reverse_`,
+as `reverse_goodput_bps`.
 """
 _BETTER = {"more": "more", "less": "less", None: ""}
 
@@ -39,7 +43,10 @@ def page() -> str:
         parts.append(_table(heads, map(_parameter, parameters)))
         parts.append(f"## `{name}`: metrics\n")
         heads = ("key", "unit", "name", "better")
-        parts.append(_table(heads, map(_metric, kind.metrics.values())))
+        one_way = [one for one in kind.metrics.values() if one.key not in REVERSE_STREAM]
+        parts.append(_table(heads, map(_metric, one_way)))
+        if len(one_way) < len(kind.metrics):
+            parts.append(_BOTH_WAYS)
     parts.append("## File services\n")
     heads = ("name", "service", "port", "schemes", "first part of the path", "logs in", "identity")
     parts.append(_table(heads, map(_service, SERVICES.values())))
@@ -60,7 +67,8 @@ def _lines(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]
 def _parameter(one: Definition) -> Sequence[str]:
     kind = {bool: "yes or no", int: "whole number", float: "number", str: "text"}[one.kind]
     choices = ", ".join(f"`{each}`" for each in one.choices)
-    option = f"`{one.option}`" if one.option else ""
+    names = [one.option, one.short, *(name for flag in one.flags for name in flag.names)]
+    option = ", ".join(f"`{name}`" for name in names if name)
     default = str(one.default).lower() if isinstance(one.default, bool) else one.default_text
     return f"`{one.key}`", option, choices or one.range or kind, default or "", one.help
 

@@ -12,6 +12,7 @@ Everything the package raises on purpose.
     + EngineError         the engine said so; `code` is its own
     + EngineLost          an engine process ended or stopped answering
     + TestbedDamaged      a testbed is no longer as it was made
+    + CommandFailed       a command of the user's around a trial failed, or took too long
     + RunInterrupted      the user ended the run; what had been measured is kept
   x StoreError            results could not be read or written
 """
@@ -133,6 +134,11 @@ class EngineOverdue(EngineLost):
 
 class TestbedDamaged(RunError):
     """A testbed is no longer as it was made: a link was taken down, a namespace removed."""
+
+
+class CommandFailed(RunError):
+    """A command of the user's around a trial (`--setup`, `--prepare`, `--cleanup`) failed, or was
+    ended as it took too long."""
 
 
 class RunInterrupted(RunError):

@@ -1,7 +1,8 @@
 """
 The roles of a trial: what each end of it is called, from the request to the store.
 
-The first host of a testbed has the first role of a workload, the second host the second.
+The first host of a testbed has the first role of a workload, the second host the second, unless a
+stream goes the other way.
 """
 
 from __future__ import annotations
@@ -16,9 +17,31 @@ ROLES: Mapping[str, tuple[str, str]] = {
     "copy": ("client", "server"),
     "stations": ("client", "server"),
 }
+#: Of a stream that goes from the second host to the first; of one that goes both ways; and how the
+#: roles of its second direction begin.
+REVERSE, BOTH = "reverse", "both"
+REVERSE_PREFIX = "reverse_"
 #: What records of before 2026-11-24 call the ends of every workload, and in its setup.
 _ENDS = ("source", "target")
 _CONNECTIONS = ("connector", "listener")
+
+
+def host_places(roles: tuple[str, ...], direction: object) -> dict[str, int]:
+    """
+    Which of a testbed's two hosts has which role, the role that begins first.
+
+    Args:
+        roles: Of the workload.
+        direction: Of a stream; of others something else or nothing.
+
+    Examples:
+        >>> host_places(("sender", "receiver"), "forward")
+        {'sender': 0, 'receiver': 1}
+        >>> host_places(("sender", "receiver"), "reverse")
+        {'sender': 1, 'receiver': 0}
+    """
+    places = range(len(roles))
+    return dict(zip(roles, reversed(places) if direction == REVERSE else places, strict=True))
 
 
 def with_roles(workload: str, raw: Mapping[str, Any]) -> Mapping[str, Any]:

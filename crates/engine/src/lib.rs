@@ -28,6 +28,7 @@ mod running;
 #[cfg(feature = "services")]
 mod storage;
 mod task;
+mod tcp_sampler;
 mod virtual_hosts;
 mod waiting;
 mod workloads;

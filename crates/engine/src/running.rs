@@ -1,5 +1,6 @@
 //! A measurement while it runs: its start, its end at the driver's wish, its progress.
 
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,6 +19,7 @@ use crate::messages::{self, Failure, HostWindow, Outcome, Ready, Reply};
 #[cfg(feature = "services")]
 use crate::messages::{FileTimes, Served, StationReadings, StationSlices};
 use crate::output::Output;
+use crate::tcp_sampler::{MOST_WATCHED, TcpSampler};
 use crate::waiting::Waiter;
 
 /// A request that is ready and not armed ends after so long.
@@ -65,6 +67,8 @@ pub struct Running {
     changed: Condvar,
     lock: Mutex<()>,
     answerer: Mutex<Option<Answerer>>,
+    /// TCP connections to look at while the request runs.
+    watched: Mutex<Vec<TcpStream>>,
     /// What workloads see of this.
     pub progress: Progress,
 }
@@ -79,6 +83,7 @@ impl Running {
             changed: Condvar::new(),
             lock: Mutex::new(()),
             answerer: Mutex::new(None),
+            watched: Mutex::new(Vec::new()),
             progress: Progress::default(),
         }
     }
@@ -250,6 +255,13 @@ impl Running {
         self.progress.count(messages, bytes);
     }
 
+    /// Look at these TCP connections, in the order of their flows, while the next work is done. Of
+    /// many only the first are looked at. The system may have no descriptor to spare: then fewer.
+    pub fn watch_connections<'a>(&self, streams: impl Iterator<Item = &'a TcpStream>) {
+        let watched = streams.take(MOST_WATCHED).map_while(|stream| stream.try_clone().ok());
+        *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = watched.collect();
+    }
+
     /// Do `work`, and tell the driver meanwhile how far it is. Gives also what the whole host did
     /// from `measured_from` until `work` had ended, where the system tells.
     pub fn with_progress<T>(
@@ -262,39 +274,51 @@ impl Running {
             |work| self.report_progress(start, measured_from, work),
             || (work(), HostSnapshot::take()),
         );
-        let first = first.unwrap_or(None);
+        let (first, samples) = first.unwrap_or_default();
+        samples.send(self.id, &self.output);
         (result, first.zip(last).map(|(first, last)| first.until(&last)))
     }
 
-    /// Report until `work` is over; gives the host's counters as they were at `measured_from`.
+    /// Report until `work` is over; gives the host's counters as they were at `measured_from`, and
+    /// what the kernel knew of connections meanwhile.
     fn report_progress(
         &self,
         start: Instant,
         measured_from: Instant,
         work: &Work,
-    ) -> Option<HostSnapshot> {
+    ) -> (Option<HostSnapshot>, TcpSampler) {
         let interval_ns = self.output.progress_interval_ns;
         let mut next_report = start.plus_nanos(interval_ns);
         let mut first = None;
+        let watched =
+            std::mem::take(&mut *self.watched.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut sampler = TcpSampler::new(watched, start);
         while !work.is_over() {
             let now = os::monotonic();
             if first.is_none() && now >= measured_from {
                 first = HostSnapshot::take();
             }
+            sampler.look(now);
             if now >= next_report {
                 next_report = next_report.plus_nanos(interval_ns);
                 let (messages, bytes) = self.progress.counted();
+                let (expected, variation_ns) = self.progress.seen();
                 self.output.send(&Reply::Progress(messages::Progress {
                     id: self.id,
                     elapsed_ns: now.nanos_since(start),
                     messages,
                     bytes,
+                    expected_messages: (expected > 0).then_some(expected),
+                    delay_variation_ns: (variation_ns > 0).then_some(variation_ns),
+                    tcp: sampler.now(),
                 }));
             }
             let next =
                 if now < measured_from { next_report.min(measured_from) } else { next_report };
+            let next = sampler.next_look().map_or(next, |look| look.min(next));
             work.rest(next.nanos_since(now));
         }
-        first
+        sampler.finish();
+        (first, sampler)
     }
 }

@@ -71,6 +71,65 @@ pub struct Progress {
     pub messages: u64,
     /// The same in octets of payload.
     pub bytes: u64,
+    /// Of a receiver of datagrams: messages up to the newest that has come, over all flows.
+    pub expected_messages: Option<u64>,
+    /// By how much their delay varies now (RFC 3550), of one flow; absent before the measured part.
+    pub delay_variation_ns: Option<u64>,
+    /// Of TCP: what the kernel knows now of the connections that are looked at.
+    pub tcp: Option<TcpNow>,
+}
+
+/// What the kernel knows of several TCP connections at one moment.
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+pub struct TcpNow {
+    /// Connections that were looked at.
+    pub connections: u64,
+    /// Segments sent again, of all.
+    pub retransmitted_segments: u64,
+    /// Congestion windows of all together, octets.
+    pub congestion_window_bytes: u64,
+    /// Mean of their smoothed round-trip times.
+    pub round_trip_ns: u64,
+}
+
+/// What the kernel knew of one TCP connection in the course of a trial, in columns. Several such lines
+/// may come before the result.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct TcpSamples {
+    /// The request.
+    pub id: u64,
+    /// The flow.
+    pub flow: u64,
+    /// Time since the start.
+    pub at_ns: Vec<u64>,
+    /// Congestion window, octets.
+    pub congestion_window_bytes: Vec<u64>,
+    /// Smoothed round-trip time.
+    pub round_trip_ns: Vec<u64>,
+    /// Segments sent again until then.
+    pub retransmitted_segments: Vec<u64>,
+    /// Rate at which the kernel spaces segments; 0 where it does not.
+    pub pacing_rate_bps: Vec<u64>,
+    /// Most recent goodput that the kernel has seen at the peer.
+    pub delivery_rate_bps: Vec<u64>,
+    /// Octets that the peer has acknowledged.
+    pub acknowledged_bytes: Vec<u64>,
+    /// Octets received in order.
+    pub received_bytes: Vec<u64>,
+    /// Segments that are sent and not acknowledged.
+    pub unacknowledged_segments: Vec<u64>,
+    /// Octets that the program has written and the kernel has not sent.
+    pub unsent_bytes: Vec<u64>,
+    /// Receive window that the peer announces, octets.
+    pub peer_window_bytes: Vec<u64>,
+    /// Receive window that this end announces, octets; 0 before Linux 6.2.
+    pub window_bytes: Vec<u64>,
+    /// Time until then in which data was outstanding.
+    pub busy_ns: Vec<u64>,
+    /// Time until then limited by the receiver's window.
+    pub receive_window_limited_ns: Vec<u64>,
+    /// Time until then limited by the send buffer.
+    pub send_buffer_limited_ns: Vec<u64>,
 }
 
 /// A request has ended well.

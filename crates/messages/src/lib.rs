@@ -204,6 +204,9 @@ pub enum Reply {
     /// How far a measurement is.
     #[schemars(title = "ProgressReply")]
     Progress(Progress),
+    /// What the kernel knew of a TCP connection; several such lines may come before the result.
+    #[schemars(title = "TcpSamplesReply")]
+    TcpSamples(Box<TcpSamples>),
     /// Times of files of a copy; several such lines may come before its end.
     #[cfg(feature = "services")]
     #[schemars(title = "CopiedFilesReply")]

@@ -29,6 +29,14 @@ pub struct TcpInfo {
     pub receive_window_limited_ns: u64,
     /// Time limited by the send buffer, nanoseconds.
     pub send_buffer_limited_ns: u64,
+    /// Rate at which the kernel spaces segments, bit/s; 0 where it does not.
+    pub pacing_rate_bps: u64,
+    /// Most recent goodput that the kernel has seen at the peer, bit/s.
+    pub delivery_rate_bps: u64,
+    /// Segments that are sent and not acknowledged.
+    pub unacknowledged_segments: u64,
+    /// Octets that the program has written and the kernel has not sent.
+    pub unsent_bytes: u64,
     /// Receive window that this end announces now, octets; 0 before Linux 6.2.
     pub window_bytes: u64,
     /// Receive window that the peer announces now, octets.

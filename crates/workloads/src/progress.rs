@@ -8,6 +8,8 @@ pub struct Progress {
     cancelled: AtomicBool,
     messages: AtomicU64,
     bytes: AtomicU64,
+    expected: AtomicU64,
+    delay_variation_ns: AtomicU64,
 }
 
 impl Progress {
@@ -26,6 +28,20 @@ impl Progress {
     pub fn count(&self, messages: u64, bytes: u64) {
         self.messages.fetch_add(messages, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Of a receiver of datagrams: the flow's newest number has risen by so much, and its delay
+    /// varies so much now.
+    #[inline]
+    pub fn saw(&self, more_expected: u64, delay_variation_ns: u64) {
+        self.expected.fetch_add(more_expected, Ordering::Relaxed);
+        self.delay_variation_ns.store(delay_variation_ns, Ordering::Relaxed);
+    }
+
+    /// Messages that should have arrived by now, and by how much delays vary; both 0 where nobody
+    /// counts them.
+    pub fn seen(&self) -> (u64, u64) {
+        (self.expected.load(Ordering::Relaxed), self.delay_variation_ns.load(Ordering::Relaxed))
     }
 
     /// Messages and bytes counted so far.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lanlab.roles import ROLES
+from lanlab.roles import ROLES, host_places
 from lanlab.store import TrialRecord
 from lanlab.units import format_time
 
@@ -25,9 +25,10 @@ def clocks_kept(trials: Sequence[TrialRecord]) -> str:
         setup, facts = trial.raw.get("setup") or {}, trial.raw.get("facts") or {}
         hosts = (facts.get("before") or {}).get("hosts") or {}
         names = setup.get("hosts") or {}
+        places = host_places(ROLES[trial.workload], trial.parameters.get("direction"))
         ends = [
             (names.get(role), (hosts.get(f"host{place}") or {}).get("clock"))
-            for place, role in enumerate(ROLES[trial.workload])
+            for role, place in places.items()
         ]
         said = [f"{name} {_kept(clock)}" for name, clock in ends if name and clock]
         if len(said) == len(ends):

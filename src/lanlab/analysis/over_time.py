@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from lanlab.analysis.attempts import counting
 from lanlab.errors import StoreError
 from lanlab.store import TrialRecord
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 
 _PLACE = "over_time"
+#: Trials that a figure shows; more lines cannot be told apart.
+MOST_TRIALS = 4
 #: Steps that a figure shows; shorter ones are joined.
 _MOST_STEPS = 100
 
@@ -52,7 +55,9 @@ def joined_steps(octets: Sequence[int], width_ns: int) -> list[Step]:
 
 
 def with_steps(
-    trials: Sequence[TrialRecord], read: Callable[[TrialRecord, str], Series]
+    trials: Sequence[TrialRecord],
+    read: Callable[[TrialRecord, str], Series],
+    numbers: frozenset[int] | None = None,
 ) -> list[TrialRecord]:
     """
     Trials of streams with their steps.
@@ -61,8 +66,20 @@ def with_steps(
         trials: Of a run.
         read: Gives the series of a trial by name. One that is lost leaves its trial as it is: a
             report must not fail for it.
+        numbers: Of the trials that are drawn; `None`: all.
     """
-    return [_with(trial, read) for trial in trials]
+    return [
+        _with(trial, read) if numbers is None or trial.number in numbers else trial
+        for trial in trials
+    ]
+
+
+def drawn_trials(trials: Sequence[TrialRecord]) -> frozenset[int]:
+    """Numbers of the trials whose course is drawn: the first few of each experiment that count."""
+    by_experiment: dict[str, list[int]] = {}
+    for trial in counting(trials):
+        by_experiment.setdefault(trial.experiment, []).append(trial.number)
+    return frozenset(n for found in by_experiment.values() for n in found[:MOST_TRIALS])
 
 
 def steps_of(trial: TrialRecord) -> list[Step]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lanlab.roles import ROLES
+from lanlab.roles import REVERSE_PREFIX, ROLES
 
 #: Share of all processors' time that the hypervisor may give to others.
 ALLOWED_STEAL_RATIO = 0.01
@@ -53,7 +53,8 @@ REMARKS = ("load", "clock_source", "governor")
 #: Findings that need a host's own account of the measured time.
 _OF_WINDOW = ("steal", "foreign_cpu", "foreign_drops", "clock_step")
 #: Results that say what a trial itself lost, of whatever workload.
-_LOST = ("lost_messages", "retransmitted_segments", "timeouts")
+_LOST_ONE_WAY = ("lost_messages", "retransmitted_segments", "timeouts")
+_LOST = (*_LOST_ONE_WAY, *(f"{REVERSE_PREFIX}{key}" for key in _LOST_ONE_WAY))
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,15 @@ def judge(
             findings += _of_calendar(kernel)
         findings += _of_facts(kernel, raw)
     findings += _of_sender(raw.get(first) or {}, metrics, first, last)
+    back_first, back_last = (f"{REVERSE_PREFIX}{role}" for role in (first, last))
+    if back_first in raw:
+        # A stream both ways: what its second sender met is said of that.
+        back = {
+            key.removeprefix(REVERSE_PREFIX): value
+            for key, value in metrics.items()
+            if key.startswith(REVERSE_PREFIX)
+        }
+        findings += _of_sender(raw[back_first], back, back_first, back_last)
     return Judgement(tuple(findings), tuple(code for code in _OF_WINDOW if code in unknown))
 
 

@@ -10,6 +10,7 @@ from typing import Any, get_args, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from lanlab.cli.help_groups import grouped
 from lanlab.errors import UsageError
 
 #: By types: what a value looks like, and what that is called. `int` and `float` would
@@ -46,6 +47,26 @@ class Command(TyperCommand):
             self._check(ctx, given, args)
         return super().parse_args(ctx, args)
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Options by what they are about, where there are enough of them."""
+        params = self.get_params(ctx)
+        groups = grouped([str(param.name) for param in params if param.opts[0].startswith("-")])
+        if not groups:
+            super().format_options(ctx, formatter)
+            return
+        records = {param.name: (param, param.get_help_record(ctx)) for param in params}
+        arguments = [
+            record
+            for param, record in records.values()
+            if record is not None and not param.opts[0].startswith("-")
+        ]
+        for title, names in {"Arguments": (), **groups}.items():
+            found = [records[name][1] for name in names] if names else arguments
+            shown = [record for record in found if record is not None]
+            if shown:
+                with formatter.section(title):
+                    formatter.write_dl(shown)
+
     def _check(self, ctx: Any, given: Mapping[str, Any], args: Sequence[str]) -> None:
         params = self.get_params(ctx)
         hints = get_type_hints(self.callback) if self.callback is not None else {}
@@ -54,7 +75,7 @@ class Command(TyperCommand):
             value = given.get(param.name or "")
             if isinstance(value, str) and param.opts[0].startswith("-"):
                 _check_value(param, value, args, known)
-                _check_number(param.opts[0], value, hints.get(param.name or ""))
+                check_number(param.opts[0], value, hints.get(param.name or ""))
 
 
 def _renamed(word: str, known: set[str]) -> str:
@@ -78,8 +99,13 @@ def _check_value(param: Any, value: str, args: Sequence[str], known: set[str]) -
         )
 
 
-def _check_number(option: str, value: str, kind: Any) -> None:
-    """Refuse what is no number where the option's type (`int`, or `int | None`) is one."""
+def check_number(option: str, value: str, kind: Any) -> None:
+    """
+    Refuse what is no number where the option's type (`int`, or `int | None`) is one.
+
+    Raises:
+        UsageError: It is none.
+    """
     for one in get_args(kind) or (kind,):
         pattern, allowed = _NUMBERS.get(one, (None, ""))
         if pattern is not None and not pattern.fullmatch(value):

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from lanlab.cli.extras import NO_EXTRAS, Extras, with_extras
 from lanlab.cli.host_options import with_hosts
 from lanlab.cli.options import (
     DEFAULT_TESTBED,
@@ -22,8 +23,9 @@ from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.service_options import PasswordFileOption, TargetArgument
 
 
+@with_extras
 @with_hosts
-@parameters_of("copy", first=("service", "server", "parallel_files"))
+@parameters_of("copy", first=("service", "server", "parallel_files"), takes_lists=True)
 def copy(
     source: Annotated[
         str,
@@ -45,6 +47,7 @@ def copy(
     store: StoreOption = None,
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
+    extras: Extras = NO_EXTRAS,
 ) -> None:
     """Copy files over a file service and time them; every byte is compared afterwards.
 
@@ -53,14 +56,20 @@ def copy(
     and nothing else. If SOURCE is a URL, TARGET is the dataset or directory, and its download is
     measured.
 
+    An option that takes a value also takes several, as a list or a range: all combinations are
+    measured, in random order.
+
     Examples: lanlab copy ~/photos smb://me@nas/share --trials 5;
     lanlab copy many-small --service webdav --link 1G;
+    lanlab copy mixed --service smb,nfs,webdav --parallel 1,4 --trials 5;
     lanlab copy schomer-large sftp://me@nas/tmp --download --json;
     lanlab copy mixed --service smb --to alice@nas;
     lanlab copy mixed smb://me@nas/share --from bob@pc1
     """
     from lanlab.cli import single
     from lanlab.cli.copy_places import Endpoints, endpoints
+    from lanlab.cli.results import print_run
+    from lanlab.cli.scan import is_scan
     from lanlab.cli.terminal import print_json, print_lines
     from lanlab.report.copy_text import copy_lines
     from lanlab.testbeds.registry import is_of_real_hosts
@@ -83,7 +92,12 @@ def copy(
         pcap=pcap,
         seed=seed,
         store=store,
+        extras=extras,
     )
+    if is_scan(run):
+        print_run(run, records, as_json)
+        single.finish(run, records, verbose=verbose)
+        return
     if as_json:
         print_json(single.as_json(run, records))
         single.finish(run, records, verbose=verbose)

@@ -41,10 +41,12 @@ class Endpoints:
                 "link to a server of yours",
                 hint="leave --link out; or leave TARGET out to measure a built-in server",
             )
-        if (known := SERVICES.get(self.parameters.get("service", ""))) and known.is_local:
+        named = str(self.parameters.get("service", "")).split(",")
+        local = [name for name in named if (known := SERVICES.get(name)) and known.is_local]
+        if local:
             raise UsageError(
                 f"--link: found `{link}`, which has no effect here; service "
-                f"`{self.parameters['service']}` uses no link",
+                f"`{local[0]}` uses no link",
                 hint="name a service that does, as in `--service sftp`",
             )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lanlab.cli.extras import NO_EXTRAS, Extras, with_extras
 from lanlab.cli.host_options import with_hosts
 from lanlab.cli.options import (
     DEFAULT_TESTBED,
@@ -19,8 +20,14 @@ from lanlab.cli.parameter_options import Given, parameters_of
 _FIRST = ("transport", "message_size_bytes", "time_s", "requests", "rate_requests_per_s")
 
 
+@with_extras
 @with_hosts
-@parameters_of("echo", first=(*_FIRST, "timeout_s"), defaults={"message_size_bytes": "128"})
+@parameters_of(
+    "echo",
+    first=(*_FIRST, "timeout_s"),
+    defaults={"message_size_bytes": "128"},
+    takes_lists=True,
+)
 def echo(
     given: Given,
     trials: TrialsOption = 1,
@@ -31,16 +38,23 @@ def echo(
     store: StoreOption = None,
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
+    extras: Extras = NO_EXTRAS,
 ) -> None:
     """Send requests that come back and time them.
 
     Stops after 3 s unless --time or --requests is given.
 
+    An option that takes a value also takes several, as a list (64,512,1408) or a range
+    (100..1000/100, or 64..8192/x2 to double): all combinations are measured, in random order.
+
     Examples: lanlab echo --link 100M --size 128 --time 2;
-    lanlab echo --testbed loopback --rate 1000 --json
+    lanlab echo --testbed loopback --rate 1000 --json;
+    lanlab echo --size 64,512,1408 --time 1 --trials 5
     """
     from lanlab.cli import single
     from lanlab.cli.drivers import print_drivers
+    from lanlab.cli.results import print_run
+    from lanlab.cli.scan import is_scan
     from lanlab.cli.terminal import print_json, print_lines
     from lanlab.report.echo_text import echo_lines
     from lanlab.workloads.drivers.registry import OWN
@@ -48,8 +62,20 @@ def echo(
     if given["time_s"] is None and given["requests"] is None:
         given["time_s"] = "3"
     run, records = single.measure(
-        "echo", given, trials=trials, testbed=testbed, link=link, pcap=pcap, seed=seed, store=store
+        "echo",
+        given,
+        trials=trials,
+        testbed=testbed,
+        link=link,
+        pcap=pcap,
+        seed=seed,
+        store=store,
+        extras=extras,
     )
+    if is_scan(run):
+        print_run(run, records, as_json)
+        single.finish(run, records, verbose=verbose)
+        return
     if as_json:
         print_json(single.as_json(run, records))
         single.finish(run, records, verbose=verbose)

@@ -74,7 +74,7 @@ StoreOption = Annotated[
     ),
 ]
 JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object, at full precision.")
+    bool, typer.Option("--json", "-J", help="Print one JSON object, at full precision.")
 ]
 SeedOption = Annotated[
     int | None,

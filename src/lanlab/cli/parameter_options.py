@@ -16,6 +16,7 @@ import typer
 
 from lanlab.cli import complete
 from lanlab.cli.signatures import as_command
+from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
     from lanlab.workloads.definitions import Definition
@@ -40,6 +41,8 @@ class _MadeOf:
     first: Sequence[str]
     #: What is said of a default that is the command's own, by key.
     defaults: Mapping[str, str] = field(default_factory=dict)
+    #: Whether a value may be a list or a range (`lanlab.cli.levels`), which the command reads.
+    takes_lists: bool = False
 
 
 def parameters_of(
@@ -48,6 +51,7 @@ def parameters_of(
     only: Sequence[str] = (),
     first: Sequence[str] = (),
     defaults: Mapping[str, str] | None = None,
+    takes_lists: bool = False,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """
     Give a command the options of a workload's parameters: its argument `given` has their values,
@@ -57,10 +61,11 @@ def parameters_of(
         only: These alone; none: all but those that the command has itself.
         first: These before the others in `--help`.
         defaults: What the command takes in place of a parameter's own default.
+        takes_lists: Whether a value may be a list or a range, which the command reads.
     """
 
     def mark(command: Callable[..., None]) -> Callable[..., None]:
-        setattr(command, _MADE_OF, _MadeOf(workload, only, first, defaults or {}))
+        setattr(command, _MADE_OF, _MadeOf(workload, only, first, defaults or {}, takes_lists))
         return command
 
     return mark
@@ -77,16 +82,51 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
         for name, one in signature.items()
         if name != "given"
     }
-    made = [_option(one, made_of.defaults) for one in _chosen(made_of, own)]
+    chosen = _chosen(made_of, own)
+    made = [
+        option
+        for one in chosen
+        for option in (_option(one, made_of), *(_flag(one, at) for at in range(len(one.flags))))
+    ]
     defaults = made_of.defaults
 
     def run(**values: Any) -> None:
-        given = {one.name: values.pop(one.name) for one in made}
+        given = {one.key: values.pop(one.key) for one in chosen}
+        for one in chosen:
+            set_flags = [values.pop(_flag_name(one, place)) for place in range(len(one.flags))]
+            _take_flags(one, set_flags, given)
         command(given={**given, **_not_given(given, defaults)}, **values)
 
     place = list(signature).index("given")
     options = [*list(own.values())[:place], *made, *list(own.values())[place:]]
     return as_command(run, command, options)
+
+
+def _flag_name(one: Definition, place: int) -> str:
+    return f"{one.key}_flag_{place}"
+
+
+def _flag(one: Definition, place: int) -> inspect.Parameter:
+    flag = one.flags[place]
+    return inspect.Parameter(
+        _flag_name(one, place),
+        inspect.Parameter.KEYWORD_ONLY,
+        default=False,
+        annotation=Annotated[bool, typer.Option(*flag.names, help=flag.help)],
+    )
+
+
+def _take_flags(one: Definition, are_set: Sequence[bool], given: Given) -> None:
+    """Put the value that a flag stands for where the parameter's is."""
+    names = [flag.names[-1] for flag, is_set in zip(one.flags, are_set, strict=True) if is_set]
+    if given[one.key] is not None and names:
+        names.append(str(one.option))
+    if len(names) > 1:
+        raise UsageError(f"{' and '.join(names)} exclude each other", hint="give one of them")
+    if names:
+        given[one.key] = next(
+            flag.value for flag, is_set in zip(one.flags, are_set, strict=True) if is_set
+        )
 
 
 def _not_given(given: Given, defaults: Mapping[str, str]) -> Given:
@@ -104,16 +144,17 @@ def _chosen(made_of: _MadeOf, own: Mapping[str, Any]) -> list[Definition]:
     return [found[key] for key in keys if found[key].option is not None and key not in own]
 
 
-def _option(one: Definition, defaults: Mapping[str, str]) -> inspect.Parameter:
+def _option(one: Definition, made_of: _MadeOf) -> inspect.Parameter:
     assert one.option is not None
     kind: Any = bool if one.kind is bool else one.kind | None
-    if one.unit is not None:
+    if one.unit is not None or (made_of.takes_lists and one.kind is not bool):
         kind = str | None
     metavar = one.metavar or "|".join(one.choices) or _METAVARS.get(one.kind)
     info = typer.Option(
         one.option,
+        *([one.short] if one.short else []),
         metavar=metavar,
-        help=_help(one, defaults.get(one.key)),
+        help=_help(one, made_of.defaults.get(one.key)),
         hidden=one.is_hidden,
         autocompletion=_COMPLETED.get(one.key),
     )

@@ -45,6 +45,14 @@ def run(
             autocompletion=complete.runs,
         ),
     ] = None,
+    allow_commands: Annotated[
+        bool,
+        typer.Option(
+            "--allow-commands",
+            help="With --resume: run the commands of the record around its trials (--prepare and "
+            "others).",
+        ),
+    ] = False,
     alternate: Annotated[
         int | None,
         typer.Option(
@@ -129,6 +137,8 @@ def run(
             "give a study or --resume RUN, one of the two",
             hint="`lanlab studies` lists the studies, `lanlab runs` the runs",
         )
+    if allow_commands and resume is None:
+        raise UsageError("--allow-commands needs --resume", hint="leave it out")
     if settings and alternate is None:
         raise UsageError(
             "--with needs --alternate", hint="add --alternate 5 to alternate both settings"
@@ -168,7 +178,7 @@ def run(
         return
     with open_store(store) as records, RunWatch() as watch:
         if resume is not None:
-            record = resume_run(resume, records, watch)
+            record = resume_run(resume, records, watch, allows_commands=allow_commands)
         else:
             loaded = load_study(names[0])
             chosen = as_recorded(loaded)

@@ -1,4 +1,7 @@
-"""A single measurement from the command line: a study of one condition, run and kept as any."""
+"""
+A measurement from the command line: a study of one condition, or a scan of several, run and kept as
+any other.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from lanlab.cli.extras import NO_EXTRAS, Extras
 from lanlab.cli.options import path_of
 from lanlab.cli.results import agreed_as_json, modes_as_json
+from lanlab.cli.scan import SCAN, scan_of, with_single_levels
 from lanlab.cli.terminal import say
 from lanlab.cli.typed import typed_command
 from lanlab.errors import UsageError
+from lanlab.roles import BOTH, REVERSE_PREFIX
 from lanlab.store import Level, RunRecord, TrialRecord
 
 if TYPE_CHECKING:
@@ -37,30 +43,48 @@ def measure(
     pcap: str | None = None,
     seed: int | None,
     store: str | None,
+    extras: Extras = NO_EXTRAS,
 ) -> tuple[RunRecord, list[TrialRecord]]:
     """
-    Run one condition.
+    Run one condition, or all combinations of what parameters with several values name.
 
     Args:
-        parameters: The workload's; those that are `None` keep their default. `driver` may name
-            several, with commas: each measures the condition, in blocks of random order.
+        parameters: The workload's; those that are `None` keep their default. Each may be a list or
+            a range, as `lanlab.cli.levels` reads it, or a tuple. `driver` may name several, with
+            commas: each measures the condition, in blocks of random order.
         trials: How often, by each driver.
         pcap: A file for the frames on the link.
+        extras: Commands around the trials, and files for the results.
 
     Raises:
         UsageError: A parameter is not allowed; nothing was run.
     """
     from lanlab.testbeds import Opening
 
+    scan = None
+    if any(_may_be_several(key, value) for key, value in parameters.items()):
+        scan = scan_of(workload_name, parameters, trials)
+    if scan is not None:
+        scan.announce(trials)
     # Most of what is imported now is needed only behind it.
     with Opening(testbed, _HOSTS, link or "unshaped", path_of(pcap)) as opening:
-        experiment = _experiment(workload_name, parameters)
-        return _measured(experiment, trials, opening, seed, store)
+        if scan is None:
+            single = with_single_levels(workload_name, parameters)
+            experiment = _experiment(workload_name, single)
+        else:
+            experiment = scan.experiment()
+        return _measured(experiment, trials, opening, seed, store, extras=extras)
+
+
+def _may_be_several(key: str, value: object) -> bool:
+    """Whether it is worth a closer look, for which models are loaded."""
+    if isinstance(value, str):
+        return key != "driver" and any(mark in value for mark in (",", ";", ".."))
+    return isinstance(value, tuple)
 
 
 def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[str, Any]:
     """The experiment of one condition, by one driver or by several."""
-    from lanlab.workloads import workload
     from lanlab.workloads.drivers.registry import OWN
 
     drivers = [name.strip() for name in str(parameters.get("driver") or OWN).split(",")]
@@ -75,9 +99,17 @@ def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> d
         "id": "single",
         "title": f"one {workload_name}",
         "workload": workload_name,
-        "metrics": [next(iter(workload(workload_name).metrics))],
+        "metrics": shown_metrics(workload_name, str(complete[0].get("direction")) == BOTH),
         **varied,
     }
+
+
+def shown_metrics(workload_name: str, is_both_ways: bool) -> list[str]:
+    """What a table of a single condition is of: the workload's first metric, both ways."""
+    from lanlab.workloads import workload
+
+    first = next(iter(workload(workload_name).metrics))
+    return [first, f"{REVERSE_PREFIX}{first}"] if is_both_ways else [first]
 
 
 def checked(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[str, Level]:
@@ -112,6 +144,7 @@ def measure_study(
     exactly: bool = False,
     meanwhile: Callable[[], object] | None = None,
     hosts: int = _HOSTS,
+    extras: Extras = NO_EXTRAS,
 ) -> tuple[RunRecord, list[TrialRecord]]:
     """
     Run a study of one experiment.
@@ -125,6 +158,7 @@ def measure_study(
         exactly: Whether neither disturbed trials are repeated nor failed ones tried again.
         meanwhile: Imports what the answer takes, while the testbed is made.
         hosts: Of the testbed.
+        extras: Commands around the trials, and files for the results.
     """
     from lanlab.cli.memory import check_for_a_run
     from lanlab.testbeds import Opening
@@ -133,7 +167,7 @@ def measure_study(
         if meanwhile is not None:
             check_for_a_run()
             meanwhile()
-        return _measured(experiment, trials, opening, seed, store, figure, figures, exactly)
+        return _measured(experiment, trials, opening, seed, store, figure, figures, exactly, extras)
 
 
 def _measured(
@@ -145,6 +179,7 @@ def _measured(
     figure: str | None = None,
     figures: Sequence[Mapping[str, Any]] = (),
     exactly: bool = False,
+    extras: Extras = NO_EXTRAS,
 ) -> tuple[RunRecord, list[TrialRecord]]:
     from lanlab.cli.memory import check_for_a_run
     from lanlab.cli.watch import RunWatch
@@ -152,11 +187,13 @@ def _measured(
     from lanlab.store import open_store, parquet
     from lanlab.studies.load import parse_study
 
-    # A single measurement is named for its workload, anything more for itself.
-    is_single = experiment["id"] == "single"
+    # A single measurement is named for its workload, a scan for both, anything more for itself.
+    is_single, is_scan = experiment["id"] == "single", experiment["id"] == SCAN
     name = str(experiment["workload" if is_single else "id"])
+    if is_scan:
+        name = f"{experiment['workload']}-{name}"
     policy = {"min": trials, "max": trials}
-    if is_single or exactly:
+    if is_single or is_scan or exactly:
         # Exactly as many trials as asked for: disturbed and failed ones are reported, not repeated.
         policy |= {"repeat_polluted": 0, "retry_failed": 0}
     drawn = {"figure": figure, "title": experiment["title"], "experiments": [experiment["id"]]}
@@ -169,6 +206,7 @@ def _measured(
             "experiment": [experiment],
             "figure": [drawn] if figure else list(figures),
             "scale": {"single": {"trials": policy}},
+            **({"commands": dict(extras.commands)} if extras.commands else {}),
         },
         f"lanlab {name}",
     )
@@ -176,12 +214,23 @@ def _measured(
     # Nothing is imported while something is measured, and little behind it.
     if experiment["workload"] not in _WITH_SHORT_SERIES:
         parquet.load()
-    with open_store(store) as records, RunWatch() as watch:
+    with open_store(store) as records, RunWatch(extras.live) as watch:
         testbed, _, link = opening.wanted
         command = typed_command()
-        request = RunRequest(study, "single", testbed, link, seed, opening, command)
+        request = RunRequest(
+            study,
+            "single",
+            testbed,
+            link,
+            seed,
+            opening,
+            command,
+            allows_commands=bool(extras.commands),
+        )
         run = new_run(request, records, watch)
-        return run, records.trials(run.id)
+        found = records.trials(run.id)
+        extras.write(run, found, records)
+    return run, found
 
 
 def _refused(error: ValidationError, given: Mapping[str, Level], name: str) -> UsageError:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from lanlab.cli.extras import NO_EXTRAS, Extras, with_extras
 from lanlab.cli.host_options import with_many_hosts
 from lanlab.cli.options import (
     DEFAULT_TESTBED,
@@ -25,8 +26,11 @@ from lanlab.errors import UsageError
 _STATISTICS = ("mean", "p50", "p90", "p99")
 
 
+@with_extras
 @with_many_hosts
-@parameters_of("stations", first=("service", "server", "message_size_bytes", "read_ratio"))
+@parameters_of(
+    "stations", first=("service", "server", "message_size_bytes", "read_ratio"), takes_lists=True
+)
 def stations(
     target: TargetArgument = None,
     stations: Annotated[
@@ -74,6 +78,7 @@ def stations(
     store: StoreOption = None,
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
+    extras: Extras = NO_EXTRAS,
 ) -> None:
     """Let 1, 2 and more clients read or write blocks on a file service, each as fast as it gets
     replies, and find how many it serves before the response time exceeds a limit.
@@ -88,7 +93,8 @@ def stations(
     """
     from lanlab.analysis.agreed import all_agreed_words
     from lanlab.cli import single
-    from lanlab.cli.results import run_as_json
+    from lanlab.cli.results import print_run, run_as_json
+    from lanlab.cli.scan import is_scan, scan_of, with_single_levels
     from lanlab.cli.station_places import host_count, level_list, station_place
     from lanlab.cli.terminal import answer, print_json
     from lanlab.figures.single_figures import station_figures
@@ -119,32 +125,49 @@ def stations(
         "operation": "write" if write else "mix" if mixed else "read",
         "loop": "closed" if given["rate_operations_per_s"] is None else "open",
     }
-    # Each level on its own, so that what is wrong with one is said before anything is run.
-    for number in numbers:
-        parameters = single.checked("stations", {**given, "stations": number})
-    del parameters["stations"]
-    # A user's own server is reached from this host, or from those that are named.
-    testbed = "loopback" if place.is_users_server and not is_real else testbed
-    run, records = single.measure_study(
-        {
+    scan = scan_of("stations", {**given, "stations": numbers}, trials)
+    if scan is not None and not set(scan.factors) - {"stations"}:
+        scan = None
+    if scan is not None:
+        scan.announce(trials)
+        experiment = scan.experiment()
+    else:
+        # Each level on its own, so that what is wrong with one is said before anything is run.
+        given = with_single_levels("stations", given)
+        for number in numbers:
+            parameters = single.checked("stations", {**given, "stations": number})
+        del parameters["stations"]
+        experiment = {
             "id": "stations",
             "title": "file service under stations",
             "workload": "stations",
             "metrics": ["operations_per_s", "response_mean_ns", "response_p99_ns"],
             "parameters": parameters,
             "factors": {"stations": list(numbers)},
-        },
+        }
+    is_drawn_by_stations = "stations" in experiment["factors"]
+    # A user's own server is reached from this host, or from those that are named.
+    testbed = "loopback" if place.is_users_server and not is_real else testbed
+    run, records = single.measure_study(
+        experiment,
         trials=trials,
         testbed=testbed,
         link=None if place.is_users_server else link,
         pcap=pcap,
         seed=seed,
         store=store,
-        figures=station_figures("stations", limit_s, statistic),
+        figures=station_figures(experiment["id"], limit_s, statistic)
+        if is_drawn_by_stations
+        else (),
         exactly=True,
         meanwhile=partial(_load_models, several=trials * len(numbers) > 1),
         hosts=host_count(testbed, client_hosts),
+        extras=extras,
     )
+    if is_scan(run):
+        print_run(run, records, as_json)
+        single.finish(run, records, verbose=verbose)
+        return
     sentence = answer_sentence(records, limit_s, statistic)
     if as_json:
         print_json({**run_as_json(run, records), "answer": sentence})

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from lanlab.cli.extras import NO_EXTRAS, Extras, with_extras
 from lanlab.cli.host_options import with_hosts
 from lanlab.cli.options import (
     DEFAULT_TESTBED,
@@ -23,10 +26,20 @@ _BULK_BYTES = 128 * 1024
 _FIRST = ("transport", "message_size_bytes", "time_s", "bytes", "messages", "rate_bps")
 
 
+@with_extras
 @with_hosts
-@parameters_of("stream", first=(*_FIRST, "rate_messages_per_s", "flows", "io"))
+@parameters_of("stream", first=(*_FIRST, "rate_messages_per_s", "flows", "io"), takes_lists=True)
 def stream(
     given: Given,
+    flow_rate: Annotated[
+        str | None,
+        typer.Option(
+            "--flow-rate",
+            "-b",
+            metavar="RATE",
+            help="Sending rate of each flow, as iperf3's -b; --rate is that of all flows together.",
+        ),
+    ] = None,
     trials: TrialsOption = 1,
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,
@@ -35,21 +48,31 @@ def stream(
     store: StoreOption = None,
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
+    extras: Extras = NO_EXTRAS,
 ) -> None:
     """Send messages from one host to another and count what arrives.
 
     Stops after 3 s unless --time, --bytes or --messages is given. TCP as fast as possible on an
     unshaped link sends messages of 128 KiB by default.
 
+    An option that takes a value also takes several, as a list (64,512,1408) or a range
+    (1M..10M/1M, or 64..8192/x2 to double): all combinations are measured, in random order.
+
     Examples: lanlab stream --link 10M --size 1408 --time 3;
     lanlab stream --testbed loopback --transport tcp --size 128KiB --json;
+    lanlab stream --size 64..1024/x2 --rate 1M,5M --time 1 --trials 5;
     lanlab stream --to alice@nas; lanlab stream --from bob@pc1 --to alice@pc2
     """
     from lanlab.cli import single
     from lanlab.cli.drivers import print_drivers
+    from lanlab.cli.flow_rate import of_all_flows
+    from lanlab.cli.results import print_run
+    from lanlab.cli.scan import is_scan
     from lanlab.cli.terminal import print_json
     from lanlab.workloads.drivers.registry import OWN
 
+    if flow_rate is not None:
+        given["rate_bps"] = of_all_flows(flow_rate, given)
     is_endless = all(given[key] is None for key in ("time_s", "bytes", "messages"))
     is_paced = given["rate_bps"] is not None or given["rate_messages_per_s"] is not None
     tool = given["driver"] or OWN
@@ -68,8 +91,11 @@ def stream(
         pcap=pcap,
         seed=seed,
         store=store,
+        extras=extras,
     )
-    if as_json:
+    if is_scan(run):
+        print_run(run, records, as_json)
+    elif as_json:
         print_json(single.as_json(run, records))
     elif tool != OWN:
         print_drivers(run, records)

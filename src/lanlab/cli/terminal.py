@@ -123,11 +123,23 @@ def _console(*, markup: bool = False, **settings: Any) -> Console:
     return Quiet(highlight=False, markup=markup, emoji=False, **settings)
 
 
+class _JsonForm:
+    """How objects are printed: the next one, of this process."""
+
+    indent: int | None = 2
+
+
+def print_json_in_one_line() -> None:
+    """Have the next object printed in one line, as the lines before it."""
+    _JsonForm.indent = None
+
+
 def print_json(value: Any) -> None:
     """One JSON object at full precision, and nothing else."""
+    indent, _JsonForm.indent = _JsonForm.indent, 2
     # Only those below a space are escaped by JSON itself; these mean the same to a program.
-    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
     if not can_hold(text, sys.stdout):
         # Escaped as JSON has it: what stands for a letter in a text would be another one here.
-        text = json.dumps(value, indent=2, allow_nan=False)
+        text = json.dumps(value, indent=indent, allow_nan=False)
     print(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))

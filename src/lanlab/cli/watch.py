@@ -8,6 +8,7 @@ from typing import Self
 
 from lanlab.analysis.interface_cautions import cautions
 from lanlab.analysis.path_cautions import path_cautions
+from lanlab.cli.live import LiveLines, LiveWish
 from lanlab.cli.memory import check_for_a_run
 from lanlab.cli.terminal import talk
 from lanlab.plan import Estimate, PlannedTrial
@@ -18,6 +19,8 @@ from lanlab.workloads import Progress as TrialProgress
 
 #: Where standard error is no terminal, a line every so often.
 PLAIN_S = 10.0
+#: Of commands that run studies: their trials are many.
+NO_LINES = LiveWish(interval_s=0.0)
 #: Letters of the bar that shows how much of a run is done.
 _BAR = 20
 
@@ -30,8 +33,18 @@ def describe_factors(study: Study, factors: dict[str, Level]) -> str:
         if unit is not None and isinstance(level, int | float):
             words.append(f"{unit.name or name} {level / unit.si_per_unit:g} {unit.unit}")
         else:
-            words.append(f"{name} {level}")
+            words.append(_plainly(name, level))
     return ", ".join(words)
+
+
+def _plainly(name: str, level: Level) -> str:
+    """A level that the study has no unit for: `rate 5.00 Mbit/s`."""
+    if isinstance(level, int | float) and not isinstance(level, bool):
+        if name.endswith("_bps"):
+            return f"{name.removesuffix('_bps')} {format_rate(level)}"
+        if name.endswith("_bytes"):
+            return f"{name.removesuffix('_bytes')} {level} B"
+    return f"{name} {level}"
 
 
 def promise(study: Study, scale: str, estimate: Estimate) -> str:
@@ -58,8 +71,9 @@ def promise(study: Study, scale: str, estimate: Estimate) -> str:
 class RunWatch:
     """Shows a run's progress on standard error; use it as a context manager."""
 
-    def __init__(self) -> None:
+    def __init__(self, live: LiveWish = NO_LINES) -> None:
         self._talk = talk()
+        self._live = LiveLines(live)
         #: What the live line says, but for how fast the trial is.
         self._before_now = self._after_now = ""
         self._study: Study | None = None
@@ -91,7 +105,7 @@ class RunWatch:
     def _say_plainly(self) -> None:
         """A line now and then, however long a trial takes."""
         while not self._is_over.wait(PLAIN_S):
-            if self._doing:
+            if self._doing and not self._live.is_on:
                 self._talk.print(f"{self._doing}{self._now}")
 
     def run_started(self, run: RunRecord, estimate: Estimate) -> None:
@@ -103,6 +117,12 @@ class RunWatch:
             f"run {run.id}: {run.scale}, on {bed['name']} ({bed['link']}), "
             f"{promise(self._study, run.scale, estimate)}"
         )
+        if self._study.commands is not None:
+            # A resumed run has them from its record: nothing is run unseen.
+            given = self._study.commands.model_dump(include={"setup", "prepare", "cleanup"})
+            for when, command in given.items():
+                if command is not None:
+                    self._talk.print(f"note: {when} command on this machine: {command}")
         facts = bed.get("facts", {})
         # Of hosts that are reached; all others have the kernel of this machine.
         reached = facts.get("reached", {}).values()
@@ -116,6 +136,7 @@ class RunWatch:
 
     def trial_started(self, trial: PlannedTrial, estimate: Estimate) -> None:
         """Show which trial begins and what is left."""
+        self._live.begin(trial)
         assert self._study is not None
         what = describe_factors(self._study, dict(trial.factors))
         again = " again" if trial.repeats else ""
@@ -139,6 +160,7 @@ class RunWatch:
         """Show the rate until now and how much of what was sent has come."""
         if progress.elapsed_s <= 0:
             return
+        self._live.progress(trial, progress)
         now = format_rate(8 * progress.bytes / progress.elapsed_s)
         if trial.workload == "stream" and progress.sent_messages:
             share = min(1.0, progress.messages / progress.sent_messages)

@@ -102,6 +102,15 @@ class Limit:
 
 
 @dataclass(frozen=True)
+class Band:
+    """A part of the x axis that is shaded; those of one name are alike."""
+
+    name: str
+    x_low: float
+    x_high: float
+
+
+@dataclass(frozen=True)
 class PublishedMark:
     """A published number; without x it is a level of the whole figure."""
 
@@ -135,6 +144,7 @@ class Chart:
     series: tuple[Series, ...]
     limits: tuple[Limit, ...] = ()
     published: tuple[PublishedSeries, ...] = ()
+    bands: tuple[Band, ...] = ()
     caption: str = ""
     #: What the ends of a point are, as in tables and tooltips.
     interval: str = "95 %"
@@ -202,6 +212,13 @@ class Chart:
             for mark in published.marks:
                 where = None if mark.x is None else self._x_shown(mark.x)
                 yield (published.label, mark.printed, where, mark.y, None, None, None, *more)
+        for band in self.bands:
+            until = f"until {band.x_high:.4g} {self.x.unit}".rstrip()
+            yield (band.name, until, band.x_low, None, None, None, None, *more)
+
+    def band_names(self) -> list[str]:
+        """What is shaded, each once, in order."""
+        return list(dict.fromkeys(band.name for band in self.bands))
 
     def description(self) -> str:
         """The figure in words, for those who cannot see it."""
@@ -224,6 +241,9 @@ class Chart:
         if printed:
             names = ", ".join(published.name or "the study" for published in printed)
             parts.append(f"Published values are marked: {names}.")
+        for name in self.band_names():
+            total = sum(band.x_high - band.x_low for band in self.bands if band.name == name)
+            parts.append(f"Shaded: {name}, {total:.4g} {self.x.unit} in all.")
         if len(printed) < len(self.published):
             parts.append("What was measured here is marked.")
         return " ".join(parts)

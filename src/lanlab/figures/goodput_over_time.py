@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lanlab.analysis.attempts import counting
-from lanlab.analysis.over_time import Step, steps_of
+from lanlab.analysis.over_time import MOST_TRIALS, Step, steps_of
 from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import wire_of
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
@@ -13,9 +13,6 @@ from lanlab.figures.gather import FigureData, axis, caption
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.store import TrialRecord
 from lanlab.studies import Study
-
-#: Trials that are drawn; more lines cannot be told apart.
-_MOST_TRIALS = 4
 
 
 def goodput_over_time(data: FigureData) -> Chart:
@@ -29,7 +26,7 @@ def goodput_over_time(data: FigureData) -> Chart:
         for trial in counting(data.trials)
         if trial.experiment in data.figure.experiments and steps_of(trial)
     ]
-    drawn = own[:_MOST_TRIALS]
+    drawn = own[:MOST_TRIALS]
     series = tuple(_series(trial, data.study, y.shown, len(own) > 1) for trial in drawn)
     top = max((p.y for one in series for p in one.points), default=0.0)
     last = max((p.x for one in series for p in one.points), default=0.0)
@@ -45,8 +42,9 @@ def goodput_over_time(data: FigureData) -> Chart:
             ends = ((warmup_s, 0.0), (warmup_s, top))
             limits.append(Limit("end of the warm-up", ends, kind="guide"))
     said = "What arrived at the receiver in each step; what is counted begins after the warm-up."
-    if len(own) > len(drawn):
-        said += f" The first {len(drawn)} of {len(own)} trials."
+    every = [t for t in counting(data.trials) if t.experiment in data.figure.experiments]
+    if len(every) > len(drawn):
+        said += f" {len(drawn)} of {len(every)} trials."
     return Chart(
         title=data.figure.title,
         x=Axis("time since the start", "s"),

@@ -80,6 +80,7 @@ def legend_names(chart: Chart) -> list[str]:
     limits = [limit.name for limit in chart.limits]
     series = [series.name for series in chart.series]
     names = series + limits + [published.label for published in chart.published]
+    names += chart.band_names()
     # What has one name is one entry.
     return list(dict.fromkeys(names))
 

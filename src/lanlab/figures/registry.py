@@ -35,6 +35,12 @@ from lanlab.figures.saturation_curve import saturation_curve
 from lanlab.figures.station_errors import station_errors_bars
 from lanlab.figures.station_fairness import station_fairness
 from lanlab.figures.steady_cut import steady_cut
+from lanlab.figures.tcp_over_time import (
+    tcp_rate_over_time,
+    tcp_retransmissions_over_time,
+    tcp_round_trip_over_time,
+    tcp_window_over_time,
+)
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 from lanlab.studies.model import Figure
@@ -65,6 +71,10 @@ FIGURES: Mapping[str, Builder] = {
     "station_errors": station_errors_bars,
     "station_fairness": station_fairness,
     "steady_cut": steady_cut,
+    "tcp_rate_over_time": tcp_rate_over_time,
+    "tcp_retransmissions_over_time": tcp_retransmissions_over_time,
+    "tcp_round_trip_over_time": tcp_round_trip_over_time,
+    "tcp_window_over_time": tcp_window_over_time,
     "throughput_against_stations": throughput_against_stations,
 }
 

@@ -149,6 +149,7 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
             )
             if number_ == 0:
                 entries.append((f"published-{index}", published.label, drawn))
+    entries += _draw_bands(axes, chart)
     if chart.is_empty:
         axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=MUTED)
     draw_legend(figure, entries, columns)
@@ -156,6 +157,27 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
     # Places what only drawing places, such as the names of the axes.
     figure.draw_without_rendering()
     return figure, axes
+
+
+def _draw_bands(axes: Axes, chart: Chart) -> list[tuple[str, str, Any]]:
+    """Shades parts of the x axis, and gives what the legend shows of each kind."""
+    names = chart.band_names()
+    shown: dict[str, Any] = {}
+    for index, band in enumerate(chart.bands):
+        kind = names.index(band.name)
+        drawn = axes.axvspan(
+            band.x_low,
+            band.x_high,
+            facecolor=FILLS[(kind + len(COLOURS)) % len(FILLS)],
+            hatch=HATCHES[(kind + 1) % len(HATCHES)],
+            edgecolor=GRID,
+            alpha=0.35,
+            linewidth=0,
+            zorder=0.5,
+            gid=f"band-{index}",
+        )
+        shown.setdefault(band.name, drawn)
+    return [(f"band-{names.index(name)}", name, drawn) for name, drawn in shown.items()]
 
 
 def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:

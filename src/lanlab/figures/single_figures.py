@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from lanlab.analysis.over_time import steps_of
+from lanlab.analysis.tcp_over_time import samples_of
+from lanlab.figures.wording import quantity
+from lanlab.store import TrialRecord
 from lanlab.studies import Study
 from lanlab.studies.model import Experiment, Figure
+from lanlab.studies.scaling import is_numeric
+
+_TCP_FIGURES = {
+    "tcp_window_over_time": "Windows of TCP over time",
+    "tcp_round_trip_over_time": "Round trip of TCP over time",
+    "tcp_rate_over_time": "Rates of TCP over time",
+    "tcp_retransmissions_over_time": "Segments sent again over time",
+}
 
 
 def figures_of(study: Study) -> tuple[Figure, ...]:
@@ -14,6 +26,31 @@ def figures_of(study: Study) -> tuple[Figure, ...]:
     drawn = {name for figure in study.figure for name in figure.experiments}
     rest = [e for e in study.experiment if e.id not in drawn and e.search is None]
     return (*study.figure, *(figure for one in rest for figure in _fitting(one)))
+
+
+def figures_over_time(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
+    """Beside those: of each stream whose course is there and that no figure shows, its goodput over
+    time, and over TCP what its sender's kernel knew."""
+    shown = {
+        (figure.figure, name)
+        for figure in (*study.figure, *figures_of(study))
+        for name in figure.experiments
+    }
+    streams = [one.id for one in study.experiment if one.workload == "stream"]
+    stepped = {trial.experiment for trial in trials if steps_of(trial)}
+    sampled = {trial.experiment for trial in trials if samples_of(trial)}
+    wanted = [("goodput_over_time", "Goodput over time", name) for name in streams]
+    found = [one for one in wanted if one[2] in stepped and (one[0], one[2]) not in shown]
+    found += [
+        (figure, title, name)
+        for name in streams
+        if name in sampled
+        for figure, title in _TCP_FIGURES.items()
+        if (figure, name) not in shown
+    ]
+    return tuple(
+        Figure(figure=figure, title=title, experiments=(name,)) for figure, title, name in found
+    )
 
 
 def station_figures(
@@ -48,6 +85,11 @@ def _fitting(experiment: Experiment) -> Iterator[Figure]:
     def figure(name: str, title: str, **more: Any) -> Figure:
         return Figure(figure=name, title=title, experiments=(experiment.id,), **more)
 
+    numeric = [key for key in experiment.factors if is_numeric(experiment.workload, key)]
+    if numeric and experiment.workload != "stations":
+        for metric in experiment.metrics:
+            name = quantity(None, metric).name
+            yield figure("against_factor", f"{name[0].upper()}{name[1:]}", metric=metric)
     if experiment.workload == "stations":
         yield from map(Figure.model_validate, station_figures(experiment.id))
     elif experiment.workload == "copy":
@@ -56,6 +98,6 @@ def _fitting(experiment: Experiment) -> Iterator[Figure]:
     elif experiment.workload == "echo":
         yield figure("round_trip_percentiles", "Round-trip times")
     elif experiment.workload == "stream":
-        if experiment.factors:
+        if experiment.factors and not numeric:
             yield figure("bars", "Goodput")
         yield figure("goodput_over_time", "Goodput over time")

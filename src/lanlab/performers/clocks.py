@@ -72,6 +72,11 @@ class Clocks:
             for reading in self.readings.values()
         ]
 
+    def between(self, name: str, other: str) -> Relation:
+        """How the clock of one part stands to that of another."""
+        pair = Clocks({other: self.readings[other], name: self.readings[name]})
+        return pair.last()
+
     def last(self) -> Relation:
         """How the last clock stands to the first."""
         return self.relations()[-1]

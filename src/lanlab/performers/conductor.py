@@ -12,6 +12,7 @@ import queue
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 from lanlab.engine import Measurement
@@ -126,7 +127,9 @@ class _TimedRun:
                 for place in range(first, len(self._asked)):
                     with self._keeping_partial(place):
                         ready = self._asked[place].wait_ready(self._steps.setup_s)
-                    before = Before(ready.get("ports") or (), before.clock)
+                    ports = ready.get("ports") or ()
+                    listening = {**before.listening, self._names[place]: ports}
+                    before = Before(ports, before.clock, listening)
                     setup["setup_round_trip_ns"] = ready.get("setup_round_trip_ns")
             setup["start"] = self._start_together(lead_s)
             self._take_results()
@@ -139,6 +142,9 @@ class _TimedRun:
 
     def _start(self, part: Part, before: Before, setup: dict[str, Any]) -> None:
         place = len(self._asked)
+        if part.clock_of is not None:
+            clock = self._clocks.between(part.clock_of, self._names[place])
+            before = replace(before, clock=clock.to_json())
         request = part.request(before)
         setup["requests"][self._names[place]] = without_secrets(request)
         told = Told(part.role, self._hosts[place].engine.label)

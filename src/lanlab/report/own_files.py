@@ -2,8 +2,9 @@
 Write files where a user's own files may lie: replace only what lanlab wrote, and nobody changed.
 
 In a folder, `lanlab-files.sha256` lists what lanlab wrote there (`sha256sum --check` reads it). A
-page by itself ends with a digest of the text before it. Anything else that stands in the way is
-refused by name before anything is written.
+page by itself ends with a digest of the text before it; any other file by itself is listed in
+`.lanlab-exports.sha256` beside it. Anything else that stands in the way is refused by name before
+anything is written.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from pathlib import Path
 from lanlab.errors import StoreError, UsageError
 
 LIST_NAME = "lanlab-files.sha256"
+#: Lists single files, which no report that is written into their folder removes.
+_EXPORTS_NAME = ".lanlab-exports.sha256"
 _LIST_HEAD = (
     "# Files that lanlab wrote here. It replaces these while they are unchanged, and no others."
 )
@@ -106,6 +109,55 @@ def write_page(text: str, path: Path) -> None:
         raise _unwritten(path, error) from error
 
 
+def check_file(path: Path) -> None:
+    """
+    Refuse to write a file where there is one that lanlab did not write, or that was changed since.
+
+    Raises:
+        UsageError: There is.
+        StoreError: It cannot be read.
+    """
+    with _reading(path):
+        if not os.path.lexists(path):
+            return
+        if not _is(path, stat.S_ISREG):
+            why = "is not a regular file"
+        elif _is_own(path.parent, path.name, _listed(path.parent, _EXPORTS_NAME)):
+            return
+        else:
+            why = "lanlab did not write it as it is now"
+    raise UsageError(
+        f"{path} already exists, and {why}: it is not replaced",
+        hint="name another file, or move it away",
+    )
+
+
+def write_file(text: str, path: Path) -> None:
+    """
+    Write a file of any form whole or not at all. One that lanlab wrote there before is replaced.
+
+    Raises:
+        UsageError: Something else is there; it was not touched.
+        StoreError: It cannot be written. What was there before is still there.
+    """
+    check_file(path)
+    content, folder = text.encode(), path.parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        before = dict(_listed(folder, _EXPORTS_NAME))
+        new = frozenset({_digest(content)})
+        both = {**before, path.name: before.get(path.name, frozenset()) | new}
+        with tempfile.TemporaryDirectory(prefix=".lanlab-", dir=folder) as made:
+            written = _written(content, Path(made) / "file")
+            # Whenever this ends, what lies there is listed as what it was or as what it was to be.
+            _put(_written(_list_of(both), Path(made) / "between"), folder / _EXPORTS_NAME)
+            _put(written, path)
+            after = _list_of({**before, path.name: new})
+            _put(_written(after, Path(made) / "after"), folder / _EXPORTS_NAME)
+    except OSError as error:
+        raise _unwritten(path, error) from error
+
+
 def _write_and_move(files: Mapping[str, bytes], folder: Path, made: Path, before: _Listed) -> None:
     """Beside their places first, then there: a full disk changes none of the files of before."""
     digests = {name: frozenset({_digest(content)}) for name, content in files.items()}
@@ -182,9 +234,9 @@ def _in_the_way(names: Iterable[str], folder: Path, listed: _Listed) -> Iterator
                 yield f"{name} ({why})"
 
 
-def _listed(folder: Path) -> _Listed:
+def _listed(folder: Path, list_name: str = LIST_NAME) -> _Listed:
     """Name to the digests of what lanlab wrote under it: two if it was ended in the middle."""
-    path = folder / LIST_NAME
+    path = folder / list_name
     found: dict[str, frozenset[str]] = {}
     if not _is_list(path):
         return found

@@ -11,7 +11,7 @@ from lanlab.analysis.findings import findings_of, judge_run
 from lanlab.analysis.modes import common_words
 from lanlab.analysis.published import all_summaries
 from lanlab.figures.registry import build_figure
-from lanlab.figures.single_figures import figures_of
+from lanlab.figures.single_figures import figures_of, figures_over_time
 from lanlab.report.answer import sentences
 from lanlab.report.beside_table import beside_table
 from lanlab.report.copy_table import tables_of_copies
@@ -146,7 +146,8 @@ def _experiments(
         if experiment.id not in measured:
             continue
         figures = []
-        for number_, figure in enumerate(figures_of(study), 1):
+        every = (*figures_of(study), *figures_over_time(study, trials))
+        for number_, figure in enumerate(every, 1):
             # A figure of several experiments stands with the first.
             if figure.experiments[0] != experiment.id:
                 continue

@@ -16,16 +16,14 @@ _MOST_OTHERS = 40
 
 def trials_for_page(store: Store, run_id: str) -> list[TrialRecord]:
     """The trials of a run, with what a page needs of the times of their files, or of a stream."""
-    from lanlab.analysis import file_sizes, over_time
+    from lanlab.analysis import file_sizes, over_time, tcp_over_time
 
     def series(trial: TrialRecord, name: str) -> Series:
         return store.series(run_id, trial.number, [name])[name]
 
     sized = file_sizes.with_size_classes(store.trials(run_id), series)
-    if store.run(run_id).study.get("figure"):
-        # A study that names its figures draws no stream over its time.
-        return sized
-    return over_time.with_steps(sized, series)
+    drawn = over_time.drawn_trials(sized)
+    return tcp_over_time.with_samples(over_time.with_steps(sized, series, drawn), series, drawn)
 
 
 def others_in(store: Store, runs: Sequence[RunRecord]) -> list[tuple[RunRecord, list[TrialRecord]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from lanlab.analysis.clocks_kept import clocks_kept
@@ -13,6 +14,7 @@ from lanlab.analysis.wires import wire_of
 from lanlab.figures.wording import number
 from lanlab.report.medium_text import medium_words
 from lanlab.report.one_way import one_way_text
+from lanlab.roles import REVERSE_PREFIX, ROLES
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.units import format_rate, format_time
 from lanlab.workloads.processor_time import shares_a_kernel
@@ -24,7 +26,33 @@ _LABEL = 12
 
 
 def stream_lines(run: RunRecord, trial: TrialRecord) -> list[str]:
-    """What a trial that ended well has measured; what is not known has no line."""
+    """What a trial that ended well has measured; what is not known has no line. Of one that went
+    both ways each direction by itself."""
+    back = second_direction(trial)
+    if back is None:
+        return _one_direction(run, trial)
+    return [
+        "from the first host to the second",
+        *_one_direction(run, trial),
+        "from the second host to the first, at the same time",
+        *_one_direction(run, back),
+    ]
+
+
+def second_direction(trial: TrialRecord) -> TrialRecord | None:
+    """The second direction of a trial as if it had been the only one; `None`: it had none."""
+    ends = {role: trial.raw.get(f"{REVERSE_PREFIX}{role}") for role in ROLES.get("stream", ())}
+    if trial.workload != "stream" or not all(ends.values()):
+        return None
+    metrics = {
+        key.removeprefix(REVERSE_PREFIX): value
+        for key, value in trial.metrics.items()
+        if key.startswith(REVERSE_PREFIX)
+    }
+    return replace(trial, metrics=metrics, raw={**trial.raw, **ends})
+
+
+def _one_direction(run: RunRecord, trial: TrialRecord) -> list[str]:
     metrics = trial.metrics
     said: list[tuple[str, str]] = []
     if "goodput_bps" in metrics:

@@ -21,6 +21,7 @@ from lanlab.addresses import FAMILY_NAMES
 from lanlab.errors import RunInterrupted, StoreError, UsageError
 from lanlab.performers import SIMULATORS, Hosts
 from lanlab.plan import Condition, Estimate, Plan, PlannedTrial
+from lanlab.run.commands import TrialCommands
 from lanlab.run.machine import check_machine
 from lanlab.run.site import Site, opened
 from lanlab.run.trial import now, run_trial
@@ -51,6 +52,8 @@ class RunRequest:
     command: str | None = None
     #: Its place in a series of runs that are taken in turns.
     alternation: dict[str, Any] | None = None
+    #: Whether the study's commands were given by the user just now.
+    allows_commands: bool = False
 
 
 class Watcher(Protocol):
@@ -78,6 +81,7 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
         RunInterrupted: The user ended it; it can be resumed.
         StoreError: The store did not take a trial.
     """
+    _check_commands(request.study, request.allows_commands)
     link = request.link or _own_link(request)
     seed = secrets.randbelow(2**32) if request.seed is None else request.seed
     plan = Plan(request.study, request.scale, seed)
@@ -114,14 +118,19 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
             return _execute(run, plan, site, store, watcher)
 
 
-def resume_run(name: str, store: Store, watcher: Watcher) -> RunRecord:
+def resume_run(
+    name: str, store: Store, watcher: Watcher, *, allows_commands: bool = False
+) -> RunRecord:
     """
     Go on with a run that was interrupted: the same study, plan, seed and testbed.
+
+    Args:
+        allows_commands: Whether the user lets the commands of the record be run.
 
     Raises:
         UnknownName: No such run.
         UsageError: The run is complete, or was made by other versions of lanlab, or by another
-            policy for failed trials.
+            policy for failed trials; or it has commands, which are not allowed.
         RunInterrupted, StoreError: As `new_run`.
     """
     run = store.run(name)
@@ -130,6 +139,7 @@ def resume_run(name: str, store: Store, watcher: Watcher) -> RunRecord:
     with store.acquire_run(run.id):
         study, trials = Study.model_validate(run.study), store.trials(run.id)
         _check_same_policy(run, trials)
+        _check_commands(study, allows_commands)
         plan = Plan(study, run.scale, run.seed, trials)
         if plan.next_trial() is None:
             if run.status != _end_status(plan):
@@ -230,11 +240,12 @@ def _execute(run: RunRecord, plan: Plan, site: Site, store: Store, watcher: Watc
     """Run what the plan has left."""
     try:
         link_rate_bps = site.bed.link.rate_bps
+        commands = TrialCommands(Study.model_validate(run.study).commands, run.id)
         watcher.run_started(run, plan.estimate(link_rate_bps=link_rate_bps))
         while (planned := plan.next_trial()) is not None:
             watcher.trial_started(planned, plan.estimate(link_rate_bps=link_rate_bps))
             record, series = take_intervals(
-                run_trial(run, planned, site, partial(watcher.trial_progress, planned))
+                run_trial(run, planned, site, partial(watcher.trial_progress, planned), commands)
             )
             store.commit_trial(record, series)
             plan.record(record)
@@ -262,6 +273,18 @@ def _execute(run: RunRecord, plan: Plan, site: Site, store: Store, watcher: Watc
 def _end_status(plan: Plan) -> str:
     """Status of a run whose plan has nothing left."""
     return "failed" if plan.given_up() or plan.searches_given_up() else "done"
+
+
+def _check_commands(study: Study, is_allowed: bool) -> None:
+    """A record may come from somebody else: what it says is not run unless the user wants it."""
+    if study.commands is None or is_allowed:
+        return
+    given = study.commands.model_dump(include={"setup", "prepare", "cleanup"}, exclude_none=True)
+    said = ", ".join(f"{when} `{command}`" for when, command in given.items())
+    raise UsageError(
+        f"the record has commands to run on this machine around its trials: {said}",
+        hint="if they are yours, add --allow-commands",
+    )
 
 
 def _check_same_version(run: RunRecord, name: str, now: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -9,8 +10,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lanlab.analysis.pollution import judge
-from lanlab.errors import LabError
+from lanlab.errors import CommandFailed, LabError
 from lanlab.plan import PlannedTrial
+from lanlab.roles import host_places
+from lanlab.run.commands import NO_COMMANDS, TrialCommands
 from lanlab.run.failures import cause_of, error_record
 from lanlab.run.site import Site
 from lanlab.run.unreached import explained
@@ -28,6 +31,7 @@ def run_trial(
     planned: PlannedTrial,
     site: Site,
     on_progress: Callable[[Progress], None],
+    commands: TrialCommands = NO_COMMANDS,
 ) -> TrialRecord:
     """
     Run one trial. Whatever goes wrong in it is its record: the cause, and in `raw` what both roles
@@ -36,12 +40,14 @@ def run_trial(
 
     Args:
         on_progress: Called from another thread.
+        commands: Of the user's, around the trial.
     """
     kind = workload(planned.workload)
     parameters = planned.values
     bed, hosts = site.bed, site.hosts
     performer = site.performer(parameters)
-    names = dict(zip(kind.roles, (host.name for host in bed.hosts), strict=False))
+    places = host_places(kind.roles, getattr(parameters, "direction", None))
+    names = {role: bed.hosts[place].name for role, place in places.items()}
     started_at, began = now(), time.monotonic()
     facts: dict[str, Any] = {}
     raw: dict[str, Any] = {"facts": facts}
@@ -49,6 +55,7 @@ def run_trial(
         facts["testbed"] = {"made": site.made, "because": site.made_because}
     metrics: dict[str, float | int] = {}
     told: list[Progress] = []
+    ran: list[dict[str, Any]] = []
     error: LabError | None
     damage: str | None = None
 
@@ -59,6 +66,7 @@ def run_trial(
     try:
         # First, as a lost engine is started anew here and has facts to tell again.
         hosts.revive()
+        commands.before(planned, site, ran)
         facts["before"] = hosts.passing_facts()
         outcome = performer.perform(kind, parameters, on_each)
         raw |= _told(outcome)
@@ -75,11 +83,22 @@ def run_trial(
                 lasting = hosts.lasting_facts()
                 ends = {role: lasting[name] | {"name": name} for role, name in names.items()}
                 raw["pollution"] = judge(raw, metrics, ends).to_json()
+    except KeyboardInterrupt:
+        # There is no record of this trial, but what its commands began is to be ended.
+        with contextlib.suppress(CommandFailed):
+            commands.after(planned, site, ran)
+        raise
     except LabError as failed:
         error = failed
         elapsed_s = time.monotonic() - began
         facts["after"] = hosts.passing_facts()
         damage = _damage(site, facts)
+    try:
+        commands.after(planned, site, ran)
+    except CommandFailed as failed:
+        error = error or failed
+    if ran:
+        raw["commands"] = ran
     if error is not None:
         metrics = {}
         if told:

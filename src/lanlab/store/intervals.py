@@ -11,9 +11,11 @@ import dataclasses
 import json
 from typing import Any
 
-from lanlab.roles import ROLES
+from lanlab.roles import REVERSE_PREFIX, ROLES
 from lanlab.store.records import TrialRecord
 from lanlab.store.series import AnySeries, Series, ShortSeries
+
+_SUFFIX = "-intervals"
 
 
 def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ...]]:
@@ -23,15 +25,17 @@ def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ..
     Each is named for its role (`receiver-intervals`). Where it stood in `raw` remains its width, in
     ns, and the series' name.
     """
+    files: tuple[AnySeries, ...]
     trial, files = _take_file_times(trial)
     trial, readings = _take_readings(trial)
-    files = (*files, *readings)
+    trial, sampled = _take_tcp_samples(trial)
+    files = (*files, *readings, *sampled)
     series = _short_series(trial)
     if not series:
         return trial, files
     raw = dict(trial.raw)
     for each in series:
-        role = each.name.partition("-")[0]
+        role = each.name.removesuffix(_SUFFIX).replace("-", "_")
         width_ns = raw[role]["intervals"]["interval_ns"]
         raw[role] = raw[role] | {"intervals": {"interval_ns": width_ns, "series": each.name}}
     return dataclasses.replace(trial, raw=raw), (*series, *files)
@@ -75,15 +79,45 @@ def _take_readings(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]
     return dataclasses.replace(trial, raw=raw), (series,)
 
 
+def _take_tcp_samples(trial: TrialRecord) -> tuple[TrialRecord, tuple[ShortSeries, ...]]:
+    """A trial without what kernels knew of its TCP connections, and this: `sender-tcp` and the
+    like. Where it stood in `raw` remains the series' name."""
+    raw, series = dict(trial.raw), []
+    for role in _roles(trial):
+        result = raw.get(role)
+        found = result.get("tcp_samples") if isinstance(result, dict) else None
+        if not (isinstance(result, dict) and isinstance(found, dict) and found.get("at_ns")):
+            continue
+        name = f"{role.replace('_', '-')}-tcp"
+        series.append(ShortSeries(name, found, _tcp_units(found)))
+        raw[role] = result | {"tcp_samples": {"series": name}}
+    return (dataclasses.replace(trial, raw=raw), tuple(series)) if series else (trial, ())
+
+
+def _tcp_units(columns: dict[str, Any]) -> dict[str, str]:
+    units = {"_ns": "ns", "_bytes": "B", "_bps": "bit/s", "_segments": "segments"}
+    return {
+        name: unit for name in columns for suffix, unit in units.items() if name.endswith(suffix)
+    }
+
+
+def _roles(trial: TrialRecord) -> tuple[str, ...]:
+    """What the ends of a trial may be called."""
+    roles = ROLES.get(trial.workload, ())
+    return (*roles, *(f"{REVERSE_PREFIX}{role}" for role in roles))
+
+
 def intervals_in(trial: TrialRecord) -> tuple[Series, ...]:
     """The interval series that stand in a trial's record itself."""
     return tuple(series.in_arrays() for series in _short_series(trial))
 
 
 def _short_series(trial: TrialRecord) -> tuple[ShortSeries, ...]:
-    roles = ROLES.get(trial.workload, ())
+    roles = _roles(trial)
     found = {role: _intervals(trial.raw.get(role)) for role in roles}
-    return tuple(_series(f"{role}-intervals", one) for role, one in found.items() if one)
+    return tuple(
+        _series(f"{role.replace('_', '-')}{_SUFFIX}", one) for role, one in found.items() if one
+    )
 
 
 def _intervals(result: Any) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from lanlab.errors import UsageError
+from lanlab.roles import REVERSE_PREFIX
 from lanlab.studies.base import Level
 from lanlab.studies.model import Experiment, Figure, Search, Study
 from lanlab.studies.problems import Problem, allowed_by, did_you_mean, listed, show
@@ -346,4 +347,6 @@ def _condition(levels: Mapping[str, Level]) -> str:
 
 
 def _unknown(key: str, name: str, known: list[str]) -> Problem:
-    return Problem(key, f"unknown name {show(name)}", listed(known), did_you_mean(name, known))
+    # Those of a second direction are named for the others.
+    shown = [one for one in known if not one.startswith(REVERSE_PREFIX)]
+    return Problem(key, f"unknown name {show(name)}", listed(shown), did_you_mean(name, known))

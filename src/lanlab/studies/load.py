@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from lanlab.errors import BadStudy, UnknownName, UsageError
 from lanlab.studies.checks import problems
 from lanlab.studies.model import Study
-from lanlab.studies.problems import bad_study
+from lanlab.studies.problems import Problem, bad_study
 from lanlab.user_files import read_user_file
 
 # What only files beside a study need is imported when one is read.
@@ -75,6 +75,9 @@ def load_study(name_or_path: str) -> LoadedStudy:
     path = _find(name_or_path)
     content = _read(path)
     study = parse_study(_toml(content, str(path)), str(path))
+    if study.commands is not None:
+        allowed = "none: who runs a study gives commands, by --setup, --prepare and --cleanup"
+        raise bad_study(str(path), [Problem("commands", "a table", allowed)])
     published, findings = Published(schema=1), study.finding
     if path.name == _FILE:
         beside = path.with_name(_PUBLISHED_FILE)

@@ -202,6 +202,19 @@ class Scale(Data):
     experiment: dict[Identifier, ScaledExperiment] = Field(default_factory=dict)
 
 
+class Commands(Data):
+    """Commands of the user's around trials, for `/bin/sh` of the machine that runs lanlab. They
+    come from the command line alone: a study file may not have any, as studies are passed on."""
+
+    #: Before the first trial of a condition, and whenever another condition came between.
+    setup: str | None = None
+    #: Before and after each trial, outside of what is measured.
+    prepare: str | None = None
+    cleanup: str | None = None
+    #: Time after which each is ended.
+    timeout_s: float = Field(default=60.0, gt=0, le=86_400)
+
+
 class Study(Data):
     """A whole study file."""
 
@@ -221,3 +234,5 @@ class Study(Data):
     scale: dict[Identifier, Scale] = Field(default_factory=dict)
     #: What the study is to find out, as statements that its results decide.
     finding: _Findings = ()
+    #: Of a run that was begun with such options; no study file has it.
+    commands: Commands | None = None

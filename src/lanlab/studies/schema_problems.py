@@ -39,6 +39,8 @@ _TABLES: tuple[tuple[tuple[str, ...], type[BaseModel]], ...] = (
 )
 
 #: The parts of `model.Level`, which pydantic reports one by one.
+#: Of records alone: `load_study` refuses it.
+_NOT_IN_FILES = (model.Study, "commands")
 _LEVEL_PARTS = {"bool", "int", "float", "str"}
 
 
@@ -136,7 +138,11 @@ def _known_keys(
             part in ("*", at) for part, at in zip(pattern, location, strict=True)
         ):
             table = candidate
-    return [field.alias or name for name, field in table.model_fields.items()]
+    return [
+        field.alias or name
+        for name, field in table.model_fields.items()
+        if (table, name) != _NOT_IN_FILES
+    ]
 
 
 def _dotted(location: tuple[str | int, ...], data: Any) -> str:

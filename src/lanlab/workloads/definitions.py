@@ -6,7 +6,7 @@ The command line makes its options of this, errors their ranges, and the referen
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
@@ -26,6 +26,15 @@ class Unit:
 
     metavar: str
     symbol: str
+
+
+@dataclass(frozen=True)
+class Flag:
+    """An option without a value that stands for a value of a parameter."""
+
+    names: tuple[str, ...]
+    value: str
+    help: str
 
 
 @dataclass(frozen=True)
@@ -49,6 +58,10 @@ class Definition:
     default: Any
     #: As in `1 to 64`; empty: it has no bounds.
     range: str
+    #: A second, short name of the option, as `-t`; empty: it has none.
+    short: str = ""
+    #: Options without a value that stand for a value: names, the value, and help.
+    flags: tuple[Flag, ...] = ()
 
     @property
     def default_text(self) -> str:
@@ -67,6 +80,8 @@ def parameter(
     option: str | None = "",
     hidden: bool = False,
     metavar: str = "",
+    short: str = "",
+    flags: Sequence[Flag] = (),
     **bounds: Any,
 ) -> Any:
     """
@@ -78,9 +93,17 @@ def parameter(
         option: On the command line; empty: named for its key, `None`: only studies have it.
         hidden: Whether `--help` leaves the option out.
         metavar: What stands for a value in `--help`; empty: what its type says.
+        short: A second name of the option, as `-t`.
+        flags: Options without a value that stand for one of its values.
         bounds: As of `pydantic.Field`.
     """
-    extra: dict[str, Any] = {"option": option, "hidden": hidden, "metavar": metavar}
+    extra: dict[str, Any] = {
+        "option": option,
+        "hidden": hidden,
+        "metavar": metavar,
+        "short": short,
+        "flags": [(one.names, one.value, one.help) for one in flags],
+    }
     return Field(default=default, description=help, json_schema_extra=extra, **bounds)
 
 
@@ -106,7 +129,13 @@ def _definition(key: str, field: FieldInfo) -> Definition:
         metavar=str(extra["metavar"]) or (units[0].metavar if units else ""),
         default=field.default,
         range=_range(field, units[0].symbol if units else ""),
+        short=str(extra["short"]),
+        flags=tuple(Flag(*one) for one in _listed(extra["flags"])),
     )
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value)
 
 
 def _option(key: str) -> str:

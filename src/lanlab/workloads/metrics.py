@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from lanlab.roles import REVERSE_PREFIX
+
 #: Whether more of a metric is better, or less.
 Direction = Literal["more", "less"]
 #: Where the result of the stations' end keeps what is summed of its readings.
@@ -85,7 +87,7 @@ FILE_CALLS = ("open", "read", "write", "sync", "close")
 #: Percentiles of response times, by the names of their metrics.
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
 
-STREAM = _table(
+_ONE_WAY_STREAM = _table(
     _GOODPUT,
     Metric("received_ratio", "ratio", "received", "more"),
     Metric("goodput_ratio", "ratio", "received in time", "more"),
@@ -125,6 +127,20 @@ STREAM = _table(
     Metric("bytes_per_segment", "B/segment"),
     _START_SKEW,
 )
+
+#: Of a stream both ways at once, the second direction's results, each named for the first's.
+REVERSE_STREAM = _table(
+    Metric(
+        f"{REVERSE_PREFIX}{one.key}",
+        one.unit,
+        f"{one.name}, reverse" if one.name else "",
+        one.better,
+        one.shown,
+    )
+    for one in _ONE_WAY_STREAM.values()
+    if one is not _INTERRUPTS
+)
+STREAM = {**_ONE_WAY_STREAM, **REVERSE_STREAM}
 
 ECHO = _table(
     Metric("rtt_mean_ns", "ns", "round-trip time", "less"),

@@ -19,6 +19,14 @@ class Progress:
     bytes: int
     #: Messages that had been sent at about the same time, where the sender tells.
     sent_messages: int | None
+    #: Of datagrams: up to the newest that has come, where the receiver tells; and by how much their
+    #: delay varies now (RFC 3550), once it is measured.
+    expected_messages: int | None = None
+    delay_variation_ns: int | None = None
+    #: What the sender's kernel knows of its TCP connections now, as the engine's `TcpNow`.
+    tcp: Mapping[str, int] | None = None
+    #: The same of the second direction, where there are two.
+    reverse: Progress | None = None
 
 
 @dataclass
@@ -48,6 +56,14 @@ class CounterChanges:
     #: Of what lies between the hosts, as the ports of a switch, or of both hosts together, as the
     #: interface of loopback.
     between: Mapping[str, int] = field(default_factory=dict)
+
+    def swapped(self, roles: tuple[str, str]) -> CounterChanges:
+        """The same, with the hosts of two roles in each other's."""
+        first, second = roles
+        names = {first: second, second: first}
+        return CounterChanges(
+            {names.get(role, role): counts for role, counts in self.by_role.items()}, self.between
+        )
 
     def of(self, role: str) -> Mapping[str, int]:
         """Those of the host in a role."""

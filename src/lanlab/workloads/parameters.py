@@ -17,7 +17,7 @@ from pydantic import (
 from lanlab.addresses import AddressFamily, ip_family
 from lanlab.errors import UsageError
 from lanlab.units import parse_rate_bps, parse_share, parse_size_bytes, parse_time_s
-from lanlab.workloads.definitions import Unit, parameter
+from lanlab.workloads.definitions import Flag, Unit, parameter
 from lanlab.workloads.drivers.registry import DRIVER_NAMES, DRIVERS, OWN
 from lanlab.workloads.without_effect import FLOW_NEEDS, refuse_without_effect
 
@@ -104,7 +104,12 @@ class TrialParameters(BaseModel):
 class IpParameters(TrialParameters):
     """Parameters of any workload between hosts that have IP addresses."""
 
-    ip_version: Literal[4, 6] = parameter(4, "IP version.", option="--ip")
+    ip_version: Literal[4, 6] = parameter(
+        4,
+        "IP version.",
+        option="--ip",
+        flags=(Flag(("-4",), "4", "IPv4, as --ip 4."), Flag(("-6",), "6", "IPv6, as --ip 6.")),
+    )
 
     @property
     def address_family(self) -> AddressFamily:
@@ -115,11 +120,14 @@ class IpParameters(TrialParameters):
 class FlowParameters(IpParameters):
     """Parameters of any workload that exchanges messages over UDP or TCP."""
 
-    transport: Literal["udp", "tcp"] = parameter("udp", "Transport protocol.")
+    transport: Literal["udp", "tcp"] = parameter(
+        "udp", "Transport protocol.", flags=(Flag(("-u",), "udp", "UDP, as --transport udp."),)
+    )
     message_size_bytes: SizeBytes = parameter(
         1408,
         "Payload of a message, e.g. 500, 1408 or 64KiB.",
         option="--size",
+        short="-l",
         ge=1,
         le=MAX_TCP_BYTES,
     )

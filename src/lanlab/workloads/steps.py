@@ -33,6 +33,8 @@ class Before:
     ports: Sequence[int] = ()
     #: How the clock of the last part stands to that of the first: `offset_ns`, `error_ns`.
     clock: Mapping[str, int] = field(default_factory=dict)
+    #: What each part before it listens at, by the part's name.
+    listening: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Part:
     request: Callable[[Before], Request]
     #: Which of the hosts in its role.
     place: int = 0
+    #: Of the part with this name it is told the clock, not of the last part.
+    clock_of: str | None = None
 
 
 @dataclass
@@ -191,6 +195,17 @@ class Steps:
         """
 
 
+def _joined(lines: Sequence[Line]) -> dict[str, list[int]]:
+    """The columns of several lines, one after another, with the flow of each row."""
+    columns: dict[str, list[int]] = {"flow": []}
+    for line in lines:
+        columns["flow"] += [line["flow"]] * len(line["at_ns"])
+        for name, values in line.items():
+            if isinstance(values, list):
+                columns.setdefault(name, []).extend(values)
+    return columns
+
+
 class TwoEnds(Steps):
     """The steps of a workload with one end that listens, and one that connects and begins.
 
@@ -217,8 +232,12 @@ class TwoEnds(Steps):
 
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
         """The listener first."""
+        return self.between(stage, self._connects, self._listens)
+
+    def between(self, stage: Stage, connects: str, listens: str) -> Sequence[Sequence[Part]]:
+        """The parts of two ends with these roles, the listener first."""
         session = secrets.token_hex(16)
-        here, there = stage.address(self._listens), stage.address(self._connects)
+        here, there = stage.address(listens), stage.address(connects)
 
         def listen(before: Before) -> Request:
             clock = {"sender_clock": dict(before.clock)} if self._tells_clock else {}
@@ -228,7 +247,7 @@ class TwoEnds(Steps):
             ports = {"port": before.ports[0]} if self._one_port else {"ports": list(before.ports)}
             return {**self._connect, "bind": there, "peer": here, "session": session, **ports}
 
-        return [[Part(self._listens, listen)], [Part(self._connects, connect)]]
+        return [[Part(listens, listen)], [Part(connects, connect)]]
 
     def longest_s(self) -> float:
         """As it was told."""
@@ -240,4 +259,20 @@ class TwoEnds(Steps):
         assert listener is not None
         sent = None if connector is None else connector["messages"]
         elapsed_s = listener["elapsed_ns"] / 1e9
-        return Progress(elapsed_s, listener["messages"], listener["bytes"], sent)
+        return Progress(
+            elapsed_s,
+            listener["messages"],
+            listener["bytes"],
+            sent,
+            listener.get("expected_messages"),
+            listener.get("delay_variation_ns"),
+            None if connector is None else connector.get("tcp"),
+        )
+
+    def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
+        """With what the kernels knew of TCP connections, in columns."""
+        found = super().collect(told)
+        for part in told:
+            if part.role in found and part.lines.get("tcp_samples"):
+                found[part.role]["tcp_samples"] = _joined(part.lines["tcp_samples"])
+        return found

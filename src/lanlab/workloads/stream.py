@@ -7,8 +7,9 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from lanlab.roles import ROLES
-from lanlab.workloads.definitions import parameter
+from lanlab.roles import BOTH, REVERSE_PREFIX, ROLES
+from lanlab.workloads.both_ways import BothWays, of_reverse
+from lanlab.workloads.definitions import Flag, parameter
 from lanlab.workloads.metrics import STREAM
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import (
@@ -37,10 +38,10 @@ class StreamParameters(FlowParameters):
     workload = "stream"
 
     time_s: Seconds | None = parameter(
-        None, "Stop after this time, e.g. 3 or 250ms.", gt=0, le=86_400
+        None, "Stop after this time, e.g. 3 or 250ms.", short="-t", gt=0, le=86_400
     )
     bytes: SizeBytes | None = parameter(
-        None, "Stop after this much payload, e.g. 10MB.", ge=1, le=2**50
+        None, "Stop after this much payload, e.g. 10MB.", short="-n", ge=1, le=2**50
     )
     messages: int | None = parameter(None, "Stop after this many messages.", ge=1, le=2**40)
     rate_bps: RateBps | None = parameter(
@@ -52,7 +53,19 @@ class StreamParameters(FlowParameters):
     rate_messages_per_s: float | None = parameter(
         None, "Sending rate in messages/s.", option="--message-rate", gt=0, le=100_000_000
     )
-    flows: int = parameter(1, "Parallel flows.", ge=1, le=1000)
+    flows: int = parameter(1, "Parallel flows.", short="-P", ge=1, le=1000)
+    direction: Literal["forward", "reverse", "both"] = parameter(
+        "forward",
+        "From the first host to the second, the other way, or both at once.",
+        flags=(
+            Flag(("-R", "--reverse"), "reverse", "From the second host to the first."),
+            Flag(
+                ("--bidirectional",),
+                "both",
+                "Both ways at once, from one start; each direction has its own results.",
+            ),
+        ),
+    )
     threads: int | None = parameter(
         None,
         "Threads at each end. Default: one per flow, but no more than processors.",
@@ -167,7 +180,7 @@ class Stream:
         """The receiver listens and counts, the sender connects and sends."""
         spec = _spec(parameters)
         expected_s = _longest_time_s(self.expected_time_s(parameters), parameters)
-        return TwoEnds(
+        return (BothWays if parameters.direction == BOTH else TwoEnds)(
             self.roles,
             listen={
                 "type": "stream_receive",
@@ -193,7 +206,16 @@ class Stream:
         self, parameters: StreamParameters, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
         """A trial's results from what both ends counted. The receiver's count is the figure."""
-        return stream_metrics(parameters, outcome, changes)
+        metrics = stream_metrics(parameters, outcome, changes)
+        if parameters.direction == BOTH:
+            seen, other = of_reverse(outcome, self.roles), changes.swapped(self.roles)
+            metrics |= {
+                f"{REVERSE_PREFIX}{key}": value
+                for key, value in stream_metrics(parameters, seen, other).items()
+                # Of both hosts, whatever goes which way.
+                if key != "interrupt_cpu_s"
+            }
+        return metrics
 
 
 def _longest_time_s(expected_s: float, parameters: StreamParameters) -> float:

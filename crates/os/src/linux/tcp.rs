@@ -102,12 +102,22 @@ pub fn tcp_info(connection: &impl AsFd) -> io::Result<TcpInfo> {
         busy_ns: raw.busy_time * 1_000,
         receive_window_limited_ns: raw.rwnd_limited * 1_000,
         send_buffer_limited_ns: raw.sndbuf_limited * 1_000,
+        // All ones: the kernel does not space them.
+        pacing_rate_bps: bits(raw.pacing_rate),
+        delivery_rate_bps: bits(raw.delivery_rate),
+        unacknowledged_segments: raw.unacked.into(),
+        unsent_bytes: raw.notsent_bytes.into(),
         window_bytes: raw.rcv_wnd.into(),
         peer_window_bytes: raw.snd_wnd.into(),
         has_timestamps: has(OPTION_TIMESTAMPS),
         has_selective_acknowledgement: has(OPTION_SELECTIVE_ACKNOWLEDGEMENT),
         has_window_scaling: has(OPTION_WINDOW_SCALING),
     })
+}
+
+/// A rate of the kernel's, bytes/s, in bit/s; 0 where it has none.
+fn bits(bytes_per_s: u64) -> u64 {
+    if bytes_per_s == u64::MAX { 0 } else { bytes_per_s.saturating_mul(8) }
 }
 
 /// Bits of `tcpi_options`.

@@ -15,6 +15,13 @@ pub struct LastDelay {
     smoothed_ns: f64,
 }
 
+impl LastDelay {
+    /// By how much the delay varies now (RFC 3550, section 6.4.1), nanoseconds.
+    pub fn smoothed_ns(&self) -> u64 {
+        self.smoothed_ns as u64
+    }
+}
+
 /// Takes each message's send and arrival time. The two clocks need not agree: only differences of
 /// delays count, in which an offset cancels out. One meter serves many flows.
 #[derive(Debug)]

@@ -151,6 +151,11 @@ impl<'a> Counter<'a> {
         self.sequences.expected()
     }
 
+    /// By how much the delay of messages varies now, nanoseconds; 0 before it is measured.
+    pub fn delay_variation_ns(&self) -> u64 {
+        self.last_delay.smoothed_ns()
+    }
+
     /// The sender has sent all, so many messages; false if that was known.
     pub fn finish(&mut self, sent_messages: u64, now: Instant) -> bool {
         let is_new = self.finished_at.is_none();

@@ -1,7 +1,7 @@
 //! The receiver over TCP: it counts octets as it reads them.
 
 use std::io::{self, Read};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 
 use lanlab_os as os;
 use lanlab_os::{Interest, Readiness, Usage};
@@ -34,6 +34,7 @@ pub fn receive(
     let streams =
         accept_streams(&listener, request.peer, session.token, plan.flows, options, running)?;
     drop(listener);
+    running.watch_connections(streams.iter());
     let start = running.wait_for_start(|| Ok(()))?;
 
     let work = |share: Vec<(u16, TcpStream)>| {
@@ -266,6 +267,9 @@ impl<'a> Receiver<'a> {
         received.facts.measured_messages =
             received.facts.window_bytes / self.plan.message_bytes as u64;
         received.facts.tcp = tcp_facts(&self.stream);
+        // The sender waits for the end of its connection. To drop the stream is not enough, as the
+        // sampler has it, too.
+        let _ = self.stream.shutdown(Shutdown::Both);
         self.received
     }
 }

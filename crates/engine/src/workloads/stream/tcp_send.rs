@@ -44,6 +44,7 @@ pub fn send(
         round_trip_ns = round_trip_ns.max(flow_ns);
         streams.push(stream);
     }
+    running.watch_connections(streams.iter());
     running.ready(Vec::new(), Some(round_trip_ns));
     let start = running.wait_for_start(|| Ok(()))?;
 

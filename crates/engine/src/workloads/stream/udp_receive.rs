@@ -288,6 +288,7 @@ impl<'a> Receiver<'a> {
             Timestamps::Program => None,
         };
         let before = self.incoming.counter.counts.total_messages;
+        let expected_before = self.incoming.counter.expected();
         let mut datagrams = 0;
         for received in batch.received() {
             // The calendar clock's reading, on the monotonic clock.
@@ -316,6 +317,10 @@ impl<'a> Receiver<'a> {
         let new = self.incoming.counter.counts.total_messages - before;
         self.word.received(self.incoming.counter.counts.total_messages);
         self.running.count(new, new * self.plan.message_bytes as u64);
+        let counter = &self.incoming.counter;
+        self.running
+            .progress
+            .saw(counter.expected() - expected_before, counter.delay_variation_ns());
         slowness.after(datagrams);
     }
 

@@ -1,0 +1,201 @@
+//! What the kernel knows of TCP connections, looked at while they are measured.
+//!
+//! The samples stay in memory until the measurement is over, so that nothing of them is on a network
+//! that may be the measured one.
+
+use std::net::TcpStream;
+
+use lanlab_os as os;
+use lanlab_units::Instant;
+
+use crate::messages::{Reply, TcpNow, TcpSamples};
+use crate::output::Output;
+
+/// Connections that are looked at; a call for each takes about 1 µs.
+pub const MOST_WATCHED: usize = 8;
+/// Time between two looks: 66 a second.
+const LOOK_NS: u64 = 15_000_000;
+/// After so many samples of all connections the time between two looks is doubled, and again after as
+/// many: one connection is looked at 66 times a second for 25 minutes.
+const SAMPLES_PER_PACE: usize = 100_000;
+/// Samples in one line, which is far below the longest.
+const SAMPLES_PER_LINE: usize = 1_000;
+
+/// Looks at connections from their start on.
+#[derive(Default)]
+pub struct TcpSampler {
+    streams: Vec<TcpStream>,
+    start: Instant,
+    next_look: Instant,
+    look_ns: u64,
+    left_at_this_pace: usize,
+    /// Of each connection.
+    samples: Vec<TcpSamples>,
+    now: Option<TcpNow>,
+}
+
+impl TcpSampler {
+    /// Nothing is looked at before `start`.
+    pub fn new(streams: Vec<TcpStream>, start: Instant) -> Self {
+        let samples =
+            (0..).zip(&streams).map(|(flow, _)| TcpSamples { flow, ..Default::default() });
+        Self {
+            samples: samples.collect(),
+            streams,
+            start,
+            next_look: start,
+            look_ns: LOOK_NS,
+            left_at_this_pace: SAMPLES_PER_PACE,
+            now: None,
+        }
+    }
+
+    /// When the next look is due; `None`: there is nothing to look at.
+    pub fn next_look(&self) -> Option<Instant> {
+        (!self.streams.is_empty()).then_some(self.next_look)
+    }
+
+    /// What the last look has shown of all connections together.
+    pub fn now(&self) -> Option<TcpNow> {
+        self.now
+    }
+
+    /// Look at each connection, if it is time.
+    pub fn look(&mut self, now: Instant) {
+        if self.streams.is_empty() || now < self.next_look {
+            return;
+        }
+        let mut seen = TcpNow::default();
+        for (stream, samples) in self.streams.iter().zip(&mut self.samples) {
+            let Ok(info) = os::tcp_info(stream) else { continue };
+            let window_bytes = info.congestion_window_segments * info.maximum_segment_bytes;
+            push(samples, &info, window_bytes, now.nanos_since(self.start));
+            seen.connections += 1;
+            seen.retransmitted_segments += info.retransmitted_segments;
+            seen.congestion_window_bytes += window_bytes;
+            seen.round_trip_ns += info.round_trip_ns;
+        }
+        if seen.connections == 0 {
+            // Another system.
+            self.streams.clear();
+            return;
+        }
+        seen.round_trip_ns /= seen.connections;
+        self.now = Some(seen);
+        self.left_at_this_pace = self.left_at_this_pace.saturating_sub(self.streams.len());
+        if self.left_at_this_pace == 0 {
+            self.left_at_this_pace = SAMPLES_PER_PACE;
+            self.look_ns *= 2;
+        }
+        // Looks that were missed are not made up for.
+        self.next_look = self.next_look.plus_nanos(self.look_ns).max(now);
+    }
+
+    /// The measurement is over: let go of the connections.
+    pub fn finish(&mut self) {
+        self.streams.clear();
+    }
+
+    /// Tell what was seen.
+    pub fn send(self, id: u64, output: &Output) {
+        for samples in self.samples {
+            for first in (0..samples.at_ns.len()).step_by(SAMPLES_PER_LINE) {
+                output.send(&Reply::TcpSamples(Box::new(part(&samples, id, first))));
+            }
+        }
+    }
+}
+
+fn push(samples: &mut TcpSamples, info: &os::TcpInfo, window_bytes: u64, at_ns: u64) {
+    samples.at_ns.push(at_ns);
+    samples.congestion_window_bytes.push(window_bytes);
+    samples.round_trip_ns.push(info.round_trip_ns);
+    samples.retransmitted_segments.push(info.retransmitted_segments);
+    samples.pacing_rate_bps.push(info.pacing_rate_bps);
+    samples.delivery_rate_bps.push(info.delivery_rate_bps);
+    samples.acknowledged_bytes.push(info.acknowledged_bytes);
+    samples.received_bytes.push(info.received_bytes);
+    samples.unacknowledged_segments.push(info.unacknowledged_segments);
+    samples.unsent_bytes.push(info.unsent_bytes);
+    samples.peer_window_bytes.push(info.peer_window_bytes);
+    samples.window_bytes.push(info.window_bytes);
+    samples.busy_ns.push(info.busy_ns);
+    samples.receive_window_limited_ns.push(info.receive_window_limited_ns);
+    samples.send_buffer_limited_ns.push(info.send_buffer_limited_ns);
+}
+
+/// The samples of one line, from number `first` on.
+fn part(samples: &TcpSamples, id: u64, first: usize) -> TcpSamples {
+    let cut = |column: &[u64]| {
+        column.iter().copied().skip(first).take(SAMPLES_PER_LINE).collect::<Vec<u64>>()
+    };
+    TcpSamples {
+        id,
+        flow: samples.flow,
+        at_ns: cut(&samples.at_ns),
+        congestion_window_bytes: cut(&samples.congestion_window_bytes),
+        round_trip_ns: cut(&samples.round_trip_ns),
+        retransmitted_segments: cut(&samples.retransmitted_segments),
+        pacing_rate_bps: cut(&samples.pacing_rate_bps),
+        delivery_rate_bps: cut(&samples.delivery_rate_bps),
+        acknowledged_bytes: cut(&samples.acknowledged_bytes),
+        received_bytes: cut(&samples.received_bytes),
+        unacknowledged_segments: cut(&samples.unacknowledged_segments),
+        unsent_bytes: cut(&samples.unsent_bytes),
+        peer_window_bytes: cut(&samples.peer_window_bytes),
+        window_bytes: cut(&samples.window_bytes),
+        busy_ns: cut(&samples.busy_ns),
+        receive_window_limited_ns: cut(&samples.receive_window_limited_ns),
+        send_buffer_limited_ns: cut(&samples.send_buffer_limited_ns),
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::io::Write;
+    use std::net::TcpListener;
+
+    use super::*;
+
+    fn connection() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (near, listener.accept().unwrap().0)
+    }
+
+    #[test]
+    fn looks_are_as_far_apart_as_they_should_be() {
+        let (mut near, _far) = connection();
+        let start = Instant::from_nanos(1_000_000_000);
+        let mut sampler = TcpSampler::new(vec![near.try_clone().unwrap()], start);
+        near.write_all(&[0; 5000]).unwrap();
+        sampler.look(start.minus_nanos(1));
+        assert!(sampler.now().is_none());
+        for ms in 0..1000 {
+            sampler.look(start.plus_nanos(ms * 1_000_000));
+        }
+        let taken = &sampler.samples[0];
+        assert_eq!(taken.at_ns.len(), 67);
+        assert!(taken.at_ns.windows(2).all(|pair| pair[1] - pair[0] == LOOK_NS));
+        assert!(taken.congestion_window_bytes.iter().all(|bytes| *bytes > 0));
+        assert!(sampler.now().unwrap().round_trip_ns > 0);
+    }
+
+    #[test]
+    fn a_long_trial_is_looked_at_less_often_and_takes_bounded_lines() {
+        let (near, _far) = connection();
+        let start = Instant::from_nanos(0);
+        let mut sampler = TcpSampler::new(vec![near], start);
+        sampler.left_at_this_pace = 10;
+        for ms in 0..1000 {
+            sampler.look(start.plus_nanos(ms * 1_000_000));
+        }
+        assert_eq!(sampler.look_ns, 2 * LOOK_NS);
+        let taken = sampler.samples[0].at_ns.len();
+        assert!((37..=39).contains(&taken), "{taken}");
+        let whole = TcpSamples { at_ns: (0..2500).collect(), ..Default::default() };
+        let lines: Vec<_> = [0, 1000, 2000].map(|first| part(&whole, 7, first).at_ns).into();
+        assert_eq!(lines.concat(), whole.at_ns);
+    }
+}

@@ -1,0 +1,228 @@
+"""
+Options of every command that measures: commands of the user's around its trials, and files that its
+results are also written to. `with_extras` adds them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lanlab.cli.live import LiveWish
+from lanlab.cli.options import path_of
+from lanlab.cli.signatures import as_command
+from lanlab.errors import UsageError
+from lanlab.store import RunRecord, Store, TrialRecord
+
+_LONGEST_S = 86_400.0
+_TIMEOUT = "60"
+
+
+def _text(name: str, metavar: str, help: str) -> Any:
+    return Annotated[str | None, typer.Option(name, metavar=metavar, help=help)]
+
+
+_COMMANDS: Mapping[str, Any] = {
+    "setup": _text(
+        "--setup",
+        "CMD",
+        "Run this shell command on this machine before the first trial of a condition, and "
+        "whenever trials of another condition came between.",
+    ),
+    "prepare": _text("--prepare", "CMD", "Run this shell command before each trial, untimed."),
+    "cleanup": _text("--cleanup", "CMD", "Run this shell command after each trial, untimed."),
+    "command_timeout": _text(
+        "--command-timeout",
+        "TIME",
+        f"Time that each of these commands may take. [default: {_TIMEOUT} s]",
+    ),
+}
+_LIVE: Mapping[str, Any] = {
+    "interval": Annotated[
+        str | None,
+        typer.Option(
+            "--interval",
+            "-i",
+            metavar="TIME",
+            help="Print a line for each interval of this length while it runs; 0: none. Default: "
+            "1 s on a terminal, for trials of more than 2 s.",
+        ),
+    ],
+    "live": Annotated[
+        bool,
+        typer.Option(
+            "--live",
+            help="With --json: print the intervals as JSON, one object a line, and then the "
+            "result in one line.",
+        ),
+    ],
+}
+#: The shortest interval: engines say no more often how far they are.
+_SHORTEST_S = 0.25
+#: Formats by the ends of their options.
+_FORMATS = {
+    "markdown": "a Markdown table of the means",
+    "csv": "a CSV table of every metric at every condition",
+    "json": "a JSON object with every trial",
+    "openmetrics": "OpenMetrics text for a collector such as Prometheus",
+    "intervals": "a CSV table of the stored intervals of every trial",
+}
+_EXPORTS: Mapping[str, Any] = {
+    f"export_{name}": _text(f"--export-{name}", "FILE", f"Also write {what} to this file.")
+    for name, what in _FORMATS.items()
+}
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What these options ask for."""
+
+    #: As a study has it; empty: no command.
+    commands: Mapping[str, Any] = field(default_factory=dict)
+    #: Files by format.
+    exports: Mapping[str, Path] = field(default_factory=dict)
+    live: LiveWish = field(default_factory=LiveWish)
+
+    def check(self) -> None:
+        """See that each file can be written to, before anything is measured.
+
+        Raises:
+            UsageError: A file of the user's would be replaced, or is named twice.
+            StoreError: It cannot be looked at.
+        """
+        if not self.exports:
+            return
+        from lanlab.report.own_files import check_file
+
+        paths = list(self.exports.values())
+        for path in paths:
+            if paths.count(path) > 1:
+                raise UsageError(f"{path} is named for two exports", hint="name a file for each")
+            check_file(path)
+
+    def write(self, run: RunRecord, trials: list[TrialRecord], records: Store) -> None:
+        """Write the results of a run to the files."""
+        if not self.exports:
+            return
+        from lanlab.cli.terminal import say
+        from lanlab.report.own_files import write_file
+
+        for name, path in self.exports.items():
+            write_file(_written(name, run, trials, records), path)
+            say(f"wrote {path}")
+
+
+NO_EXTRAS = Extras()
+
+
+def _written(name: str, run: RunRecord, trials: list[TrialRecord], records: Store) -> str:
+    from lanlab.report.condition_values import markdown_table, value_table
+    from lanlab.report.openmetrics import openmetrics_text
+
+    if name == "markdown":
+        return markdown_table(run, trials)
+    if name == "csv":
+        return value_table(run, trials).to_csv()
+    if name == "openmetrics":
+        return openmetrics_text(run, trials)
+    if name == "intervals":
+        from lanlab.report.interval_table import interval_table
+
+        return interval_table(trials, records).to_csv()
+    import json
+
+    from lanlab.cli.results import run_as_json
+
+    return json.dumps(run_as_json(run, trials), indent=2, allow_nan=False) + "\n"
+
+
+def with_extras(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with these options: what they ask for becomes its argument `extras`."""
+    wanted = {**_COMMANDS, **_LIVE, **_EXPORTS}
+    signature = inspect.signature(command, eval_str=True).parameters
+    own = [one for name, one in signature.items() if name != "extras"]
+    made = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=False if name == "live" else None,
+            annotation=annotation,
+        )
+        for name, annotation in wanted.items()
+    ]
+    place = [one.name for one in own].index("as_json")
+    options = [
+        one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for one in (*own[:place], *made, *own[place:])
+    ]
+
+    def run(**values: Any) -> None:
+        given = {name: values.pop(name) for name in wanted}
+        command(**values, extras=_extras(given, is_json=values["as_json"]))
+
+    # What its other options are made of.
+    for key, value in vars(command).items():
+        setattr(run, key, value)
+    return as_command(run, command, options)
+
+
+def _extras(given: Mapping[str, Any], *, is_json: bool) -> Extras:
+    commands: dict[str, Any] = {
+        name: given[name] for name in ("setup", "prepare", "cleanup") if given[name] is not None
+    }
+    timeout = given["command_timeout"]
+    if timeout is not None and not commands:
+        raise UsageError(
+            "--command-timeout needs --setup, --prepare or --cleanup", hint="leave it out"
+        )
+    if commands:
+        commands["timeout_s"] = _timeout_s(timeout or _TIMEOUT)
+    exports = {name: path_of(given[f"export_{name}"]) for name in _FORMATS}
+    extras = Extras(
+        commands,
+        {name: path for name, path in exports.items() if path is not None},
+        _live(given["interval"], is_live=given["live"], is_json=is_json),
+    )
+    extras.check()
+    return extras
+
+
+def _live(interval: str | None, *, is_live: bool, is_json: bool) -> LiveWish:
+    """
+    Raises:
+        UsageError: The interval is too short or too long, or `--live` stands alone.
+    """
+    from lanlab.units import parse_time_s
+
+    if is_live and not is_json:
+        raise UsageError(
+            "--live needs --json", hint="--interval 1 prints lines for people, on any terminal"
+        )
+    interval_s = None if interval is None else parse_time_s(interval)
+    if interval_s is not None and interval_s != 0 and not _SHORTEST_S <= interval_s <= _LONGEST_S:
+        raise UsageError(
+            f"--interval: found `{interval}`; allowed: 0, or {_SHORTEST_S:g} s to {_LONGEST_S:g} s"
+        )
+    if is_live and interval_s == 0:
+        raise UsageError("--live and --interval 0 exclude each other", hint="leave one of them out")
+    if is_live:
+        from lanlab.cli.terminal import print_json_in_one_line
+
+        print_json_in_one_line()
+    return LiveWish(interval_s, is_live)
+
+
+def _timeout_s(text: str) -> float:
+    from lanlab.units import parse_time_s
+
+    time_s = parse_time_s(text)
+    if not 0 < time_s <= _LONGEST_S:
+        raise UsageError(
+            f"--command-timeout: found `{text}`; allowed: above 0, at most {_LONGEST_S:g} s"
+        )
+    return time_s

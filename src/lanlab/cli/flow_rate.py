@@ -1,0 +1,49 @@
+"""The rate of each flow, as iperf3 takes it, made into that of all flows together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lanlab.cli.levels import levels_of
+from lanlab.errors import UsageError
+from lanlab.units import parse_rate_bps
+
+_OPTION = "--flow-rate"
+#: By which iperf3 asks for no limit.
+_NO_LIMIT = 0
+#: As conditions of a study.
+_MOST_RATES = 10_000
+
+
+def of_all_flows(text: str, given: dict[str, Any]) -> tuple[int, ...] | int | None:
+    """
+    The rates of all flows of a condition together, bit/s.
+
+    Args:
+        text: One rate of a flow, a list or a range; 0 asks for no limit.
+        given: The parameters as they were typed.
+
+    Raises:
+        UsageError: There is another rate, or the number of flows is not one number.
+    """
+    from lanlab.workloads import workload
+    from lanlab.workloads.definitions import definitions
+
+    for key, option in (("rate_bps", "--rate"), ("rate_messages_per_s", "--message-rate")):
+        if given[key] is not None:
+            raise UsageError(f"{_OPTION} and {option} exclude each other", hint="give one of them")
+    known = definitions(workload("stream").Parameters)
+    flows = list(levels_of(known["flows"], given["flows"] or 1))
+    if len(flows) > 1:
+        raise UsageError(
+            f"{_OPTION} needs one number of flows; found {len(flows)}",
+            hint="give --rate, which is that of all flows together",
+        )
+    levels = levels_of(known["rate_bps"], text)
+    if levels.count > _MOST_RATES:
+        raise UsageError(f"{_OPTION}: found {levels.count:,} values; allowed: {_MOST_RATES:,}")
+    rates = [parse_rate_bps(level) if isinstance(level, str) else int(level) for level in levels]
+    if rates == [_NO_LIMIT]:
+        return None
+    every = tuple(rate * int(flows[0]) for rate in rates)
+    return every if len(every) > 1 else every[0]

@@ -1,0 +1,149 @@
+"""Lists and ranges as values of an option: `64,512,1408`, `1M..10M/1M`, `64..8192/x2`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lanlab.cli.command import check_number
+from lanlab.errors import UsageError
+from lanlab.store import Level
+from lanlab.units import parse_rate_bps, parse_share, parse_size_bytes, parse_time_s
+
+if TYPE_CHECKING:
+    from lanlab.workloads.definitions import Definition
+
+#: By what stands for a value in `--help`.
+_PARSERS: Mapping[str, Callable[[str], float]] = {
+    "RATE": parse_rate_bps,
+    "SIZE": parse_size_bytes,
+    "TIME": parse_time_s,
+    "SHARE": parse_share,
+}
+#: Parameters whose values have commas themselves; their levels are separated by semicolons.
+_WITH_COMMAS = frozenset({"congestion_control"})
+#: Digits to which a level of a range is rounded: 0.1 + 0.2 is to be 0.3.
+_DIGITS = 12
+_FACTOR = re.compile(r"\s*[x*]\s*([0-9.]+)\s*")
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers from `low` to `high`, both included where the steps meet `high`."""
+
+    low: float
+    high: float
+    #: What is added to a level, or what it is multiplied by, for the next.
+    step: float
+    multiplies: bool
+    is_whole: bool
+
+    @property
+    def count(self) -> int:
+        """How many numbers there are."""
+        if self.multiplies:
+            steps = math.log(self.high / self.low) / math.log(self.step)
+        else:
+            steps = (self.high - self.low) / self.step
+        return math.floor(steps + 1e-9) + 1
+
+    def __iter__(self) -> Iterator[Level]:
+        for place in range(self.count):
+            found = self.low * self.step**place if self.multiplies else self.low + place * self.step
+            yield round(found) if self.is_whole else round(found, _DIGITS)
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The values that one option was given."""
+
+    option: str
+    parts: tuple[Level | Range, ...]
+
+    @property
+    def count(self) -> int:
+        """How many values there are. They may be far too many to list."""
+        return sum(part.count if isinstance(part, Range) else 1 for part in self.parts)
+
+    def __iter__(self) -> Iterator[Level]:
+        for part in self.parts:
+            if isinstance(part, Range):
+                yield from part
+            else:
+                yield part
+
+
+def levels_of(one: Definition, given: Any) -> Levels:
+    """
+    The values that an option was given.
+
+    Args:
+        one: The parameter.
+        given: Text of the command line, or a value that a command has made.
+
+    Raises:
+        UsageError: A part is empty, no number where one must be, or no range that ends.
+    """
+    option = one.option or one.key
+    # Names of files and of servers may have commas in them.
+    is_one = one.option is None or "FILE" in one.metavar or "://" in str(given)
+    if is_one or not isinstance(given, str):
+        return Levels(option, (given,))
+    separator = ";" if one.key in _WITH_COMMAS else ","
+    parts = [part.strip() for part in given.split(separator)]
+    if len(parts) > 1 and not all(parts):
+        raise UsageError(
+            f"{option}: found `{given}`, which has an empty part; allowed: values separated by "
+            f"`{separator}`",
+            hint=f"remove the `{separator}` that is too many",
+        )
+    return Levels(option, tuple(_level(one, option, part) for part in parts))
+
+
+def _level(one: Definition, option: str, text: str) -> Level | Range:
+    is_number = one.kind in (int, float) and not one.choices
+    if is_number and ".." in text:
+        return _range(one, option, text)
+    if one.kind is int and one.choices:
+        check_number(option, text, int)
+        return int(text)
+    # Those with a unit are read by the model, whose errors name it.
+    return _number(one, option, text) if is_number and one.unit is None else text
+
+
+def _number(one: Definition, option: str, text: str) -> float:
+    if one.unit is not None:
+        return _PARSERS[one.unit.metavar](text)
+    check_number(option, text, one.kind)
+    return int(text) if one.kind is int else float(text)
+
+
+def _range(one: Definition, option: str, text: str) -> Range:
+    low_text, _, rest = text.partition("..")
+    wrong = UsageError(
+        f"{option}: found `{text}`; allowed: a range with its step, from low to high",
+        hint=f"write `{option} LOW..HIGH/STEP`, or `{option} LOW..HIGH/x2` to double each value",
+    )
+    for end, step_text in _cuts(rest):
+        factor = _FACTOR.fullmatch(step_text)
+        try:
+            low, high = _number(one, option, low_text), _number(one, option, end)
+            step = float(factor[1]) if factor else _number(one, option, step_text)
+        except (UsageError, ValueError):
+            continue
+        least = 1 if factor else 0
+        if not (0 <= low <= high and math.isfinite(high) and least < step < math.inf):
+            raise wrong
+        if factor and low == 0:
+            raise wrong
+        return Range(low, high, step, factor is not None, one.kind is int)
+    raise wrong
+
+
+def _cuts(rest: str) -> Iterator[tuple[str, str]]:
+    """Each way to read `10MB/s/1MB/s` as an end and a step: units have slashes, too."""
+    for place in (found.start() for found in re.finditer("/", rest)):
+        yield rest[:place], rest[place + 1 :]

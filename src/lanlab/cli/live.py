@@ -1,0 +1,140 @@
+"""
+Live lines: what happened in each interval while a measurement runs.
+
+An engine says how far it is four times a second (over a network twice); a line ends with the first
+word of it after the interval, and has its exact times.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from lanlab.cli.terminal import say, talk
+from lanlab.plan import PlannedTrial
+from lanlab.units import format_rate, format_size, format_time
+from lanlab.workloads import Progress
+
+#: Of a terminal, where nothing else was asked for.
+DEFAULT_INTERVAL_S = 1.0
+#: Shorter trials have no lines unless they were asked for.
+_SHORTEST_S = 2.0
+#: By how much an engine's word may be early, seconds.
+_EARLY_S = 0.002
+_MESSAGES = {"stream": "messages", "echo": "replies", "copy": "", "stations": "operations"}
+
+
+@dataclass(frozen=True)
+class LiveWish:
+    """What was asked for."""
+
+    #: `None`: nothing was asked for; 0: no lines.
+    interval_s: float | None = None
+    #: Whether lines are JSON on standard output.
+    is_json: bool = False
+
+
+class LiveLines:
+    """Prints a line for each interval of each trial."""
+
+    def __init__(self, wish: LiveWish) -> None:
+        self._wish = wish
+        self._interval_s = DEFAULT_INTERVAL_S if wish.interval_s is None else wish.interval_s
+        self._is_on = False
+        self._last = Progress(0.0, 0, 0, 0)
+        self._next_s = 0.0
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the trial under way has lines."""
+        return self._is_on
+
+    def begin(self, trial: PlannedTrial) -> None:
+        """A trial begins."""
+        is_wanted = self._wish.is_json or self._wish.interval_s is not None
+        is_long = trial.expected_time_s > _SHORTEST_S and talk().is_terminal
+        self._is_on = bool(self._interval_s) and (is_wanted or is_long)
+        self._last, self._next_s = Progress(0.0, 0, 0, 0), self._interval_s
+
+    def progress(self, trial: PlannedTrial, now: Progress) -> None:
+        """Take in how far it is. Called from another thread."""
+        if not self._is_on or now.elapsed_s < self._next_s - _EARLY_S:
+            return
+        found = interval_between(self._last, now)
+        found["is_warmup"] = now.elapsed_s <= float(trial.parameters.get("warmup_s") or 0.0)
+        self._last = now
+        while self._next_s <= now.elapsed_s + _EARLY_S:
+            self._next_s += self._interval_s
+        if self._wish.is_json:
+            line = {"type": "interval", "trial": trial.number, **found}
+            print(json.dumps(line, allow_nan=False), flush=True)
+        else:
+            say(live_text(trial.workload, found))
+
+
+def interval_between(before: Progress, now: Progress) -> dict[str, Any]:
+    """
+    What happened between two words of an engine.
+
+    Returns:
+        `start_s`, `end_s`, `bytes`, `messages`, `rate_bps`; of UDP `expected_messages`,
+        `lost_messages` (below 0 where earlier ones came late) and `delay_variation_ns`; of TCP
+        `retransmitted_segments`, and as they are at its end `congestion_window_bytes` and
+        `round_trip_ns`; of a second direction the same in `reverse`.
+    """
+    length_s = now.elapsed_s - before.elapsed_s
+    octets, messages = now.bytes - before.bytes, now.messages - before.messages
+    found: dict[str, Any] = {
+        "start_s": before.elapsed_s,
+        "end_s": now.elapsed_s,
+        "bytes": octets,
+        "messages": messages,
+        "rate_bps": 8 * octets / length_s if length_s > 0 else 0.0,
+    }
+    if now.expected_messages is not None:
+        expected = now.expected_messages - (before.expected_messages or 0)
+        found |= {"expected_messages": expected, "lost_messages": expected - messages}
+    if now.delay_variation_ns is not None:
+        found["delay_variation_ns"] = now.delay_variation_ns
+    if now.tcp is not None:
+        earlier = (before.tcp or {}).get("retransmitted_segments", 0)
+        found["retransmitted_segments"] = now.tcp["retransmitted_segments"] - earlier
+        for key in ("congestion_window_bytes", "round_trip_ns"):
+            found[key] = now.tcp[key]
+    if now.reverse is not None:
+        found["reverse"] = interval_between(before.reverse or Progress(0.0, 0, 0, 0), now.reverse)
+    return found
+
+
+def live_text(workload: str, found: dict[str, Any]) -> str:
+    """
+    One interval for people.
+
+    Examples:
+        >>> live_text("stream", {"start_s": 0.0, "end_s": 1.0, "rate_bps": 9.57e6, "messages": 831,
+        ...     "expected_messages": 840, "lost_messages": 9, "delay_variation_ns": 34_000})
+        '   0.00-1.00   s  9.57 Mbit/s, lost 9 of 840 (1.07 %), delay varies by 34.0 µs'
+    """
+    times = f"{found['start_s']:7.2f}-{found['end_s']:<7.2f}s"
+    parts = [format_rate(found["rate_bps"])]
+    word = _MESSAGES.get(workload, "")
+    if "expected_messages" in found:
+        expected, lost = found["expected_messages"], max(0, found["lost_messages"])
+        share = 100 * lost / expected if expected > 0 else 0.0
+        parts.append(f"lost {lost} of {expected} ({share:.3g} %)")
+    elif word and workload != "stream":
+        parts.append(f"{found['messages']} {word}")
+    if "delay_variation_ns" in found:
+        parts.append(f"delay varies by {format_time(found['delay_variation_ns'] / 1e9)}")
+    if "retransmitted_segments" in found:
+        parts.append(f"{found['retransmitted_segments']} retransmitted")
+        parts.append(f"window {format_size(found['congestion_window_bytes'])}")
+        parts.append(f"round trip {format_time(found['round_trip_ns'] / 1e9)}")
+    if found.get("is_warmup"):
+        parts.append("warm-up")
+    text = f"{times}  {', '.join(parts)}"
+    if "reverse" in found:
+        back = live_text(workload, found["reverse"]).partition("s  ")[2]
+        text += f" | reverse {back}"
+    return text

@@ -1,0 +1,231 @@
+"""
+A scan: options with several values make a study of one experiment, whose conditions are all
+combinations, measured in randomised blocks.
+
+What is too large is refused by arithmetic, before any condition is made.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lanlab.cli.levels import Levels, levels_of
+from lanlab.cli.terminal import say
+from lanlab.errors import UsageError
+from lanlab.roles import BOTH, REVERSE_PREFIX
+from lanlab.store import Level, RunRecord
+
+#: Id of the experiment of every scan.
+SCAN = "scan"
+#: A scan with more trials is taken for a mistake.
+_MOST_TRIALS = 100_000
+_MOST_IN_DIGITS = 10**12
+#: What a trial takes beyond its own time, about.
+_OVERHEAD_S = 0.25
+#: What a table of a scan is of, by workload; the first decides.
+_METRICS: Mapping[str, tuple[str, ...]] = {
+    "stream": ("goodput_bps", "received_ratio"),
+    "echo": ("rtt_mean_ns", "rtt_p99_ns"),
+    "copy": ("goodput_bps",),
+    "stations": ("operations_per_s", "response_mean_ns", "response_p99_ns"),
+}
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What is varied, and what is not."""
+
+    workload: str
+    #: In lanlab's units; those that were not given keep their default.
+    parameters: Mapping[str, Level]
+    factors: Mapping[str, tuple[Level, ...]]
+    #: In words, as in `10 values of --rate`.
+    varied: str
+    conditions: int
+    #: Of all conditions once, without what starting a trial takes, seconds.
+    expected_s: float
+
+    def experiment(self) -> dict[str, Any]:
+        """As a study file has it."""
+        return {
+            "id": SCAN,
+            "title": f"{self.workload} with {self.varied}",
+            "workload": self.workload,
+            "metrics": [*_METRICS[self.workload], *self._reverse_metrics()],
+            "parameters": dict(self.parameters),
+            "factors": {key: list(levels) for key, levels in self.factors.items()},
+        }
+
+    def _reverse_metrics(self) -> list[str]:
+        """Of the second direction, where a condition goes both ways."""
+        directions = self.factors.get("direction", (self.parameters.get("direction"),))
+        is_stream = self.workload == "stream" and BOTH in directions
+        return [f"{REVERSE_PREFIX}{key}" for key in _METRICS["stream"]] if is_stream else []
+
+    def announce(self, trials: int) -> None:
+        """Say how large it is, before anything begins."""
+        seconds = trials * (self.expected_s + self.conditions * _OVERHEAD_S)
+        say(
+            f"scan: {self.varied} = {_counted(self.conditions, 'condition')} x "
+            f"{_counted(trials, 'trial')} = {_counted(self.conditions * trials, 'trial')}, about "
+            f"{duration(seconds)}"
+        )
+
+
+def is_scan(run: RunRecord) -> bool:
+    """Whether a run was made by options with several values."""
+    return [one["id"] for one in run.study.get("experiment", ())] == [SCAN]
+
+
+def scan_of(workload_name: str, given: Mapping[str, Any], trials: int) -> Scan | None:
+    """
+    The scan that options ask for; `None` where each has one value. Several drivers alone are none.
+
+    Args:
+        given: Values by key, as text of the command line; `None` where none was given.
+        trials: Of each condition.
+
+    Raises:
+        UsageError: It is too large, a value is not allowed, or stands there twice.
+    """
+    from lanlab.workloads import workload
+    from lanlab.workloads.definitions import definitions
+
+    known = definitions(workload(workload_name).Parameters)
+    found = {
+        key: _given_levels(known[key], value) for key, value in given.items() if value is not None
+    }
+    varied = {key: levels for key, levels in found.items() if levels.count > 1}
+    if not set(varied) - {"driver"}:
+        return None
+    fixed = {key: next(iter(levels)) for key, levels in found.items() if key not in varied}
+    return _scan(workload_name, fixed, varied, trials)
+
+
+def with_single_levels(workload_name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of options of which each has one: those that are numbers without a unit are read.
+
+    Raises:
+        UsageError: One is no number where it must be one.
+    """
+    from lanlab.workloads import workload
+    from lanlab.workloads.definitions import definitions
+
+    known = definitions(workload(workload_name).Parameters)
+    return {
+        key: value if key == "driver" or value is None else next(iter(levels_of(known[key], value)))
+        for key, value in given.items()
+    }
+
+
+def _given_levels(one: Any, value: Any) -> Levels:
+    if isinstance(value, tuple):
+        # Made by a command, as the services of a copy.
+        return Levels(one.option or one.key, value)
+    return levels_of(one, value)
+
+
+def _scan(
+    workload_name: str,
+    fixed: Mapping[str, Level],
+    varied: Mapping[str, Levels],
+    trials: int,
+) -> Scan:
+    from lanlab.cli.single import checked
+    from lanlab.workloads import workload
+
+    kind = workload(workload_name)
+    words = " x ".join(
+        f"{_number(levels.count)} values of {levels.option}" for levels in varied.values()
+    )
+    conditions = math.prod(levels.count for levels in varied.values())
+    _check_amount(workload_name, fixed, varied, words, conditions, trials)
+    levels: dict[str, dict[Level, None]] = {key: {} for key in varied}
+    complete: dict[str, Level] = {}
+    seconds = []
+    for chosen in _combinations(varied):
+        complete = checked(workload_name, {**fixed, **chosen})
+        seconds.append(kind.expected_time_s(kind.Parameters.model_validate(complete)))
+        for key in varied:
+            levels[key].setdefault(complete[key])
+    for key, distinct in levels.items():
+        if len(distinct) < varied[key].count:
+            raise UsageError(
+                f"{varied[key].option}: found a value twice; allowed: each value once",
+                hint="--trials measures each condition several times",
+            )
+    return Scan(
+        workload_name,
+        {key: complete[key] for key in fixed if key in complete},
+        {key: tuple(distinct) for key, distinct in levels.items()},
+        words,
+        conditions,
+        math.fsum(seconds),
+    )
+
+
+def _combinations(varied: Mapping[str, Levels]) -> Iterator[dict[str, Level]]:
+    for chosen in itertools.product(*varied.values()):
+        yield dict(zip(varied, chosen, strict=True))
+
+
+def _check_amount(
+    workload_name: str,
+    fixed: Mapping[str, Level],
+    varied: Mapping[str, Levels],
+    words: str,
+    conditions: int,
+    trials: int,
+) -> None:
+    from lanlab.cli.single import checked
+    from lanlab.studies.scaling import MAX_CONDITIONS
+    from lanlab.workloads import workload
+
+    if conditions <= MAX_CONDITIONS and conditions * trials <= _MOST_TRIALS:
+        return
+    kind = workload(workload_name)
+    first = checked(workload_name, {**fixed, **next(_combinations(_firsts(varied)))})
+    each_s = kind.expected_time_s(kind.Parameters.model_validate(first)) + _OVERHEAD_S
+    raise UsageError(
+        f"found {words} = {_counted(conditions, 'condition')} x {_counted(trials, 'trial')} = "
+        f"{_counted(conditions * trials, 'trial')} of about {each_s:.3g} s: "
+        f"{duration(conditions * trials * each_s)}; allowed: at most {MAX_CONDITIONS:,} "
+        f"conditions and {_MOST_TRIALS:,} trials",
+        hint="give fewer values, or a larger step",
+    )
+
+
+def _firsts(varied: Mapping[str, Levels]) -> dict[str, Levels]:
+    """Of each its first value alone."""
+    return {key: Levels(one.option, (next(iter(one)),)) for key, one in varied.items()}
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{_number(count)} {what}{'' if count == 1 else 's'}"
+
+
+def _number(count: int) -> str:
+    """A count in digits, as far as people read them."""
+    return f"{count:,}" if count < _MOST_IN_DIGITS else f"{count:.1e}"
+
+
+def duration(seconds: float) -> str:
+    """
+    A time for people, in its two largest units.
+
+    Examples:
+        >>> duration(3.2), duration(65), duration(7_325), duration(1_400_000)
+        ('4 s', '1 min 5 s', '2 h 3 min', '16 d 5 h')
+    """
+    if seconds >= _MOST_IN_DIGITS:
+        return f"{seconds / 86_400:.1e} d"
+    whole = math.ceil(seconds)
+    for unit, size, name, below in ((86_400, 3_600, "d", "h"), (3_600, 60, "h", "min")):
+        if whole >= unit:
+            count, rest = divmod(math.ceil(whole / size) * size, unit)
+            return f"{count:,} {name} {rest // size} {below}"
+    return f"{whole // 60} min {whole % 60} s" if whole >= 60 else f"{whole} s"

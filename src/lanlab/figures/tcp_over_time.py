@@ -1,0 +1,98 @@
+"""What the sender's kernel knew of a TCP connection over time, with what limited it shaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from lanlab.analysis.attempts import counting
+from lanlab.analysis.tcp_over_time import TcpSample, limited_parts, samples_of
+from lanlab.figures.chart import Axis, Band, Chart, Point, Series
+from lanlab.figures.gather import FigureData, caption
+from lanlab.figures.wording import condition_text
+
+#: By the figure's metric: the y axis, and the lines with their value in its unit.
+_Lines = Mapping[str, Callable[[TcpSample], float]]
+_VIEWS: Mapping[str, tuple[Axis, _Lines]] = {
+    "window": (
+        Axis("window", "kB"),
+        {
+            "congestion window": lambda sample: sample.congestion_window_bytes / 1e3,
+            "receiver's window": lambda sample: sample.peer_window_bytes / 1e3,
+        },
+    ),
+    "round_trip": (
+        Axis("smoothed round trip", "ms"),
+        {"smoothed round trip": lambda sample: sample.round_trip_ns / 1e6},
+    ),
+    "rate": (
+        Axis("rate", "Mbit/s"),
+        {
+            "pacing rate": lambda sample: sample.pacing_rate_bps / 1e6,
+            "delivery rate": lambda sample: sample.delivery_rate_bps / 1e6,
+        },
+    ),
+    "retransmitted": (
+        Axis("segments sent again", "segments"),
+        {"sent again": lambda sample: float(sample.retransmitted_segments)},
+    ),
+}
+
+
+def tcp_window_over_time(data: FigureData) -> Chart:
+    """Windows of the first trial's first flow."""
+    return _view(data, "window")
+
+
+def tcp_round_trip_over_time(data: FigureData) -> Chart:
+    """The round-trip time that its sender counted with."""
+    return _view(data, "round_trip")
+
+
+def tcp_rate_over_time(data: FigureData) -> Chart:
+    """The rates at which its kernel sent and saw arrive."""
+    return _view(data, "rate")
+
+
+def tcp_retransmissions_over_time(data: FigureData) -> Chart:
+    """Segments that it had sent again."""
+    return _view(data, "retransmitted")
+
+
+def _view(data: FigureData, name: str) -> Chart:
+    axis, lines = _VIEWS[name]
+    own = [
+        trial
+        for trial in counting(data.trials)
+        if trial.experiment in data.figure.experiments and samples_of(trial)
+    ]
+    samples = samples_of(own[0]) if own else []
+    series = [
+        Series(line, tuple(_point(sample, value(sample), line) for sample in samples), kind="bound")
+        for line, value in lines.items()
+    ]
+    # A rate that the kernel does not have, or a window that an older one does not tell, is 0.
+    series = [one for one in series if any(point.y for point in one.points)] or series[:1]
+    bands = tuple(
+        Band(part.by, part.start_ns / 1e9, part.end_ns / 1e9) for part in limited_parts(samples)
+    )
+    said = "What the sender's kernel knew (TCP_INFO)"
+    if own:
+        words = condition_text(data.study, own[0].factors)
+        said += f" in trial {own[0].number + 1}{f' ({words})' if words else ''}"
+        said += " of its first flow." if int(own[0].parameters.get("flows", 1)) > 1 else "."
+    else:
+        said += "."
+    said += " Shaded: what limited the sender, where it was not the network."
+    return Chart(
+        title=data.figure.title,
+        x=Axis("time since the start", "s"),
+        y=axis,
+        series=tuple(series),
+        bands=bands,
+        caption=caption(data.run, said, "Samples of one trial are not independent of each other."),
+        empty="no samples of its TCP connections are in the store",
+    )
+
+
+def _point(sample: TcpSample, y: float, line: str) -> Point:
+    return Point(x=sample.at_ns / 1e9, y=y, low=None, high=None, trials=(), condition=line)

@@ -1,0 +1,230 @@
+"""
+Commands of the user's around trials: `--setup`, `--prepare` and `--cleanup`.
+
+They run on the machine of lanlab, in a shell, outside of what is measured. What they print is part
+of the trial's record. One that fails or takes too long ends its trial, not the run.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import shlex
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from lanlab.errors import CommandFailed
+from lanlab.plan import PlannedTrial
+from lanlab.roles import host_places
+from lanlab.run.site import Site
+from lanlab.studies.model import Commands
+from lanlab.workloads import workload
+
+#: Of what a command prints the beginning and the end are kept, each up to this length.
+_KEPT_BYTES = 8 * 1024
+#: How often a command is looked at that has closed its output, or left it to another process.
+_LOOK_S = 0.02
+_LONGEST_LINE = 200
+
+
+class TrialCommands:
+    """The commands of one run.
+
+    Args:
+        commands: `None`: none.
+        run_id: Of the run, for their environment.
+    """
+
+    def __init__(self, commands: Commands | None, run_id: str) -> None:
+        self._commands, self._run_id = commands, run_id
+        #: The condition that `setup` has been run for.
+        self._set_up: tuple[str, Mapping[str, Any]] | None = None
+
+    def before(self, trial: PlannedTrial, site: Site, ran: list[dict[str, Any]]) -> None:
+        """
+        Run what comes before a trial.
+
+        Args:
+            ran: Takes a record of each command, the one that failed included.
+
+        Raises:
+            CommandFailed: The trial cannot be run.
+        """
+        if self._commands is None:
+            return
+        condition = (trial.experiment, trial.factors)
+        if self._commands.setup is not None and self._set_up != condition:
+            self._set_up = None
+            self._run("setup", self._commands.setup, trial, site, ran)
+            self._set_up = condition
+        if self._commands.prepare is not None:
+            self._run("prepare", self._commands.prepare, trial, site, ran)
+
+    def after(self, trial: PlannedTrial, site: Site, ran: list[dict[str, Any]]) -> None:
+        """
+        Run what comes after a trial, a failed one included.
+
+        Raises:
+            CommandFailed: It failed: what the next trial meets is not known.
+        """
+        if self._commands is not None and self._commands.cleanup is not None:
+            self._run("cleanup", self._commands.cleanup, trial, site, ran)
+
+    def _run(
+        self, when: str, text: str, trial: PlannedTrial, site: Site, ran: list[dict[str, Any]]
+    ) -> None:
+        assert self._commands is not None
+        record = run_command(text, self._environment(trial, site), self._commands.timeout_s)
+        ran.append({"when": when, **record})
+        problem = _problem(record, self._commands.timeout_s)
+        if problem is not None:
+            raise CommandFailed(
+                f"--{when} `{text}` {problem}",
+                hint="run it by itself to see why; --command-timeout is the time it may take"
+                if record["is_overdue"]
+                else "run it by itself to see why; it must end with exit code 0",
+            )
+
+    def _environment(self, trial: PlannedTrial, site: Site) -> dict[str, str]:
+        """What a command may need to know: the condition, and how to reach the hosts."""
+        told = {
+            "LANLAB_RUN": self._run_id,
+            "LANLAB_TRIAL": str(trial.number),
+            "LANLAB_TESTBED": site.bed.name,
+        }
+        for key, level in trial.parameters.items():
+            told[f"LANLAB_PARAMETER_{key.upper()}"] = str(level)
+        direction = trial.parameters.get("direction")
+        for role, place in host_places(workload(trial.workload).roles, direction).items():
+            told[f"LANLAB_ON_{role.upper()}"] = shlex.join(site.bed.hosts[place].command_prefix)
+        return {**os.environ, **told}
+
+
+#: Of a run without any.
+NO_COMMANDS = TrialCommands(None, "")
+
+
+def _problem(record: Mapping[str, Any], timeout_s: float) -> str | None:
+    """What is wrong with how a command ended; `None`: nothing."""
+    lines = str(record["output"]).strip().splitlines()
+    said = f"; it printed last: {lines[-1].strip()[:_LONGEST_LINE]}" if lines else ""
+    if record["is_overdue"]:
+        return f"was ended after {timeout_s:g} s{said}"
+    code = record["exit_code"]
+    if code == 0:
+        return None
+    how = f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+    return f"{how}{said}"
+
+
+def run_command(text: str, environment: Mapping[str, str], timeout_s: float) -> dict[str, Any]:
+    """
+    Run a command in a shell, with nothing to read, until it ends or its time is over.
+
+    A process that it leaves in the background goes on, and is not waited for. A command that takes
+    too long is ended with its process group.
+
+    Returns:
+        For the record: `command`, `exit_code` (below 0: minus the signal that ended it),
+        `elapsed_s`, `is_overdue`, `output` (what it printed, standard error included, of a long
+        text the beginning and the end) and `output_bytes`, its whole length.
+    """
+    began = time.monotonic()
+    # In a shell, as the user wrote it for one, and as a group of its own, so that it can be ended.
+    process = subprocess.Popen(
+        text,
+        shell=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=dict(environment),
+        start_new_session=True,
+    )
+    output = _Output()
+    try:
+        assert process.stdout is not None
+        with process.stdout as pipe:
+            is_overdue = not _watched(process, pipe.fileno(), output, began + timeout_s)
+    except BaseException:
+        _end(process)
+        raise
+    if is_overdue:
+        _end(process)
+    return {
+        "command": text,
+        "exit_code": process.wait(),
+        "elapsed_s": time.monotonic() - began,
+        "is_overdue": is_overdue,
+        "output": output.text(),
+        "output_bytes": output.length,
+    }
+
+
+class _Output:
+    """The beginning and the end of what was printed."""
+
+    def __init__(self) -> None:
+        self.length = 0
+        self._begin, self._end = b"", b""
+
+    def add(self, piece: bytes) -> None:
+        self.length += len(piece)
+        taken = _KEPT_BYTES - len(self._begin)
+        self._begin += piece[:taken]
+        self._end = (self._end + piece[taken:])[-_KEPT_BYTES:]
+
+    def text(self) -> str:
+        left_out = self.length - len(self._begin) - len(self._end)
+        gap = f"\n[{left_out} bytes left out]\n".encode() if left_out else b""
+        whole = self._begin + gap + self._end
+        # PostgreSQL holds no zero in a text.
+        return whole.decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def _watched(
+    process: subprocess.Popen[bytes], descriptor: int, output: _Output, until: float
+) -> bool:
+    """Take in what a command prints until it has ended; false: its time is over."""
+    os.set_blocking(descriptor, False)
+    is_open = True
+    while True:
+        has_ended = process.poll() is not None
+        if is_open:
+            is_open = _taken(descriptor, output, until)
+        if has_ended:
+            return True
+        left_s = until - time.monotonic()
+        if left_s <= 0:
+            return False
+        if is_open:
+            select.select([descriptor], [], [], min(left_s, _LOOK_S))
+        else:
+            try:
+                process.wait(min(left_s, _LOOK_S))
+            except subprocess.TimeoutExpired:
+                continue
+
+
+def _taken(descriptor: int, output: _Output, until: float) -> bool:
+    """Take in what is there now; false: no more will come."""
+    while time.monotonic() < until:
+        try:
+            piece = os.read(descriptor, 65_536)
+        except BlockingIOError:
+            return True
+        if not piece:
+            return False
+        output.add(piece)
+    return True
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a command and what it has started, at once."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        process.kill()
+    process.wait()

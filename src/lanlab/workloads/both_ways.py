@@ -1,0 +1,60 @@
+"""Both directions of a workload at once: the steps of both, from one start, and their outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lanlab.roles import REVERSE_PREFIX
+from lanlab.workloads.outcome import Progress, TrialOutcome
+from lanlab.workloads.steps import Before, Line, Part, Request, Stage, TwoEnds
+
+
+class BothWays(TwoEnds):
+    """
+    The steps of a workload with two ends, both ways at once.
+
+    Each direction has its own parts, session and ports. Those of the second have the roles of the
+    first behind `reverse_`. Both listeners are set up before both that connect, and all four start
+    together.
+    """
+
+    def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
+        """The listeners first. The last part is on another host than the first, as its clock is
+        what the record relates."""
+        forward = self._direction(stage, "")
+        reverse = self._direction(stage, REVERSE_PREFIX)
+        return [[forward[0]], [reverse[0]], [reverse[1]], [forward[1]]]
+
+    def _direction(self, stage: Stage, prefix: str) -> tuple[Part, Part]:
+        """The part that listens and the part that connects."""
+        connects, listens = f"{prefix}{self._connects}", f"{prefix}{self._listens}"
+        (listen,), (connect,) = self.between(stage, connects, listens)
+
+        def connect_to_its_own(before: Before) -> Request:
+            return connect.request(replace(before, ports=before.listening[listens]))
+
+        return (
+            Part(listens, listen.request, clock_of=connects),
+            Part(connects, connect_to_its_own),
+        )
+
+    def progress(self, lines: Sequence[Line | None]) -> Progress:
+        """Of each direction by its listener."""
+        listener, back_listener, back_connector, connector = lines
+        assert listener is not None
+        forward = super().progress([listener, connector])
+        if back_listener is None:
+            return forward
+        return replace(forward, reverse=super().progress([back_listener, back_connector]))
+
+
+def of_reverse(outcome: TrialOutcome, roles: tuple[str, str]) -> TrialOutcome:
+    """The outcome of the second direction, under the roles of the first."""
+    setup = dict(outcome.setup)
+    capabilities = outcome.setup.get("capabilities") or {}
+    setup["capabilities"] = {
+        role: capabilities.get(f"{REVERSE_PREFIX}{role}") or {} for role in roles
+    }
+    results = {role: outcome.results[f"{REVERSE_PREFIX}{role}"] for role in roles}
+    return replace(outcome, results=results, setup=setup)

@@ -1,0 +1,122 @@
+"""Both directions of a stream, and the short options that iperf3 has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab
+
+from lanlab.store import open_store
+
+QUICK = ("--testbed", "loopback", "--warmup", "0.05")
+SHORT = (*QUICK, "-t", "0.1", "-l", "256")
+
+
+def test_reverse_is_a_parameter_with_the_roles_swapped(lanlab: Lanlab, folder: Path) -> None:
+    """The first host receives; the record says so."""
+    said = lanlab("stream", *SHORT, "-b", "1M", "-R", "-J").json()
+    assert said["parameters"]["direction"] == "reverse"
+    assert said["goodput_bps"] > 0
+
+    with open_store(None) as records:
+        (trial,) = records.trials(said["run"])
+    requests = trial.raw["setup"]["requests"]
+    assert requests["sender"]["type"] == "stream_send"
+    assert trial.raw["setup"]["hosts"]["receiver"] != trial.raw["setup"]["hosts"]["sender"]
+    forward = lanlab("stream", *SHORT, "-b", "1M", "-J").json()
+    with open_store(None) as records:
+        (other,) = records.trials(forward["run"])
+    hosts, swapped = other.raw["setup"]["hosts"], trial.raw["setup"]["hosts"]
+    assert (hosts["sender"], hosts["receiver"]) == (swapped["receiver"], swapped["sender"])
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+def test_both_directions_have_results_of_their_own(transport: str, lanlab: Lanlab) -> None:
+    """From one start; what was sent one way is not counted the other way."""
+    args = ("--transport", transport, "--bidirectional", "--messages", "40", "--message-rate")
+    said = lanlab("stream", *QUICK, "-l", "256", *args, "200", "-J")
+
+    assert said.code == 0, said.err
+    answer = said.json()
+    assert answer["offered_messages"] == answer["reverse_offered_messages"] == 40
+    assert answer["received_messages"] == answer["reverse_received_messages"] == 40
+    assert answer["reverse_goodput_bps"] > 0
+    assert "reverse_interrupt_cpu_s" not in answer
+    with open_store(None) as records:
+        (trial,) = records.trials(answer["run"])
+        series = records.series(answer["run"], 0, ["reverse-receiver-intervals"])
+    assert set(trial.raw["setup"]["requests"]) == {
+        "sender",
+        "receiver",
+        "reverse_sender",
+        "reverse_receiver",
+    }
+    # One start on one clock.
+    assert trial.raw["setup"]["start"]["shared_clock"]
+    assert len(trial.raw["setup"]["start"]["margins_ns"]) == 4
+    assert sum(series["reverse-receiver-intervals"].columns["bytes"]) >= 40 * 256
+
+
+def test_both_directions_are_told_apart_in_words(lanlab: Lanlab) -> None:
+    """And compared by a scan."""
+    said = lanlab("stream", *SHORT, "--rate", "1M", "--bidirectional")
+    assert said.out.count("goodput ") == 2
+    assert "from the second host to the first, at the same time" in said.out
+
+    scan = lanlab("stream", *SHORT, "--rate", "1M", "--direction", "forward,both", "-J").json()
+    ways = {trial["factors"]["direction"]: trial for trial in scan["trials"]}
+    assert "reverse_goodput_bps" in ways["both"]
+    assert "reverse_goodput_bps" not in ways["forward"]
+
+
+def test_directions_that_exclude_each_other_are_refused(lanlab: Lanlab) -> None:
+    """As are those that no other program is asked for."""
+    for args, words in (
+        (("-R", "--bidirectional"), "--reverse and --bidirectional exclude each other"),
+        (("-R", "--direction", "both"), "--reverse and --direction exclude each other"),
+        (("-4", "-6"), "-4 and -6 exclude each other"),
+        (("-u", "--transport", "tcp"), "-u and --transport exclude each other"),
+        (
+            ("-R", "--tool", "iperf3", "--warmup", "0"),
+            "found --direction reverse; allowed: forward",
+        ),
+    ):
+        said = lanlab("stream", "--testbed", "loopback", *args)
+        assert (said.code, words in said.err) == (2, True), said.err
+
+
+def test_short_options_mean_what_they_mean_in_iperf3(lanlab: Lanlab) -> None:
+    """Time, flows, rate of each flow, length, IP, transport, JSON."""
+    args = ("-t", "0.1", "-P", "2", "-b", "1M", "-l", "256", "-6", "-u", "-J")
+    said = lanlab("stream", *QUICK, *args).json()
+    wanted = {
+        "time_s": 0.1,
+        "flows": 2,
+        "rate_bps": 2_000_000,
+        "message_size_bytes": 256,
+        "ip_version": 6,
+        "transport": "udp",
+    }
+    assert wanted.items() <= said["parameters"].items()
+    scan = lanlab("stream", *SHORT, "-P", "2", "-b", "100k,200k", "-J").json()
+    assert {t["factors"]["rate_bps"] for t in scan["trials"]} == {200_000, 400_000}
+    unlimited = lanlab("stream", *SHORT, "-b", "0", "-J").json()
+    assert "rate_bps" not in unlimited["parameters"]
+
+
+def test_the_rate_of_a_flow_needs_one_number_of_flows(lanlab: Lanlab) -> None:
+    """Else it would be another rate in each condition."""
+    for args in (("-P", "1,2"), ("--rate", "1M"), ("--message-rate", "5")):
+        said = lanlab("stream", *SHORT, "-b", "1M", *args)
+        assert (said.code, said.err.startswith("error: --flow-rate ")) == (2, True), said.err
+
+
+def test_the_help_of_what_measures_is_in_groups(lanlab: Lanlab) -> None:
+    """Every option stands once."""
+    for name in ("stream", "echo", "copy", "stations"):
+        said = lanlab(name, "--help").out
+        heads = [line for line in said.splitlines() if line.endswith(":") and line[:1].isalpha()]
+        expected = ["What to send:", "Where:", "When to stop:", "How:", "Trials:", "Output:"]
+        assert [head for head in heads if head in expected] == expected
+        assert said.count("  --setup ") == said.count("--json ") == 1

@@ -1,0 +1,110 @@
+"""Lists and ranges as values of options."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from command_line import Lanlab
+
+from lanlab.cli.levels import levels_of
+from lanlab.cli.scan import scan_of
+from lanlab.errors import UsageError
+from lanlab.workloads import workload
+from lanlab.workloads.definitions import definitions
+
+STREAM = definitions(workload("stream").Parameters)
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "levels"),
+    [
+        ("message_size_bytes", "64,512, 1408", ["64", "512", "1408"]),
+        ("message_size_bytes", "64..1024/x4", [64, 256, 1024]),
+        ("message_size_bytes", "1k..2k/300,64KiB", [1000, 1300, 1600, 1900, "64KiB"]),
+        ("rate_bps", "1M..3M/1M", [1_000_000, 2_000_000, 3_000_000]),
+        ("rate_bps", "1MB/s..2MB/s/500kB/s", [8_000_000, 12_000_000, 16_000_000]),
+        ("time_s", "0.1..0.3/100ms", [0.1, 0.2, 0.3]),
+        ("flows", "1..3/1", [1, 2, 3]),
+        ("flows", "4", [4]),
+        ("ip_version", "4,6", [4, 6]),
+        ("port", "5201-5210", ["5201-5210"]),
+        ("congestion_control", "cubic,reno", ["cubic,reno"]),
+        ("congestion_control", "cubic;reno", ["cubic", "reno"]),
+        ("rate_bps", None, [None]),
+    ],
+)
+def test_lists_and_ranges_are_read(key: str, text: str | None, levels: list[object]) -> None:
+    """Both ends of a range are in it where its steps meet them."""
+    found = levels_of(STREAM[key], text)
+
+    assert list(found) == levels
+    assert found.count == len(levels)
+
+
+@pytest.mark.parametrize(
+    "text", ["1M..2M", "2M..1M/1M", "1M..2M/0", "0..2M/x2", "1M..2M/x1", "..2M/1M", "1M,,2M", "1M,"]
+)
+def test_what_is_no_list_and_no_range_is_refused(text: str) -> None:
+    """With the option and what was found."""
+    with pytest.raises(UsageError, match=r"^--rate: found `"):
+        list(levels_of(STREAM["rate_bps"], text))
+
+
+def test_numbers_in_lists_are_held_to_digits(lanlab: Lanlab) -> None:
+    """As a single one is."""
+    for value in ("1,2_0", "1,x", "x"):
+        said = lanlab("stream", "--testbed", "loopback", "--flows", value)
+        assert said.code == 2
+        assert said.err.startswith("error: --flows: found `")
+
+
+def test_several_drivers_alone_are_no_scan() -> None:
+    """They take turns at one condition, as before."""
+    given = {"driver": "lanlab,iperf3", "time_s": "1", "message_size_bytes": "64"}
+
+    assert scan_of("stream", given, 1) is None
+    scan = scan_of("stream", {**given, "transport": "tcp", "flows": "1,2"}, 1)
+    assert scan is not None
+    assert dict(scan.factors) == {"driver": ("lanlab", "iperf3"), "flows": (1, 2)}
+
+
+def test_a_scan_keeps_defaults_to_themselves() -> None:
+    """A default may differ from condition to condition; what was given is in lanlab's units."""
+    scan = scan_of("stream", {"time_s": "250ms", "rate_bps": "1M,2M", "flows": None}, 5)
+
+    assert scan is not None
+    assert (scan.parameters, scan.conditions) == ({"time_s": 0.25}, 2)
+    assert scan.expected_s == pytest.approx(2 * (0.25 + 0.2))
+    assert scan.factors == {"rate_bps": (1_000_000, 2_000_000)}
+
+
+def test_a_million_conditions_are_refused_by_arithmetic(lanlab: Lanlab) -> None:
+    """At once, and nothing is opened for them."""
+    began = time.process_time()
+    args = ("--size", "1..1000/1", "--rate", "1k..1M/1k", "--time", "1", "--trials", "5")
+    said = lanlab("stream", "--testbed", "loopback", *args)
+
+    assert said.code == 2
+    assert (
+        "1,000 values of --size x 1,000 values of --rate = 1,000,000 conditions x 5 trials = "
+        "5,000,000 trials of about 1.45 s: 83 d 22 h; allowed: at most 10,000 conditions"
+    ) in said.err
+    assert time.process_time() - began < 2
+    huge = lanlab("stream", "--testbed", "loopback", "--time", "0.1..1/1e-80")
+    assert (huge.code, "9.0e+79 values" in huge.err) == (2, True)
+
+
+def test_a_value_that_stands_twice_is_refused(lanlab: Lanlab) -> None:
+    """However it is written."""
+    said = lanlab("stream", "--testbed", "loopback", "--size", "1000,1k")
+
+    assert said.err.startswith("error: --size: found a value twice")
+
+
+def test_a_condition_that_cannot_be_measured_is_refused_before_any(lanlab: Lanlab) -> None:
+    """By its own error."""
+    said = lanlab("stream", "--testbed", "loopback", "--size", "64,70000")
+
+    assert said.code == 2
+    assert "is above the largest UDP message" in said.err

@@ -1,0 +1,179 @@
+"""Scans from the command line, what runs around their trials, and where their results go."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab, lanlab_process
+from openmetrics_reader import read_openmetrics
+
+QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
+
+
+def test_a_scan_is_a_study_in_blocks(lanlab: Lanlab) -> None:
+    """It says before it begins how large it is; each block has every condition once."""
+    args = ("--size", "64,128", "--rate", "1M..2M/1M", "--trials", "2", "--seed", "3")
+    said = lanlab("stream", *QUICK, *args, "--json")
+
+    assert said.code == 0
+    first, second, *_ = said.err.splitlines()
+    assert first.startswith(
+        "scan: 2 values of --size x 2 values of --rate = 4 conditions x 2 trials = 8 trials, about "
+    )
+    assert second.startswith("run ")
+    answer = said.json()
+    assert answer["study"] == "stream-scan"
+    conditions = [
+        (trial["factors"]["message_size_bytes"], trial["factors"]["rate_bps"])
+        for trial in answer["trials"]
+    ]
+    every = {(size, rate) for size in (64, 128) for rate in (1_000_000, 2_000_000)}
+    assert set(conditions[:4]) == set(conditions[4:]) == every
+    assert [trial["block"] for trial in answer["trials"]] == [0] * 4 + [1] * 4
+
+
+def test_a_scan_is_drawn_against_its_factor(lanlab: Lanlab, folder: Path) -> None:
+    """In words a table; in a report figures, and the stream over its time."""
+    said = lanlab("stream", *QUICK, "--size", "64,128", "--rate", "1M")
+    assert "64 B " in said.out
+    assert "`lanlab report " in said.out
+
+    assert lanlab("report", "last", "--out", "out").code == 0
+    page = (folder / "out" / "report.html").read_text()
+    assert "Goodput over time" in page
+    assert len(list((folder / "out" / "figures").glob("*.svg"))) == 3
+
+
+def test_scans_of_round_trips_and_copies(lanlab: Lanlab) -> None:
+    """Every command that measures takes lists."""
+    echo = lanlab("echo", *QUICK, "--size", "16,32", "--json").json()
+    assert {trial["factors"]["message_size_bytes"] for trial in echo["trials"]} == {16, 32}
+
+    args = ("--parallel", "1,2", "--trials", "1", "--testbed", "loopback", "--json")
+    copy = lanlab("copy", "3x1kB", *args).json()
+    assert [len(trial["factors"]) for trial in copy["trials"]] == [1, 1]
+
+    args = ("--size", "512,1k", "--stations", "1,2", "--time", "0.2")
+    more = ("--trials", "1", "--service", "memory", "--testbed", "loopback", "--json")
+    stations = lanlab("stations", *args, *more).json()
+    assert len(stations["trials"]) == 4
+
+
+def test_commands_run_around_trials_and_are_recorded(lanlab: Lanlab, folder: Path) -> None:
+    """Setup where the condition changes; each knows its condition, and what it printed is kept."""
+    note = 'echo "$LANLAB_TRIAL $LANLAB_PARAMETER_MESSAGE_SIZE_BYTES" >> '
+    commands = ("--setup", f"{note}setup", "--prepare", f"{note}prepare; echo ready", "--cleanup")
+    said = lanlab("stream", *QUICK, "--rate", "1M", "--trials", "3", *commands, f"{note}cleanup")
+
+    assert said.code == 0, said.err
+    assert "note: prepare command on this machine: echo" in said.err
+    assert (folder / "setup").read_text() == "0 1408\n"
+    assert (folder / "prepare").read_text() == "0 1408\n1 1408\n2 1408\n"
+    assert (folder / "cleanup").read_text() == (folder / "prepare").read_text()
+    lanlab("stream", *QUICK, "--rate", "1M", "--size", "64,128", "--trials", "2", *commands, "true")
+    assert len((folder / "setup").read_text().splitlines()) > 2
+
+
+def test_a_command_that_fails_ends_its_trial_and_not_the_run(lanlab: Lanlab, folder: Path) -> None:
+    """The other condition is measured; what failed says why, and is tidied all the same."""
+    prepare = 'echo no room; test "$LANLAB_PARAMETER_MESSAGE_SIZE_BYTES" = 64'
+    args = ("--rate", "1M", "--size", "64,128", "--prepare", prepare, "--cleanup", "echo >> tidied")
+    said = lanlab("stream", *QUICK, *args, "--json")
+
+    assert said.code == 1
+    by_size = {t["factors"]["message_size_bytes"]: t for t in said.json()["trials"]}
+    assert by_size[64]["status"] == "done"
+    assert by_size[128]["status"] == "failed"
+    error = by_size[128]["error"]
+    assert error["code"] == "CommandFailed"
+    assert error["message"].endswith("ended with exit code 1; it printed last: no room")
+    assert (folder / "tidied").read_text() == "\n\n"
+
+
+def test_a_command_that_hangs_is_ended(lanlab: Lanlab) -> None:
+    """With what it started."""
+    args = ("--prepare", "echo waiting; sleep 1000", "--command-timeout", "0.2")
+    said = lanlab("echo", *QUICK, *args)
+
+    assert said.code == 1
+    assert "sleep 1000` was ended after 0.2 s; it printed last: waiting" in said.err
+    assert lanlab("echo", *QUICK, "--command-timeout", "2").code == 2
+
+
+def test_results_are_exported(lanlab: Lanlab, folder: Path) -> None:
+    """In four forms, with the same numbers."""
+    names = ("markdown", "csv", "json", "openmetrics")
+    exports = [word for name in names for word in (f"--export-{name}", f"out.{name}")]
+    args = ("--rate", "1M", "--size", "64,128", "--trials", "2")
+    said = lanlab("stream", *QUICK, *args, *exports)
+
+    assert said.code == 0
+    trials = json.loads((folder / "out.json").read_text())["trials"]
+    of_64 = [t["goodput_bps"] for t in trials if t["factors"]["message_size_bytes"] == 64]
+    rows = list(csv.DictReader(io.StringIO((folder / "out.csv").read_text())))
+    mean = next(
+        float(row["mean"])
+        for row in rows
+        if row["metric"] == "goodput_bps" and row["message_size_bytes (factor)"] == "64"
+    )
+    assert mean == pytest.approx(sum(of_64) / 2)
+    samples = read_openmetrics((folder / "out.openmetrics").read_text())
+    found = [
+        value
+        for (name, labels), value in samples.items()
+        if name == "lanlab_goodput_bits_per_second"
+        and {("statistic", "mean"), ("message_size_bytes", "64")} <= labels
+    ]
+    assert found == [mean]
+    assert any(name == "lanlab_delay_variation_mean_seconds" for name, _ in samples)
+    assert "| 64 B | 2 | " in (folder / "out.markdown").read_text()
+
+
+def test_a_file_of_the_users_is_refused_before_anything_runs(lanlab: Lanlab, folder: Path) -> None:
+    """One that lanlab wrote is replaced, unless it was changed."""
+    mine = folder / "mine.csv"
+    mine.write_text("mine")
+    said = lanlab("echo", *QUICK, "--export-csv", "mine.csv")
+    assert (said.code, mine.read_text()) == (2, "mine")
+    assert not (folder / "lanlab-results").exists()
+
+    for _ in range(2):
+        assert lanlab("echo", *QUICK, "--export-json", "ours.json").code == 0
+    (folder / "ours.json").write_text("changed")
+    said = lanlab("echo", *QUICK, "--export-json", "ours.json")
+    assert (said.code, (folder / "ours.json").read_text()) == (2, "changed")
+    assert lanlab("echo", *QUICK, "--export-json", "x", "--export-csv", "x").code == 2
+
+
+def test_a_study_file_may_not_bring_commands(lanlab: Lanlab, folder: Path) -> None:
+    """Studies are passed on: who runs one does not expect it to start programs."""
+    study = folder / "small.toml"
+    study.write_text(study.read_text() + '\n[commands]\nprepare = "touch bad"\n')
+    said = lanlab("run", "small.toml", "--testbed", "loopback")
+
+    assert said.code == 2
+    assert "`commands`: found a table; allowed: none" in said.err
+    assert not (folder / "bad").exists()
+
+
+def test_commands_of_a_record_are_run_only_if_they_are_allowed(
+    lanlab: Lanlab, folder: Path
+) -> None:
+    """An interrupted run goes on with them only if its user says so; they are shown first."""
+    prepare = "echo >> ran; test -e on || kill -INT $PPID; touch on"
+    args = ("--rate", "1M", "--size", "64,128", "--prepare", prepare)
+    said = lanlab_process(folder, "stream", *QUICK, *args)
+    assert (said.code, "was interrupted" in said.err) == (1, True), said.err
+
+    refused = lanlab("run", "--resume", "last")
+    assert refused.code == 2
+    assert f"around its trials: prepare `{prepare}`" in refused.err
+    assert len((folder / "ran").read_text()) == 1
+
+    assert lanlab("run", "--resume", "last", "--allow-commands").code == 0
+    assert len((folder / "ran").read_text()) == 3
+    assert lanlab("run", "small.toml", "--allow-commands").code == 2
