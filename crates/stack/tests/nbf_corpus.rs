@@ -61,7 +61,7 @@ fn random_octets() {
         for _ in 0..frames {
             // A frame of the corpus with some octets of its own.
             let mut frame = starts[next() as usize % starts.len()].clone();
-            for _ in 0..1 + next() % 4 {
+            for _ in 0..=next() % 4 {
                 let at = next() as usize % frame.len();
                 frame[at] = next() as u8;
             }
