@@ -5,7 +5,10 @@
 
 pub mod calendar;
 mod error;
+pub mod ethernet;
 pub mod http_chunks;
+pub mod llc;
+pub mod nbf;
 pub mod nbns;
 pub mod nbss;
 pub mod netbios_name;
