@@ -280,8 +280,11 @@ mod tests {
         time.spawn_named("follower", never);
         time.spawn_named("quick", async move { drop(other) });
         while time.poll_task() {}
-        let unfinished: Vec<_> =
-            time.unfinished().into_iter().map(|task| (task.name.to_string(), task.waits_for)).collect();
+        let unfinished: Vec<_> = time
+            .unfinished()
+            .into_iter()
+            .map(|task| (task.name.to_string(), task.waits_for))
+            .collect();
         let expected = [
             ("sleeper", "a time"),
             ("stuck", "something that is no part of the simulation"),

@@ -107,7 +107,9 @@ impl Tasks {
         self.current_waits_for.set(UNKNOWN);
         let is_pending = task.as_mut().poll(&mut Context::from_waker(&waker)).is_pending();
         self.current_waker.set(None);
-        let slot = &mut self.slots.borrow_mut()[number as usize];
+        let mut slots = self.slots.borrow_mut();
+        // It may have dropped all tasks.
+        let Some(slot) = slots.get_mut(number as usize) else { return true };
         if is_pending {
             slot.waits_for = self.current_waits_for.get();
             slot.task = Some((task, waker));

@@ -15,6 +15,17 @@ pub(super) enum WakeBy {
     Waker(Waker),
 }
 
+impl Wake {
+    /// Whether both wake the same future.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (WakeBy::Task(one), WakeBy::Task(other)) => one == other,
+            (WakeBy::Waker(one), WakeBy::Waker(other)) => one.will_wake(other),
+            _ => false,
+        }
+    }
+}
+
 /// Tasks that were woken by a [`Waker`].
 #[derive(Default)]
 pub(super) struct WokenElsewhere {
