@@ -38,6 +38,7 @@ mod machine;
 mod node;
 mod program;
 mod queue;
+mod shared;
 mod state;
 mod waiters;
 mod world;
