@@ -18,6 +18,7 @@ const UP_BYTES: usize = 750;
 const BACK_BYTES: usize = 64;
 const SERVER: Cost = Cost { each_ns: 2_000_000, per_byte_ps: 1_000_000 };
 const BUFFER_BYTES: usize = 1 << 20;
+const ROUNDS: usize = 5;
 const PORT: u16 = 7;
 /// The first socket of a host.
 const SOCKET: SocketId = SocketId(0);
@@ -33,13 +34,43 @@ const TCP: TcpProfile = TcpProfile {
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse::<u64>().expect("a number"));
     let stations = arguments.next();
-    let virtual_s = arguments.next().unwrap_or(2000);
-    for stations in stations.map_or(vec![2, 15, 60, 150], |stations| vec![stations]) {
-        run(stations as u16, virtual_s);
+    let virtual_s = arguments.next().unwrap_or(400);
+    let counts = stations.map_or(vec![2, 15, 60, 150], |stations| vec![stations as u16]);
+    // Turn by turn: what else the machine does meets all alike.
+    let mut results = vec![Vec::new(); counts.len()];
+    for _ in 0..ROUNDS {
+        for (results, stations) in results.iter_mut().zip(&counts) {
+            results.push(run(*stations, virtual_s));
+        }
+    }
+    println!("medians of {ROUNDS} rounds, {virtual_s} virtual s each");
+    for (mut results, stations) in results.into_iter().zip(counts) {
+        results.sort_by(|one, other| one.cpu_s.total_cmp(&other.cpu_s));
+        let Result { cpu_s, frames, operations, events, collisions } = results[ROUNDS / 2];
+        println!(
+            "{stations:3} stations: {:5.0} virtual s per CPU s, {:.0} ns/frame ({:.0} to {:.0}), \
+             {:.2} Mbit/s up, {:.1} events/operation, {:.3} collisions/frame",
+            virtual_s as f64 / cpu_s,
+            cpu_s * 1e9 / frames,
+            results[0].cpu_s * 1e9 / frames,
+            results[ROUNDS - 1].cpu_s * 1e9 / frames,
+            operations * UP_BYTES as f64 * 8.0 / virtual_s as f64 / 1e6,
+            events / operations,
+            collisions / frames,
+        );
     }
 }
 
-fn run(stations: u16, virtual_s: u64) {
+#[derive(Clone, Copy)]
+struct Result {
+    cpu_s: f64,
+    frames: f64,
+    operations: f64,
+    events: f64,
+    collisions: f64,
+}
+
+fn run(stations: u16, virtual_s: u64) -> Result {
     let medium = Plan {
         topology: Topology::Bus,
         rate_bps: Some(10_000_000),
@@ -85,17 +116,13 @@ fn run(stations: u16, virtual_s: u64) {
     assert_eq!(world.run(&Bounds { events: u64::MAX, until }), Ended::Time);
     let cpu_s = (processor_time_ns() - before_ns) as f64 / 1e9;
     let facts = world.facts();
-    let operations = operations.get() as f64;
-    let frames = facts.medium.total().offered_frames as f64;
-    println!(
-        "{stations:3} stations: {:5.0} virtual s per CPU s, {:.2} Mbit/s up, \
-         {:.1} events/operation, {:.0} ns/frame, {:.3} collisions/frame",
-        virtual_s as f64 / cpu_s,
-        operations * UP_BYTES as f64 * 8.0 / virtual_s as f64 / 1e6,
-        facts.events as f64 / operations,
-        cpu_s * 1e9 / frames,
-        facts.medium.collisions as f64 / frames,
-    );
+    Result {
+        cpu_s,
+        frames: facts.medium.total().offered_frames as f64,
+        operations: operations.get() as f64,
+        events: facts.events as f64,
+        collisions: facts.medium.collisions as f64,
+    }
 }
 
 fn server_address() -> SocketAddr {
