@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// A request with a workload, for two machines and a cable of 10 Mbit/s.
-fn simulate(work: Value, machines: &[Value]) -> Value {
+fn simulate(work: &Value, machines: &[Value]) -> Value {
     json!({
         "type": "simulate",
         "seed": 1,
@@ -69,7 +69,7 @@ fn udp_reaches_what_the_wire_carries_over_both_families() {
     for (bytes, version) in [(2, 4), (500, 4), (500, 6), (1408, 4), (1408, 6), (1472, 4), (1452, 6)]
     {
         let work = stream(json!({"message_size_bytes": bytes, "ip_version": version}));
-        let (roles, world) = outcomes(&mut engine, &simulate(work, &[json!({}), json!({})]));
+        let (roles, world) = outcomes(&mut engine, &simulate(&work, &[json!({}), json!({})]));
         let expected_mbps = 10.0 * bytes as f64 / wire_bytes(bytes, version) as f64;
         let mbps = goodput_mbps(&roles[1]);
         assert!((mbps / expected_mbps - 1.0).abs() < 0.001, "{bytes} B, IPv{version}: {mbps}");
@@ -85,7 +85,7 @@ fn tcp_with_buffers_of_8_kb_fills_10_mbit_per_s() {
     let machine = json!({"send_buffer_bytes": 8192, "tcp": {"window_bytes": 8192}});
     let mut engine = Engine::start();
     let work = stream(json!({"transport": "tcp", "message_size_bytes": 1460}));
-    let (roles, _) = outcomes(&mut engine, &simulate(work, &[machine.clone(), machine]));
+    let (roles, _) = outcomes(&mut engine, &simulate(&work, &[machine.clone(), machine]));
     let mbps = goodput_mbps(&roles[1]);
     assert!((mbps - 9.45).abs() < 0.1, "{mbps} Mbit/s");
     assert_eq!(roles[0]["ended_by"], "finished");
@@ -99,7 +99,7 @@ fn a_tcp_transfer_of_so_many_bytes_ends_with_all_of_them_in_spite_of_loss() {
     let mut engine = Engine::start();
     let amount = json!({"bytes": 400_000});
     let work = stream(json!({"transport": "tcp", "amount": amount, "warmup_ns": 0}));
-    let mut request = simulate(work, &[json!({}), json!({})]);
+    let mut request = simulate(&work, &[json!({}), json!({})]);
     request["world"]["medium"]["loss_ratio"] = json!(0.02);
     let (roles, world) = outcomes(&mut engine, &request);
     assert_eq!(number(&roles[1], "window_bytes"), 400_000);
@@ -121,7 +121,7 @@ fn idle_round_trips_take_two_frames_and_what_the_machines_take() {
     let mut engine = Engine::start();
     for (machine, one_way_ns) in [(json!({}), wire_ns), (machine, wire_ns + machine_ns)] {
         for changes in [json!({}), json!({"rate_requests_per_s": 100.0})] {
-            let request = simulate(echo(changes), &[machine.clone(), machine.clone()]);
+            let request = simulate(&echo(changes), &[machine.clone(), machine.clone()]);
             let (roles, _) = outcomes(&mut engine, &request);
             let round_trip = &roles[0]["round_trip"];
             assert_eq!(number(&roles[0], "replies"), 200);
@@ -139,7 +139,7 @@ fn round_trips_over_tcp_carry_whole_messages_of_any_size() {
             "transport": "tcp", "message_size_bytes": request_bytes, "reply_size_bytes": reply_bytes,
             "amount": {"requests": 20},
         }));
-        let (roles, _) = outcomes(&mut engine, &simulate(work, &[json!({}), json!({})]));
+        let (roles, _) = outcomes(&mut engine, &simulate(&work, &[json!({}), json!({})]));
         assert_eq!(number(&roles[0], "replies"), 20);
         assert!(number(&roles[1], "answered_messages") >= 20);
     }
@@ -149,7 +149,7 @@ fn round_trips_over_tcp_carry_whole_messages_of_any_size() {
 fn a_slow_sender_sends_as_fast_as_its_processor_allows() {
     let slow = json!({"send_call": {"each_ns": 1_500_000}, "transmit": {"each_ns": 500_000}});
     let mut engine = Engine::start();
-    let request = simulate(stream(json!({})), &[slow, json!({})]);
+    let request = simulate(&stream(json!({})), &[slow, json!({})]);
     let (roles, world) = outcomes(&mut engine, &request);
     assert!(number(&roles[1], "window_messages").abs_diff(1000) <= 1, "{}", roles[1]);
     let cpu = &roles[0]["cpu"];
@@ -173,7 +173,7 @@ fn every_message_is_received_or_named_among_the_lost() {
         (slow, vec!["queue_dropped_frames", "socket_dropped_datagrams"]),
         (bursty, vec!["ring_dropped_frames"]),
     ] {
-        let mut request = simulate(stream(json!({})), &[json!({}), machine]);
+        let mut request = simulate(&stream(json!({})), &[json!({}), machine]);
         request["world"]["medium"]["loss_ratio"] = json!(0.01);
         let (roles, world) = outcomes(&mut engine, &request);
         let host = &world["hosts"][1];
@@ -195,7 +195,7 @@ fn the_same_request_gives_the_same_reply_and_the_same_frames() {
         let path = folder.path().join(name);
         let machine = json!({"interrupt": {"each_ns": 100_000}, "jitter_ratio": 0.3});
         let work = stream(json!({"amount": {"time_ns": 200_000_000}, "transport": "tcp"}));
-        let mut request = simulate(work, &[machine.clone(), machine]);
+        let mut request = simulate(&work, &[machine.clone(), machine]);
         request["world"]["medium"] = json!({"topology": "bus", "rate_bps": 10_000_000, "propagation_ns": 2_500, "loss_ratio": 0.01});
         request["pcap"] = json!(path);
         let result = Engine::start().result(&request);
@@ -210,7 +210,7 @@ fn a_world_without_an_end_is_stopped_by_its_bounds() {
     let mut engine = Engine::start();
     let machines = [json!({}), json!({})];
     let endless = |bounds: Value| {
-        let mut request = simulate(stream(json!({})), &machines);
+        let mut request = simulate(&stream(json!({})), &machines);
         request["world"]["bounds"] = bounds;
         request
     };
@@ -230,7 +230,7 @@ fn a_world_without_an_end_is_stopped_by_its_bounds() {
 fn a_world_ends_when_the_driver_wants_it() {
     let mut engine = Engine::start();
     let work = stream(json!({"amount": {"time_ns": 86_400 * SECOND_NS}}));
-    let id = engine.send(&simulate(work, &[json!({}), json!({})]));
+    let id = engine.send(&simulate(&work, &[json!({}), json!({})]));
     let asked = engine.send(&json!({"type": "cancel", "target": id}));
     assert_eq!(engine.wait(asked)["type"], "result");
     let line = engine.wait(id);
@@ -248,7 +248,7 @@ fn stations_in_a_closed_loop_share_a_server_as_theory_says() {
         "message_size_bytes": 750, "reply_size_bytes": 64, "amount": {"time_ns": 10 * SECOND_NS},
         "warmup_ns": SECOND_NS,
     }));
-    let mut request = simulate(work, &machines);
+    let mut request = simulate(&work, &machines);
     request["world"]["medium"] =
         json!({"topology": "bus", "rate_bps": 10_000_000, "propagation_ns": 2_500});
     let (roles, _) = outcomes(&mut Engine::start(), &request);
