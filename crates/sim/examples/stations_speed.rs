@@ -130,7 +130,6 @@ fn server_address() -> SocketAddr {
     (addresses_of(SERVER)[0], PORT).into()
 }
 
-<<<<<<< HEAD
 fn send(host: &Host<IpNode>, to: SocketAddr, payload: &[u8]) {
     host.with_node(|node, _| node.interface.send_datagram(SOCKET, to, payload)).expect("room");
 }
@@ -138,11 +137,6 @@ fn send(host: &Host<IpNode>, to: SocketAddr, payload: &[u8]) {
 async fn receive(host: &Host<IpNode>, datagram: &mut Vec<u8>) -> SocketAddr {
     let take = |node: &mut IpNode, _| node.interface.receive_datagram(SOCKET, datagram);
     host.until(datagram_key(SOCKET), "a datagram", take).await.from
-=======
-async fn receive(host: &Host<Udp>, datagram: &mut Vec<u8>) -> SocketAddr {
-    let take = |node: &mut Udp, _| node.0.receive_datagram(SOCKET, datagram);
-    host.until(DATAGRAM, "a datagram", take).await.from
->>>>>>> simip
 }
 
 /// The first number of the file: time on a processor, ns. Other processes do not count.
