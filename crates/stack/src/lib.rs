@@ -5,6 +5,7 @@
 
 pub mod carrier;
 pub mod files;
+pub mod ip;
 pub mod llc;
 pub mod nbf;
 pub mod node;

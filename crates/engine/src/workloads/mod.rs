@@ -7,9 +7,11 @@ pub mod dataset;
 pub mod echo;
 pub mod medium_load;
 pub mod path_mtu;
+mod pcap_file;
 #[cfg(feature = "services")]
 pub mod serve;
 mod setup;
+pub mod simulate;
 #[cfg(feature = "services")]
 pub mod stations;
 pub mod stream;

@@ -20,8 +20,10 @@ use crate::messages::{
 use crate::running::conclude;
 use crate::task::Task;
 
+pub(crate) use requester::outcome as requested;
+
 /// Check a specification.
-fn plan(spec: &EchoSpec) -> Result<Plan, Failure> {
+pub(crate) fn plan(spec: &EchoSpec) -> Result<Plan, Failure> {
     check_common(
         spec.transport,
         spec.message_size_bytes,

@@ -1,0 +1,20 @@
+//! `simulate`: a workload between modelled machines, in virtual time.
+
+mod check;
+mod outcomes;
+mod programs;
+mod world;
+
+use lanlab_os as os;
+
+use crate::messages::{Failure, Simulate};
+use crate::task::Task;
+
+/// Check a request and run its world.
+pub fn run(request: Simulate) -> Result<Task, Failure> {
+    let checked = check::check(&request)?;
+    Ok(Task::new(checked.cost, move |running| {
+        let now = os::monotonic();
+        running.with_progress(now, now, || world::run(&request, &checked, running)).0
+    }))
+}
