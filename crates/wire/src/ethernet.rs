@@ -1,0 +1,331 @@
+//! Ethernet frames without preamble and check sequence, in the five framings of historic protocols.
+//!
+//! Source: IEEE 802.3, section 3.2.6 (length or type), IEEE 802.2, RFC 1042 (SNAP); raw IPX frames of
+//! NetWare as Microsoft's Q104024 describes them. All fields big-endian.
+
+use core::fmt;
+
+use crate::{Error, take};
+
+const FORMAT: &str = "ethernet";
+
+mod field {
+    use core::ops::Range;
+
+    pub(super) const DESTINATION: Range<usize> = 0..6;
+    pub(super) const SOURCE: Range<usize> = 6..12;
+    pub(super) const LENGTH_OR_TYPE: Range<usize> = 12..14;
+}
+
+/// Octets before the payload.
+pub const HEADER_LEN: usize = field::LENGTH_OR_TYPE.end;
+/// The shortest frame that adapters send, without check sequence.
+pub const MIN_FRAME_LEN: usize = 60;
+/// Longest payload.
+pub const MAX_PAYLOAD_LEN: usize = 1500;
+/// The longest frame, without check sequence.
+pub const MAX_FRAME_LEN: usize = HEADER_LEN + MAX_PAYLOAD_LEN;
+
+/// From here on the field behind the addresses is a type.
+const FIRST_TYPE: u16 = 0x0600;
+/// The first octets of a raw IPX packet: it has no checksum.
+const RAW_START: [u8; 2] = [0xff, 0xff];
+/// LLC header of SNAP: SAP, SAP, UI.
+const SNAP_START: [u8; 3] = [0xaa, 0xaa, 0x03];
+/// LLC header of 3Com's framing: SAP, SAP, UI.
+const THREE_COM_START: [u8; 3] = [0x80, 0x80, 0x03];
+
+/// A MAC address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Mac(pub [u8; 6]);
+
+impl Mac {
+    /// Every station.
+    pub const BROADCAST: Self = Self([0xff; 6]);
+    /// Every station with NetBEUI.
+    pub const NETBIOS_GROUP: Self = Self([0x03, 0, 0, 0, 0, 0x01]);
+
+    /// Whether it stands for a group of stations.
+    pub const fn is_group(self) -> bool {
+        self.0[0] & 1 != 0
+    }
+}
+
+impl fmt::Display for Mac {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, e, g] = self.0;
+        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+    }
+}
+
+/// How the payload is marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// Ethernet II: a type.
+    Type(u16),
+    /// NetWare's raw 802.3: a length, then an IPX packet.
+    Raw,
+    /// IEEE 802.2: a length, then an LLC PDU.
+    Llc,
+    /// SNAP: a length, the LLC header AA AA 03, an organization and its protocol.
+    Snap {
+        /// Organization; zero for a type of Ethernet II.
+        organization: [u8; 3],
+        /// Its protocol.
+        protocol: u16,
+    },
+    /// 3Com's: a length, the LLC header 80 80 03, a type.
+    ThreeCom(u16),
+}
+
+impl Framing {
+    /// Octets between the length or type and the payload.
+    pub const fn inner_len(self) -> usize {
+        match self {
+            Self::Type(_) | Self::Raw | Self::Llc => 0,
+            Self::Snap { .. } => 8,
+            Self::ThreeCom(_) => 5,
+        }
+    }
+}
+
+/// Addresses and framing of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Who is to receive it.
+    pub destination: Mac,
+    /// Who sent it.
+    pub source: Mac,
+    /// How the payload is marked.
+    pub framing: Framing,
+}
+
+/// A frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// Addresses and framing.
+    pub header: Header,
+    /// What it carries: without padding where the frame has a length, with it where it has a type.
+    pub payload: &'a [u8],
+}
+
+impl<'a> Frame<'a> {
+    /// Read a frame, and cut it to its length field.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it is shorter than its header or its length field says.
+    /// [`Error::Forbidden`] if the field behind the addresses is neither a length (at most 1500) nor
+    /// a type (0600 or more).
+    pub fn parse(frame: &'a [u8]) -> Result<Self, Error> {
+        let need = |need: usize| {
+            let got = frame.len();
+            if got < need { Err(Error::Truncated { format: FORMAT, need, got }) } else { Ok(()) }
+        };
+        need(HEADER_LEN)?;
+        let destination = Mac(take(frame, field::DESTINATION));
+        let source = Mac(take(frame, field::SOURCE));
+        let length_or_type = u16::from_be_bytes(take(frame, field::LENGTH_OR_TYPE));
+        let found =
+            |framing, payload| Self { header: Header { destination, source, framing }, payload };
+        if length_or_type >= FIRST_TYPE {
+            return Ok(found(Framing::Type(length_or_type), &frame[HEADER_LEN..]));
+        }
+        if usize::from(length_or_type) > MAX_PAYLOAD_LEN {
+            return Err(Error::Forbidden {
+                format: FORMAT,
+                field: "length or type",
+                offset: field::LENGTH_OR_TYPE.start,
+                value: u64::from(length_or_type),
+            });
+        }
+        let end = HEADER_LEN + usize::from(length_or_type);
+        need(end)?;
+        let payload = &frame[HEADER_LEN..end];
+        let framing = match payload {
+            [0xff, 0xff, ..] => Framing::Raw,
+            [0xaa, 0xaa, 0x03, a, b, c, high, low, ..] => Framing::Snap {
+                organization: [*a, *b, *c],
+                protocol: u16::from_be_bytes([*high, *low]),
+            },
+            [0x80, 0x80, 0x03, high, low, ..] => {
+                Framing::ThreeCom(u16::from_be_bytes([*high, *low]))
+            }
+            _ => Framing::Llc,
+        };
+        Ok(found(framing, &payload[framing.inner_len()..]))
+    }
+
+    /// Append the frame, padded to [`MIN_FRAME_LEN`].
+    ///
+    /// # Errors
+    /// As [`Header::emit`]; [`Error::Forbidden`] also if the payload would be read as another framing.
+    pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+        let is_raw = self.payload.starts_with(&RAW_START);
+        let is_other = match self.header.framing {
+            Framing::Raw => !is_raw,
+            Framing::Llc => {
+                is_raw
+                    || self.payload.len() >= 8 && self.payload.starts_with(&SNAP_START)
+                    || self.payload.len() >= 5 && self.payload.starts_with(&THREE_COM_START)
+            }
+            Framing::Type(_) | Framing::Snap { .. } | Framing::ThreeCom(_) => false,
+        };
+        if is_other {
+            let value = self.payload.first().map_or(0, |octet| u64::from(*octet));
+            let offset = HEADER_LEN;
+            return Err(Error::Forbidden { format: FORMAT, field: "payload", offset, value });
+        }
+        let start = out.len();
+        self.header.emit(self.payload.len(), out)?;
+        out.extend_from_slice(self.payload);
+        pad(start, out);
+        Ok(())
+    }
+}
+
+impl Header {
+    /// Append what stands before a payload of `payload_len` octets. The caller appends the payload and
+    /// calls [`pad`].
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`] if the payload is too long, or a type is below 0600.
+    pub fn emit(&self, payload_len: usize, out: &mut Vec<u8>) -> Result<(), Error> {
+        let length = self.framing.inner_len() + payload_len;
+        let forbidden = |field, value| Error::Forbidden {
+            format: FORMAT,
+            field,
+            offset: field::LENGTH_OR_TYPE.start,
+            value,
+        };
+        if length > MAX_PAYLOAD_LEN {
+            return Err(forbidden("length", length as u64));
+        }
+        let length_or_type = match self.framing {
+            Framing::Type(protocol) if protocol < FIRST_TYPE => {
+                return Err(forbidden("type", u64::from(protocol)));
+            }
+            Framing::Type(protocol) => protocol,
+            _ => length as u16,
+        };
+        out.extend_from_slice(&self.destination.0);
+        out.extend_from_slice(&self.source.0);
+        out.extend_from_slice(&length_or_type.to_be_bytes());
+        match self.framing {
+            Framing::Type(_) | Framing::Raw | Framing::Llc => {}
+            Framing::Snap { organization, protocol } => {
+                out.extend_from_slice(&SNAP_START);
+                out.extend_from_slice(&organization);
+                out.extend_from_slice(&protocol.to_be_bytes());
+            }
+            Framing::ThreeCom(protocol) => {
+                out.extend_from_slice(&THREE_COM_START);
+                out.extend_from_slice(&protocol.to_be_bytes());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Pad the frame that begins at `start` of `out` with zeros, as adapters do.
+pub fn pad(start: usize, out: &mut Vec<u8>) {
+    if out.len() < start + MIN_FRAME_LEN {
+        out.resize(start + MIN_FRAME_LEN, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn header(framing: Framing) -> Header {
+        Header { destination: Mac::NETBIOS_GROUP, source: Mac([2, 0, 0, 0, 0, 7]), framing }
+    }
+
+    #[test]
+    fn a_short_llc_frame_is_padded_and_cut_again() {
+        let frame = Frame { header: header(Framing::Llc), payload: &[0xf0, 0xf0, 0x7f] };
+        let mut octets = Vec::new();
+        frame.emit(&mut octets).unwrap();
+        assert_eq!(octets.len(), MIN_FRAME_LEN);
+        assert_eq!(octets[12..18], [0, 3, 0xf0, 0xf0, 0x7f, 0]);
+        assert_eq!(Frame::parse(&octets), Ok(frame));
+    }
+
+    #[test]
+    fn what_is_neither_length_nor_type_is_refused() {
+        let mut octets = vec![0; 64];
+        octets[12..14].copy_from_slice(&[0x05, 0xdd]);
+        assert_eq!(
+            Frame::parse(&octets).unwrap_err().to_string(),
+            "ethernet: field `length or type` at octet 12 has forbidden value 0x5dd"
+        );
+        octets[12..14].copy_from_slice(&[0x05, 0xff]);
+        assert!(Frame::parse(&octets).is_err());
+        octets[12..14].copy_from_slice(&[0x06, 0x00]);
+        assert_eq!(Frame::parse(&octets).unwrap().header.framing, Framing::Type(0x600));
+        octets[12..14].copy_from_slice(&[0, 51]);
+        assert_eq!(
+            Frame::parse(&octets).unwrap_err().to_string(),
+            "ethernet: need 65 octets, got 64"
+        );
+    }
+
+    #[test]
+    fn a_payload_that_would_be_read_as_another_framing_is_not_sent() {
+        let emit = |framing, payload: &[u8]| {
+            Frame { header: header(framing), payload }.emit(&mut Vec::new()).is_ok()
+        };
+        assert!(emit(Framing::Raw, &[0xff, 0xff, 0, 30]));
+        assert!(!emit(Framing::Raw, &[0xe0, 0xe0, 3]));
+        assert!(!emit(Framing::Llc, &[0xff, 0xff, 3]));
+        assert!(!emit(Framing::Llc, &[0x80, 0x80, 3, 6, 0]));
+        assert!(!emit(Framing::Llc, &[0; MAX_PAYLOAD_LEN + 1]));
+        assert!(!emit(Framing::Type(0x5ff), &[]));
+    }
+
+    fn any_framing() -> impl Strategy<Value = Framing> {
+        prop_oneof![
+            (0x600_u16..).prop_map(Framing::Type),
+            Just(Framing::Raw),
+            Just(Framing::Llc),
+            (any::<[u8; 3]>(), any::<u16>())
+                .prop_map(|(organization, protocol)| Framing::Snap { organization, protocol }),
+            any::<u16>().prop_map(Framing::ThreeCom),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn every_frame_comes_back(
+            framing in any_framing(),
+            destination: [u8; 6],
+            source: [u8; 6],
+            mut payload in prop::collection::vec(any::<u8>(), 46..1492),
+        ) {
+            if framing == Framing::Raw {
+                payload[..2].fill(0xff);
+            } else if framing == Framing::Llc {
+                payload[0] = 0xf0;
+            }
+            let header = Header { destination: Mac(destination), source: Mac(source), framing };
+            let frame = Frame { header, payload: &payload };
+            let mut octets = Vec::new();
+            frame.emit(&mut octets).unwrap();
+            prop_assert_eq!(Frame::parse(&octets), Ok(frame));
+        }
+
+        #[test]
+        fn what_was_read_is_written_the_same(mut octets: Vec<u8>, length: u8) {
+            if octets.len() > 13 {
+                octets[12..14].copy_from_slice(&[0, length]);
+            }
+            if let Ok(frame) = Frame::parse(&octets) {
+                let mut again = Vec::new();
+                frame.emit(&mut again).unwrap();
+                let end = HEADER_LEN + usize::from(length);
+                prop_assert_eq!(&again[..end], &octets[..end]);
+            }
+        }
+    }
+}

@@ -1,0 +1,484 @@
+//! PDUs of IEEE 802.2 logical link control, types 1 and 2.
+//!
+//! Source: ISO/IEC 8802-2, sections 3 and 5.4. I and S frames have two octets of control, U frames one.
+//! Numbers count modulo 128.
+
+use crate::Error;
+
+const FORMAT: &str = "llc";
+
+/// Numbers of I frames count modulo this.
+pub const MODULUS: u8 = 128;
+/// Octets of SAPs and control of an I or S frame.
+pub const NUMBERED_LEN: usize = 4;
+/// Octets of SAPs and control of a U frame.
+pub const UNNUMBERED_LEN: usize = 3;
+
+/// Service access points.
+pub mod sap {
+    /// The station itself: XID and TEST only.
+    pub const NULL: u8 = 0x00;
+    /// NetBIOS.
+    pub const NETBIOS: u8 = 0xf0;
+    /// IPX.
+    pub const IPX: u8 = 0xe0;
+    /// SNAP.
+    pub const SNAP: u8 = 0xaa;
+    /// 3Com's XNS.
+    pub const THREE_COM: u8 = 0x80;
+    /// Every SAP of a station.
+    pub const GLOBAL: u8 = 0xff;
+}
+
+/// Bit of the SSAP that says that the PDU is a response.
+const RESPONSE: u8 = 0x01;
+/// Poll or final bit of a U frame.
+const UNNUMBERED_POLL: u8 = 0x10;
+
+/// Supervisory frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Supervisory {
+    /// RR: ready for more I frames.
+    ReceiveReady,
+    /// RNR: not ready.
+    ReceiveNotReady,
+    /// REJ: send again from N(R) on.
+    Reject,
+}
+
+/// Unnumbered frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unnumbered {
+    /// UI: data without a link.
+    Information,
+    /// XID: what a station can do.
+    Identification,
+    /// TEST: send this back.
+    Test,
+    /// SABME: set up or reset the link.
+    Connect,
+    /// DISC: end the link.
+    Disconnect,
+    /// UA: done.
+    Acknowledgement,
+    /// DM: there is no link.
+    Disconnected,
+    /// FRMR: a frame cannot be accepted.
+    FrameReject,
+}
+
+impl Unnumbered {
+    const fn to_wire(self) -> u8 {
+        match self {
+            Self::Information => 0x03,
+            Self::Identification => 0xaf,
+            Self::Test => 0xe3,
+            Self::Connect => 0x6f,
+            Self::Disconnect => 0x43,
+            Self::Acknowledgement => 0x63,
+            Self::Disconnected => 0x0f,
+            Self::FrameReject => 0x87,
+        }
+    }
+
+    const fn from_wire(control: u8) -> Option<Self> {
+        Some(match control {
+            0x03 => Self::Information,
+            0xaf => Self::Identification,
+            0xe3 => Self::Test,
+            0x6f => Self::Connect,
+            0x43 => Self::Disconnect,
+            0x63 => Self::Acknowledgement,
+            0x0f => Self::Disconnected,
+            0x87 => Self::FrameReject,
+            _ => return None,
+        })
+    }
+}
+
+/// The control field. `poll` is P of a command and F of a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {
+    /// An I frame.
+    Information {
+        /// N(S): its own number.
+        send_number: u8,
+        /// N(R): the number that is expected next.
+        receive_number: u8,
+        /// P or F.
+        poll: bool,
+    },
+    /// An S frame.
+    Supervisory {
+        /// Which one.
+        kind: Supervisory,
+        /// N(R): the number that is expected next.
+        receive_number: u8,
+        /// P or F.
+        poll: bool,
+    },
+    /// A U frame.
+    Unnumbered {
+        /// Which one.
+        kind: Unnumbered,
+        /// P or F.
+        poll: bool,
+    },
+}
+
+impl Control {
+    /// The octets, the second one zero for a U frame: as FRMR reports it.
+    pub const fn to_wire(self) -> [u8; 2] {
+        match self {
+            Self::Information { send_number, receive_number, poll } => {
+                [send_number << 1, receive_number << 1 | poll as u8]
+            }
+            Self::Supervisory { kind, receive_number, poll } => {
+                let first = match kind {
+                    Supervisory::ReceiveReady => 0x01,
+                    Supervisory::ReceiveNotReady => 0x05,
+                    Supervisory::Reject => 0x09,
+                };
+                [first, receive_number << 1 | poll as u8]
+            }
+            Self::Unnumbered { kind, poll } => {
+                [kind.to_wire() | if poll { UNNUMBERED_POLL } else { 0 }, 0]
+            }
+        }
+    }
+
+    /// Octets of the control field.
+    pub const fn len(self) -> usize {
+        if matches!(self, Self::Unnumbered { .. }) { 1 } else { 2 }
+    }
+
+    /// P of a command, F of a response.
+    pub const fn poll(self) -> bool {
+        match self {
+            Self::Information { poll, .. }
+            | Self::Supervisory { poll, .. }
+            | Self::Unnumbered { poll, .. } => poll,
+        }
+    }
+}
+
+/// What stands before the information of a PDU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Destination SAP; the lowest bit says that it is a group.
+    pub destination_sap: u8,
+    /// Source SAP, without the bit that says what the PDU is.
+    pub source_sap: u8,
+    /// Whether it is a response.
+    pub is_response: bool,
+    /// What it says.
+    pub control: Control,
+}
+
+/// A PDU whose control field has no meaning: what FRMR says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownControl {
+    /// Destination SAP.
+    pub destination_sap: u8,
+    /// Source SAP, without the bit that says what the PDU is.
+    pub source_sap: u8,
+    /// Whether it is a response.
+    pub is_response: bool,
+    /// The octets of the control field.
+    pub control: [u8; 2],
+}
+
+impl Header {
+    /// Read the header of a PDU, and give it with the information behind it.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if the PDU is shorter than its header, [`Error::Forbidden`] if the
+    /// control field has no meaning; [`UnknownControl::parse`] tells more of such a PDU.
+    pub fn parse(pdu: &[u8]) -> Result<(Self, &[u8]), Error> {
+        let need = |need| {
+            let got = pdu.len();
+            if got < need { Err(Error::Truncated { format: FORMAT, need, got }) } else { Ok(()) }
+        };
+        need(UNNUMBERED_LEN)?;
+        let first = pdu[2];
+        let control = if first & 0x03 == 0x03 {
+            let poll = first & UNNUMBERED_POLL != 0;
+            let kind = Unnumbered::from_wire(first & !UNNUMBERED_POLL);
+            kind.map(|kind| Control::Unnumbered { kind, poll })
+        } else {
+            need(NUMBERED_LEN)?;
+            let (receive_number, poll) = (pdu[3] >> 1, pdu[3] & 1 != 0);
+            if first & 0x01 == 0 {
+                Some(Control::Information { send_number: first >> 1, receive_number, poll })
+            } else {
+                // The four bits above the kind are reserved and are not looked at.
+                let kind = match first & 0x0f {
+                    0x01 => Some(Supervisory::ReceiveReady),
+                    0x05 => Some(Supervisory::ReceiveNotReady),
+                    0x09 => Some(Supervisory::Reject),
+                    _ => None,
+                };
+                kind.map(|kind| Control::Supervisory { kind, receive_number, poll })
+            }
+        };
+        let Some(control) = control else {
+            let value = u64::from(first);
+            return Err(Error::Forbidden { format: FORMAT, field: "control", offset: 2, value });
+        };
+        let header = Self {
+            destination_sap: pdu[0],
+            source_sap: pdu[1] & !RESPONSE,
+            is_response: pdu[1] & RESPONSE != 0,
+            control,
+        };
+        Ok((header, &pdu[2 + control.len()..]))
+    }
+
+    /// Append the header.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        let response = if self.is_response { RESPONSE } else { 0 };
+        out.extend_from_slice(&[self.destination_sap, self.source_sap & !RESPONSE | response]);
+        out.extend_from_slice(&self.control.to_wire()[..self.control.len()]);
+    }
+
+    /// Octets of the header.
+    pub const fn len(&self) -> usize {
+        2 + self.control.len()
+    }
+}
+
+impl UnknownControl {
+    /// Read what [`Header::parse`] refuses for its control field. `None` if the PDU is too short.
+    pub fn parse(pdu: &[u8]) -> Option<Self> {
+        let [destination_sap, source_sap, first, rest @ ..] = pdu else { return None };
+        let is_unnumbered = first & 0x03 == 0x03;
+        let second = if is_unnumbered { 0 } else { *rest.first()? };
+        Some(Self {
+            destination_sap: *destination_sap,
+            source_sap: source_sap & !RESPONSE,
+            is_response: source_sap & RESPONSE != 0,
+            control: [*first, second],
+        })
+    }
+}
+
+/// Why a frame cannot be accepted (ISO/IEC 8802-2, section 5.4.2.3.5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reasons {
+    /// W: the control field has no meaning.
+    pub unknown_control: bool,
+    /// X: the frame has information that it must not have, or the wrong number of octets of it.
+    pub unexpected_information: bool,
+    /// Y: the information is too long.
+    pub too_long: bool,
+    /// Z: N(R) does not lie between what was acknowledged and what was sent.
+    pub receive_number: bool,
+    /// V: N(S) lies outside the window.
+    pub send_number: bool,
+}
+
+/// The information of FRMR.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameReject {
+    /// Control field of the rejected frame.
+    pub control: [u8; 2],
+    /// V(S) of the sender of FRMR.
+    pub send_state: u8,
+    /// V(R) of the sender of FRMR.
+    pub receive_state: u8,
+    /// Whether the rejected frame was a response.
+    pub was_response: bool,
+    /// What is wrong with it.
+    pub reasons: Reasons,
+}
+
+/// Octets of the information of FRMR.
+pub const FRAME_REJECT_LEN: usize = 5;
+
+impl FrameReject {
+    /// Read the information.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it is short.
+    pub fn parse(information: &[u8]) -> Result<Self, Error> {
+        let [first, second, send, receive, flags, ..] = *information else {
+            let got = information.len();
+            return Err(Error::Truncated { format: FORMAT, need: FRAME_REJECT_LEN, got });
+        };
+        Ok(Self {
+            control: [first, second],
+            send_state: send >> 1,
+            receive_state: receive >> 1,
+            was_response: receive & 1 != 0,
+            reasons: Reasons {
+                unknown_control: flags & 0x01 != 0,
+                unexpected_information: flags & 0x02 != 0,
+                too_long: flags & 0x04 != 0,
+                receive_number: flags & 0x08 != 0,
+                send_number: flags & 0x10 != 0,
+            },
+        })
+    }
+
+    /// The octets.
+    pub const fn to_wire(self) -> [u8; FRAME_REJECT_LEN] {
+        let Reasons {
+            unknown_control,
+            unexpected_information,
+            too_long,
+            receive_number,
+            send_number,
+        } = self.reasons;
+        let flags = unknown_control as u8
+            | (unexpected_information as u8) << 1
+            | (too_long as u8) << 2
+            | (receive_number as u8) << 3
+            | (send_number as u8) << 4;
+        [
+            self.control[0],
+            self.control[1],
+            self.send_state << 1,
+            self.receive_state << 1 | self.was_response as u8,
+            flags,
+        ]
+    }
+}
+
+/// The information of XID in IEEE's basic format (ISO/IEC 8802-2, section 5.4.1.1.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identification {
+    /// Whether the station has connections (class II) besides type 1.
+    pub has_type_2: bool,
+    /// Most I frames that it takes without an acknowledgement, 0 to 127.
+    pub receive_window: u8,
+}
+
+/// Octets of the information of XID.
+pub const IDENTIFICATION_LEN: usize = 3;
+const BASIC_FORMAT: u8 = 0x81;
+
+impl Identification {
+    /// Read the information.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] if it has another format.
+    pub fn parse(information: &[u8]) -> Result<Self, Error> {
+        let [format, classes, window, ..] = *information else {
+            let got = information.len();
+            return Err(Error::Truncated { format: FORMAT, need: IDENTIFICATION_LEN, got });
+        };
+        if format != BASIC_FORMAT {
+            let value = u64::from(format);
+            return Err(Error::Forbidden { format: FORMAT, field: "XID format", offset: 0, value });
+        }
+        Ok(Self { has_type_2: classes & 0x02 != 0, receive_window: window >> 1 })
+    }
+
+    /// The octets.
+    pub const fn to_wire(self) -> [u8; IDENTIFICATION_LEN] {
+        [BASIC_FORMAT, if self.has_type_2 { 0x03 } else { 0x01 }, self.receive_window << 1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const KINDS: [Unnumbered; 8] = [
+        Unnumbered::Information,
+        Unnumbered::Identification,
+        Unnumbered::Test,
+        Unnumbered::Connect,
+        Unnumbered::Disconnect,
+        Unnumbered::Acknowledgement,
+        Unnumbered::Disconnected,
+        Unnumbered::FrameReject,
+    ];
+
+    fn any_control() -> impl Strategy<Value = Control> {
+        let number = 0..MODULUS;
+        prop_oneof![
+            (number.clone(), number.clone(), any::<bool>()).prop_map(
+                |(send_number, receive_number, poll)| Control::Information {
+                    send_number,
+                    receive_number,
+                    poll
+                }
+            ),
+            (0..3_usize, number, any::<bool>()).prop_map(|(kind, receive_number, poll)| {
+                let kinds =
+                    [Supervisory::ReceiveReady, Supervisory::ReceiveNotReady, Supervisory::Reject];
+                Control::Supervisory { kind: kinds[kind], receive_number, poll }
+            }),
+            (0..KINDS.len(), any::<bool>())
+                .prop_map(|(kind, poll)| Control::Unnumbered { kind: KINDS[kind], poll }),
+        ]
+    }
+
+    #[test]
+    fn a_control_field_without_meaning_is_refused_and_can_be_reported() {
+        // SNRM (80 without P) is none of LLC; 0d is no S frame.
+        for (pdu, control) in
+            [(&[0xf0, 0xf1, 0x83][..], [0x83, 0]), (&[0xf0, 0xf1, 0x0d, 0x02], [0x0d, 0x02])]
+        {
+            let error = Header::parse(pdu).unwrap_err();
+            assert!(error.to_string().starts_with("llc: field `control` at octet 2"), "{error}");
+            let unknown = UnknownControl::parse(pdu).unwrap();
+            assert_eq!((unknown.control, unknown.is_response), (control, true));
+        }
+        let error = Header::parse(&[0xf0, 0xf0, 0x00]).unwrap_err();
+        assert_eq!(error.to_string(), "llc: need 4 octets, got 3");
+    }
+
+    #[test]
+    fn the_information_of_xid_and_frmr_has_the_octets_of_the_standard() {
+        let identification = Identification { has_type_2: true, receive_window: 2 };
+        assert_eq!(identification.to_wire(), [0x81, 0x03, 0x04]);
+        assert_eq!(Identification::parse(&[0x81, 0x03, 0x04]), Ok(identification));
+        assert!(Identification::parse(&[0x82, 0x03, 0x04]).is_err());
+        assert!(Identification::parse(&[0x81, 0x03]).is_err());
+        let reject = FrameReject {
+            control: [0x01, 0x54],
+            send_state: 3,
+            receive_state: 5,
+            was_response: true,
+            reasons: Reasons { receive_number: true, ..Reasons::default() },
+        };
+        assert_eq!(reject.to_wire(), [0x01, 0x54, 0x06, 0x0b, 0x08]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_header_comes_back(
+            destination_sap: u8,
+            source_sap: u8,
+            is_response: bool,
+            control in any_control(),
+            data: Vec<u8>,
+        ) {
+            let source_sap = source_sap & !RESPONSE;
+            let header = Header { destination_sap, source_sap, is_response, control };
+            let mut octets = Vec::new();
+            header.emit(&mut octets);
+            prop_assert_eq!(octets.len(), header.len());
+            octets.extend_from_slice(&data);
+            prop_assert_eq!(Header::parse(&octets), Ok((header, &data[..])));
+        }
+
+        #[test]
+        fn every_frame_reject_comes_back(mut octets: [u8; FRAME_REJECT_LEN]) {
+            octets[2] &= 0xfe;
+            octets[4] &= 0x1f;
+            prop_assert_eq!(FrameReject::parse(&octets).unwrap().to_wire(), octets);
+        }
+
+        #[test]
+        fn parse_never_panics(octets: Vec<u8>) {
+            let _ = Header::parse(&octets);
+            let _ = UnknownControl::parse(&octets);
+            let _ = FrameReject::parse(&octets);
+            let _ = Identification::parse(&octets);
+        }
+    }
+}

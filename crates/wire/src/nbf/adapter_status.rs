@@ -1,0 +1,167 @@
+//! The state of an adapter with its names: what a STATUS RESPONSE carries.
+//!
+//! Source: IBM, Local Area Network Technical Reference, NCB.STATUS; the same fields as `ADAPTER_STATUS`
+//! and `NAME_BUFFER` of Microsoft's `nb30.h`. All fields little-endian.
+
+use super::FORMAT;
+use crate::ethernet::Mac;
+use crate::netbios_name::{NAME_LEN, Name};
+use crate::{Error, take};
+
+/// Octets before the names.
+pub const FIXED_LEN: usize = 60;
+/// Octets of a name with its number and state.
+pub const ENTRY_LEN: usize = NAME_LEN + 2;
+
+/// A name that the adapter has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NameEntry {
+    /// The name.
+    pub name: Name,
+    /// Its number.
+    pub number: u8,
+    /// Bit 7: a group name. Bits 2 to 0: 4 registered, 5 deregistered, 6 duplicate.
+    pub state: u8,
+}
+
+impl NameEntry {
+    /// A name that is registered.
+    pub const REGISTERED: u8 = 0x04;
+    /// A name that another station has, too.
+    pub const DUPLICATE: u8 = 0x06;
+    /// A group name.
+    pub const GROUP: u8 = 0x80;
+}
+
+/// State of an adapter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdapterStatus {
+    /// Address of the adapter.
+    pub mac: Mac,
+    /// Version of NetBIOS: major and minor.
+    pub version: [u8; 2],
+    /// FF Token Ring, FE Ethernet.
+    pub adapter_type: u8,
+    /// Minutes that are reported.
+    pub minutes: u16,
+    /// FRMR frames received.
+    pub frame_rejects_received: u16,
+    /// FRMR frames sent.
+    pub frame_rejects_sent: u16,
+    /// I frames received with an error.
+    pub information_receive_errors: u16,
+    /// Transmissions given up.
+    pub aborted_transmissions: u16,
+    /// Packets sent.
+    pub sent_packets: u32,
+    /// Packets received.
+    pub received_packets: u32,
+    /// I frames sent with an error: sent again.
+    pub information_send_errors: u16,
+    /// Times that the receiver had no buffer.
+    pub lost_for_buffers: u16,
+    /// Expiries of T1.
+    pub t1_expiries: u16,
+    /// Expiries of Ti.
+    pub ti_expiries: u16,
+    /// Free control blocks, configured, and most of them.
+    pub control_blocks: [u16; 3],
+    /// Times that the sender had no buffer.
+    pub send_buffer_shortages: u16,
+    /// Longest datagram.
+    pub longest_datagram_bytes: u16,
+    /// Sessions, configured, and most of them.
+    pub sessions: [u16; 3],
+    /// Longest packet of a session.
+    pub longest_session_packet_bytes: u16,
+    /// Names in all: more than `names` if the answer was cut.
+    pub name_count: u16,
+    /// Names.
+    pub names: Vec<NameEntry>,
+}
+
+impl AdapterStatus {
+    /// Read the data of a STATUS RESPONSE. Names that the frame had no room for are left out.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it is shorter than what stands before the names.
+    pub fn parse(data: &[u8]) -> Result<Self, Error> {
+        if data.len() < FIXED_LEN {
+            return Err(Error::Truncated { format: FORMAT, need: FIXED_LEN, got: data.len() });
+        }
+        let word = |at: usize| u16::from_le_bytes(take(data, at..at + 2));
+        let double = |at: usize| u32::from_le_bytes(take(data, at..at + 4));
+        let name_count = word(58);
+        let entries = data[FIXED_LEN..].chunks_exact(ENTRY_LEN).take(usize::from(name_count));
+        let names = entries.map(|entry| NameEntry {
+            name: Name(take(entry, 0..NAME_LEN)),
+            number: entry[NAME_LEN],
+            state: entry[NAME_LEN + 1],
+        });
+        Ok(Self {
+            mac: Mac(take(data, 0..6)),
+            version: [data[6], data[9]],
+            adapter_type: data[8],
+            minutes: word(10),
+            frame_rejects_received: word(12),
+            frame_rejects_sent: word(14),
+            information_receive_errors: word(16),
+            aborted_transmissions: word(18),
+            sent_packets: double(20),
+            received_packets: double(24),
+            information_send_errors: word(28),
+            lost_for_buffers: word(30),
+            t1_expiries: word(32),
+            ti_expiries: word(34),
+            control_blocks: [word(40), word(42), word(44)],
+            send_buffer_shortages: word(46),
+            longest_datagram_bytes: word(48),
+            sessions: [word(50), word(52), word(54)],
+            longest_session_packet_bytes: word(56),
+            name_count,
+            names: names.collect(),
+        })
+    }
+
+    /// Append the data of a STATUS RESPONSE.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        let words = |words: &[u16], out: &mut Vec<u8>| {
+            for word in words {
+                out.extend_from_slice(&word.to_le_bytes());
+            }
+        };
+        out.extend_from_slice(&self.mac.0);
+        out.extend_from_slice(&[self.version[0], 0, self.adapter_type, self.version[1]]);
+        words(
+            &[
+                self.minutes,
+                self.frame_rejects_received,
+                self.frame_rejects_sent,
+                self.information_receive_errors,
+                self.aborted_transmissions,
+            ],
+            out,
+        );
+        out.extend_from_slice(&self.sent_packets.to_le_bytes());
+        out.extend_from_slice(&self.received_packets.to_le_bytes());
+        words(
+            &[
+                self.information_send_errors,
+                self.lost_for_buffers,
+                self.t1_expiries,
+                self.ti_expiries,
+                0,
+                0,
+            ],
+            out,
+        );
+        words(&self.control_blocks, out);
+        words(&[self.send_buffer_shortages, self.longest_datagram_bytes], out);
+        words(&self.sessions, out);
+        words(&[self.longest_session_packet_bytes, self.name_count], out);
+        for entry in &self.names {
+            out.extend_from_slice(&entry.name.0);
+            out.extend_from_slice(&[entry.number, entry.state]);
+        }
+    }
+}
