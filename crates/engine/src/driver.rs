@@ -12,6 +12,7 @@ use lanlab_units::Instant;
 
 use crate::cost::Cost;
 use crate::host;
+use crate::listen;
 use crate::medium;
 use crate::messages::{
     Armed, Cancel, Cancelled, Command, Failure, Hello, MAX_LINE_BYTES, Outcome, Pong, Reply,
@@ -195,6 +196,7 @@ fn check(request: Request) -> Result<Wanted, Failure> {
         Request::PathMtuAnswer(request) => path_mtu::answer(request),
         Request::PathMtuProbe(request) => path_mtu::probe(request),
         Request::MediumLoad(request) => medium_load::compute(*request),
+        Request::Listen(request) => listen::listen(request),
         #[cfg(feature = "services")]
         Request::Dataset(request) => dataset::make(request),
         #[cfg(feature = "services")]

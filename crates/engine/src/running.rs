@@ -105,6 +105,12 @@ impl Running {
         self.output.send(&Reply::Ready(Ready { id: self.id, ..ready }));
     }
 
+    /// Tell how far a request is that has no start.
+    pub fn tell_progress(&self, elapsed_ns: u64, messages: u64, bytes: u64) {
+        let (id, output) = (self.id, &self.output);
+        output.send(&Reply::Progress(messages::Progress { id, elapsed_ns, messages, bytes }));
+    }
+
     /// From now on answer questions about this request so.
     pub fn answer_by(&self, answerer: Answerer) {
         *self.answerer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answerer);

@@ -17,6 +17,7 @@ mod dataset;
 mod echo;
 mod failure;
 mod host;
+mod listen;
 mod medium;
 mod medium_load;
 mod path_mtu;
@@ -41,6 +42,7 @@ pub use dataset::*;
 pub use echo::*;
 pub use failure::Failure;
 pub use host::*;
+pub use listen::*;
 pub use medium::*;
 pub use medium_load::*;
 pub use path_mtu::*;
@@ -111,6 +113,10 @@ pub enum Request {
     /// Compute what a simulated Ethernet carries under a load. Ends in `medium_loaded`.
     #[schemars(title = "MediumLoadRequest")]
     MediumLoad(Box<MediumLoad>),
+    /// Listen on a segment. `ready` once frames are received; ends in `heard`. When cancelled, the error
+    /// has it.
+    #[schemars(title = "ListenRequest")]
+    Listen(Listen),
     /// Make a dataset, or see that it is there. Ends in `dataset_made`.
     #[cfg(feature = "services")]
     #[schemars(title = "DatasetRequest")]
@@ -273,6 +279,9 @@ pub enum Outcome {
     /// Of `medium_load`.
     #[schemars(title = "MediumLoadedOutcome")]
     MediumLoaded(Box<MediumLoaded>),
+    /// Of `listen`.
+    #[schemars(title = "HeardOutcome")]
+    Heard(Box<Heard>),
     /// Of `dataset`.
     #[cfg(feature = "services")]
     #[schemars(title = "DatasetMadeOutcome")]

@@ -44,7 +44,7 @@ pub use raw_link::{RawFrames, RawLinkPlace};
 pub use system::interfaces::interfaces;
 pub use system::ports::{Port, PortQueue, make_ports};
 pub use system::process::{
-    bind_to_processor, descriptor_limit, favour_thread, raise_descriptor_limit,
+    bind_to_processor, descriptor_limit, favour_thread, give_up_rights, raise_descriptor_limit,
     raise_descriptor_limit_to, user_and_group,
 };
 pub use system::raw_link::RawLink;
