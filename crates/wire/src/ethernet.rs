@@ -1,7 +1,7 @@
 //! Ethernet frames without preamble and check sequence, in the five framings of historic protocols.
 //!
 //! Source: IEEE 802.3, section 3.2.6 (length or type), IEEE 802.2, RFC 1042 (SNAP); raw IPX frames of
-//! NetWare as Microsoft's Q104024 describes them. All fields big-endian.
+//! NetWare as article Q104024 of Microsoft's Knowledge Base describes them. All fields big-endian.
 
 use core::fmt;
 
@@ -53,8 +53,11 @@ impl Mac {
 
 impl fmt::Display for Mac {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [a, b, c, d, e, g] = self.0;
-        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+        for (index, octet) in self.0.iter().enumerate() {
+            let colon = if index > 0 { ":" } else { "" };
+            write!(f, "{colon}{octet:02x}")?;
+        }
+        Ok(())
     }
 }
 

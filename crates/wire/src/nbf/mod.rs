@@ -85,7 +85,8 @@ impl NameCommand {
         Self::TerminateTraces,
     ];
 
-    const fn to_wire(self) -> u8 {
+    /// The octet that stands for it.
+    pub const fn to_wire(self) -> u8 {
         match self {
             Self::AddGroupNameQuery => 0x00,
             Self::AddNameQuery => 0x01,
@@ -143,7 +144,8 @@ impl SessionCommand {
         Self::SessionAlive,
     ];
 
-    const fn to_wire(self) -> u8 {
+    /// The octet that stands for it.
+    pub const fn to_wire(self) -> u8 {
         match self {
             Self::DataAck => 0x14,
             Self::DataFirstMiddle => 0x15,
@@ -358,7 +360,8 @@ impl SessionHeader {
 pub const NO_NAME: Name = Name([0; NAME_LEN]);
 
 /// The name that each adapter has without claiming it: ten zeros and its address.
-pub const fn permanent_name(mac: Mac) -> Name {
-    let Mac([a, b, c, d, e, f]) = mac;
-    Name([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, a, b, c, d, e, f])
+pub fn permanent_name(mac: Mac) -> Name {
+    let mut name = NO_NAME;
+    name.0[NAME_LEN - mac.0.len()..].copy_from_slice(&mac.0);
+    name
 }

@@ -1,0 +1,145 @@
+//! Frames of other encoders: what is read from them is what tshark reads, and is written the same.
+
+use lanlab_wire::ethernet::{Frame, Framing};
+use lanlab_wire::llc::{Control, Header};
+use lanlab_wire::nbf::{NameHeader, SessionHeader};
+
+const FRAMES: &str = include_str!("frames/nbf.txt");
+
+/// Name and value of a field, as tshark writes them.
+type Field = (&'static str, &'static str);
+
+/// Octets of a frame, and the fields that tshark saw in it.
+fn frames() -> Vec<(Vec<u8>, Vec<Field>)> {
+    let lines: Vec<&str> = FRAMES.lines().filter(|line| !line.starts_with('#')).collect();
+    let pairs = lines.chunks(2).map(|pair| {
+        let fields = pair[1].trim().split('\t').map(|field| field.split_once('=').unwrap());
+        (hex::decode(pair[0]).unwrap(), fields.collect())
+    });
+    pairs.collect()
+}
+
+fn number(text: &str) -> u64 {
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).unwrap(),
+        None => text.parse().unwrap(),
+    }
+}
+
+/// What our parsers see, by tshark's names of fields. Also what the frame is written as again.
+fn seen(octets: &[u8]) -> (Vec<(&'static str, u64)>, Vec<u8>) {
+    let frame = Frame::parse(octets).unwrap();
+    let mut fields = vec![];
+    let inner = frame.header.framing.inner_len();
+    match frame.header.framing {
+        Framing::Type(protocol) => fields.push(("eth.type", u64::from(protocol))),
+        _ => fields.push(("eth.len", (inner + frame.payload.len()) as u64)),
+    }
+    if let Framing::Snap { organization, protocol } = frame.header.framing {
+        assert_eq!(organization, [0; 3]);
+        fields.push(("llc.type", u64::from(protocol)));
+    }
+    let mut payload = vec![];
+    if frame.header.framing == Framing::Llc {
+        llc(frame.payload, &mut fields, &mut payload);
+    } else {
+        payload.extend_from_slice(frame.payload);
+    }
+    let mut again = vec![];
+    Frame { header: frame.header, payload: &payload }.emit(&mut again).unwrap();
+    (fields, again)
+}
+
+fn llc(pdu: &[u8], fields: &mut Vec<(&'static str, u64)>, again: &mut Vec<u8>) {
+    let (header, information) = Header::parse(pdu).unwrap();
+    header.emit(again);
+    fields.push(("llc.dsap", u64::from(header.destination_sap)));
+    fields.push(("llc.ssap.cr", u64::from(header.is_response)));
+    let poll = if header.is_response { "llc.control.f" } else { "llc.control.p" };
+    fields.push((poll, u64::from(header.control.poll())));
+    let [first, _] = header.control.to_wire();
+    match header.control {
+        Control::Information { send_number, receive_number, .. } => {
+            fields.push(("llc.control.n_s", u64::from(send_number)));
+            fields.push(("llc.control.n_r", u64::from(receive_number)));
+        }
+        Control::Supervisory { receive_number, .. } => {
+            fields.push(("llc.control.n_r", u64::from(receive_number)));
+            fields.push(("llc.control.s_ftype", u64::from(first >> 2)));
+        }
+        Control::Unnumbered { .. } => {
+            // The five bits of the modifier, without P or F between them.
+            let modifier = u64::from((first & 0xec) >> 2);
+            let name = if header.is_response { "resp" } else { "cmd" };
+            let names =
+                [("cmd", "llc.control.u_modifier_cmd"), ("resp", "llc.control.u_modifier_resp")];
+            fields.push((names.iter().find(|(kind, _)| *kind == name).unwrap().1, modifier));
+        }
+    }
+    if header.destination_sap != 0xf0 || information.get(3) != Some(&0xef) {
+        again.extend_from_slice(information);
+        return;
+    }
+    if let Control::Information { .. } = header.control {
+        let (session, data) = SessionHeader::parse(information).unwrap();
+        session.emit(again);
+        again.extend_from_slice(data);
+        fields.extend([
+            ("netbios.command", u64::from(session.command.to_wire())),
+            ("netbios.xmit_corrl", u64::from(session.transmit_correlator)),
+            ("netbios.resp_corrl", u64::from(session.response_correlator)),
+            ("netbios.remote_session", u64::from(session.destination_number)),
+            ("netbios.local_session", u64::from(session.source_number)),
+            ("netbios.max_data_recv_size", u64::from(session.data2)),
+            ("netbios.num_data_bytes_accepted", u64::from(session.data2)),
+            ("netbios.termination_indicator", u64::from(session.data2)),
+            ("netbios.resync_indicator", u64::from(session.data2)),
+        ]);
+    } else {
+        let (name, data) = NameHeader::parse(information).unwrap();
+        name.emit(again);
+        again.extend_from_slice(data);
+        fields.extend([
+            ("netbios.command", u64::from(name.command.to_wire())),
+            ("netbios.xmit_corrl", u64::from(name.transmit_correlator)),
+            ("netbios.resp_corrl", u64::from(name.response_correlator)),
+        ]);
+    }
+}
+
+#[test]
+fn what_is_read_is_what_tshark_reads() {
+    let mut compared = 0;
+    for (octets, expected) in frames() {
+        let (found, again) = seen(&octets);
+        assert_eq!(again, octets, "{}", hex::encode(&octets));
+        for (name, value) in expected {
+            assert!(!name.starts_with("_ws"), "{name}");
+            if let Some((_, ours)) = found.iter().find(|(ours, _)| *ours == name) {
+                assert_eq!(*ours, number(value), "{name} of {}", hex::encode(&octets));
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 250, "{compared} fields");
+}
+
+#[test]
+fn every_framing_and_every_command_is_among_the_frames() {
+    let frames = frames();
+    let mut commands: Vec<u64> = frames
+        .iter()
+        .flat_map(|(_, fields)| fields)
+        .filter(|(name, _)| *name == "netbios.command")
+        .map(|(_, value)| number(value))
+        .collect();
+    commands.sort_unstable();
+    commands.dedup();
+    assert_eq!(commands.len(), 22);
+    let framings = frames.iter().map(|(octets, _)| Frame::parse(octets).unwrap().header.framing);
+    let of = |want: fn(&Framing) -> bool| framings.clone().filter(want).count();
+    assert_eq!(of(|framing| matches!(framing, Framing::Type(0x8137))), 1);
+    assert_eq!(of(|framing| matches!(framing, Framing::Snap { protocol: 0x8137, .. })), 1);
+    assert_eq!(of(|framing| matches!(framing, Framing::ThreeCom(0x0600))), 1);
+    assert_eq!(of(|framing| matches!(framing, Framing::Raw)), 1);
+}
