@@ -29,6 +29,7 @@ COMMANDS = {
     "stations": "stations",
     "saturation": "saturation",
     "serve": "serve",
+    "listen": "listen",
     "doctor": "doctor",
 }
 

@@ -12,7 +12,7 @@ mod stations;
 mod tests;
 
 use lanlab_units::Instant;
-use lanlab_wire::ethernet::{Frame, Framing, Mac};
+use lanlab_wire::ethernet::{Frame, Mac};
 
 use crate::messages::Heard;
 
@@ -135,9 +135,4 @@ impl Observer {
             other_questions: questions.others,
         }
     }
-}
-
-/// Whether a frame has LLC of its own, in front of its payload.
-const fn has_llc(framing: Framing) -> bool {
-    matches!(framing, Framing::Llc)
 }

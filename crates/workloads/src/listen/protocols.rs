@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lanlab_wire::ethernet::{Frame, Framing};
 use lanlab_wire::llc::{self, sap};
 
-use super::{MOST, has_llc};
+use super::MOST;
 use crate::messages::{FramingHeard, ProtocolHeard};
 
 /// Protocols whose frames are read further.
@@ -125,10 +125,7 @@ impl Protocols {
             Framing::Raw => FramingHeard::Raw8023,
             Framing::Snap { .. } => FramingHeard::Snap,
             Framing::ThreeCom(_) => FramingHeard::ThreeCom,
-            framing => {
-                debug_assert!(has_llc(framing), "{framing:?}");
-                FramingHeard::Llc
-            }
+            Framing::Llc => FramingHeard::Llc,
         };
         let key = (framing, name);
         if self.found.len() >= MOST && !self.found.contains_key(&key) {
